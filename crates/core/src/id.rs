@@ -1,0 +1,103 @@
+//! Names for things that have no name of their own. Randomness comes in as bytes.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Crockford's alphabet without case, I, L, O or U: safe to read aloud and to type.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+fn base32(value: u128, digits: u32) -> String {
+    (0..digits).rev().map(|i| char::from(ALPHABET[((value >> (5 * i)) & 31) as usize])).collect()
+}
+
+/// The id of one memory: `m-` and twelve characters. A new version of a memory is a new memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EntryId(String);
+
+impl EntryId {
+    /// A fresh id from eight random bytes.
+    pub fn new(random: [u8; 8]) -> Self {
+        Self(format!("m-{}", base32(u128::from(u64::from_le_bytes(random)), 12)))
+    }
+
+    /// The id written in an entry, or `None` where the text is not one of ours.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("m-")?;
+        let ours = digits.len() == 12 && digits.bytes().all(|b| ALPHABET.contains(&b));
+        ours.then(|| Self(text.to_owned()))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The id of one change to the vault: a ULID, so that ids sort by time (EXE-10 has the shape).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ChangeId(String);
+
+impl ChangeId {
+    /// An id for a change made at `at`, unique by ten random bytes.
+    pub fn new(at: Timestamp, random: [u8; 10]) -> Self {
+        let millis = u128::try_from(at.as_millisecond()).unwrap_or(0) & ((1 << 48) - 1);
+        let noise = random.iter().fold(0u128, |sum, byte| (sum << 8) | u128::from(*byte));
+        Self(base32((millis << 80) | noise, 26).to_uppercase())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether `typed` names this change: the whole id, or enough of its end to be unambiguous. The beginning is
+    /// the time, which recent changes share, so people are shown and type the tail.
+    pub fn matches(&self, typed: &str) -> bool {
+        typed.len() >= 4 && self.0.ends_with(&typed.to_uppercase())
+    }
+
+    /// The tail that listings show.
+    pub fn tail(&self) -> &str {
+        self.0.get(self.0.len().saturating_sub(8)..).unwrap_or(&self.0)
+    }
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for ChangeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entry_ids_read_back_and_foreign_ones_do_not() {
+        let id = EntryId::new([1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(EntryId::parse(id.as_str()), Some(id));
+        assert_eq!(EntryId::parse("m-short"), None);
+        assert_eq!(EntryId::parse("m-00000000000U"), None);
+    }
+
+    #[test]
+    fn exe_10_change_ids_sort_by_time_and_match_by_their_tail() {
+        let early = ChangeId::new("2026-01-01T00:00:00Z".parse().unwrap(), [255; 10]);
+        let late = ChangeId::new("2026-01-01T00:00:00.001Z".parse().unwrap(), [0; 10]);
+        assert!(early < late);
+        assert_eq!(early.as_str().len(), 26);
+        assert!(early.matches(early.tail()) && early.matches(early.as_str()));
+        assert!(early.matches(&early.tail().to_lowercase()));
+        assert!(!early.matches("zzz"));
+    }
+}

@@ -1,0 +1,1 @@
+//! What a change was.

@@ -1,0 +1,22 @@
+//! What Rekindle decides.
+//!
+//! Everything here is pure: text and values in, text and values out. No files, no environment, no clock, no
+//! processes; `clippy.toml` beside this crate keeps it so. The rooms, in the order data passes through them:
+//!
+//! - [`time`], [`id`], [`hash`], [`scope`], [`provenance`]: the words everything else is made of
+//! - [`text`]: what may pass, and how it is cleaned
+//! - [`config`]: the settings, their layers and their defaults
+//! - [`project`]: which project a folder belongs to
+//! - [`vault`]: the documents on disk: parse, change, render
+//! - [`journal`]: what a change to the vault was, and how to take it back
+
+pub mod config;
+pub mod hash;
+pub mod id;
+pub mod journal;
+pub mod project;
+pub mod provenance;
+pub mod scope;
+pub mod text;
+pub mod time;
+pub mod vault;

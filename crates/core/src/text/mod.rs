@@ -1,0 +1,4 @@
+//! What may pass, and how it is cleaned.
+
+pub mod clean;
+pub mod redact;

@@ -1,0 +1,4 @@
+//! What Rekindle does: one folder per outside thing.
+
+pub mod clock;
+pub mod environment;

@@ -1,0 +1,3 @@
+//! `rekindle`.
+
+fn main() {}
