@@ -1,1 +1,30 @@
-//! For tests only.
+//! For tests only: a home of its own for every test, and failures put into the real binary from outside.
+//!
+//! Production code carries no test hooks. What a test wants to go wrong is done to the unmodified `rekindle`
+//! by a tracer that stops it at its system calls ([`faults`]).
+//!
+//! ```no_run
+//! use rekindle_testkit::{Sandbox, faults::{self, Fault}};
+//!
+//! let sandbox = Sandbox::new("target/debug/rekindle").init();
+//! let save = sandbox.rekindle(&["save", "note", "tea", "--body", "green"]);
+//! let before = sandbox.snapshot();
+//! for step in 1..=faults::count(&save) {
+//!     sandbox.restore(&before);
+//!     let struck = faults::run(&save, Fault::kill(step)).killed();
+//!     assert!(sandbox.find_bytes("half").is_empty(), "after {:?}", struck.fault);
+//! }
+//! ```
+#![expect(clippy::panic, reason = "a test kit reports by failing the test that uses it")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the kit stands outside the product: it makes and breaks files as a person or a crash would"
+)]
+
+mod command;
+pub mod faults;
+pub mod race;
+mod sandbox;
+
+pub use command::{Command, Output};
+pub use sandbox::{Sandbox, Snapshot};

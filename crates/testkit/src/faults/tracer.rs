@@ -1,0 +1,220 @@
+//! Follows a program from its start to its end and strikes where the fault says.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::panic;
+use std::process::ExitStatus;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use libc::{c_int, pid_t};
+
+use super::ptrace::{self, Report, Stage};
+use super::steps::{self, Step};
+use super::{Call, Fault, Followed, Kind};
+use crate::Command;
+use crate::command::Streams;
+
+/// Runs the command under a tracer of its own.
+///
+/// The tracer has its own thread, because to the kernel a thread, not a process, traces and waits: on a fresh
+/// one there is nobody else's child to be taken by mistake. The calling thread keeps the time.
+pub(super) fn follow(command: &Command, fault: Option<Fault>) -> io::Result<Followed> {
+    let tasks = Arc::new(Mutex::new(Tasks::default()));
+    let (running, ended) = mpsc::channel::<()>();
+    let tracer = thread::spawn({
+        let (command, tasks) = (command.clone(), Arc::clone(&tasks));
+        move || {
+            let _running = running;
+            Tracer { fault, tasks, steps: Vec::new(), struck: None }.run(&command)
+        }
+    });
+    let overran = ended.recv_timeout(command.limit) == Err(RecvTimeoutError::Timeout);
+    if overran {
+        lock(&tasks).kill();
+    }
+    let followed = tracer.join().unwrap_or_else(|cause| panic::resume_unwind(cause))?;
+    if overran {
+        let last = followed.steps.last().map(Call::to_string);
+        let last = last.unwrap_or_else(|| "none".to_owned());
+        let text = format!("killed after {:?}; its last step was: {last}", command.limit);
+        return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+    }
+    Ok(followed)
+}
+
+/// The threads and processes that are being followed and have not been reported as ended.
+#[derive(Default)]
+struct Tasks {
+    alive: BTreeMap<pid_t, Task>,
+    /// Everything is to die, also what is about to be born.
+    dying: bool,
+}
+
+#[derive(Default)]
+struct Task {
+    /// The first thing a new task reports is a SIGSTOP that nobody sent; a later one is real.
+    started: bool,
+    /// What is left to do at the end of the system call it is in.
+    at_exit: Option<AtExit>,
+}
+
+enum AtExit {
+    Kill,
+    Answer(c_int),
+}
+
+impl Tasks {
+    fn kill(&mut self) {
+        self.dying = true;
+        for tid in self.alive.keys() {
+            ptrace::kill(*tid);
+        }
+    }
+}
+
+fn lock(tasks: &Mutex<Tasks>) -> MutexGuard<'_, Tasks> {
+    tasks.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Tracer {
+    fault: Option<Fault>,
+    tasks: Arc<Mutex<Tasks>>,
+    steps: Vec<Call>,
+    struck: Option<Call>,
+}
+
+impl Tracer {
+    fn run(mut self, command: &Command) -> io::Result<Followed> {
+        let mut child = ptrace::spawn(command.to_std())?;
+        let streams = Streams::start(&mut child, command.stdin.as_deref());
+        let program = child.id() as pid_t;
+        let mut status = None;
+        let mut failure = None;
+        let shared = Arc::clone(&self.tasks);
+        while let Some(tid) = ptrace::wait()? {
+            // Taken while a report is handled, so that whoever kills on time sees no task that is gone already.
+            let mut tasks = lock(&shared);
+            let handled = self.handle(&mut tasks, tid, program, &mut status);
+            // A task can be killed from under our hands; its end is then the next thing it reports.
+            if let Err(error) = handled
+                && error.raw_os_error() != Some(libc::ESRCH)
+            {
+                failure.get_or_insert(error);
+                tasks.kill();
+            }
+        }
+        // Nobody is left to hold the streams open, so this does not wait.
+        let (stdout, stderr) = streams.finish(Instant::now())?;
+        match (failure, status) {
+            (Some(error), _) => Err(error),
+            (None, None) => Err(io::Error::other("the program's end was never reported")),
+            (None, Some(status)) => {
+                let output = crate::Output::new(command.line(), status, stdout, stderr, self.struck);
+                Ok(Followed { output, steps: self.steps })
+            }
+        }
+    }
+
+    fn handle(
+        &mut self,
+        tasks: &mut Tasks,
+        tid: pid_t,
+        program: pid_t,
+        status: &mut Option<ExitStatus>,
+    ) -> io::Result<()> {
+        let Some(report) = ptrace::take(tid)? else { return Ok(()) };
+        if let Report::Ended(how) = report {
+            tasks.alive.remove(&tid);
+            if tid == program {
+                *status = Some(how);
+            }
+            return Ok(());
+        }
+        if tasks.dying {
+            tasks.alive.entry(tid).or_default();
+            ptrace::kill(tid);
+            return Ok(());
+        }
+        let task = tasks.alive.entry(tid).or_default();
+        match report {
+            Report::Signal(libc::SIGTRAP) if tid == program && !task.started => {
+                task.started = true;
+                ptrace::follow_everything(tid)?;
+                ptrace::resume(tid, 0)
+            }
+            Report::Signal(libc::SIGSTOP) if !task.started => {
+                task.started = true;
+                ptrace::resume(tid, 0)
+            }
+            Report::Signal(signal) => ptrace::resume(tid, signal),
+            Report::AtSyscall => self.at_syscall(tasks, tid),
+            Report::Loaded { formerly } => {
+                // A thread that loads another program takes over the id of its process; its own is gone.
+                if formerly != tid {
+                    tasks.alive.remove(&formerly);
+                }
+                ptrace::resume(tid, 0)
+            }
+            Report::Event | Report::Ended(_) => ptrace::resume(tid, 0),
+        }
+    }
+
+    fn at_syscall(&mut self, tasks: &mut Tasks, tid: pid_t) -> io::Result<()> {
+        let task = tasks.alive.entry(tid).or_default();
+        match ptrace::stage(tid)? {
+            Stage::Entry { number, args } => {
+                if let Some(step) = steps::find(tid, number, &args) {
+                    self.steps.push(step.call.clone());
+                    match self.strike(&step) {
+                        None => {}
+                        Some(Strike::Kill) => {
+                            ptrace::skip_call(tid)?;
+                            tasks.kill();
+                            return Ok(());
+                        }
+                        Some(Strike::KillAfter) => task.at_exit = Some(AtExit::Kill),
+                        Some(Strike::Errno(number)) => {
+                            ptrace::skip_call(tid)?;
+                            task.at_exit = Some(AtExit::Answer(number));
+                        }
+                    }
+                }
+            }
+            Stage::Exit => match task.at_exit.take() {
+                None => {}
+                Some(AtExit::Kill) => {
+                    tasks.kill();
+                    return Ok(());
+                }
+                Some(AtExit::Answer(number)) => ptrace::answer(tid, number)?,
+            },
+            Stage::Neither => {}
+        }
+        ptrace::resume(tid, 0)
+    }
+
+    /// What the fault does to the step that has just been added, if anything.
+    fn strike(&mut self, step: &Step) -> Option<Strike> {
+        let Fault { at, kind } = self.fault?;
+        let now = self.steps.len();
+        let strike = match kind {
+            Kind::Kill if now == at => Strike::Kill,
+            Kind::KillAfter if now == at => Strike::KillAfter,
+            Kind::Errno(number) if now == at => Strike::Errno(number),
+            Kind::ErrnoFrom(number) if now >= at => Strike::Errno(number),
+            Kind::FullDisk if now >= at && step.needs_room => Strike::Errno(libc::ENOSPC),
+            _ => return None,
+        };
+        self.struck.get_or_insert_with(|| step.call.clone());
+        Some(strike)
+    }
+}
+
+enum Strike {
+    Kill,
+    KillAfter,
+    Errno(c_int),
+}
