@@ -21,6 +21,7 @@
     reason = "the kit stands outside the product: it makes and breaks files as a person or a crash would"
 )]
 
+pub mod anchors;
 mod command;
 pub mod faults;
 pub mod race;

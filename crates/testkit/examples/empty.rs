@@ -1,0 +1,3 @@
+//! The floor of every cold-start benchmark: a program that does nothing.
+
+fn main() {}
