@@ -14,8 +14,8 @@ pub(super) struct Entry {
     pub(super) place: Place,
 }
 
-/// Everything the file says, good and bad, in the order of its lines. Fails only if it is not TOML: then nobody can
-/// tell what it says.
+/// Everything the file says, good and bad, in the order of its lines. Fails only if it is not TOML: then
+/// nobody can tell what it says.
 pub(super) fn read(source: &Source, text: &str) -> Result<Vec<Result<Entry, Error>>, Error> {
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);

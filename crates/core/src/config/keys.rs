@@ -1,5 +1,5 @@
-//! The table of all settings. Defaults and explanations are in `defaults.toml`; a test keeps the two and the structs
-//! of `settings` the same.
+//! The table of all settings. Defaults and explanations are in `defaults.toml`; a test keeps the two and the
+//! structs of `settings` the same.
 
 use serde::Serialize;
 
@@ -10,12 +10,12 @@ use super::value::{Kind, Value};
 /// The shipped defaults, which are also what `rekindle config list` explains the keys with.
 pub(super) const DEFAULTS: &str = include_str!("defaults.toml");
 
-/// The folder that held `MEMORY.md` (FND-02). It says two things at once: its parent is `vault.notes`, its name is
-/// `vault.folder`.
+/// The folder that held `MEMORY.md` (FND-02). It says two things at once: its parent is `vault.notes`, its
+/// name is `vault.folder`.
 pub(super) const WORKSPACE: &str = "MEMORY_WORKSPACE";
 
-/// What a project file may set. Nothing here names a command, an address, a path or a provider, and nothing decides
-/// whose memories are shown.
+/// What a project file may set. Nothing here names a command, an address, a path or a provider, and nothing
+/// decides whose memories are shown.
 pub(super) const PROJECT_KEYS: &[&str] = &["memory.enabled", "memory.scope", "project.name", "recall.k"];
 
 #[derive(Debug)]
@@ -29,8 +29,8 @@ pub(super) struct Key {
 #[derive(Debug)]
 pub(super) struct Alias {
     pub(super) name: &'static str,
-    /// Other programs use this name as well, so a value that is none for us was probably not meant for us: it is
-    /// ignored with a warning and does not stop every hook.
+    /// Other programs use this name as well, so a value that is none for us was probably not meant for us: it
+    /// is ignored with a warning and does not stop every hook.
     pub(super) shared: bool,
 }
 

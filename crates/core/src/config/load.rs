@@ -11,8 +11,8 @@ use super::keys::{self, DEFAULTS, KEYS, WORKSPACE};
 use super::settings::Config;
 use super::value::Value;
 
-/// How many complaints about one project file are kept. It is somebody else's file, and warnings are shown on every
-/// command.
+/// How many complaints about one project file are kept. It is somebody else's file, and warnings are shown on
+/// every command.
 const MAX_PROJECT_WARNINGS: usize = 8;
 
 /// A configuration file that was read.

@@ -1,11 +1,11 @@
 //! The settings: their names, their layers, their defaults.
 //!
-//! A value comes from the strongest layer that has it: command line, environment, project file, user file, shipped
-//! defaults. [`load`] puts the layers together and remembers for every setting where it came from. Reading files
-//! and variables is `engine::config`'s job; here they come in as text.
+//! A value comes from the strongest layer that has it: command line, environment, project file, user file,
+//! shipped defaults. [`load`] puts the layers together and remembers for every setting where it came from.
+//! Reading files and variables is `engine::config`'s job; here they come in as text.
 //!
-//! A project file arrives with whatever repository was cloned, so it may set only the few keys marked for it in
-//! [`keys()`], and nothing in it can make a command fail: what it may not say is ignored and reported in
+//! A project file arrives with whatever repository was cloned, so it may set only the few keys marked for it
+//! in [`keys()`], and nothing in it can make a command fail: what it may not say is ignored and reported in
 //! [`Loaded::warnings`]. Mistakes in the other layers are the person's own, and are errors.
 
 mod error;

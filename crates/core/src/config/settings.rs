@@ -132,8 +132,8 @@ pub struct Confidence {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Project {
-    /// For display only; empty for none. It may come from a cloned repository, which must not be able to claim
-    /// another project's memories, so it never takes part in [`crate::scope::ProjectId`].
+    /// For display only; empty for none. It may come from a cloned repository, which must not be able to
+    /// claim another project's memories, so it never takes part in [`crate::scope::ProjectId`].
     pub name: String,
 }
 

@@ -198,16 +198,18 @@ fn switch(text: &str) -> Option<bool> {
     }
 }
 
-/// Control characters, the Unicode line ends, and the marks that turn the direction of what follows: in a heading or
-/// on a terminal they make a name look like something else.
+/// Control characters, the Unicode line ends, and the marks that turn the direction of what follows: in a
+/// heading or on a terminal they make a name look like something else.
 fn breaks_a_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// `~user` is refused: nothing here knows other people's homes, and taking it for a folder called `~user` would
-/// quietly put things somewhere else.
+/// `~user` is refused: nothing here knows other people's homes, and taking it for a folder called `~user`
+/// would quietly put things somewhere else.
 fn is_path(text: &str) -> bool {
-    let home = text.strip_prefix('~').is_none_or(|rest| rest.is_empty() || rest.starts_with(['/', '\\']));
+    let home = text
+        .strip_prefix('~')
+        .is_none_or(|rest| rest.is_empty() || rest.starts_with(std::path::is_separator));
     home && !text.chars().any(char::is_control)
 }
 
