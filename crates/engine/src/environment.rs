@@ -1,7 +1,21 @@
 //! The one place that reads environment variables.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+
 /// The variables of this process that are valid Unicode, by name. Others cannot be settings and are left out.
-#[expect(clippy::disallowed_methods, reason = "this is the room that may")]
 pub fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
+    raw(name)?.into_string().ok()
+}
+
+/// A variable as the system has it, for those that may hold a path.
+#[expect(clippy::disallowed_methods, reason = "this is the room that may")]
+pub fn raw(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+/// The person's home folder, if the system knows one. An empty or relative one would be a different folder in
+/// every directory, so it counts as none.
+pub fn home_folder() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| home.is_absolute())
 }

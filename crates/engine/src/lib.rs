@@ -1,4 +1,6 @@
 //! What Rekindle does: one folder per outside thing.
 
 pub mod clock;
+pub mod config;
 pub mod environment;
+pub mod home;

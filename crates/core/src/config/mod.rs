@@ -1,1 +1,27 @@
-//! Settings.
+//! The settings: their names, their layers, their defaults.
+//!
+//! A value comes from the strongest layer that has it: command line, environment, project file, user file,
+//! shipped defaults. [`load`] puts the layers together and remembers for every setting where it came from.
+//! Reading files and variables is `engine::config`'s job; here they come in as text.
+//!
+//! A project file arrives with whatever repository was cloned, so it may set only the few keys marked for it
+//! in [`keys()`], and nothing in it can make a command fail: what it may not say is ignored and reported in
+//! [`Loaded::warnings`]. Mistakes in the other layers are the person's own, and are errors.
+
+mod error;
+mod file;
+mod keys;
+mod load;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use error::{Error, Place, Source};
+pub use keys::{KeyDoc, check, keys, variable_names};
+pub use load::{File, Layers, Loaded, Setting, load};
+pub use settings::{
+    Confidence, Config, Embed, Engines, Identity, Llm, LogLevel, Memory, Model, Paths, Project, Qdrant,
+    Recall, ReviewMode, ScopeRule, Time, User, Vault,
+};
+pub use value::{LIST_SEPARATOR, Value};

@@ -1,0 +1,77 @@
+//! One configuration file: TOML text to settings with their lines.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{Error, Place, Source};
+use super::keys::{self, KEYS, Key};
+use super::value::Value;
+
+/// A setting found in a file.
+pub(super) struct Entry {
+    pub(super) key: &'static Key,
+    pub(super) value: Value,
+    pub(super) place: Place,
+}
+
+/// Everything the file says, good and bad, in the order of its lines. Fails only if it is not TOML: then
+/// nobody can tell what it says.
+pub(super) fn read(source: &Source, text: &str) -> Result<Vec<Result<Entry, Error>>, Error> {
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let (line, column) = position(text, at);
+        // The parser's own rendering would quote the line.
+        Error::Toml { file: source.clone(), line, column, problem: error.message().to_owned() }
+    })?;
+    let mut reader = Reader { source, text, found: Vec::new() };
+    reader.table("", table.get_ref());
+    reader.found.sort_by_key(|(at, _)| *at);
+    Ok(reader.found.into_iter().map(|(_, entry)| entry).collect())
+}
+
+struct Reader<'a> {
+    source: &'a Source,
+    text: &'a str,
+    found: Vec<(usize, Result<Entry, Error>)>,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, path: &str, table: &DeTable<'_>) {
+        for (name, value) in table {
+            let (name, at) = (name.get_ref(), name.span().start);
+            // `"recall.k"` in quotes is one name with a dot in it, not `k` in `recall`.
+            let name = if name.contains('.') { format!("\"{name}\"") } else { name.to_string() };
+            let path = if path.is_empty() { name } else { format!("{path}.{name}") };
+            self.item(&path, at, value);
+        }
+    }
+
+    fn item(&mut self, path: &str, at: usize, value: &Spanned<DeValue<'_>>) {
+        let place = Place { source: self.source.clone(), line: Some(position(self.text, at).0) };
+        let entry = match (keys::find(path), value.get_ref()) {
+            (Some(key), _) if matches!(self.source, Source::Project(_)) && !key.in_project() => {
+                Err(Error::NotForProjects { place, key: key.name })
+            }
+            (Some(key), value) => match key.kind.read_toml(value) {
+                Some(value) => Ok(Entry { key, value, place }),
+                None => Err(key.bad_value(place)),
+            },
+            // An unknown table is reported by what is in it: `recal.k` tells more than `recal`.
+            (None, DeValue::Table(inner)) if !inner.is_empty() => return self.table(path, inner),
+            (None, DeValue::Table(_)) if is_table(path) => return,
+            (None, _) => Err(keys::unknown(path, place)),
+        };
+        self.found.push((at, entry));
+    }
+}
+
+fn is_table(path: &str) -> bool {
+    KEYS.iter().any(|key| key.name.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
+}
+
+/// Line and column of a byte, both counted from one.
+fn position(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}

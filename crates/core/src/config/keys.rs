@@ -1,0 +1,189 @@
+//! The table of all settings. Defaults and explanations are in `defaults.toml`; a test keeps the two and the
+//! structs of `settings` the same.
+
+use serde::Serialize;
+
+use super::error::{Error, Place, Source};
+use super::file;
+use super::value::{Kind, Value};
+
+/// The shipped defaults, which are also what `rekindle config list` explains the keys with.
+pub(super) const DEFAULTS: &str = include_str!("defaults.toml");
+
+/// The folder that held `MEMORY.md` (FND-02). It says two things at once: its parent is `vault.notes`, its
+/// name is `vault.folder`.
+pub(super) const WORKSPACE: &str = "MEMORY_WORKSPACE";
+
+/// What a project file may set. Nothing here names a command, an address, a path or a provider, and nothing
+/// decides whose memories are shown.
+pub(super) const PROJECT_KEYS: &[&str] = &["memory.enabled", "memory.scope", "project.name", "recall.k"];
+
+#[derive(Debug)]
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) aliases: &'static [Alias],
+}
+
+/// An older name of a variable (OPS-01).
+#[derive(Debug)]
+pub(super) struct Alias {
+    pub(super) name: &'static str,
+    /// Other programs use this name as well, so a value that is none for us was probably not meant for us: it
+    /// is ignored with a warning and does not stop every hook.
+    pub(super) shared: bool,
+}
+
+impl Key {
+    const fn new(name: &'static str, kind: Kind) -> Self {
+        Self { name, kind, aliases: &[] }
+    }
+
+    const fn with(name: &'static str, kind: Kind, aliases: &'static [Alias]) -> Self {
+        Self { name, kind, aliases }
+    }
+
+    /// `REKINDLE_RECALL_K` for `recall.k`.
+    pub(super) fn variable(&self) -> String {
+        format!("REKINDLE_{}", self.name.to_ascii_uppercase().replace('.', "_"))
+    }
+
+    pub(super) fn in_project(&self) -> bool {
+        PROJECT_KEYS.contains(&self.name)
+    }
+
+    pub(super) fn bad_value(&self, place: Place) -> Error {
+        Error::BadValue { place, key: self.name, allowed: self.kind.allowed() }
+    }
+}
+
+const fn ours(name: &'static str) -> Alias {
+    Alias { name, shared: false }
+}
+
+const fn shared(name: &'static str) -> Alias {
+    Alias { name, shared: true }
+}
+
+/// In the order of `defaults.toml`.
+pub(super) const KEYS: &[Key] = &[
+    Key::new("user.name", Kind::Name { max: 100 }),
+    Key::new("vault.notes", Kind::Path),
+    Key::new("vault.folder", Kind::Folder),
+    Key::new("paths.state", Kind::Path),
+    Key::new("paths.identity", Kind::Path),
+    Key::new("identity.links", Kind::Paths),
+    Key::new("memory.enabled", Kind::Bool),
+    Key::new("memory.scope", Kind::OneOf(&["auto", "global", "project"])),
+    Key::new("memory.review_mode", Kind::OneOf(&["interactive", "silent"])),
+    Key::new("memory.log_level", Kind::OneOf(&["error", "warn", "info", "debug"])),
+    Key::new("memory.confidence.high", Kind::Fraction),
+    Key::new("memory.confidence.medium", Kind::Fraction),
+    // Shorter than a person's name: it may be somebody else's text, and it is shown.
+    Key::new("project.name", Kind::Name { max: 64 }),
+    Key::new("recall.k", Kind::Whole { min: 1, max: 10 }),
+    Key::with("llm.observer_model", Kind::Model, &[ours("OBSERVER_MODEL")]),
+    Key::with("llm.reflector_model", Kind::Model, &[ours("REFLECTOR_MODEL")]),
+    Key::with(
+        "embed.model",
+        Kind::Model,
+        &[ours("AGENT_TOOLKIT_EMBEDDING_MODEL"), shared("EMBEDDING_MODEL")],
+    ),
+    Key::with("engines.qdrant.url", Kind::Url, &[shared("QDRANT_URL")]),
+    Key::with("engines.qdrant.collection", Kind::Identifier, &[shared("QDRANT_COLLECTION")]),
+    Key::new("time.zone", Kind::Zone),
+];
+
+pub(super) fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+pub(super) fn unknown(key: &str, place: Place) -> Error {
+    Error::UnknownKey { place, key: key.to_owned(), nearest: nearest(key) }
+}
+
+/// The key that was probably meant. None if nothing comes near, or if the text is too long to be a slip.
+fn nearest(written: &str) -> Option<&'static str> {
+    if written.len() > 64 {
+        return None;
+    }
+    let written = written.to_ascii_lowercase().replace('-', "_");
+    let score = |name: &str| {
+        let whole = strsim::normalized_damerau_levenshtein(&written, name);
+        // `k` or `zone` alone, or under the wrong table.
+        let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+        if last(&written) == last(name) { whole.max(0.5) } else { whole }
+    };
+    KEYS.iter()
+        .map(|key| (score(key.name), key.name))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(score, _)| *score >= 0.4)
+        .map(|(_, name)| name)
+}
+
+/// Reads a value that somebody typed for a key.
+pub fn check(key: &str, text: &str) -> Result<Value, Error> {
+    let place = || Place::of(Source::Flag);
+    let key = find(key).ok_or_else(|| unknown(key, place()))?;
+    key.kind.read_text(text).ok_or_else(|| key.bad_value(place()))
+}
+
+/// The environment variables that are settings, older names included.
+pub fn variable_names() -> Vec<String> {
+    let of = |key: &Key| {
+        std::iter::once(key.variable())
+            .chain(key.aliases.iter().map(|alias| alias.name.to_owned()))
+            .collect::<Vec<_>>()
+    };
+    KEYS.iter().flat_map(of).chain([WORKSPACE.to_owned()]).collect()
+}
+
+/// A setting, explained.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KeyDoc {
+    /// `recall.k`.
+    pub name: &'static str,
+    /// What it does.
+    pub doc: String,
+    /// The type in a word or two.
+    pub kind: &'static str,
+    /// What it may be.
+    pub allowed: String,
+    /// What it is if nobody says otherwise.
+    pub default: Value,
+    /// The variables that set it, strongest first.
+    pub variables: Vec<String>,
+    /// Whether a project file may set it.
+    pub in_project: bool,
+}
+
+/// Every setting, in the order of the defaults.
+pub fn keys() -> Vec<KeyDoc> {
+    let defaults = file::read(&Source::Default, DEFAULTS).unwrap_or_default();
+    let describe = |entry: file::Entry| {
+        let key = entry.key;
+        let mut variables = vec![key.variable()];
+        variables.extend(key.aliases.iter().map(|alias| alias.name.to_owned()));
+        if key.name.starts_with("vault.") {
+            variables.push(WORKSPACE.to_owned());
+        }
+        KeyDoc {
+            name: key.name,
+            doc: comment_above(entry.place.line.unwrap_or_default()),
+            kind: key.kind.word(),
+            allowed: key.kind.allowed(),
+            default: entry.value,
+            variables,
+            in_project: key.in_project(),
+        }
+    };
+    defaults.into_iter().flatten().map(describe).collect()
+}
+
+/// The comment lines right above a line of the defaults, as one text.
+fn comment_above(line: usize) -> String {
+    let above: Vec<&str> = DEFAULTS.lines().take(line.saturating_sub(1)).collect();
+    let mut comment: Vec<&str> = above.iter().rev().map_while(|line| line.strip_prefix("# ")).collect();
+    comment.reverse();
+    comment.join(" ")
+}

@@ -1,0 +1,211 @@
+//! Putting the layers together.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize as _;
+
+use super::error::{Error, Place, Source};
+use super::file::{self, Entry};
+use super::keys::{self, DEFAULTS, KEYS, WORKSPACE};
+use super::settings::Config;
+use super::value::Value;
+
+/// How many complaints about one project file are kept. It is somebody else's file, and warnings are shown on
+/// every command.
+const MAX_PROJECT_WARNINGS: usize = 8;
+
+/// A configuration file that was read.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: String,
+}
+
+/// The layers above the shipped defaults, strongest first.
+#[derive(Clone, Copy)]
+pub struct Layers<'a> {
+    /// Keys and values from the command line; of two for the same key the later wins.
+    pub flags: &'a [(String, String)],
+    /// The environment. An empty variable counts as none: that is how tools that cannot unset one pass it on.
+    pub variables: &'a dyn Fn(&str) -> Option<String>,
+    /// `.rekindle.toml` in the project's root.
+    pub project: Option<&'a File>,
+    /// `config.toml` in the Rekindle home.
+    pub user: Option<&'a File>,
+}
+
+/// A value and where it came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// The value.
+    pub value: Value,
+    /// Its layer and line.
+    pub place: Place,
+}
+
+/// The settings that count.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// For the program.
+    pub config: Config,
+    /// The same, by key, with origins: for people.
+    pub settings: BTreeMap<&'static str, Setting>,
+    /// What was wrong and was ignored: in a project file, or in a variable that other programs use too.
+    pub warnings: Vec<Error>,
+}
+
+impl Loaded {
+    /// One setting; an unknown key names the nearest.
+    pub fn get(&self, key: &str) -> Result<&Setting, Error> {
+        self.settings.get(key).ok_or_else(|| keys::unknown(key, Place::of(Source::Flag)))
+    }
+}
+
+/// Puts the layers together.
+pub fn load(layers: &Layers<'_>) -> Result<Loaded, Error> {
+    let mut merge = Merge { settings: BTreeMap::new(), warnings: Vec::new() };
+    merge.own_file(&Source::Default, DEFAULTS)?;
+    if let Some(file) = layers.user {
+        merge.own_file(&Source::User(file.path.clone()), &file.text)?;
+    }
+    if let Some(file) = layers.project {
+        merge.project_file(file);
+    }
+    merge.environment(layers.variables)?;
+    for (key, text) in layers.flags {
+        let value = keys::check(key, text)?;
+        let key = keys::find(key).ok_or(Error::Misfit)?;
+        merge.set(Entry { key, value, place: Place::of(Source::Flag) });
+    }
+    merge.finish()
+}
+
+struct Merge {
+    settings: BTreeMap<&'static str, Setting>,
+    warnings: Vec<Error>,
+}
+
+impl Merge {
+    fn set(&mut self, entry: Entry) {
+        self.settings.insert(entry.key.name, Setting { value: entry.value, place: entry.place });
+    }
+
+    fn own_file(&mut self, source: &Source, text: &str) -> Result<(), Error> {
+        for entry in file::read(source, text)? {
+            self.set(entry?);
+        }
+        Ok(())
+    }
+
+    fn project_file(&mut self, file: &File) {
+        let source = Source::Project(file.path.clone());
+        // Of a file that is no TOML nothing counts: what a parser makes of the rest is a guess.
+        let entries = file::read(&source, &file.text).unwrap_or_else(|error| vec![Err(error)]);
+        for entry in entries {
+            match entry.and_then(|entry| self.not_against_the_switch(entry)) {
+                Ok(entry) => self.set(entry),
+                Err(problem) if self.warnings.len() < MAX_PROJECT_WARNINGS => self.warnings.push(problem),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// OPS-03: a kill switch that a cloned repository could turn back would be none.
+    fn not_against_the_switch(&self, entry: Entry) -> Result<Entry, Error> {
+        match self.settings.get(entry.key.name) {
+            Some(Setting { value: Value::Bool(false), place: off })
+                if entry.key.name == "memory.enabled" && entry.value == Value::Bool(true) =>
+            {
+                Err(Error::SwitchedOff { place: entry.place, off: off.clone() })
+            }
+            _ => Ok(entry),
+        }
+    }
+
+    fn environment(&mut self, variables: &dyn Fn(&str) -> Option<String>) -> Result<(), Error> {
+        let variable = |name: &str| variables(name).filter(|text| !text.is_empty());
+        let from = |name: &str| Place::of(Source::Env(name.to_owned()));
+
+        if let Some(text) = variable(WORKSPACE) {
+            // Half of one vault and half of another would be a third that nobody asked for.
+            let newer = |name| keys::find(name).is_some_and(|key| variable(&key.variable()).is_some());
+            if !newer("vault.notes") && !newer("vault.folder") {
+                for (key, text) in workspace(&text).ok_or_else(|| bad_workspace(from(WORKSPACE)))? {
+                    let key = keys::find(key).ok_or(Error::Misfit)?;
+                    let value = key.kind.read_text(&text).ok_or_else(|| bad_workspace(from(WORKSPACE)))?;
+                    self.set(Entry { key, value, place: from(WORKSPACE) });
+                }
+            }
+        }
+        for key in KEYS {
+            let own = key.variable();
+            let names =
+                std::iter::once((own.as_str(), false)).chain(key.aliases.iter().map(|a| (a.name, a.shared)));
+            for (name, shared) in names {
+                let Some(text) = variable(name) else { continue };
+                match key.kind.read_text(&text) {
+                    Some(value) => {
+                        self.set(Entry { key, value, place: from(name) });
+                        break;
+                    }
+                    None if shared => self.warnings.push(key.bad_value(from(name))),
+                    None => return Err(key.bad_value(from(name))),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Loaded, Error> {
+        let mut table = toml::Table::new();
+        for (name, setting) in &self.settings {
+            insert(&mut table, name, setting.value.clone().into());
+        }
+        let config = Config::deserialize(table).map_err(|_| Error::Misfit)?;
+        let confidence = &config.memory.confidence;
+        if confidence.high < confidence.medium {
+            let place = |name| {
+                let setting: Option<&Setting> = self.settings.get(name);
+                Box::new(setting.map_or(Place::of(Source::Default), |setting| setting.place.clone()))
+            };
+            return Err(Error::Confidence {
+                high: confidence.high,
+                high_place: place("memory.confidence.high"),
+                medium: confidence.medium,
+                medium_place: place("memory.confidence.medium"),
+            });
+        }
+        Ok(Loaded { config, settings: self.settings, warnings: self.warnings })
+    }
+}
+
+fn insert(table: &mut toml::Table, path: &str, value: toml::Value) {
+    match path.split_once('.') {
+        None => {
+            table.insert(path.to_owned(), value);
+        }
+        Some((head, rest)) => {
+            let inner = table.entry(head).or_insert_with(|| toml::Table::new().into());
+            if let toml::Value::Table(inner) = inner {
+                insert(inner, rest, value);
+            }
+        }
+    }
+}
+
+/// The notes vault and the folder in it.
+fn workspace(text: &str) -> Option<[(&'static str, String); 2]> {
+    let path = Path::new(text);
+    // A relative one would mean another folder in every directory a hook starts in.
+    let rooted = path.is_absolute() || path.starts_with("~");
+    let notes = path.parent().filter(|_| rooted)?.to_str().filter(|notes| !notes.is_empty())?;
+    Some([("vault.notes", notes.to_owned()), ("vault.folder", path.file_name()?.to_str()?.to_owned())])
+}
+
+fn bad_workspace(place: Place) -> Error {
+    let allowed = "the absolute path of the folder that holds MEMORY.md, inside your notes vault".to_owned();
+    Error::BadValue { place, key: "vault.notes", allowed }
+}

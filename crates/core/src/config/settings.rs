@@ -1,0 +1,212 @@
+//! The settings as the program uses them: one struct per table of `defaults.toml`.
+
+use serde::{Deserialize, Serialize};
+
+/// Every setting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The person.
+    pub user: User,
+    /// Where memories are.
+    pub vault: Vault,
+    /// Where the rest is.
+    pub paths: Paths,
+    /// The identity files of all agents.
+    pub identity: Identity,
+    /// What is remembered, and how.
+    pub memory: Memory,
+    /// The current project.
+    pub project: Project,
+    /// What a prompt gets.
+    pub recall: Recall,
+    /// The models that write.
+    pub llm: Llm,
+    /// The model that embeds.
+    pub embed: Embed,
+    /// Servers, for those who run them.
+    pub engines: Engines,
+    /// Days and nights.
+    pub time: Time,
+}
+
+/// The person (GEN-01).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct User {
+    /// The display name; empty if none was given.
+    pub name: String,
+}
+
+/// Where memories are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vault {
+    /// The notes vault, as written; empty for the default. `engine::home` makes a path of it.
+    pub notes: String,
+    /// The folder in it.
+    pub folder: String,
+}
+
+/// Where the rest is (GEN-02), as written; empty for the default.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paths {
+    /// The state folder.
+    pub state: String,
+    /// The identity folder.
+    pub identity: String,
+}
+
+/// The identity files of all agents (IDN-02).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// Folders whose `AGENTS.md` must be the same file.
+    pub links: Vec<String>,
+}
+
+/// What is remembered, and how (OPS-02).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// The kill switch (OPS-03).
+    pub enabled: bool,
+    /// Where a new memory applies.
+    pub scope: ScopeRule,
+    /// What happens to inferred memories (SID-07).
+    pub review_mode: ReviewMode,
+    /// How much the logs tell.
+    pub log_level: LogLevel,
+    /// Thresholds.
+    pub confidence: Confidence,
+}
+
+/// Where a new memory applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScopeRule {
+    /// The project one is in, else everywhere.
+    Auto,
+    /// Everywhere.
+    Global,
+    /// The project one is in; outside of one there is nothing to save to.
+    Project,
+}
+
+/// What happens to inferred memories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReviewMode {
+    /// The person is asked.
+    Interactive,
+    /// They wait in the inbox.
+    Silent,
+}
+
+/// How much the logs tell, each level with the ones before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    /// What failed.
+    Error,
+    /// What may need attention.
+    Warn,
+    /// What was done.
+    Info,
+    /// Traces.
+    Debug,
+}
+
+/// Thresholds of confidence; `high` is never below `medium`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Confidence {
+    /// Explicit from here up.
+    pub high: f64,
+    /// Inferred from here up.
+    pub medium: f64,
+}
+
+/// The current project.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Project {
+    /// For display only; empty for none. It may come from a cloned repository, which must not be able to
+    /// claim another project's memories, so it never takes part in [`crate::scope::ProjectId`].
+    pub name: String,
+}
+
+/// What a prompt gets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recall {
+    /// How many memories at most.
+    pub k: usize,
+}
+
+/// The models that write (OBS-02, REF-02).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Llm {
+    /// Sessions to observations.
+    pub observer_model: Model,
+    /// Observations to proposals.
+    pub reflector_model: Model,
+}
+
+/// The model that embeds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Embed {
+    /// Text to vectors.
+    pub model: Model,
+}
+
+/// A model and who provides it. [`super::load`] lets only `provider/model` through.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Model(String);
+
+impl Model {
+    /// `provider/model`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What is before the first slash.
+    pub fn provider(&self) -> &str {
+        self.0.split_once('/').map_or("", |(provider, _)| provider)
+    }
+
+    /// What is after the first slash; may have slashes of its own.
+    pub fn name(&self) -> &str {
+        self.0.split_once('/').map_or(self.as_str(), |(_, name)| name)
+    }
+}
+
+/// Servers, for those who run them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Engines {
+    /// Qdrant.
+    pub qdrant: Qdrant,
+}
+
+/// A Qdrant server (STO-06).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Qdrant {
+    /// Its address, without credentials.
+    pub url: String,
+    /// The collection of observations.
+    pub collection: String,
+}
+
+/// Days and nights (EXE-08).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Time {
+    /// An IANA zone; empty for the system's.
+    pub zone: String,
+}

@@ -1,0 +1,185 @@
+//! Changing one setting in TOML text and not a byte beside it.
+//!
+//! `toml_edit` finds the place and spells the value; the text itself is spliced. Letting it render the whole
+//! document would turn CRLF into LF and regroup dotted keys, and a person's file is theirs.
+
+use std::ops::Range;
+
+use rekindle_core::config::Value;
+use toml_edit::{Document, InlineTable, Item, Table};
+
+/// A value as TOML.
+pub(super) fn render(value: &Value) -> String {
+    let value: toml_edit::Value = match value {
+        Value::Bool(value) => (*value).into(),
+        Value::Whole(value) => (*value).into(),
+        Value::Fraction(value) => (*value).into(),
+        Value::Text(value) => value.as_str().into(),
+        Value::List(values) => values.iter().map(String::as_str).collect(),
+    };
+    value.to_string()
+}
+
+/// The text with the key set. None if it is no TOML, or if the key's place is taken by something that is no
+/// value.
+pub(super) fn set(text: &str, key: &str, value: &Value) -> Option<String> {
+    let document = Document::parse(text).ok()?;
+    let value = render(value);
+    let spot = locate(document.as_table(), key)?;
+    if let Some(found) = spot.value {
+        return Some(splice(text, found, &value));
+    }
+
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let entry = format!("{} = {value}", spot.name);
+    match spot.body {
+        Body::Inline(table) => {
+            let at = table.get_values().iter().filter_map(|(_, value)| Some(value.span()?.end)).max();
+            match at {
+                Some(at) => Some(splice(text, at..at, &format!(", {entry}"))),
+                None => Some(splice(text, inside(table)?, &format!(" {entry} "))),
+            }
+        }
+        Body::Lines(table) => {
+            let last = table.get_values().iter().filter_map(|(_, value)| Some(value.span()?.end)).max();
+            let (at, ended) = after_line(text, last.or_else(|| Some(table.span()?.end))?);
+            let line = if ended { format!("{entry}{newline}") } else { format!("{newline}{entry}{newline}") };
+            Some(splice(text, at..at, &line))
+        }
+        Body::New(header) => {
+            let gap = match text.trim_start_matches('\u{feff}') {
+                "" => String::new(),
+                text if text.ends_with('\n') => newline.to_owned(),
+                _ => newline.repeat(2),
+            };
+            let at = text.len();
+            Some(splice(text, at..at, &format!("{gap}[{header}]{newline}{entry}{newline}")))
+        }
+    }
+}
+
+/// The text without the key; the same text if it is not there. None as for [`set`].
+pub(super) fn unset(text: &str, key: &str) -> Option<String> {
+    let document = Document::parse(text).ok()?;
+    let spot = locate(document.as_table(), key)?;
+    let Some(found) = spot.value else { return Some(text.to_owned()) };
+    match spot.body {
+        Body::Inline(table) => {
+            let mut spans: Vec<_> = table.get_values().iter().filter_map(|(_, value)| value.span()).collect();
+            spans.sort_by_key(|span| span.start);
+            let index = spans.iter().position(|span| *span == found)?;
+            let gone = match (index, spans.len()) {
+                (0, 1) => inside(table)?,
+                (0, _) => inside(table)?.start..found.end + text[found.end..].find(',')? + 1,
+                // The comma before it goes too.
+                _ => spans[index - 1].end..found.end,
+            };
+            Some(splice(text, gone, ""))
+        }
+        Body::Lines(_) | Body::New(_) => {
+            let start = text[..spot.key?.start].rfind('\n').map_or(0, |newline| newline + 1);
+            // A byte order mark belongs to the file, not to its first line.
+            let start =
+                if text[start..].starts_with('\u{feff}') { start + '\u{feff}'.len_utf8() } else { start };
+            let (end, _) = after_line(text, found.end);
+            // Only blanks or a comment can follow a value on its line.
+            let rest = text[found.end..end].trim_start_matches([' ', '\t']);
+            let end = if rest.starts_with('#') { end - rest.len() } else { end };
+            Some(splice(text, start..end, ""))
+        }
+    }
+}
+
+/// Where a key is, or would go.
+struct Spot<'a> {
+    body: Body<'a>,
+    /// The key as it is written in that body: what of the path the body's own name does not say.
+    name: String,
+    key: Option<Range<usize>>,
+    value: Option<Range<usize>>,
+}
+
+#[derive(Clone)]
+enum Body<'a> {
+    /// The lines under a header, or those before the first one.
+    Lines(&'a Table),
+    /// Between braces.
+    Inline(&'a InlineTable),
+    /// Nowhere yet: a header at the end of the file.
+    New(String),
+}
+
+fn locate<'a>(root: &'a Table, key: &str) -> Option<Spot<'a>> {
+    let (path, leaf) = key.rsplit_once('.')?;
+    let mut body = Body::Lines(root);
+    let mut name: Vec<&str> = Vec::new();
+    let mut here: &dyn toml_edit::TableLike = root;
+    // A table that only exists because a header names one inside it has no lines of its own.
+    let mut implicit = true;
+
+    let segments: Vec<&str> = path.split('.').collect();
+    for (depth, segment) in segments.iter().enumerate() {
+        let Some(item) = here.get(segment) else {
+            // A dotted or inline table cannot be opened again by a header.
+            let pinned = matches!(body, Body::Inline(_)) || !name.is_empty();
+            if pinned {
+                name.extend(&segments[depth..]);
+                name.push(leaf);
+                return Some(Spot { body, name: name.join("."), key: None, value: None });
+            }
+            return Some(new_table(path, leaf));
+        };
+        match item {
+            Item::Table(table) => {
+                if table.is_dotted() {
+                    name.push(segment);
+                } else {
+                    body = Body::Lines(table);
+                    name.clear();
+                    implicit = table.is_implicit();
+                }
+                here = table;
+            }
+            Item::Value(toml_edit::Value::InlineTable(table)) => {
+                if table.is_dotted() {
+                    name.push(segment);
+                } else {
+                    body = Body::Inline(table);
+                    name.clear();
+                }
+                implicit = false;
+                here = table;
+            }
+            _ => return None,
+        }
+    }
+
+    let found = here.get_key_value(leaf);
+    if found.is_none() && implicit && name.is_empty() {
+        return Some(new_table(path, leaf));
+    }
+    name.push(leaf);
+    let (key, value) = match found {
+        Some((key, item)) => (key.span(), Some(item.as_value()?.span()?)),
+        None => (None, None),
+    };
+    Some(Spot { body, name: name.join("."), key, value })
+}
+
+fn new_table<'a>(path: &str, leaf: &str) -> Spot<'a> {
+    Spot { body: Body::New(path.to_owned()), name: leaf.to_owned(), key: None, value: None }
+}
+
+fn inside(table: &InlineTable) -> Option<Range<usize>> {
+    let span = table.span()?;
+    Some(span.start + 1..span.end.checked_sub(1)?)
+}
+
+/// The end of the line that a byte is on, its newline included, and whether it has one.
+fn after_line(text: &str, at: usize) -> (usize, bool) {
+    text[at..].find('\n').map_or((text.len(), false), |newline| (at + newline + 1, true))
+}
+
+fn splice(text: &str, gone: Range<usize>, new: &str) -> String {
+    format!("{}{new}{}", &text[..gone.start], &text[gone.end..])
+}

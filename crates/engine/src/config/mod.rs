@@ -1,0 +1,237 @@
+//! Reading and changing the settings: the files and variables behind [`rekindle_core::config`].
+
+mod edit;
+mod file;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
+use rekindle_core::config::{self as settings, File, Layers, Loaded, Place, Setting, Source, Value};
+
+use crate::environment;
+use crate::home::{self, Home};
+
+/// The project's own file, in its root.
+pub const PROJECT_FILE: &str = ".rekindle.toml";
+
+/// Far above any honest file. The project's cap is small because its file is somebody else's and is read by
+/// every hook.
+const MAX_USER_FILE: u64 = 1024 * 1024;
+const MAX_PROJECT_FILE: u64 = 16 * 1024;
+
+/// What went wrong, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A layer says something that is not allowed.
+    #[error(transparent)]
+    Setting(#[from] settings::Error),
+    /// The settings put things where they cannot be.
+    #[error(transparent)]
+    Home(#[from] home::Error),
+    /// A zone that is spelt like one and is none.
+    #[error(
+        "{place}: this system knows no time zone of that name; take one of the IANA names, such as Europe/Berlin"
+    )]
+    Zone {
+        /// Where it was set.
+        place: Place,
+    },
+    /// The file is too unusual to change one setting and nothing else.
+    #[error("{}: {key} cannot be changed without touching other lines; please edit the file by hand", path.display())]
+    Edit {
+        /// The person's file.
+        path: PathBuf,
+        /// The setting.
+        key: String,
+    },
+    /// Somebody else wrote the file while we were changing it.
+    #[error("{} was changed by somebody else just now; nothing was written, please try again", path.display())]
+    Changed {
+        /// The person's file.
+        path: PathBuf,
+    },
+    /// The file could not be written.
+    #[error("{} cannot be written: {cause}", path.display())]
+    Write {
+        /// The file or its folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        cause: std::io::Error,
+    },
+}
+
+/// The settings that count here and now. What is wrong in a project's file ends up in [`Loaded::warnings`];
+/// anything else that is wrong is an error.
+pub fn read(home: &Home, project_root: Option<&Path>, flags: &[(String, String)]) -> Result<Loaded, Error> {
+    read_with(home, project_root, flags, &environment::raw)
+}
+
+/// The same with the environment given.
+pub fn read_with(
+    home: &Home,
+    project_root: Option<&Path>,
+    flags: &[(String, String)],
+    variables: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<Loaded, Error> {
+    let user = read_user_file(home)?;
+    let mut unreadable = None;
+    let project = project_root.map(|root| root.join(PROJECT_FILE)).and_then(|path| {
+        match file::read(&path, MAX_PROJECT_FILE) {
+            Ok(text) => Some(File { path, text: text? }),
+            Err(problem) => {
+                unreadable = Some(settings::Error::Unreadable { file: Source::Project(path), problem });
+                None
+            }
+        }
+    });
+    let mut loaded = merge(user.as_ref(), project.as_ref(), flags, variables)?;
+    loaded.warnings.extend(unreadable);
+    Ok(loaded)
+}
+
+fn read_user_file(home: &Home) -> Result<Option<File>, Error> {
+    let path = home.config_file();
+    match file::read(&path, MAX_USER_FILE) {
+        Ok(text) => Ok(text.map(|text| File { path, text })),
+        Err(problem) => Err(settings::Error::Unreadable { file: Source::User(path), problem }.into()),
+    }
+}
+
+fn merge(
+    user: Option<&File>,
+    project: Option<&File>,
+    flags: &[(String, String)],
+    variables: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<Loaded, Error> {
+    // Left out silently, a path that is not Unicode would mean the default folder.
+    let garbled = |name: &String| variables(name).is_some_and(|value| value.to_str().is_none());
+    if let Some(name) = settings::variable_names().into_iter().find(garbled) {
+        let problem = "the value is not valid Unicode".to_owned();
+        return Err(settings::Error::Unreadable { file: Source::Env(name), problem }.into());
+    }
+    let variables = |name: &str| variables(name)?.into_string().ok();
+    Ok(settings::load(&Layers { flags, variables: &variables, project, user })?)
+}
+
+/// The time zone of the person's days. Looked up only by what needs one: it reads the system's zone files.
+pub fn zone(loaded: &Loaded) -> Result<TimeZone, Error> {
+    let name = &loaded.config.time.zone;
+    if name.is_empty() {
+        return Ok(TimeZone::system());
+    }
+    TimeZone::get(name).map_err(|_| match loaded.get("time.zone") {
+        Ok(setting) => Error::Zone { place: setting.place.clone() },
+        Err(unknown) => unknown.into(),
+    })
+}
+
+/// Sets one key in the person's file and returns the file's new text. Every other byte stays as it is.
+/// Nothing is written if the settings would not load afterwards.
+pub fn set(home: &Home, key: &str, text: &str) -> Result<String, Error> {
+    set_with(home, key, text, &environment::raw)
+}
+
+/// The same with the environment given.
+pub fn set_with(
+    home: &Home,
+    key: &str,
+    text: &str,
+    variables: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<String, Error> {
+    change(home, key, Some(&settings::check(key, text)?), variables)
+}
+
+/// Takes one key out of the person's file, so that its default counts again, and returns the file's new text.
+/// A comment behind the value stays.
+pub fn unset(home: &Home, key: &str) -> Result<String, Error> {
+    unset_with(home, key, &environment::raw)
+}
+
+/// The same with the environment given.
+pub fn unset_with(
+    home: &Home,
+    key: &str,
+    variables: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<String, Error> {
+    change(home, key, None, variables)
+}
+
+fn change(
+    home: &Home,
+    key: &str,
+    value: Option<&Value>,
+    variables: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<String, Error> {
+    let old = read_user_file(home)?.map(|file| file.text);
+    let new = changed(home, old.as_deref().unwrap_or_default(), key, value, variables)?;
+    if old.as_ref() != Some(&new) {
+        file::write(&home.config_file(), &new, old.as_deref())?;
+    }
+    Ok(new)
+}
+
+/// The text of the person's file after the change, if all settings load with it.
+fn changed(
+    home: &Home,
+    old: &str,
+    key: &str,
+    value: Option<&Value>,
+    variables: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<String, Error> {
+    let path = home.config_file();
+    let file = |text: &str| File { path: path.clone(), text: text.to_owned() };
+    let load_alone = |user: Option<&File>| {
+        settings::load(&Layers { flags: &[], variables: &|_| None, project: None, user })
+    };
+    let default = load_alone(None)?.get(key)?.value.clone();
+
+    let edited = match value {
+        Some(value) => edit::set(old, key, value),
+        None => edit::unset(old, key),
+    };
+    let was = load_alone(Some(&file(old)));
+    let Some(new) = edited else {
+        // If the file itself is at fault, that says more.
+        was?;
+        return Err(Error::Edit { path, key: key.to_owned() });
+    };
+    let new = file(&new);
+
+    // The splice is trusted only as far as a second reading goes: this key changed, and no other. A file that
+    // could not be read before is being repaired, and there is nothing to compare with.
+    let now = load_alone(Some(&new))?;
+    if let Ok(was) = was {
+        let value = value.unwrap_or(&default);
+        let as_expected = |(name, setting): (&&str, &Setting)| {
+            let expected = if *name == key { value } else { &was.settings[name].value };
+            setting.value == *expected
+        };
+        if !now.settings.iter().all(as_expected) {
+            return Err(Error::Edit { path, key: key.to_owned() });
+        }
+    }
+    home.places(&merge(Some(&new), None, &[], variables)?.config)?;
+    if key == "time.zone" {
+        zone(&now)?;
+    }
+    Ok(new.text)
+}
+
+/// The person's first file, for `rekindle init`.
+pub fn user_file(name: &str, notes: Option<&str>) -> Result<String, Error> {
+    let mut text = String::from(
+        "# Your settings for Rekindle. Whatever is not here has its default: `rekindle config list` shows every\n\
+         # setting, what it does, and where its value comes from.\n",
+    );
+    let chosen = [("user", "name", Some(name)), ("vault", "notes", notes)];
+    for (table, key, value) in chosen {
+        let Some(value) = value else { continue };
+        let value = settings::check(&format!("{table}.{key}"), value)?;
+        text.push_str(&format!("\n[{table}]\n{key} = {}\n", edit::render(&value)));
+    }
+    Ok(text)
+}
