@@ -45,7 +45,7 @@ impl Sighting {
     /// The clone of a project without a server has that project's id for a remote. Kept, it would make the first
     /// server that the project gets look like another one.
     fn remote_to_keep(&self) -> Option<String> {
-        self.marks.remote.clone().filter(|remote| remote != self.id.as_str() || !is_local(&self.id))
+        self.marks.remote.clone().filter(|remote| remote != self.id.as_str() || !is_local(remote))
     }
 }
 
@@ -127,19 +127,24 @@ impl KnownProjects {
             // The folder is compared whole: a new device number must be written down before the next move.
             has(&known.remotes, &sighting.remote_to_keep())
                 && has(&known.initial_commits, &marks.initial_commit)
-                && known.folders.contains(&marks.folder)
+                && known.folders.iter().any(|folder| marks.folder.adds_nothing_to(folder))
         })
     }
 
-    /// A folder belongs to one project: whoever was there before is no longer there.
+    /// A folder belongs to one project: whoever was there before is no longer there. A project's own old paths stay:
+    /// worktrees of a repository that was moved go on naming them until git repairs them.
     fn record_one(&mut self, sighting: &Sighting) {
         let Sighting { id, marks } = sighting;
-        let taken = |folder: &FolderMark| {
-            let was = marks.before_git.as_ref().is_some_and(|before| before.path == folder.path);
-            was || folder.path == marks.folder.path || marks.folder.compared_to(folder) >= Place::Moved
-        };
+        let paths =
+            [Some(&marks.folder), marks.before_git.as_ref()].map(|folder| folder.map(|folder| &folder.path));
         for known in &mut self.projects {
-            known.folders.retain(|folder| !taken(folder));
+            let is_other = known.id != *id;
+            known.folders.retain(|folder| {
+                let is_same = is_other && marks.folder.compared_to(folder) >= Place::Moved;
+                let is_replaced =
+                    paths.contains(&Some(&folder.path)) && !marks.folder.adds_nothing_to(folder);
+                !is_same && !is_replaced
+            });
         }
         let index = self.projects.iter().position(|known| known.id == *id).unwrap_or_else(|| {
             let id = id.clone();
@@ -154,7 +159,9 @@ impl KnownProjects {
         let known = &mut self.projects[index];
         add(&mut known.remotes, sighting.remote_to_keep(), MAX_NAMES);
         add(&mut known.initial_commits, marks.initial_commit.clone(), MAX_NAMES);
-        add(&mut known.folders, Some(marks.folder.clone()), MAX_FOLDERS);
+        if !known.folders.iter().any(|folder| marks.folder.adds_nothing_to(folder)) {
+            add(&mut known.folders, Some(marks.folder.clone()), MAX_FOLDERS);
+        }
         if self.projects.len() > MAX_PROJECTS {
             self.projects.remove(0);
         }
@@ -256,6 +263,14 @@ mod tests {
         let mut known = KnownProjects::default();
         let id = see(&mut known, &repository("a", 1));
         assert_eq!(see(&mut known, &repository("moved", 1)), id);
+        let mut left_behind = repository("a", 1);
+        (left_behind.folder.inode, left_behind.folder.born) = (None, None);
+        assert_eq!(see(&mut known, &left_behind), id, "a worktree that still names the old path");
+        assert_ne!(
+            see(&mut known, &repository("a", 5)),
+            id,
+            "which does not hand that path to whoever comes next"
+        );
         let copied = with_commit(repository("c", 3), 'c');
         let id = see(&mut known, &copied);
         assert_eq!(see(&mut known, &with_commit(repository("other-disk", 4), 'c')), id);

@@ -9,6 +9,9 @@ use crate::scope::ProjectId;
 /// The longest folder name that an id repeats; the digits behind it are what tells projects apart.
 const MAX_NAME_BYTES: usize = 40;
 
+/// What a project is called whose folder has no name that can be shown.
+const NAMELESS: &str = "project";
+
 /// How many digits follow a folder's name in an id.
 const DIGITS: usize = 8;
 
@@ -42,6 +45,15 @@ impl Marks {
             None => self.folder.digits(),
         };
         ProjectId::new(format!("{LOCAL}/{}-{digits}", safe_name(&self.name)))
+    }
+
+    /// What to call it on a screen: as its server does, else as its folder is called, without characters that would
+    /// act on a terminal.
+    pub fn display_name(&self) -> String {
+        let on_server = self.remote.as_deref().filter(|remote| !is_local(remote));
+        let name = on_server.and_then(|remote| remote.rsplit('/').next()).unwrap_or(&self.name);
+        let name: String = name.chars().filter(|c| !c.is_control()).collect();
+        if name.is_empty() { NAMELESS.to_owned() } else { name }
     }
 }
 
@@ -95,6 +107,11 @@ impl FolderMark {
         }
     }
 
+    /// Whether everything it says is known of `other` already: a folder that is gone shows only where it was.
+    pub(super) fn adds_nothing_to(&self, other: &Self) -> bool {
+        self == other || (self.path == other.path && self.inode.is_none() && self.born.is_none())
+    }
+
     /// The device is left out: it changes when the machine starts again.
     fn digits(&self) -> String {
         let number = |value: Option<u64>| value.unwrap_or_default().to_le_bytes();
@@ -104,8 +121,8 @@ impl FolderMark {
 }
 
 /// Whether an id was made on this machine and not taken from a server.
-pub(super) fn is_local(id: &ProjectId) -> bool {
-    id.as_str().split('/').next() == Some(LOCAL)
+pub(super) fn is_local(id: &str) -> bool {
+    id.split('/').next() == Some(LOCAL)
 }
 
 /// Whether two values agree; `None` when one of them is not known.
@@ -125,7 +142,7 @@ fn safe_name(name: &str) -> String {
     }
     safe.truncate(MAX_NAME_BYTES);
     let safe = safe.trim_matches(['-', '.']);
-    if safe.is_empty() { "project".to_owned() } else { safe.to_owned() }
+    if safe.is_empty() { NAMELESS.to_owned() } else { safe.to_owned() }
 }
 
 #[cfg(test)]
@@ -188,6 +205,18 @@ mod tests {
         assert_eq!(first.fresh_id().as_str(), "local/my-widgets-1a2b3c4d");
         first.remote = Some("github.com/acme/widgets".to_owned());
         assert_eq!(first.fresh_id().as_str(), "github.com/acme/widgets");
+    }
+
+    #[test]
+    fn a_project_is_called_what_its_server_calls_it() {
+        let mut marks = marks("Wid\u{1b}[31mgets\n");
+        assert_eq!(marks.display_name(), "Wid[31mgets");
+        marks.remote = Some("local/other-1a2b3c4d".to_owned());
+        assert_eq!(marks.display_name(), "Wid[31mgets");
+        marks.remote = Some("gitlab.com/acme/tools/gadgets".to_owned());
+        assert_eq!(marks.display_name(), "gadgets");
+        (marks.remote, marks.name) = (None, String::new());
+        assert_eq!(marks.display_name(), "project");
     }
 
     proptest! {
