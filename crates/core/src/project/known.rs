@@ -336,6 +336,11 @@ mod tests {
             id,
             "a first commit outweighs a number"
         );
+
+        let mut known = KnownProjects::default();
+        let id = see(&mut known, &with_remote(with_commit(repository("a", 1), 'a'), "widgets"));
+        let other = with_remote(with_commit(repository("a", 1), 'b'), "gadgets");
+        assert_ne!(see(&mut known, &other), id, "a remote is renamed, a first commit is not");
     }
 
     #[test]
@@ -365,6 +370,8 @@ mod tests {
             fork,
             "the nearer of two with one commit"
         );
+        let copy = with_commit(repository("copy", 3), 'a');
+        assert_eq!(look(&known, &copy).own.id.as_str(), id, "the older of two that are as near");
     }
 
     #[test]
