@@ -4,3 +4,4 @@ pub mod clock;
 pub mod config;
 pub mod environment;
 pub mod home;
+pub mod project;

@@ -1,1 +1,0 @@
-//! Which project a folder belongs to.

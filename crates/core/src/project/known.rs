@@ -1,0 +1,479 @@
+//! The projects seen before on this machine, and the rules by which one is seen again.
+
+use serde::{Deserialize, Serialize};
+
+use super::marks::{FolderMark, Marks, Place, is_local};
+use crate::scope::ProjectId;
+
+/// How many projects are kept. One that is dropped gets its id anew from remote, commit or folder, mostly the same
+/// one; the bound keeps a machine that makes throw-away repositories all day from slowing down every hook.
+const MAX_PROJECTS: usize = 2_000;
+
+/// How many folders are kept of one project: enough for many clones, few enough for temporary ones to pass through.
+const MAX_FOLDERS: usize = 32;
+
+/// How many remotes and first commits are kept of one project.
+const MAX_NAMES: usize = 16;
+
+/// Every project seen before, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownProjects {
+    projects: Vec<KnownProject>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct KnownProject {
+    id: ProjectId,
+    #[serde(default)]
+    remotes: Vec<String>,
+    #[serde(default)]
+    initial_commits: Vec<String>,
+    #[serde(default)]
+    folders: Vec<FolderMark>,
+}
+
+/// One project as it was seen now, under the id it goes by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// Its id: the one it was known by, or a fresh one.
+    pub id: ProjectId,
+    /// What it was seen with.
+    pub marks: Marks,
+}
+
+impl Sighting {
+    /// The clone of a project without a server has that project's id for a remote. Kept, it would make the first
+    /// server that the project gets look like another one.
+    fn remote_to_keep(&self) -> Option<String> {
+        self.marks.remote.clone().filter(|remote| remote != self.id.as_str() || !is_local(remote))
+    }
+}
+
+/// A project and the repositories on this machine that it was cloned from, one from the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trail {
+    /// The project itself.
+    pub own: Marks,
+    /// The folders that are its remote, their remote and so on, the farthest first.
+    pub upstream: Vec<Marks>,
+}
+
+/// A [`Trail`] with ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// The project itself.
+    pub own: Sighting,
+    upstream: Vec<Sighting>,
+}
+
+impl Settled {
+    fn sightings(&self) -> impl Iterator<Item = &Sighting> {
+        self.upstream.iter().chain([&self.own])
+    }
+}
+
+/// Why a sighting is a known project. Compared field by field: a remote outweighs a commit, a commit a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Evidence {
+    remote: bool,
+    commit: bool,
+    place: Place,
+}
+
+impl KnownProjects {
+    /// Gives a project its id, and one to each repository it was made from.
+    pub fn settle(&self, trail: &Trail) -> Settled {
+        let mut upstream: Vec<Sighting> = Vec::with_capacity(trail.upstream.len());
+        for marks in &trail.upstream {
+            upstream.push(self.sighting(marks, upstream.last()));
+        }
+        let own = self.sighting(&trail.own, upstream.last());
+        Settled { own, upstream }
+    }
+
+    /// A repository whose remote is a folder is the project found there, so that project's id is its remote.
+    fn sighting(&self, marks: &Marks, upstream: Option<&Sighting>) -> Sighting {
+        let mut marks = marks.clone();
+        if let Some(upstream) = upstream {
+            marks.remote = Some(upstream.id.as_str().to_owned());
+        }
+        let id = self.recognise(&marks).cloned().unwrap_or_else(|| marks.fresh_id());
+        Sighting { id, marks }
+    }
+
+    /// The known project with the best evidence; of equals the one known longest.
+    fn recognise(&self, marks: &Marks) -> Option<&ProjectId> {
+        let candidates =
+            self.projects.iter().rev().filter_map(|known| Some((known.evidence(marks)?, &known.id)));
+        candidates.max_by_key(|(evidence, _)| *evidence).map(|(_, id)| id)
+    }
+
+    /// Whether [`Self::record`] would change nothing.
+    pub fn knows(&self, settled: &Settled) -> bool {
+        settled.sightings().all(|sighting| self.knows_one(sighting))
+    }
+
+    /// Adds what was seen.
+    pub fn record(&mut self, settled: &Settled) {
+        settled.sightings().for_each(|sighting| self.record_one(sighting));
+    }
+
+    fn knows_one(&self, sighting: &Sighting) -> bool {
+        let Sighting { id, marks } = sighting;
+        self.projects.iter().find(|known| known.id == *id).is_some_and(|known| {
+            let has = |list: &[String], value: &Option<String>| {
+                value.as_ref().is_none_or(|value| list.contains(value))
+            };
+            // The folder is compared whole: a new device number must be written down before the next move.
+            has(&known.remotes, &sighting.remote_to_keep())
+                && has(&known.initial_commits, &marks.initial_commit)
+                && known.folders.iter().any(|folder| marks.folder.adds_nothing_to(folder))
+        })
+    }
+
+    /// A folder belongs to one project: whoever was there before is no longer there. A project's own old paths stay:
+    /// worktrees of a repository that was moved go on naming them until git repairs them.
+    fn record_one(&mut self, sighting: &Sighting) {
+        let Sighting { id, marks } = sighting;
+        let paths =
+            [Some(&marks.folder), marks.before_git.as_ref()].map(|folder| folder.map(|folder| &folder.path));
+        for known in &mut self.projects {
+            let is_other = known.id != *id;
+            known.folders.retain(|folder| {
+                let is_same = is_other && marks.folder.compared_to(folder) >= Place::Moved;
+                let is_replaced =
+                    paths.contains(&Some(&folder.path)) && !marks.folder.adds_nothing_to(folder);
+                !is_same && !is_replaced
+            });
+        }
+        let index = self.projects.iter().position(|known| known.id == *id).unwrap_or_else(|| {
+            let id = id.clone();
+            self.projects.push(KnownProject {
+                id,
+                remotes: vec![],
+                initial_commits: vec![],
+                folders: vec![],
+            });
+            self.projects.len() - 1
+        });
+        let known = &mut self.projects[index];
+        add(&mut known.remotes, sighting.remote_to_keep(), MAX_NAMES);
+        add(&mut known.initial_commits, marks.initial_commit.clone(), MAX_NAMES);
+        if !known.folders.iter().any(|folder| marks.folder.adds_nothing_to(folder)) {
+            add(&mut known.folders, Some(marks.folder.clone()), MAX_FOLDERS);
+        }
+        if self.projects.len() > MAX_PROJECTS {
+            self.projects.remove(0);
+        }
+    }
+}
+
+impl KnownProject {
+    /// Whether this is the project that was seen. Strongest first: remote, initial commit, folder, path; a mark that
+    /// differs speaks against every weaker one that agrees. One exception: a remote may be renamed, so the very
+    /// same folder is the same project under another remote, unless its first commit is another as well.
+    fn evidence(&self, marks: &Marks) -> Option<Evidence> {
+        let remote = marks.remote.as_ref().and_then(|remote| {
+            let same = remote == self.id.as_str() || self.remotes.contains(remote);
+            (same || !self.remotes.is_empty()).then_some(same)
+        });
+        let commit = marks.initial_commit.as_ref().and_then(|commit| {
+            let same = self.initial_commits.contains(commit);
+            (same || !self.initial_commits.is_empty()).then_some(same)
+        });
+        let place = self.place(marks);
+        let same = match (remote, commit) {
+            (Some(true), _) => true,
+            (Some(false), Some(false)) => false,
+            (Some(false), _) => place >= Place::Moved,
+            (None, Some(same)) => same,
+            (None, None) => place >= Place::SamePath,
+        };
+        same.then_some(Evidence { remote: remote == Some(true), commit: commit == Some(true), place })
+    }
+
+    fn place(&self, marks: &Marks) -> Place {
+        let seen = [Some(&marks.folder), marks.before_git.as_ref()];
+        let compared =
+            seen.into_iter().flatten().flat_map(|now| self.folders.iter().map(|was| now.compared_to(was)));
+        compared.max().unwrap_or(Place::Elsewhere)
+    }
+}
+
+/// Adds a value that is not there yet; the oldest gives way, except the very first, which the id was made from.
+fn add<T: PartialEq>(list: &mut Vec<T>, value: Option<T>, max: usize) {
+    if let Some(value) = value.filter(|value| !list.contains(value)) {
+        if list.len() >= max {
+            list.remove(1);
+        }
+        list.push(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A repository at `/src/<name>`, told apart by its number.
+    fn repository(name: &str, inode: u64) -> Marks {
+        let folder =
+            |path: String, inode| FolderMark { path, device: Some(1), inode: Some(inode), born: Some(100) };
+        Marks {
+            name: name.to_owned(),
+            remote: None,
+            initial_commit: None,
+            folder: folder(format!("/src/{name}/.git"), inode),
+            before_git: Some(folder(format!("/src/{name}"), inode + 1_000)),
+        }
+    }
+
+    fn with_remote(mut marks: Marks, remote: &str) -> Marks {
+        marks.remote = Some(format!("github.com/acme/{remote}"));
+        marks
+    }
+
+    fn with_commit(mut marks: Marks, digit: char) -> Marks {
+        marks.initial_commit = Some(digit.to_string().repeat(40));
+        marks
+    }
+
+    fn look(known: &KnownProjects, marks: &Marks) -> Settled {
+        known.settle(&Trail { own: marks.clone(), upstream: vec![] })
+    }
+
+    fn see(known: &mut KnownProjects, marks: &Marks) -> String {
+        let settled = look(known, marks);
+        known.record(&settled);
+        assert!(known.knows(&settled));
+        settled.own.id.as_str().to_owned()
+    }
+
+    #[test]
+    fn b_05_clones_of_one_remote_are_one_project() {
+        let mut known = KnownProjects::default();
+        assert_eq!(see(&mut known, &with_remote(repository("a", 1), "widgets")), "github.com/acme/widgets");
+        assert_eq!(see(&mut known, &with_remote(repository("b", 2), "widgets")), "github.com/acme/widgets");
+        assert_eq!(known.projects.len(), 1);
+    }
+
+    #[test]
+    fn b_05_a_moved_folder_is_found_by_its_number_or_its_first_commit() {
+        let mut known = KnownProjects::default();
+        let id = see(&mut known, &repository("a", 1));
+        assert_eq!(see(&mut known, &repository("moved", 1)), id);
+        let mut left_behind = repository("a", 1);
+        (left_behind.folder.inode, left_behind.folder.born) = (None, None);
+        assert_eq!(see(&mut known, &left_behind), id, "a worktree that still names the old path");
+        assert_ne!(
+            see(&mut known, &repository("a", 5)),
+            id,
+            "which does not hand that path to whoever comes next"
+        );
+        let copied = with_commit(repository("c", 3), 'c');
+        let id = see(&mut known, &copied);
+        assert_eq!(see(&mut known, &with_commit(repository("other-disk", 4), 'c')), id);
+    }
+
+    #[test]
+    fn b_05_a_renamed_remote_keeps_the_id_and_so_do_its_new_clones() {
+        let mut known = KnownProjects::default();
+        let id = see(&mut known, &with_remote(repository("a", 1), "widgets"));
+        assert_eq!(see(&mut known, &with_remote(repository("a", 1), "gadgets")), id);
+        assert_eq!(see(&mut known, &with_remote(repository("fresh", 2), "gadgets")), id);
+        assert_eq!(see(&mut known, &with_remote(repository("stale", 3), "widgets")), id);
+    }
+
+    #[test]
+    fn b_05_a_first_remote_keeps_the_id_and_so_do_a_first_commit_and_git_itself() {
+        let mut known = KnownProjects::default();
+        let git = repository("a", 1);
+        let plain = Marks { folder: git.before_git.clone().unwrap(), before_git: None, ..git.clone() };
+        let id = see(&mut known, &plain);
+        assert_eq!(see(&mut known, &git), id);
+        assert_eq!(see(&mut known, &with_commit(git.clone(), 'a')), id);
+        assert_eq!(see(&mut known, &with_remote(git.clone(), "widgets")), id);
+        assert_eq!(see(&mut known, &with_remote(repository("clone", 2), "widgets")), id);
+        assert_eq!(known.projects[0].folders.len(), 2, "the folder without git is no longer a mark");
+    }
+
+    #[test]
+    fn b_05_another_repository_at_the_same_path_is_another_project() {
+        for before in [
+            repository("a", 1),
+            with_commit(repository("a", 1), 'a'),
+            with_remote(repository("a", 1), "widgets"),
+            with_remote(with_commit(repository("a", 1), 'a'), "widgets"),
+        ] {
+            for after in [
+                repository("a", 2),
+                with_commit(repository("a", 2), 'b'),
+                with_remote(repository("a", 2), "gadgets"),
+                with_remote(with_commit(repository("a", 2), 'b'), "gadgets"),
+            ] {
+                let mut known = KnownProjects::default();
+                let old = see(&mut known, &before);
+                let new = see(&mut known, &after);
+                assert_ne!(old, new, "{before:?} {after:?}");
+                assert_eq!(see(&mut known, &after), new);
+            }
+        }
+    }
+
+    #[test]
+    fn b_05_a_reused_number_is_not_a_move() {
+        let mut known = KnownProjects::default();
+        let id = see(&mut known, &repository("a", 1));
+        let mut later = repository("b", 1);
+        later.folder.born = Some(200);
+        assert_ne!(see(&mut known, &later), id);
+
+        let mut known = KnownProjects::default();
+        let id = see(&mut known, &with_commit(repository("a", 1), 'a'));
+        assert_ne!(
+            see(&mut known, &with_commit(repository("a", 1), 'b')),
+            id,
+            "a first commit outweighs a number"
+        );
+
+        let mut known = KnownProjects::default();
+        let id = see(&mut known, &with_remote(with_commit(repository("a", 1), 'a'), "widgets"));
+        let other = with_remote(with_commit(repository("a", 1), 'b'), "gadgets");
+        assert_ne!(see(&mut known, &other), id, "a remote is renamed, a first commit is not");
+    }
+
+    #[test]
+    fn b_05_a_path_alone_is_enough_only_if_nothing_speaks_against_it() {
+        let unnumbered = |mut marks: Marks| {
+            (marks.folder.inode, marks.folder.born, marks.before_git) = (None, None, None);
+            marks
+        };
+        let mut known = KnownProjects::default();
+        let id = see(&mut known, &with_remote(with_commit(repository("a", 1), 'a'), "widgets"));
+        let seen = |marks: Marks| look(&known, &unnumbered(marks)).own.id.as_str().to_owned();
+        assert_eq!(seen(repository("a", 9)), id);
+        assert_ne!(seen(with_commit(repository("a", 9), 'b')), id);
+        assert_ne!(seen(with_remote(repository("a", 9), "gadgets")), id);
+        assert_ne!(seen(repository("b", 9)), id);
+    }
+
+    #[test]
+    fn b_05_a_copy_that_is_pushed_elsewhere_is_its_own_project() {
+        let mut known = KnownProjects::default();
+        let id = see(&mut known, &with_remote(with_commit(repository("a", 1), 'a'), "widgets"));
+        let fork = see(&mut known, &with_remote(with_commit(repository("fork", 2), 'a'), "fork"));
+        assert_eq!(fork, "github.com/acme/fork");
+        assert_ne!(fork, id);
+        assert_eq!(
+            see(&mut known, &with_commit(repository("fork", 2), 'a')),
+            fork,
+            "the nearer of two with one commit"
+        );
+        let copy = with_commit(repository("copy", 3), 'a');
+        assert_eq!(look(&known, &copy).own.id.as_str(), id, "the older of two that are as near");
+    }
+
+    #[test]
+    fn the_stronger_mark_wins_when_two_projects_fit() {
+        let mut known = KnownProjects::default();
+        let local = see(&mut known, &repository("a", 1));
+        let hosted = see(&mut known, &with_remote(repository("b", 2), "widgets"));
+        assert_ne!(local, hosted);
+        assert_eq!(see(&mut known, &with_remote(repository("a", 1), "widgets")), hosted);
+        let elsewhere = known.projects.iter().find(|project| project.id.as_str() == local).unwrap();
+        assert!(elsewhere.folders.is_empty(), "a folder belongs to one project");
+    }
+
+    #[test]
+    fn b_05_a_chain_of_local_remotes_is_one_project() {
+        let mut known = KnownProjects::default();
+        let far = with_remote(repository("far", 1), "widgets");
+        let trail = Trail { own: repository("near", 3), upstream: vec![far, repository("mid", 2)] };
+        let settled = known.settle(&trail);
+        assert!(settled.sightings().all(|sighting| sighting.id.as_str() == "github.com/acme/widgets"));
+        assert_eq!(settled.own.marks.remote.as_deref(), Some("github.com/acme/widgets"));
+
+        let settled =
+            known.settle(&Trail { own: repository("near", 3), upstream: vec![repository("far", 1)] });
+        known.record(&settled);
+        assert_eq!(see(&mut known, &repository("far", 1)), settled.own.id.as_str());
+        assert_eq!(known.projects.len(), 1);
+
+        // Its first server, seen on another disk.
+        let far = with_commit(repository("far", 1), 'f');
+        see(&mut known, &far);
+        let restored = with_remote(with_commit(repository("restored", 9), 'f'), "gadgets");
+        assert_eq!(see(&mut known, &restored), settled.own.id.as_str());
+    }
+
+    #[test]
+    fn a_new_device_number_is_news() {
+        let mut known = KnownProjects::default();
+        let mut marks = repository("a", 1);
+        let id = see(&mut known, &marks);
+        marks.folder.device = Some(5);
+        let settled = look(&known, &marks);
+        assert_eq!(settled.own.id.as_str(), id);
+        assert!(!known.knows(&settled));
+        see(&mut known, &marks);
+        assert_eq!(known.projects[0].folders, [marks.folder]);
+    }
+
+    #[test]
+    fn the_registry_stays_small() {
+        let mut known = KnownProjects::default();
+        for n in 0..100 {
+            see(&mut known, &with_remote(repository(&format!("clone-{n}"), n), "widgets"));
+        }
+        assert_eq!(known.projects[0].folders.len(), MAX_FOLDERS);
+        assert_eq!(known.projects[0].folders[0].inode, Some(0));
+        assert_eq!(known.projects[0].folders[MAX_FOLDERS - 1].inode, Some(99));
+        for n in 0..=MAX_PROJECTS {
+            let marks = repository(&format!("r-{n}"), 10_000 + n as u64);
+            known.record_one(&Sighting { id: ProjectId::new(format!("local/r-{n}")), marks });
+        }
+        assert_eq!(known.projects.len(), MAX_PROJECTS);
+    }
+
+    fn any_marks() -> impl Strategy<Value = Marks> {
+        let commit = prop::option::of(prop::sample::select(vec!['a', 'b']));
+        let remote = prop::option::of(prop::sample::select(vec!["widgets", "gadgets"]));
+        let name = prop::sample::select(vec!["a", "b"]);
+        (name, 1..4u64, 1..3i64, commit, remote).prop_map(|(name, inode, born, commit, remote)| {
+            let mut marks = repository(name, inode);
+            marks.folder.born = Some(born);
+            let marks = commit.into_iter().fold(marks, with_commit);
+            remote.into_iter().fold(marks, with_remote)
+        })
+    }
+
+    fn any_trail() -> impl Strategy<Value = Trail> {
+        (any_marks(), prop::option::of(any_marks())).prop_map(|(own, upstream)| {
+            let upstream = upstream.map(|mut marks| {
+                marks.folder.path.push_str("-upstream");
+                marks.folder.device = Some(2);
+                marks
+            });
+            Trail { own, upstream: upstream.into_iter().collect() }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        /// Looking twice gives the same answer, whatever was seen before; and the file keeps all of it.
+        #[test]
+        fn what_was_recorded_is_recognised(seen in prop::collection::vec(any_trail(), 1..12)) {
+            let mut known = KnownProjects::default();
+            for trail in seen {
+                let settled = known.settle(&trail);
+                known.record(&settled);
+                prop_assert_eq!(known.settle(&trail), settled.clone());
+                prop_assert!(known.knows(&settled));
+            }
+            let json = serde_json::to_string(&known).unwrap();
+            prop_assert_eq!(serde_json::from_str::<KnownProjects>(&json).unwrap(), known);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! What a project is recognised by, and how the marks of two sightings compare.
+
+use serde::{Deserialize, Serialize};
+
+use super::remote::LOCAL;
+use crate::hash::ContentHash;
+use crate::scope::ProjectId;
+
+/// The longest folder name that an id repeats; the digits behind it are what tells projects apart.
+const MAX_NAME_BYTES: usize = 40;
+
+/// What a project is called whose folder has no name that can be shown.
+const NAMELESS: &str = "project";
+
+/// How many digits follow a folder's name in an id.
+const DIGITS: usize = 8;
+
+/// What was seen of one project just now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marks {
+    /// What a person calls it: the name of its main folder.
+    pub name: String,
+    /// The server it is pushed to, as [`super::normalise_remote`] has it.
+    pub remote: Option<String>,
+    /// The commit that began it.
+    pub initial_commit: Option<String>,
+    /// The folder that all its worktrees share: the git common dir, or the folder itself where there is no git.
+    pub folder: FolderMark,
+    /// For a repository, the folder around its `.git`: what the project was known by before `git init`.
+    pub before_git: Option<FolderMark>,
+}
+
+impl Marks {
+    /// The id of a project that nobody has seen before.
+    ///
+    /// Without a remote the digits come from the first commit, so that copies agree, or else from the folder itself.
+    /// Random digits would be as unique, but a hook may not write: it would give the same folder another name on
+    /// every prompt until somebody else remembers one.
+    pub fn fresh_id(&self) -> ProjectId {
+        if let Some(remote) = &self.remote {
+            return ProjectId::new(remote.as_str());
+        }
+        let digits = match &self.initial_commit {
+            Some(commit) => commit.chars().take(DIGITS).collect(),
+            None => self.folder.digits(),
+        };
+        ProjectId::new(format!("{LOCAL}/{}-{digits}", safe_name(&self.name)))
+    }
+
+    /// What to call it on a screen: as its server does, else as its folder is called, without characters that would
+    /// act on a terminal.
+    pub fn display_name(&self) -> String {
+        let on_server = self.remote.as_deref().filter(|remote| !is_local(remote));
+        let name = on_server.and_then(|remote| remote.rsplit('/').next()).unwrap_or(&self.name);
+        let name: String = name.chars().filter(|c| !c.is_control()).collect();
+        if name.is_empty() { NAMELESS.to_owned() } else { name }
+    }
+}
+
+/// One folder on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FolderMark {
+    /// Its canonical path; characters that are no text are replaced.
+    pub path: String,
+    /// The device it is on. Systems number devices anew at every start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<u64>,
+    /// Its number on that device, which a move keeps and a copy does not. Reused once the folder is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inode: Option<u64>,
+    /// When it was made, in nanoseconds since 1970: tells a folder from the next one with its number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub born: Option<i64>,
+}
+
+/// How a folder seen now relates to one seen before, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    /// Another folder, also when it has taken the path or the number of the old one.
+    Elsewhere,
+    /// The same path, and nothing known that speaks against it.
+    SamePath,
+    /// The same folder at another path.
+    Moved,
+    /// The same folder at the same path.
+    Here,
+}
+
+impl FolderMark {
+    pub(super) fn compared_to(&self, before: &Self) -> Place {
+        let same_path = self.path == before.path;
+        let same_birth = both(self.born, before.born);
+        if same_birth == Some(false) || both(self.inode, before.inode) == Some(false) {
+            return Place::Elsewhere;
+        }
+        let same_inode = both(self.inode, before.inode) == Some(true);
+        let same_device = both(self.device, before.device) == Some(true);
+        // A number alone may have been given to another folder since: without a birth time it proves no move.
+        if same_inode && same_device && same_birth == Some(true) {
+            if same_path { Place::Here } else { Place::Moved }
+        } else if same_path && (same_inode && same_device || same_birth == Some(true)) {
+            Place::Here
+        } else if same_path {
+            Place::SamePath
+        } else {
+            Place::Elsewhere
+        }
+    }
+
+    /// Whether everything it says is known of `other` already: a folder that is gone shows only where it was.
+    pub(super) fn adds_nothing_to(&self, other: &Self) -> bool {
+        self == other || (self.path == other.path && self.inode.is_none() && self.born.is_none())
+    }
+
+    /// The device is left out: it changes when the machine starts again.
+    fn digits(&self) -> String {
+        let number = |value: Option<u64>| value.unwrap_or_default().to_le_bytes();
+        let born = self.born.unwrap_or_default().to_le_bytes();
+        ContentHash::of_parts(&[self.path.as_bytes(), &number(self.inode), &born]).short(DIGITS)
+    }
+}
+
+/// Whether an id was made on this machine and not taken from a server.
+pub(super) fn is_local(id: &str) -> bool {
+    id.split('/').next() == Some(LOCAL)
+}
+
+/// Whether two values agree; `None` when one of them is not known.
+fn both<T: PartialEq>(one: Option<T>, other: Option<T>) -> Option<bool> {
+    Some(one? == other?)
+}
+
+/// A folder's name as an id can carry it: lower case, digits and `-_.`, never empty.
+fn safe_name(name: &str) -> String {
+    let mut safe = String::with_capacity(name.len());
+    for c in name.chars() {
+        let c = if c.is_ascii_alphanumeric() || "_.".contains(c) { c.to_ascii_lowercase() } else { '-' };
+        // Runs of `-` and of `.` become one, so that neither `..` nor a flag can appear.
+        if !(safe.ends_with(c) && "-.".contains(c)) {
+            safe.push(c);
+        }
+    }
+    safe.truncate(MAX_NAME_BYTES);
+    let safe = safe.trim_matches(['-', '.']);
+    if safe.is_empty() { NAMELESS.to_owned() } else { safe.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn folder(path: &str, device: u64, inode: u64, born: Option<i64>) -> FolderMark {
+        FolderMark { path: path.to_owned(), device: Some(device), inode: Some(inode), born }
+    }
+
+    fn marks(name: &str) -> Marks {
+        let folder = folder("/a/.git", 1, 2, Some(3));
+        Marks { name: name.to_owned(), remote: None, initial_commit: None, folder, before_git: None }
+    }
+
+    #[test]
+    fn b_05_a_folder_is_known_by_number_and_birth() {
+        let before = folder("/a", 1, 2, Some(3));
+        let now = |path, device, inode, born| folder(path, device, inode, born).compared_to(&before);
+        assert_eq!(now("/a", 1, 2, Some(3)), Place::Here);
+        assert_eq!(now("/b", 1, 2, Some(3)), Place::Moved);
+        assert_eq!(now("/a", 1, 9, Some(3)), Place::Elsewhere, "another folder took the path");
+        assert_eq!(now("/a", 1, 2, Some(4)), Place::Elsewhere, "another folder took path and number");
+        assert_eq!(now("/b", 1, 2, Some(4)), Place::Elsewhere, "another folder took the number");
+        assert_eq!(now("/b", 1, 2, None), Place::Elsewhere, "a number without a birth proves no move");
+        assert_eq!(now("/a", 1, 2, None), Place::Here);
+        assert_eq!(now("/a", 8, 2, None), Place::SamePath, "devices are numbered anew at a start");
+        assert_eq!(now("/a", 8, 2, Some(3)), Place::Here);
+        assert_eq!(now("/b", 8, 2, Some(3)), Place::Elsewhere);
+    }
+
+    #[test]
+    fn where_folders_have_no_numbers_birth_and_path_do() {
+        let windows =
+            |path: &str, born| FolderMark { path: path.to_owned(), device: None, inode: None, born };
+        let before = windows("C:/a", Some(3));
+        assert_eq!(windows("C:/a", Some(3)).compared_to(&before), Place::Here);
+        assert_eq!(windows("C:/a", Some(4)).compared_to(&before), Place::Elsewhere);
+        assert_eq!(windows("C:/b", Some(3)).compared_to(&before), Place::Elsewhere);
+        assert_eq!(windows("C:/a", None).compared_to(&before), Place::SamePath);
+    }
+
+    #[test]
+    fn b_05_ids_without_a_remote() {
+        let mut first = marks("My Widgets!");
+        assert!(first.fresh_id().as_str().starts_with("local/my-widgets-"));
+        assert_eq!(
+            first.fresh_id(),
+            first.fresh_id(),
+            "a hook that cannot write gives the same answer twice"
+        );
+        let unborn = first.fresh_id();
+        first.folder.device = Some(77);
+        assert_eq!(first.fresh_id(), unborn);
+        first.folder.born = Some(4);
+        assert_ne!(first.fresh_id(), unborn);
+        first.initial_commit = Some("1a2b3c4d5e".repeat(4));
+        assert_eq!(first.fresh_id().as_str(), "local/my-widgets-1a2b3c4d");
+        first.remote = Some("github.com/acme/widgets".to_owned());
+        assert_eq!(first.fresh_id().as_str(), "github.com/acme/widgets");
+    }
+
+    #[test]
+    fn a_project_is_called_what_its_server_calls_it() {
+        let mut marks = marks("Wid\u{1b}[31mgets\n");
+        assert_eq!(marks.display_name(), "Wid[31mgets");
+        marks.remote = Some("local/other-1a2b3c4d".to_owned());
+        assert_eq!(marks.display_name(), "Wid[31mgets");
+        marks.remote = Some("gitlab.com/acme/tools/gadgets".to_owned());
+        assert_eq!(marks.display_name(), "gadgets");
+        (marks.remote, marks.name) = (None, String::new());
+        assert_eq!(marks.display_name(), "project");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn any_folder_name_makes_a_safe_id(name in any::<String>()) {
+            let id = marks(&name).fresh_id();
+            let text = id.as_str();
+            prop_assert!(text.len() <= "local/".len() + MAX_NAME_BYTES + 1 + DIGITS);
+            prop_assert!(text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b)), "{}", text);
+            prop_assert_eq!(text.matches('/').count(), 1);
+            prop_assert!(!text.contains("..") && !text.contains("/-") && !text.contains("/."), "{}", text);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Which project a folder belongs to (B-05).
+//!
+//! A project is recognised by four marks, strongest first: the remote it is pushed to, its first commit, the
+//! folder on disk that holds its history, and the path of that folder. The files that carry these marks are read
+//! by `engine::project`; here they are parsed ([`preferred_remote`], [`normalise_remote`], [`git_file_target`],
+//! [`initial_commit`]) and weighed against the projects seen before ([`KnownProjects`]).
+
+mod git_config;
+mod git_files;
+mod known;
+mod marks;
+mod remote;
+
+pub use git_config::preferred_remote;
+pub use git_files::{common_dir_by_name, common_dir_target, git_file_target, initial_commit};
+pub use known::{KnownProjects, Settled, Sighting, Trail};
+pub use marks::{FolderMark, Marks};
+pub use remote::{Remote, normalise_remote};

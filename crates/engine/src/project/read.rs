@@ -1,0 +1,32 @@
+//! Reading other people's files: never more than a cap, never anything but a regular file.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The first `cap` bytes of a file, and whether that is all of it.
+pub(super) fn beginning(path: &Path, cap: u64) -> io::Result<(Vec<u8>, bool)> {
+    // Opening a pipe would wait for a writer that may never come.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(cap + 1).read_to_end(&mut bytes)?;
+    let whole = bytes.len() as u64 <= cap;
+    bytes.truncate(usize::try_from(cap).unwrap_or(usize::MAX));
+    Ok((bytes, whole))
+}
+
+/// A file that has at most `cap` bytes.
+pub(super) fn whole(path: &Path, cap: u64) -> Option<Vec<u8>> {
+    beginning(path, cap).ok().filter(|(_, whole)| *whole).map(|(bytes, _)| bytes)
+}
+
+/// The lines that fit into `cap` bytes, a last one that was cut left out: half an address is another address.
+pub(super) fn lines(path: &Path, cap: u64) -> Option<String> {
+    let (mut bytes, whole) = beginning(path, cap).ok()?;
+    if !whole {
+        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,151 @@
+//! The marks of a place, read from its git files, and those of the repositories it was cloned from.
+
+use std::ffi::OsStr;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use rekindle_core::project::{
+    FolderMark, Marks, Remote, Trail, initial_commit, normalise_remote, preferred_remote,
+};
+
+use super::place::{Place, repository_at};
+use super::read;
+
+/// How much of a repository's configuration is read; the largest real ones have some thousand branches.
+const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
+
+/// How much of the first line of a reflog is read; what matters stands in the first few hundred bytes.
+const MAX_REFLOG_BYTES: u64 = 4 * 1024;
+
+/// How many times a remote that is a folder is followed.
+const MAX_FOLLOWED: usize = 4;
+
+/// What a place is recognised by.
+pub(super) fn trail(place: &Place) -> Trail {
+    match &place.common_dir {
+        Some(common_dir) => repository_trail(common_dir),
+        None => {
+            let folder = folder_mark(&place.root);
+            let name = text_of(place.root.file_name());
+            let own = Marks { name, remote: None, initial_commit: None, folder, before_git: None };
+            Trail { own, upstream: vec![] }
+        }
+    }
+}
+
+fn repository_trail(common_dir: &Path) -> Trail {
+    let own = Repository::read(common_dir);
+    let mut followed: Vec<Repository> = Vec::new();
+    let mut next = own.upstream();
+    while let Some(common_dir) = next.take_if(|_| followed.len() < MAX_FOLLOWED) {
+        if common_dir == own.common_dir || followed.iter().any(|seen| seen.common_dir == common_dir) {
+            return circle(own, followed, &common_dir);
+        }
+        let repository = Repository::read(&common_dir);
+        next = repository.upstream();
+        followed.push(repository);
+    }
+    Trail {
+        own: own.marks,
+        upstream: followed.into_iter().rev().map(|repository| repository.marks).collect(),
+    }
+}
+
+/// Repositories that are each other's remote are one project, whichever of them is asked: the one whose path sorts
+/// first speaks for all. `entry` is where the way back into the circle leads.
+fn circle(own: Repository, mut followed: Vec<Repository>, entry: &Path) -> Trail {
+    let own_is_in = own.common_dir == entry;
+    let start = followed.iter().position(|seen| seen.common_dir == entry).unwrap_or(0);
+    let speaker = (start..followed.len()).min_by_key(|index| &followed[*index].common_dir);
+    let upstream = match speaker {
+        Some(index) if !own_is_in || followed[index].common_dir < own.common_dir => {
+            let speaker = followed.remove(index);
+            [speaker]
+                .into_iter()
+                .chain(followed.into_iter().rev())
+                .map(|repository| repository.marks)
+                .collect()
+        }
+        _ => vec![],
+    };
+    Trail { own: own.marks, upstream }
+}
+
+struct Repository {
+    common_dir: PathBuf,
+    marks: Marks,
+    /// Where its remote is, if that is a folder.
+    local_remote: Option<PathBuf>,
+}
+
+impl Repository {
+    fn read(common_dir: &Path) -> Self {
+        let config = read::lines(&common_dir.join("config"), MAX_CONFIG_BYTES).unwrap_or_default();
+        let (remote, local_remote) = match preferred_remote(&config).as_deref().and_then(normalise_remote) {
+            Some(Remote::Hosted(remote)) => (Some(remote), None),
+            Some(Remote::Local(folder)) => (None, Some(folder)),
+            None => (None, None),
+        };
+        let marks = Marks {
+            name: name_of(common_dir),
+            remote,
+            initial_commit: first_commit(common_dir),
+            folder: folder_mark(common_dir),
+            before_git: work_folder(common_dir).map(folder_mark),
+        };
+        Self { common_dir: common_dir.to_owned(), marks, local_remote }
+    }
+
+    /// The repository its remote is, if that is one on this machine. Relative to where git is run: the main folder.
+    fn upstream(&self) -> Option<PathBuf> {
+        let base = work_folder(&self.common_dir).unwrap_or(&self.common_dir);
+        repository_at(&base.join(self.local_remote.as_ref()?))
+    }
+}
+
+/// The folder around a `.git`; `None` for bare repositories and submodules.
+fn work_folder(common_dir: &Path) -> Option<&Path> {
+    common_dir.parent().filter(|_| common_dir.file_name() == Some(OsStr::new(".git")))
+}
+
+/// What people call a repository: its main folder, or `widgets` for `widgets.git`. Names that begin with a dot say
+/// what a folder is for (`.git`, `.bare`), so the one around it counts.
+fn name_of(common_dir: &Path) -> String {
+    let own = text_of(common_dir.file_name());
+    if own.starts_with('.') {
+        return text_of(common_dir.parent().and_then(Path::file_name));
+    }
+    own.strip_suffix(".git").map(str::to_owned).unwrap_or(own)
+}
+
+fn text_of(name: Option<&OsStr>) -> String {
+    name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn first_commit(common_dir: &Path) -> Option<String> {
+    let (bytes, _) = read::beginning(&common_dir.join("logs").join("HEAD"), MAX_REFLOG_BYTES).ok()?;
+    initial_commit(&String::from_utf8_lossy(bytes.split(|byte| *byte == b'\n').next()?))
+}
+
+fn folder_mark(path: &Path) -> FolderMark {
+    let metadata = fs::metadata(path).ok();
+    let (device, inode) = metadata.as_ref().and_then(numbers).unzip();
+    let born = metadata.and_then(|metadata| {
+        let since = metadata.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        // Some file systems say 1970 for "not kept".
+        i64::try_from(since.as_nanos()).ok().filter(|nanos| *nanos > 0)
+    });
+    FolderMark { path: path.to_string_lossy().into_owned(), device, inode, born }
+}
+
+#[cfg(unix)]
+fn numbers(metadata: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn numbers(_metadata: &Metadata) -> Option<(u64, u64)> {
+    None
+}

@@ -1,0 +1,118 @@
+//! Repositories laid out by hand, so that the rules hold on a machine without git; `real_git` then asks git itself.
+
+#![expect(clippy::disallowed_methods, reason = "fixtures are written and thrown away")]
+
+mod places;
+mod real_git;
+mod recognition;
+mod registry;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::*;
+
+/// A folder with projects in it, and a registry beside them. Its top is the person's home.
+struct Ground {
+    top: PathBuf,
+    registry: PathBuf,
+    _folder: TempDir,
+}
+
+impl Ground {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let registry = top.join("state/projects.json");
+        Self { top, registry, _folder: folder }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.top.join(path)
+    }
+
+    fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.at(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn folder(&self, path: &str) {
+        fs::create_dir_all(self.at(path)).unwrap();
+    }
+
+    fn rename(&self, from: &str, to: &str) {
+        fs::rename(self.at(from), self.at(to)).unwrap();
+    }
+
+    /// What `git init` makes, as far as it matters.
+    fn git_dir(&self, path: &str) {
+        self.write(&format!("{path}/HEAD"), "ref: refs/heads/main\n");
+        self.folder(&format!("{path}/objects"));
+        self.folder(&format!("{path}/refs"));
+        self.write(&format!("{path}/config"), "[core]\n\tbare = false\n");
+    }
+
+    fn repository(&self, path: &str) {
+        self.git_dir(&format!("{path}/.git"));
+    }
+
+    fn set_remote(&self, path: &str, url: &str) {
+        let url = url.replace('\\', "\\\\");
+        self.write(&format!("{path}/.git/config"), format!("[remote \"origin\"]\n\turl = \"{url}\"\n"));
+    }
+
+    fn clone_of(&self, path: &str, url: &str) {
+        self.repository(path);
+        self.set_remote(path, url);
+    }
+
+    fn first_commit(&self, path: &str, digit: &str) {
+        let line = format!("{} {} A <a@b> 1 +0000\tcommit (initial): x\n", "0".repeat(40), digit.repeat(40));
+        self.write(&format!("{path}/.git/logs/HEAD"), line);
+    }
+
+    /// What `git worktree add` makes.
+    fn worktree(&self, main: &str, path: &str) {
+        let git_dir = self.at(main).join(".git/worktrees/linked");
+        self.write(&format!("{main}/.git/worktrees/linked/HEAD"), "ref: refs/heads/linked\n");
+        self.write(&format!("{main}/.git/worktrees/linked/commondir"), "../..\n");
+        self.write(&format!("{path}/.git"), format!("gitdir: {}\n", git_dir.display()));
+    }
+
+    fn locate(&self, path: &str) -> Option<Place> {
+        locate(&self.at(path), Some(&self.top))
+    }
+
+    fn identify(&self, path: &str) -> Identified {
+        identify(&self.locate(path).unwrap(), &load(&self.registry))
+    }
+
+    fn id(&self, path: &str) -> String {
+        self.identify(path).project.id.to_string()
+    }
+
+    /// As a command would do it: look, and write down what is new.
+    fn visit(&self, path: &str) -> String {
+        let found = self.identify(path);
+        let project = remember(&self.registry, &found).unwrap();
+        assert_eq!(project, found.project);
+        assert!(!self.identify(path).is_news());
+        project.id.to_string()
+    }
+
+    /// Whether folders here carry their birth time, without which a number proves no move.
+    fn keeps_births(&self) -> bool {
+        let kept = fs::metadata(&self.top).unwrap().created().is_ok() && cfg!(unix);
+        if !kept {
+            println!("skipped: this file system does not say when a folder was made");
+        }
+        kept
+    }
+}
+
+fn root_of(place: Option<Place>) -> Option<PathBuf> {
+    place.map(|place| place.root)
+}
