@@ -1,7 +1,10 @@
 //! The documents people own: how each is parsed, changed and rendered, byte for byte.
 
+mod comment;
 pub mod daily_log;
+mod escape;
 pub mod ideas;
+pub mod lines;
 pub mod memory;
 pub mod review;
 pub mod system_log;
