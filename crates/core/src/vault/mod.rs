@@ -1,5 +1,6 @@
 //! The documents people own: how each is parsed, changed and rendered, byte for byte.
 
+mod as_text;
 mod comment;
 pub mod daily_log;
 mod escape;

@@ -96,6 +96,11 @@ impl Line<'_> {
         self.text_start + self.text.len()
     }
 
+    /// Whether both lines are the same part of the same structure, whatever their words.
+    pub(crate) fn means_the_same(&self, other: &Line<'_>) -> bool {
+        self.kind == other.kind && (self.is_blank() || self.depth == other.depth)
+    }
+
     /// Whether the line is nothing but spaces.
     pub fn is_blank(&self) -> bool {
         self.kind == Kind::Blank
@@ -253,6 +258,66 @@ fn bare_words(text: &str) -> String {
 /// `text` with `range` replaced.
 pub(crate) fn splice(text: &str, range: Range<usize>, with: &str) -> String {
     [&text[..range.start], with, &text[range.end..]].concat()
+}
+
+/// New lines for a document, and where they go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Insertion {
+    /// The index of the line that they are put before.
+    pub(crate) at: usize,
+    /// The lines, each ending in `\n`.
+    pub(crate) block: String,
+    /// Set them off from the line before, unless that is blank already.
+    pub(crate) blank_before: bool,
+    /// Set them off from the line behind.
+    pub(crate) blank_behind: bool,
+}
+
+impl Insertion {
+    /// The byte they are put at, and the bytes: in the document's own newlines, and without a final one where the
+    /// document has none.
+    pub(crate) fn bytes(&self, text: &str, lines: &[Line<'_>]) -> (usize, String) {
+        let position = match (self.at, lines.get(self.at)) {
+            (0, Some(first)) => first.text_start,
+            (_, Some(line)) => line.start,
+            (_, None) => text.len(),
+        };
+        let before = self
+            .at
+            .checked_sub(1)
+            .and_then(|before| lines.get(before))
+            .filter(|line| !line.range().is_empty());
+        let unended = before.is_some_and(|line| line.ending.is_empty() && !line.text.is_empty());
+        let mut block = String::new();
+        if unended {
+            block.push('\n');
+        }
+        if self.blank_before && before.is_some_and(|line| !line.is_blank()) {
+            block.push('\n');
+        }
+        block.push_str(&self.block);
+        if self.blank_behind && lines.get(self.at).is_some_and(|line| !line.is_blank()) {
+            block.push('\n');
+        }
+        if unended {
+            block.pop();
+        }
+        (position, block.replace('\n', newline_of(text)))
+    }
+
+    /// The document with the lines put in, if everything that was there still means what it meant: an item could
+    /// swallow the indented line behind it.
+    pub(crate) fn apply(&self, text: &str, lines: &[Line<'_>]) -> Option<String> {
+        let (position, block) = self.bytes(text, lines);
+        let changed = splice(text, position..position, &block);
+        let walked = walk(&changed).lines;
+        let new = walked.len().checked_sub(lines.len())?;
+        let same = lines.iter().enumerate().all(|(index, line)| {
+            let index = if index < self.at { index } else { index + new };
+            walked.get(index).is_some_and(|moved| moved.means_the_same(line))
+        });
+        same.then_some(changed)
+    }
 }
 
 fn split(text: &str) -> Vec<Line<'_>> {
