@@ -114,6 +114,13 @@ pub(crate) fn plain_item(first: &str, below: &[&str], offset: usize, style: Styl
     tidy(&words.collect::<Vec<_>>().join("\n"))
 }
 
+/// The words of an item of [`Style::Words`] on their lines, with what [`inline`] did still in them.
+pub(crate) fn joined_item(first: &str, below: &[&str], offset: usize) -> String {
+    let mut lines = vec![first.trim().to_owned()];
+    lines.extend(below.iter().map(|line| unescape_start(dedent(line, offset), Style::Words)));
+    lines.join("\n")
+}
+
 /// A text as a block quote, one line each, ending in `\n`.
 pub(crate) fn quote(text: &str) -> String {
     tidy(text).split('\n').map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
