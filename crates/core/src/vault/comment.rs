@@ -5,7 +5,7 @@ const OURS: &str = "rekindle";
 
 /// `<!-- rekindle key=value … -->`; values are encoded so that nothing in them can end the comment.
 pub(crate) fn render(pairs: &[(&str, &str)]) -> String {
-    let words: String = pairs.iter().map(|(key, value)| format!(" {key}={}", encode(value))).collect();
+    let words: String = pairs.iter().map(|(key, value)| format!(" {key}={}", escape(value, b","))).collect();
     format!("<!-- {OURS}{words} -->")
 }
 
@@ -44,13 +44,18 @@ pub(crate) fn trailing(text: &str) -> Option<usize> {
     (slashes % 2 == 0 && !closed_before).then_some(at)
 }
 
-/// Everything but plain word characters becomes `%XX`; so does a hyphen after a hyphen, which comments forbid, and
-/// one at the end.
-fn encode(value: &str) -> String {
+/// A value as one word without a comma.
+pub(crate) fn encode(value: &str) -> String {
+    escape(value, b"")
+}
+
+/// Everything but plain word characters and `also` becomes `%XX`; so does a hyphen after a hyphen, which comments
+/// forbid, and one at the end.
+fn escape(value: &str, also: &[u8]) -> String {
     let mut out = String::with_capacity(value.len());
     for (at, byte) in value.bytes().enumerate() {
         let hyphen = byte == b'-' && !out.ends_with('-') && at + 1 < value.len();
-        if hyphen || byte.is_ascii_alphanumeric() || b"._:/+@".contains(&byte) {
+        if hyphen || byte.is_ascii_alphanumeric() || b"._:/+@".contains(&byte) || also.contains(&byte) {
             out.push(char::from(byte));
         } else {
             out.push_str(&format!("%{byte:02X}"));
@@ -60,7 +65,7 @@ fn encode(value: &str) -> String {
 }
 
 /// The inverse of [`encode`]; what is not an escape stays, since people edit comments too.
-fn decode(value: &str) -> String {
+pub(crate) fn decode(value: &str) -> String {
     let mut out = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {

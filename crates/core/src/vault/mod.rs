@@ -7,5 +7,6 @@ mod escape;
 pub mod ideas;
 pub mod lines;
 pub mod memory;
+pub mod priority;
 pub mod review;
 pub mod system_log;
