@@ -41,7 +41,7 @@ pub(crate) fn trailing(text: &str) -> Option<usize> {
     let at = text.rfind("<!--").filter(|_| text.ends_with("-->"))?;
     let slashes = at - text[..at].trim_end_matches('\\').len();
     let closed_before = text[at..].find("-->").is_some_and(|close| at + close + 3 < text.len());
-    (slashes % 2 == 0 && !closed_before).then_some(at)
+    (slashes.is_multiple_of(2) && !closed_before).then_some(at)
 }
 
 /// A value as one word without a comma.

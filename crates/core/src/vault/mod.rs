@@ -6,6 +6,7 @@ pub mod daily_log;
 mod escape;
 pub mod ideas;
 pub mod lines;
+pub mod marker;
 pub mod memory;
 pub mod priority;
 pub mod review;

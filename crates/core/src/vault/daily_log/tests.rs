@@ -33,8 +33,13 @@ fn labels() -> impl Strategy<Value = String> {
 
 fn sources(named: bool) -> impl Strategy<Value = Source> {
     let name = prop::option::of(one_lines()).prop_map(move |name| name.filter(|_| named));
-    (prop::option::of(ids()), name, prop::option::of("[0-9a-f]{64}"))
-        .prop_map(|(session, name, dedupe_key)| Source { session, name, dedupe_key })
+    (prop::option::of(ids()), name, prop::option::of("[0-9a-f]{64}")).prop_map(
+        |(session, name, dedupe_key)| {
+            // A name that is the id is no name.
+            let name = name.filter(|name| session.as_deref().map(tidy_line).as_ref() != Some(name));
+            Source { session, name, dedupe_key }
+        },
+    )
 }
 
 fn marks() -> impl Strategy<Value = Mark> {
