@@ -156,15 +156,11 @@ fn titled(title: &str, narrative: &str) -> String {
 /// A segment's title, made of its narrative: the first sentence, or as many whole words of it as fit (LOG-03).
 pub fn segment_title(narrative: &str) -> String {
     let narrative = tidy_line(narrative);
-    let sentence = narrative.split_inclusive(['.', '!', '?']).scan(String::new(), |whole, piece| {
-        whole.push_str(piece);
-        Some(whole.clone())
-    });
     // `v1.2` is not the end of a sentence; a blank behind the stop, or nothing at all, is.
-    let ends =
-        |sentence: &String| narrative[sentence.len()..].starts_with(' ') || sentence.len() == narrative.len();
-    let sentence = sentence.into_iter().find(ends).unwrap_or(narrative.clone());
-    let sentence = sentence.trim_end_matches(['.', '!', '?']);
+    let ends = |end: &usize| narrative[*end..].is_empty() || narrative[*end..].starts_with(' ');
+    let stops = narrative.match_indices(['.', '!', '?']).map(|(at, _)| at + 1);
+    let end = stops.into_iter().find(ends).unwrap_or(narrative.len());
+    let sentence = narrative[..end].trim_end_matches(['.', '!', '?']);
     let mut title = String::new();
     for word in sentence.split(' ') {
         if !title.is_empty() && title.chars().count() + 1 + word.chars().count() > TITLE_CHARS {

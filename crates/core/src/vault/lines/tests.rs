@@ -179,3 +179,10 @@ fn heading_words_forgive_decoration() {
     assert_eq!(heading_words("Ada (owner)"), "ada");
     assert_eq!(heading_words("🦊"), "🦊");
 }
+
+#[test]
+fn a_line_of_nothing_but_markers_is_quick() {
+    let text = format!("{}x\n{}- y\n# End\n", "* ".repeat(200_000), " ".repeat(200));
+    assert_eq!(headings(&text), [(1, "End")]);
+    assert!(walk(&text).lines.iter().all(|line| !line.is_blank()));
+}

@@ -3,6 +3,9 @@
 use super::blocks::{closes_fence, fence, hash_heading, indent, is_rule, marker, underline};
 use super::{Kind, Open};
 
+/// Nobody nests lists deeper; a line of a million markers would take us all day.
+const MAX_DEPTH: usize = 64;
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Paragraph {
     #[default]
@@ -50,7 +53,7 @@ impl Walker {
             None => false,
         };
         let near = column - base < 4;
-        let begins_item = near && !is_rule(rest) && interrupts(rest);
+        let begins_item = near && matched < MAX_DEPTH && !is_rule(rest) && interrupts(rest);
         let begins_block = near
             && (begins_item
                 || is_rule(rest)
@@ -102,7 +105,10 @@ impl Walker {
         let depth = self.containers.len() + 1;
         let mut item = Kind::Blank;
         let (mut column, mut leaf, mut near) = (column, rest, true);
-        while near && let Some((width, _)) = marker(leaf).filter(|_| !is_rule(leaf)) {
+        while near
+            && self.containers.len() < MAX_DEPTH
+            && let Some((width, _)) = marker(leaf).filter(|_| !is_rule(leaf))
+        {
             let (next, after) = indent(&leaf[width..], column + width);
             near = next <= column + width + 4;
             let offset = if after.is_empty() || !near { column + width + 1 } else { next };

@@ -165,7 +165,7 @@ fn reflect(text: &str, lines: &[Line<'_>], section: &str, addition: &Addition<'_
         let outcome = if change.outcome == Outcome::Appended { Outcome::Reflected } else { change.outcome };
         return Change { text: change.text, outcome };
     }
-    let why = "_Learnt from your sessions; this file has no section for it. Move it where it belongs._";
+    let why = "_Learnt from your sessions and not sorted in. Move each line where it belongs._";
     let block = format!("## {title}\n\n{why}\n\n{}", render_item(&addition));
     let insertion = Insertion { at: lines.len(), block, blank_before: true, blank_behind: false };
     let (position, block) = insertion.bytes(text, lines);

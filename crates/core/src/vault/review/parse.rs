@@ -103,7 +103,7 @@ pub(super) struct Block {
 #[derive(Clone, Debug)]
 pub(super) enum What {
     Title,
-    Reviewer(Option<String>, Option<Date>),
+    Reviewer(String, Date),
     Instruction,
     Group(Place),
     Entry(Box<Entry>),
@@ -132,7 +132,9 @@ pub fn parse(text: &str) -> Result<Parsed, Broken> {
         let range = lines[block.lines.start].start..lines[block.lines.end - 1].end();
         match block.what {
             What::Title => parsed.titled = true,
-            What::Reviewer(reviewer, date) => (parsed.reviewer, parsed.date) = (reviewer, date),
+            What::Reviewer(reviewer, date) => {
+                (parsed.reviewer, parsed.date) = (Some(reviewer), Some(date));
+            }
             What::Entry(entry) => parsed.entries.push(*entry),
             What::Footer(updated) => parsed.footer = Some(Footer { updated, version: None }),
             What::Version(own) => version = Some(own),
@@ -172,7 +174,7 @@ fn block(lines: &[Line<'_>], at: usize, place: &Option<Place>) -> (What, usize) 
         Kind::Blank => What::Blank,
         Kind::Heading { title, underlined, .. } if !underlined => heading(title),
         Kind::Comment => version(line.text).map_or(What::Note, What::Version),
-        Kind::Text { .. } => own_line(line.text),
+        Kind::Text { lazy } if *lazy || line.depth == 0 => own_line(line.text),
         Kind::Item { content, offset, .. } => {
             let (state, rest) = checkbox(&line.text[*content..]);
             let (id, words) = match id(rest) {
@@ -241,16 +243,19 @@ fn heading(title: &str) -> What {
 /// A line outside of lists that we may have written.
 fn own_line(text: &str) -> What {
     let text = text.trim();
-    if let Some(rest) = text.trim_start_matches(['_', '*']).strip_prefix(FOOTER) {
+    // Formatters exchange the two marks of emphasis.
+    let words = text.trim_matches(['_', '*']);
+    if let Some(rest) = words.strip_prefix(FOOTER) {
         let word = rest.split_whitespace().next().unwrap_or_default();
         return What::Footer(time::parse(word));
     }
-    if text == INSTRUCTION {
+    if words == INSTRUCTION.trim_matches('_') {
         return What::Instruction;
     }
     let reviewer = || {
-        let (name, date) = text.strip_prefix(REVIEWER)?.strip_suffix('_')?.rsplit_once('|')?;
-        Some(What::Reviewer(Some(escape::plain_heading(name.trim())), date.trim().parse().ok()))
+        let (name, date) = words.strip_prefix(REVIEWER)?.rsplit_once('|')?;
+        let date = date.trim().parse().ok()?;
+        Some(What::Reviewer(escape::plain_heading(name.trim()), date))
     };
     reviewer().unwrap_or(What::Note)
 }

@@ -6,7 +6,7 @@ use crate::vault::comment;
 use crate::vault::escape::{self, Style};
 
 pub(super) const TITLE: &str = "Pending Memory Proposals";
-pub(super) const REVIEWER: &str = "_Reviewer: ";
+pub(super) const REVIEWER: &str = "Reviewer:";
 pub(super) const SECTION: &str = "Proposed for:";
 pub(super) const FRICTION: &str = "Friction Fixes";
 pub(super) const FOOTER: &str = "Last updated:";
@@ -30,7 +30,7 @@ pub fn render(queue: &Queue) -> String {
 }
 
 pub(super) fn reviewer(queue: &Queue) -> String {
-    format!("{REVIEWER}{} | {}_", escape::heading(&queue.reviewer), day(queue.date))
+    format!("_{REVIEWER} {} | {}_", escape::heading(&queue.reviewer), day(queue.date))
 }
 
 pub(super) fn heading(place: &Place) -> String {

@@ -132,6 +132,15 @@ proptest! {
         for proposal in new.listed() {
             prop_assert!(after.entries.iter().any(|entry| entry.id == proposal.id));
         }
+        // Lines that still say what is pending are not touched either.
+        for entry in &before.entries {
+            let same = |proposal: &Proposal| {
+                proposal.id == entry.id && proposal.title == entry.title && proposal.text == entry.text
+            };
+            if new.listed().iter().any(same) {
+                prop_assert!(changed.contains(text[entry.range.clone()].trim_end()));
+            }
+        }
         // Settled: nothing more to do.
         prop_assert_eq!(update(&changed, &new.shown(), &new).unwrap(), changed);
     }
