@@ -1,1 +1,288 @@
-//! ideas.
+//! `Ideas.md`, at the root of the person's notes: their file, to which ideas are added (IDEA-02) and in which a
+//! promotion is noted (IDEA-05).
+
+use std::ops::Range;
+
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::as_text;
+use super::escape::{self, tidy_line};
+use super::lines::{self, Broken, Insertion, Kind, Line};
+use crate::time::day;
+
+const RESEARCH: &str = "See deep research:";
+const INCUBATOR: &str = "_idea-incubator/";
+const PROMOTED: &str = "→ promoted ";
+
+/// An idea to be added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Idea {
+    /// The day it came up.
+    #[serde(with = "as_text")]
+    pub date: Date,
+    /// A few words.
+    pub title: String,
+    /// Two sentences.
+    pub summary: String,
+    /// Its folder in the incubator.
+    pub slug: String,
+}
+
+/// An idea in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The day it came up.
+    #[serde(with = "as_text")]
+    pub date: Date,
+    /// A few words.
+    pub title: String,
+    /// The first paragraph below the heading.
+    pub summary: String,
+    /// Its folder in the incubator; an idea that the person wrote down may have none.
+    pub slug: Option<String>,
+    /// When it became a project.
+    #[serde(with = "as_text::option")]
+    pub promoted: Option<Date>,
+    /// The heading's line.
+    pub line: usize,
+    /// The section's bytes.
+    pub range: Range<usize>,
+}
+
+/// Why the file was not changed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Error {
+    /// Its structure is not certain.
+    #[error(transparent)]
+    Broken(#[from] Broken),
+    /// The slug or the vault folder could not stand in a link.
+    #[error("a link cannot hold `[`, `]`, `|`, `#`, `^`, `\\` or line breaks, and a slug is one folder name")]
+    Link,
+    /// No idea links to this folder of the incubator.
+    #[error("no idea in the file links to that slug; look at the `See deep research` lines")]
+    NoSuchIdea,
+    /// The note would change what the lines around it are.
+    #[error("the idea at line {line} cannot be marked without changing the lines below it; mark it by hand")]
+    Unfit {
+        /// The idea's heading.
+        line: usize,
+    },
+}
+
+/// The ideas in `text`: sections headed by a date and a title. Everything else is passed over.
+pub fn parse(text: &str) -> Result<Vec<Entry>, Broken> {
+    let lines = lines::read(text)?;
+    Ok(sections(&lines).into_iter().filter_map(|section| entry(&lines, section)).collect())
+}
+
+/// `text` with the idea behind everything else, linked to its research in the vault folder `vault`. An idea that is
+/// there already is not added again.
+pub fn append(text: &str, vault: &str, idea: &Idea) -> Result<String, Error> {
+    let lines = lines::read(text)?;
+    check_link(vault, &idea.slug)?;
+    if parse(text)?.iter().any(|entry| entry.slug.as_ref() == Some(&idea.slug)) {
+        return Ok(text.to_owned());
+    }
+    let mut block = format!("## {}: {}\n\n", day(idea.date), escape::heading(&idea.title));
+    let summary = paragraph(&idea.summary);
+    if !summary.is_empty() {
+        block.push_str(&format!("{summary}\n\n"));
+    }
+    block.push_str(&format!("{RESEARCH} [[{vault}/personal-private/{INCUBATOR}{}/_index.md]]\n", idea.slug));
+    let insertion = Insertion { at: lines.len(), block, blank_before: true, blank_behind: false };
+    let (position, bytes) = insertion.bytes(text, &lines);
+    Ok(lines::splice(text, position..position, &bytes))
+}
+
+/// `text` with a line at the end of the idea's section that says where it went. A promotion that is noted already is
+/// not noted again.
+pub fn mark_promoted(text: &str, vault: &str, slug: &str, date: Date) -> Result<String, Error> {
+    let lines = lines::read(text)?;
+    check_link(vault, slug)?;
+    let found = sections(&lines).into_iter().find_map(|section| {
+        let entry = entry(&lines, section.clone())?;
+        (entry.slug.as_deref() == Some(slug)).then_some((section, entry))
+    });
+    let (section, entry) = found.ok_or(Error::NoSuchIdea)?;
+    if entry.promoted.is_some() {
+        return Ok(text.to_owned());
+    }
+    let end = section.clone().rev().find(|at| !lines[*at].is_blank()).map_or(section.end, |last| last + 1);
+    let block = format!("{PROMOTED}{} to {vault}/personal-projects/{slug}/\n", day(date));
+    let insertion = Insertion { at: end, block, blank_before: true, blank_behind: true };
+    insertion.apply(text, &lines).ok_or(Error::Unfit { line: entry.line })
+}
+
+/// The line indexes of every section that a dated heading begins: up to the next heading of its level or above.
+fn sections(lines: &[Line<'_>]) -> Vec<Range<usize>> {
+    let level = |at: usize| match lines[at].kind {
+        Kind::Heading { level, .. } => Some(level),
+        _ => None,
+    };
+    let dated =
+        |at: &usize| matches!(lines[*at].kind, Kind::Heading { title, .. } if heading(title).is_some());
+    let starts = (0..lines.len()).filter(dated);
+    let until = |start: usize| {
+        let ends = |at: &usize| level(*at).is_some_and(|other| Some(other) <= level(start)) || dated(at);
+        (start + 1..lines.len()).find(ends).unwrap_or(lines.len())
+    };
+    starts.map(|start| start..until(start)).collect()
+}
+
+/// `2026-11-15: Title`, forgiving an emoji before it and a dash for the colon.
+fn heading(title: &str) -> Option<(Date, String)> {
+    let title = title.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let date = title.get(..10)?.parse().ok()?;
+    let rest = title[10..].trim_start();
+    let rest = [":", "—", "–", "-"].iter().find_map(|dash| rest.strip_prefix(dash)).unwrap_or(rest);
+    Some((date, escape::plain_heading(rest.trim())))
+}
+
+fn entry(lines: &[Line<'_>], section: Range<usize>) -> Option<Entry> {
+    let Kind::Heading { title, .. } = lines[section.start].kind else { return None };
+    let (date, title) = heading(title)?;
+    let own = &lines[section.clone()];
+    let is_text = |line: &&Line<'_>| line.depth == 0 && matches!(line.kind, Kind::Text { .. });
+    let words = |line: &Line<'_>| line.text.trim().to_owned();
+    let texts: Vec<String> = own.iter().filter(is_text).map(words).collect();
+    let is_own = |line: &str| line.starts_with(RESEARCH) || line.starts_with(PROMOTED);
+    let paragraph = own.iter().skip(1).skip_while(|line| !is_text(line)).take_while(is_text);
+    let summary: Vec<String> = paragraph.map(words).take_while(|line| !is_own(line)).collect();
+    let research = texts.iter().filter(|line| line.starts_with(RESEARCH)).find_map(|line| slug(line));
+    Some(Entry {
+        date,
+        title,
+        summary: plain_paragraph(&summary.join(" ")),
+        // A person may have put the link into a sentence of their own.
+        slug: research.or_else(|| texts.iter().find_map(|line| slug(line))),
+        promoted: texts.iter().find_map(|line| line.strip_prefix(PROMOTED)?.get(..10)?.parse().ok()),
+        line: lines[section.start].number,
+        range: lines[section.start].start..lines[section.end - 1].end(),
+    })
+}
+
+fn slug(line: &str) -> Option<String> {
+    let (_, link) = line.split_once("[[")?;
+    let (_, folder) = link.split_once("]]")?.0.split_once(INCUBATOR)?;
+    let name = folder.split(['/', '|', '#']).next()?;
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// A summary on one line that is neither a block nor one of our own lines.
+fn paragraph(summary: &str) -> String {
+    let line = escape::line(&tidy_line(summary));
+    let bare = line.trim_start_matches('\\');
+    if bare.starts_with(RESEARCH) || bare.starts_with(PROMOTED) { format!("\\{line}") } else { line }
+}
+
+/// The inverse of [`paragraph`].
+fn plain_paragraph(line: &str) -> String {
+    let bare = line.trim_start_matches('\\');
+    let own = bare.starts_with(RESEARCH) || bare.starts_with(PROMOTED);
+    escape::plain_line(if own { line.strip_prefix('\\').unwrap_or(line) } else { line })
+}
+
+fn check_link(vault: &str, slug: &str) -> Result<(), Error> {
+    let fits = |text: &str| {
+        !text.trim().is_empty() && !text.contains(|c: char| c.is_control() || "[]|#^\\".contains(c))
+    };
+    let one_folder = !slug.contains('/') && slug != "." && slug != ".." && slug.trim() == slug;
+    if fits(vault) && fits(slug) && one_folder { Ok(()) } else { Err(Error::Link) }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+    use proptest::prelude::*;
+
+    use super::super::escape::tests::hostile;
+    use super::super::lines::tests::{document, is_insertion};
+    use super::*;
+
+    fn idea(title: &str, summary: &str, slug: &str) -> Idea {
+        let date = date(2026, 11, 15);
+        Idea { date, title: title.to_owned(), summary: summary.to_owned(), slug: slug.to_owned() }
+    }
+
+    fn told(entry: &Entry) -> (Date, String, String, Option<String>, Option<Date>) {
+        (entry.date, entry.title.clone(), entry.summary.clone(), entry.slug.clone(), entry.promoted)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn idea_02_an_idea_reads_back_and_the_rest_stays(text in document(), title in hostile(), summary in hostile()) {
+            let Ok(before) = parse(&text) else {
+                let refused = append(&text, "MemoryVault", &idea(&title, &summary, "one"));
+                prop_assert!(matches!(refused, Err(Error::Broken(_))));
+                return Ok(());
+            };
+            let one = append(&text, "MemoryVault", &idea(&title, &summary, "one")).unwrap();
+            prop_assert!(is_insertion(&text, &one));
+            let two = append(&one, "MemoryVault", &idea("Two", "Second.", "two")).unwrap();
+            let promoted = mark_promoted(&two, "MemoryVault", "one", date(2026, 12, 1)).unwrap();
+            prop_assert!(is_insertion(&two, &promoted));
+            let after: Vec<_> = parse(&promoted).unwrap().iter().map(told).collect();
+            let mut expected: Vec<_> = before.iter().map(told).collect();
+            let some = |slug: &str| Some(slug.to_owned());
+            let day = date(2026, 11, 15);
+            expected.push((day, tidy_line(&title), tidy_line(&summary), some("one"), Some(date(2026, 12, 1))));
+            expected.push((day, "Two".to_owned(), "Second.".to_owned(), some("two"), None));
+            prop_assert_eq!(after, expected);
+            // Doing it again changes nothing.
+            prop_assert_eq!(&append(&promoted, "MemoryVault", &idea("x", "y", "one")).unwrap(), &promoted);
+            prop_assert_eq!(&mark_promoted(&promoted, "MemoryVault", "one", date(2027, 1, 1)).unwrap(), &promoted);
+        }
+    }
+
+    #[test]
+    fn idea_05_a_promotion_is_noted_in_the_section() {
+        let text =
+            append("my file", "Memory", &idea("Faster tests", "Share a cache. Measure it.", "faster-tests"))
+                .unwrap();
+        let text = append(&text, "Memory", &idea("Other", "No.", "other")).unwrap();
+        let text = mark_promoted(&text, "Memory", "faster-tests", date(2026, 12, 1)).unwrap();
+        insta::assert_snapshot!(text, @r"
+        my file
+
+        ## 2026-11-15: Faster tests
+
+        Share a cache. Measure it.
+
+        See deep research: [[Memory/personal-private/_idea-incubator/faster-tests/_index.md]]
+
+        → promoted 2026-12-01 to Memory/personal-projects/faster-tests/
+
+        ## 2026-11-15: Other
+
+        No.
+
+        See deep research: [[Memory/personal-private/_idea-incubator/other/_index.md]]
+        ");
+        assert_eq!(mark_promoted(&text, "Memory", "none", date(2026, 12, 1)), Err(Error::NoSuchIdea));
+    }
+
+    #[test]
+    fn a_person_may_write_ideas_down_in_their_own_way() {
+        let text = "# Ideas\r\n\r\n### 💡 2026-01-02 - Mine\r\nIt wraps\r\nhere.\r\n\r\nSee [[V/_idea-incubator/mine/_index|notes]].\r\n## Else\r\n";
+        let ideas = parse(text).unwrap();
+        assert_eq!(ideas.len(), 1);
+        assert_eq!((ideas[0].title.as_str(), ideas[0].summary.as_str()), ("Mine", "It wraps here."));
+        assert_eq!(ideas[0].slug.as_deref(), Some("mine"));
+        let marked = mark_promoted(text, "V", "mine", date(2026, 2, 3)).unwrap();
+        let note = "\r\n\r\n→ promoted 2026-02-03 to V/personal-projects/mine/\r\n\r\n## Else\r\n";
+        assert_eq!(marked, text.replace("\r\n## Else\r\n", note));
+    }
+
+    #[test]
+    fn a_link_stays_a_link() {
+        for slug in ["", "..", "a/b", "a]]b", "a|b", "a\nb", " a"] {
+            assert_eq!(append("", "V", &idea("t", "s", slug)), Err(Error::Link), "{slug:?}");
+        }
+        assert_eq!(append("", "V]]", &idea("t", "s", "a")), Err(Error::Link));
+        assert_eq!(append("```\n", "V", &idea("t", "s", "a")), Err(Error::Broken(Broken::Fence { line: 1 })));
+    }
+}

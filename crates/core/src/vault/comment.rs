@@ -1,0 +1,117 @@
+//! The HTML comments in which a document carries what only the machine reads; note apps hide them.
+
+/// The word that makes a comment ours.
+const OURS: &str = "rekindle";
+
+/// `<!-- rekindle key=value … -->`; values are encoded so that nothing in them can end the comment.
+pub(crate) fn render(pairs: &[(&str, &str)]) -> String {
+    let words: String = pairs.iter().map(|(key, value)| format!(" {key}={}", escape(value, b","))).collect();
+    format!("<!-- {OURS}{words} -->")
+}
+
+/// The pairs of a comment of ours, with [`value`] to look into them.
+pub(crate) fn parse(comment: &str) -> Option<Vec<(String, String)>> {
+    let inner = comment.trim().strip_prefix("<!--")?.strip_suffix("-->")?;
+    let mut words = inner.split_whitespace();
+    if words.next() != Some(OURS) {
+        return None;
+    }
+    let pairs = words.filter_map(|word| word.split_once('='));
+    Some(pairs.map(|(key, value)| (key.to_owned(), decode(value))).collect())
+}
+
+/// The value for `key`, where there is one.
+pub(crate) fn value<'a>(pairs: &'a [(String, String)], key: &str) -> Option<&'a str> {
+    pairs.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+}
+
+/// Several values in one, each encoded for itself.
+pub(crate) fn list(values: &[String]) -> String {
+    values.iter().map(|value| encode(value)).collect::<Vec<_>>().join(",")
+}
+
+/// The inverse of [`list`].
+pub(crate) fn unlist(list: &str) -> Vec<String> {
+    list.split(',').filter(|value| !value.is_empty()).map(decode).collect()
+}
+
+/// Where the comment begins that ends `text`, blanks after it aside. One whose opener is escaped is none.
+pub(crate) fn trailing(text: &str) -> Option<usize> {
+    let text = text.trim_end();
+    let at = text.rfind("<!--").filter(|_| text.ends_with("-->"))?;
+    let slashes = at - text[..at].trim_end_matches('\\').len();
+    let closed_before = text[at..].find("-->").is_some_and(|close| at + close + 3 < text.len());
+    (slashes.is_multiple_of(2) && !closed_before).then_some(at)
+}
+
+/// A value as one word without a comma.
+pub(crate) fn encode(value: &str) -> String {
+    escape(value, b"")
+}
+
+/// Everything but plain word characters and `also` becomes `%XX`; so does a hyphen after a hyphen, which comments
+/// forbid, and one at the end.
+fn escape(value: &str, also: &[u8]) -> String {
+    let mut out = String::with_capacity(value.len());
+    for (at, byte) in value.bytes().enumerate() {
+        let hyphen = byte == b'-' && !out.ends_with('-') && at + 1 < value.len();
+        if hyphen || byte.is_ascii_alphanumeric() || b"._:/+@".contains(&byte) || also.contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// The inverse of [`encode`]; what is not an escape stays, since people edit comments too.
+pub(crate) fn decode(value: &str) -> String {
+    let mut out = Vec::with_capacity(value.len());
+    let mut rest = value.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let hex = after.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| byte == b'%') {
+            Some(decoded) => {
+                out.push(decoded);
+                rest = &after[2..];
+            }
+            None => {
+                out.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn values_read_back_and_cannot_end_the_comment(a in any::<String>(), b in prop::collection::vec(any::<String>(), 0..4)) {
+            let full: Vec<String> = b.into_iter().filter(|value| !value.is_empty()).collect();
+            let joined = list(&full);
+            let comment = render(&[("a", &a), ("b", &joined)]);
+            prop_assert_eq!(comment.matches("--").count(), 2);
+            let pairs = parse(&comment).unwrap();
+            prop_assert_eq!(value(&pairs, "a"), Some(a.as_str()));
+            prop_assert_eq!(unlist(value(&pairs, "b").unwrap()), full);
+        }
+    }
+
+    #[test]
+    fn only_our_comments_are_read() {
+        assert_eq!(parse("<!-- note to self -->"), None);
+        assert_eq!(parse("<!-- rekindle -->"), Some(vec![]));
+        assert_eq!(trailing("a <!-- x -->  "), Some(2));
+        assert_eq!(trailing("a \\<!-- x -->"), None);
+        assert_eq!(trailing("a <!-- x --> b -->"), None);
+        assert_eq!(trailing("a"), None);
+    }
+}

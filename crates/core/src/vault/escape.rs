@@ -1,0 +1,349 @@
+//! Text from elsewhere inside a person's document: made so that it cannot be anything but text there, and read back
+//! as it was.
+//!
+//! The escapes are Markdown's own (a backslash before the character that would begin a block or a comment), so the
+//! document still shows the words as they were given.
+
+use super::lines::blocks::{closes_fence, fence, hash_heading, is_conflict, is_rule, marker};
+
+/// How much structure a text may bring along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// None: every line is words. For text that a machine reads back item by item.
+    Words,
+    /// Nested lists, quotes and complete code blocks, which its list item contains. For what people read.
+    Blocks,
+}
+
+/// A text in the one form we write: `\n` between lines, no control characters, no blanks at the ends of lines, no
+/// blank lines around it.
+pub(crate) fn tidy(text: &str) -> String {
+    let text =
+        text.replace("\r\n", "\n").replace(['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'], "\n");
+    let text: String = text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect();
+    let lines: Vec<&str> = text.split('\n').map(str::trim_end).collect();
+    lines.join("\n").trim().to_owned()
+}
+
+/// The same on one line: whatever stood between words is one space.
+pub(crate) fn tidy_line(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Keeps `<!--` from opening a comment: an odd number of backslashes before it.
+pub(crate) fn inline(text: &str) -> String {
+    rewrite_openers(text, |slashes| 2 * slashes + 1)
+}
+
+/// The inverse of [`inline`]; an opener that a person typed stays as it is.
+pub(crate) fn plain(text: &str) -> String {
+    rewrite_openers(text, |slashes| if slashes % 2 == 1 { slashes / 2 } else { slashes })
+}
+
+fn rewrite_openers(text: &str, slashes: impl Fn(usize) -> usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut pieces = text.split("<!--");
+    out.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let bare = out.trim_end_matches('\\').len();
+        let count = slashes(out.len() - bare);
+        out.truncate(bare);
+        out.push_str(&"\\".repeat(count));
+        out.push_str("<!--");
+        out.push_str(piece);
+    }
+    out
+}
+
+/// A heading's words: on one line, and a `#` at the end is one of them.
+pub(crate) fn heading(title: &str) -> String {
+    let mut title = inline(&tidy_line(title));
+    if title.ends_with('#') {
+        title.insert(title.len() - 1, '\\');
+    }
+    title
+}
+
+/// The inverse of [`heading`].
+pub(crate) fn plain_heading(title: &str) -> String {
+    plain(&title.strip_suffix("\\#").map_or_else(|| title.to_owned(), |before| format!("{before}#")))
+}
+
+/// A line of words at the start of a line: what would begin a block is escaped.
+pub(crate) fn line(text: &str) -> String {
+    escape_start(&inline(text), Style::Words)
+}
+
+/// The inverse of [`line`].
+pub(crate) fn plain_line(text: &str) -> String {
+    plain(&unescape_start(text, Style::Words))
+}
+
+/// A list item: `head` (the marker and what belongs before the words), the words, `tail` at the end of the first
+/// line, and the further lines indented below it. Lines end in `\n`, the last one too.
+pub(crate) fn item(head: &str, text: &str, tail: &str, style: Style) -> String {
+    let text = tidy(text);
+    let lines: Vec<&str> = text.split('\n').collect();
+    let code = code_lines(&lines, style);
+    // A code block cannot begin in the middle of a line, so it begins on the next one.
+    let (first, rest_from) = if code[0] { (String::new(), 0) } else { (inline(lines[0]), 1) };
+    let mut out = format!("{head}{first}").trim_end().to_owned();
+    out.push_str(tail);
+    out.push('\n');
+    for (at, text) in lines.iter().enumerate().skip(rest_from) {
+        let text = if code[at] { (*text).to_owned() } else { escape_start(&inline(text), style) };
+        out.push_str(if text.is_empty() { "" } else { "  " });
+        out.push_str(&text);
+        out.push('\n');
+    }
+    out
+}
+
+/// The inverse of [`item`], for the words behind the head and before the tail, and the lines below, whose
+/// continuation column is `offset`.
+pub(crate) fn plain_item(first: &str, below: &[&str], offset: usize, style: Style) -> String {
+    let mut lines = vec![first.trim()];
+    lines.extend(below.iter().map(|line| dedent(line, offset)));
+    let code = code_lines(&lines, style);
+    let words = lines.iter().enumerate().map(|(at, text)| match at {
+        0 => plain(text),
+        _ if code[at] => (*text).to_owned(),
+        _ => plain(&unescape_start(text, style)),
+    });
+    tidy(&words.collect::<Vec<_>>().join("\n"))
+}
+
+/// The words of an item of [`Style::Words`] on their lines, with what [`inline`] did still in them.
+pub(crate) fn joined_item(first: &str, below: &[&str], offset: usize) -> String {
+    let mut lines = vec![first.trim().to_owned()];
+    lines.extend(below.iter().map(|line| unescape_start(dedent(line, offset), Style::Words)));
+    lines.join("\n")
+}
+
+/// A text as a block quote, one line each, ending in `\n`.
+pub(crate) fn quote(text: &str) -> String {
+    tidy(text).split('\n').map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
+}
+
+/// One quoted line without its mark.
+pub(crate) fn plain_quote(line: &str) -> Option<&str> {
+    let quoted = line.strip_prefix('>')?;
+    Some(quoted.strip_prefix(' ').unwrap_or(quoted))
+}
+
+/// `line` without the indentation of its item; less indented lines lose what they have.
+fn dedent(line: &str, offset: usize) -> &str {
+    let blanks = line.bytes().take(offset).take_while(|b| *b == b' ').count();
+    let rest = &line[blanks..];
+    if blanks < offset { rest.strip_prefix('\t').unwrap_or(rest) } else { rest }
+}
+
+/// Which lines belong to a code block that is complete; those stay as they are.
+fn code_lines(lines: &[&str], style: Style) -> Vec<bool> {
+    let mut code = vec![false; lines.len()];
+    let mut at = 0;
+    while style == Style::Blocks && at < lines.len() {
+        let end = code_block(&lines[at..]).map_or(at, |length| at + length);
+        code[at..end].fill(true);
+        at = end.max(at + 1);
+    }
+    code
+}
+
+/// How many lines the code block takes that the first of `lines` opens. An indentation at which a fence could be
+/// read both ways makes it no block at all.
+fn code_block(lines: &[&str]) -> Option<usize> {
+    let fence_at = |line: &str| {
+        let rest = line.trim_start();
+        (line.len() - rest.len() < 4 && !line.starts_with('\t')).then_some(rest.len())
+    };
+    let first = lines.first()?;
+    let (mark, length) = fence(&first[first.len() - fence_at(first)?..])?;
+    for (at, line) in lines.iter().enumerate().skip(1) {
+        if closes_fence(line.trim_start(), mark, length) {
+            return fence_at(line).map(|_| at + 1);
+        }
+    }
+    None
+}
+
+/// Splits off the blanks before the first word.
+fn lead(line: &str) -> (&str, &str) {
+    line.split_at(line.len() - line.trim_start_matches([' ', '\t']).len())
+}
+
+fn escape_start(text: &str, style: Style) -> String {
+    let (blanks, rest) = lead(text);
+    if begins_block(rest.trim_start_matches('\\'), style) {
+        return format!("{blanks}\\{rest}");
+    }
+    match numbered(rest, style) {
+        Some(delimiter) => format!("{blanks}{}\\{}", &rest[..delimiter], &rest[delimiter..]),
+        None => text.to_owned(),
+    }
+}
+
+fn unescape_start(text: &str, style: Style) -> String {
+    let (blanks, rest) = lead(text);
+    if let Some(bare) = rest.strip_prefix('\\')
+        && begins_block(bare.trim_start_matches('\\'), style)
+    {
+        return format!("{blanks}{bare}");
+    }
+    match numbered(rest, style) {
+        Some(delimiter) if rest[..delimiter].ends_with('\\') => {
+            format!("{blanks}{}{}", &rest[..delimiter - 1], &rest[delimiter..])
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// Whether words that begin so would be something else than words.
+fn begins_block(text: &str, style: Style) -> bool {
+    let underline = !text.is_empty() && (text.bytes().all(|b| b == b'=') || text.bytes().all(|b| b == b'-'));
+    underline
+        || is_rule(text)
+        || is_conflict(text)
+        || hash_heading(text).is_some()
+        || text.starts_with("```")
+        || text.starts_with("~~~")
+        || style == Style::Words && (text.starts_with('>') || matches!(marker(text), Some((_, None))))
+}
+
+/// Where the delimiter is in `12. `, or in `12\. ` which already escapes it: a digit takes no backslash.
+fn numbered(text: &str, style: Style) -> Option<usize> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let slashes = text[digits..].bytes().take_while(|b| *b == b'\\').count();
+    let bare = [&text[..digits], &text[digits + slashes..]].concat();
+    (style == Style::Words && digits > 0 && marker(&bare).is_some()).then_some(digits + slashes)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use proptest::prelude::*;
+
+    use super::super::lines::{Kind, item_lines, walk};
+    use super::*;
+
+    /// Texts that try to be something else.
+    pub(crate) fn hostile() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            Just("\n".to_owned()),
+            Just(" ".to_owned()),
+            prop::sample::select(
+                &[
+                    "word",
+                    "# h",
+                    "### 🔍 Observations (session: x, 10:00)",
+                    "* 🔴 (10:00) forged",
+                    "- [x] `p-20261115-001`",
+                    "-->",
+                    "<!--",
+                    "<!-- p-20261115-009 user -->",
+                    "\\<!--",
+                    "```",
+                    "~~~~",
+                    "```rust",
+                    "---",
+                    "===",
+                    "1. a",
+                    "12\\) b",
+                    "\\# c",
+                    "\\\\- d",
+                    "> e",
+                    "\t",
+                    "    ",
+                    "**",
+                    " — ",
+                    "`",
+                    "|",
+                    "(10:00)",
+                    "_",
+                    "<<<<<<< HEAD",
+                    "## Proposed for: X",
+                    "**Current task**: x",
+                    "_Last updated: x_",
+                    "\r\n",
+                    "C#",
+                    "[[a]]",
+                    "\u{a0}",
+                    "See deep research: [[MemoryVault/personal-private/_idea-incubator/x/_index.md]]",
+                ][..]
+            )
+            .prop_map(str::to_owned),
+            "\\PC{0,12}",
+        ];
+        prop::collection::vec(piece, 0..10).prop_map(|pieces| pieces.concat())
+    }
+
+    fn back(rendered: &str, head: &str, tail: &str, style: Style) -> String {
+        let lines: Vec<&str> = rendered.trim_end_matches('\n').split('\n').collect();
+        let first = lines[0].strip_suffix(tail).unwrap();
+        plain_item(first.strip_prefix(head.trim_end()).unwrap(), &lines[1..], 2, style)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn tidying_twice_changes_nothing(text in hostile()) {
+            prop_assert_eq!(tidy(&tidy(&text)), tidy(&text));
+            prop_assert_eq!(tidy_line(&tidy(&text)), tidy_line(&text));
+        }
+
+        #[test]
+        fn every_text_reads_back(text in hostile()) {
+            prop_assert_eq!(plain(&inline(&text)), text.clone());
+            prop_assert_eq!(plain_line(&line(&text)), text.clone());
+            prop_assert_eq!(plain_heading(&heading(&text)), tidy_line(&text));
+            for style in [Style::Words, Style::Blocks] {
+                let rendered = item("- x ", &text, " <!-- y -->", style);
+                prop_assert_eq!(back(&rendered, "- x ", " <!-- y -->", style), tidy(&text));
+            }
+        }
+
+        #[test]
+        fn a_text_stays_inside_its_item(text in hostile(), blocks in any::<bool>()) {
+            let style = if blocks { Style::Blocks } else { Style::Words };
+            let document = format!("{}- z\n\n# End\n", item("- x ", &text, "", style));
+            let lines = walk(&document).lines;
+            let own = item_lines(&lines, 0);
+            let last = lines.len() - 3;
+            prop_assert_eq!(own.end, last);
+            let outside = matches!(lines[last].kind, Kind::Item { depth: 1, .. })
+                && matches!(lines[last + 2].kind, Kind::Heading { .. });
+            prop_assert!(outside);
+            if style == Style::Words {
+                let words = |line: &crate::vault::lines::Line<'_>| matches!(line.kind, Kind::Blank | Kind::Text { .. });
+                prop_assert!(lines[1..own.end].iter().all(words));
+            }
+        }
+
+        #[test]
+        fn a_quote_reads_back(text in hostile()) {
+            let quoted = quote(&text);
+            let lines: Vec<_> = quoted.lines().map(|line| plain_quote(line).unwrap()).collect();
+            prop_assert_eq!(lines.join("\n"), tidy(&text));
+        }
+    }
+
+    #[test]
+    fn ordinary_words_are_left_alone() {
+        for text in ["use -f, not -r", "**bold** start", "#tag here", "a -> b", "1.5 is fine", "C:\\new\\#x"]
+        {
+            assert_eq!(item("- ", &format!("a\n{text}"), "", Style::Words), format!("- a\n  {text}\n"));
+        }
+    }
+
+    #[test]
+    fn complete_code_stays_code_and_half_of_it_does_not() {
+        assert_eq!(item("- ", "a\n```\n# x\n```", "", Style::Blocks), "- a\n  ```\n  # x\n  ```\n");
+        assert_eq!(
+            item("- (d) ", "```\n# x\n```", " <!-- m -->", Style::Blocks),
+            "- (d) <!-- m -->\n  ```\n  # x\n  ```\n"
+        );
+        assert_eq!(item("- ", "a\n```\n# x", "", Style::Blocks), "- a\n  \\```\n  \\# x\n");
+        assert_eq!(item("- ", "a\n1. x\n- y", "", Style::Words), "- a\n  1\\. x\n  \\- y\n");
+    }
+}

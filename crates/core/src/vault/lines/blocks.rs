@@ -1,0 +1,72 @@
+//! What a single line could begin or end, each rule by itself.
+
+/// `#`, the title behind it and the level, where `text` is such a heading.
+pub(crate) fn hash_heading(text: &str) -> Option<(u8, &str)> {
+    let level = text.len() - text.trim_start_matches('#').len();
+    let rest = text.get(level..)?;
+    if !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with([' ', '\t'])) {
+        return None;
+    }
+    let title = rest.trim();
+    let unclosed = title.trim_end_matches('#');
+    let title =
+        if unclosed.is_empty() || unclosed.ends_with([' ', '\t']) { unclosed.trim_end() } else { title };
+    Some((u8::try_from(level).ok()?, title))
+}
+
+/// The character and length of the fence that `text` opens.
+pub(crate) fn fence(text: &str) -> Option<(char, usize)> {
+    let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let info = text.trim_start_matches(mark);
+    let length = text.len() - info.len();
+    (length >= 3 && !(mark == '`' && info.contains('`'))).then_some((mark, length))
+}
+
+/// Whether `text` closes a fence of `length` times `mark`.
+pub(crate) fn closes_fence(text: &str, mark: char, length: usize) -> bool {
+    let rest = text.trim_start_matches(mark);
+    text.len() - rest.len() >= length && rest.trim().is_empty()
+}
+
+/// Whether `text` is a thematic break.
+pub(crate) fn is_rule(text: &str) -> bool {
+    let Some(mark) = text.chars().next().filter(|c| matches!(c, '*' | '-' | '_')) else { return false };
+    text.chars().all(|c| c == mark || c == ' ' || c == '\t')
+        && text.chars().filter(|c| *c == mark).count() >= 3
+}
+
+/// Whether `text` begins one side of a conflict that a merge left behind.
+pub(crate) fn is_conflict(text: &str) -> bool {
+    text.strip_prefix("<<<<<<<").is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// The width of a list marker at the start of `text`, and its number if it has one.
+pub(crate) fn marker(text: &str) -> Option<(usize, Option<u32>)> {
+    let ends =
+        |width: usize| text.get(width..).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']));
+    if text.starts_with(['-', '+', '*']) {
+        return ends(1).then_some((1, None));
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let delimited = matches!(text.as_bytes().get(digits), Some(b'.' | b')'));
+    if !(1..=9).contains(&digits) || !delimited || !ends(digits + 1) {
+        return None;
+    }
+    Some((digits + 1, Some(text.get(..digits)?.parse().ok()?)))
+}
+
+/// Skips blanks from `column` on; a tab reaches to the next multiple of four.
+pub(super) fn indent(text: &str, mut column: usize) -> (usize, &str) {
+    let rest = text.trim_start_matches([' ', '\t']);
+    for c in text[..text.len() - rest.len()].chars() {
+        column += if c == '\t' { 4 - column % 4 } else { 1 };
+    }
+    (column, rest)
+}
+
+/// 1 or 2 where `text` could underline a heading.
+pub(super) fn underline(text: &str) -> Option<u8> {
+    let text = text.trim_end_matches([' ', '\t']);
+    let all = |mark: char| !text.is_empty() && text.chars().all(|c| c == mark);
+    if all('=') { Some(1) } else { all('-').then_some(2) }
+}

@@ -1,0 +1,351 @@
+//! Markdown as lines with exact byte ranges: enough structure to know where a change may go, no more.
+//!
+//! A full Markdown parser answers how a document looks; we need where each byte of it is. So this walks the block
+//! rules of CommonMark line by line (list items and their continuation, fences, comments, headings of both kinds)
+//! and leaves everything inside a line alone.
+
+pub(crate) mod blocks;
+#[cfg(test)]
+pub(crate) mod tests;
+mod walker;
+
+use std::ops::Range;
+
+use thiserror::Error;
+
+use blocks::is_conflict;
+use walker::Walker;
+
+const BOM: &str = "\u{feff}";
+
+/// One line of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Counted from 1, as an editor shows it.
+    pub number: usize,
+    /// Where the line begins, a byte-order mark included.
+    pub start: usize,
+    /// Where its text begins, behind a byte-order mark.
+    pub text_start: usize,
+    /// The text without its ending.
+    pub text: &'a str,
+    /// `\n`, `\r\n`, `\r`, or nothing at the end of the document.
+    pub ending: &'a str,
+    /// How many list items the line is inside of, the one it begins included.
+    pub depth: usize,
+    /// What the line is.
+    pub kind: Kind<'a>,
+}
+
+/// What a line is, as far as a change needs to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind<'a> {
+    /// Nothing but spaces.
+    Blank,
+    /// Part of the YAML block at the top.
+    Frontmatter,
+    /// Part of a fenced code block, its fences included.
+    Fence,
+    /// Part of an HTML comment that begins its line.
+    Comment,
+    /// A heading outside of lists; for an underlined one, the line with the words.
+    Heading {
+        /// 1 to 6.
+        level: u8,
+        /// The words, without the hashes around them.
+        title: &'a str,
+        /// Whether the next line underlines it, instead of hashes before it.
+        underlined: bool,
+    },
+    /// The line that makes the one before it a heading.
+    Underline {
+        /// 1 for `===`, 2 for `---`.
+        level: u8,
+    },
+    /// The first line of a list item.
+    Item {
+        /// How deep the item is nested; 1 at the top.
+        depth: usize,
+        /// Where its content begins within the line's text, in bytes.
+        content: usize,
+        /// The column its continuation lines are indented to.
+        offset: usize,
+    },
+    /// A thematic break.
+    Rule,
+    /// Anything else.
+    Text {
+        /// Continues a list item's paragraph without being indented.
+        lazy: bool,
+    },
+}
+
+impl Line<'_> {
+    /// The whole line, its ending included.
+    pub fn range(&self) -> Range<usize> {
+        self.start..self.end()
+    }
+
+    /// Where the next line begins.
+    pub fn end(&self) -> usize {
+        self.text_end() + self.ending.len()
+    }
+
+    /// Where the text ends, before the line ending.
+    pub fn text_end(&self) -> usize {
+        self.text_start + self.text.len()
+    }
+
+    /// Whether both lines are the same part of the same structure, whatever their words.
+    pub(crate) fn means_the_same(&self, other: &Line<'_>) -> bool {
+        self.kind == other.kind && (self.is_blank() || self.depth == other.depth)
+    }
+
+    /// Whether the line is nothing but spaces.
+    pub fn is_blank(&self) -> bool {
+        self.kind == Kind::Blank
+    }
+}
+
+/// A block that was still open when the document ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Open {
+    /// A code fence.
+    Fence {
+        /// Where it opens.
+        line: usize,
+        /// Its character, `` ` `` or `~`.
+        mark: char,
+        /// How many of them.
+        length: usize,
+    },
+    /// An HTML comment.
+    Comment {
+        /// Where it opens.
+        line: usize,
+    },
+}
+
+impl Open {
+    /// The line that would close the block.
+    pub fn closer(self) -> String {
+        match self {
+            Self::Fence { mark, length, .. } => mark.to_string().repeat(length),
+            Self::Comment { .. } => "-->".to_owned(),
+        }
+    }
+}
+
+/// Why a document cannot be changed: what it would mean afterwards is not clear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Broken {
+    /// Everything after the fence is code.
+    #[error("line {line} opens a code block that is never closed; close it and try again")]
+    Fence {
+        /// Where it opens.
+        line: usize,
+    },
+    /// Everything after the opener is hidden.
+    #[error("line {line} opens an HTML comment that is never closed; close it with `-->` and try again")]
+    Comment {
+        /// Where it opens.
+        line: usize,
+    },
+    /// Two versions of the document are in one file.
+    #[error("line {line} is a merge-conflict marker; keep one of the two versions and try again")]
+    Conflict {
+        /// Where the conflict begins.
+        line: usize,
+    },
+}
+
+impl Broken {
+    /// The line to look at.
+    pub fn line(&self) -> usize {
+        match *self {
+            Self::Fence { line } | Self::Comment { line } | Self::Conflict { line } => line,
+        }
+    }
+}
+
+/// A document's lines, and what was left open at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Walk<'a> {
+    /// Every line, in order; their ranges tile the document.
+    pub lines: Vec<Line<'a>>,
+    /// A block outside of lists that never closes.
+    pub open: Option<Open>,
+}
+
+/// The line ending most lines of `text` have; `\n` where there is none.
+pub fn newline_of(text: &str) -> &'static str {
+    let mut counts = [("\n", 0usize), ("\r\n", 0), ("\r", 0)];
+    for line in split(text) {
+        if let Some(count) = counts.iter_mut().find(|(ending, _)| *ending == line.ending) {
+            count.1 += 1;
+        }
+    }
+    // `max_by_key` prefers the last of equals, and `\n` should win a tie.
+    counts.iter().rev().max_by_key(|(_, count)| count).map_or("\n", |(ending, _)| ending)
+}
+
+/// Walks the document; never fails.
+pub fn walk(text: &str) -> Walk<'_> {
+    let mut lines = split(text);
+    let body = frontmatter_lines(&lines);
+    for line in &mut lines[..body] {
+        line.kind = Kind::Frontmatter;
+    }
+    let mut walker = Walker::default();
+    for at in body..lines.len() {
+        let (kind, depth) = walker.step(lines[at].text, lines[at].number);
+        if let Kind::Underline { level } = kind
+            && let Some(words) = at.checked_sub(1).and_then(|before| lines.get_mut(before))
+        {
+            words.kind = Kind::Heading { level, title: words.text.trim(), underlined: true };
+        }
+        lines[at].kind = kind;
+        lines[at].depth = depth;
+    }
+    let open = walker.open.filter(|_| walker.containers.is_empty());
+    Walk { lines, open }
+}
+
+/// Walks a document that is about to be changed, and refuses one whose structure is not certain.
+pub fn read(text: &str) -> Result<Vec<Line<'_>>, Broken> {
+    let walk = walk(text);
+    let conflict = walk.lines.iter().find(|line| line.kind != Kind::Fence && is_conflict(line.text));
+    if let Some(line) = conflict {
+        return Err(Broken::Conflict { line: line.number });
+    }
+    match walk.open {
+        Some(Open::Fence { line, .. }) => Err(Broken::Fence { line }),
+        Some(Open::Comment { line }) => Err(Broken::Comment { line }),
+        None => Ok(walk.lines),
+    }
+}
+
+/// The indexes of the lines of the list item that begins at `at`: its continuation and nested items included, blank
+/// lines behind it not.
+pub fn item_lines(lines: &[Line<'_>], at: usize) -> Range<usize> {
+    let Some(&Line { kind: Kind::Item { depth, .. }, .. }) = lines.get(at) else { return at..at };
+    let mut end = at + 1;
+    for (index, line) in lines.iter().enumerate().skip(at + 1) {
+        let next_item = matches!(line.kind, Kind::Item { depth: other, .. } if other <= depth);
+        if line.is_blank() {
+            continue;
+        }
+        if next_item || line.depth < depth {
+            break;
+        }
+        end = index + 1;
+    }
+    at..end
+}
+
+/// The words of a heading as people vary them: without emoji, punctuation, case, or a bracket at the end.
+pub fn heading_words(title: &str) -> String {
+    let named = title.split_once('(').map_or(title, |(before, _)| before);
+    let words = bare_words(named);
+    if words.is_empty() { title.trim().to_owned() } else { words }
+}
+
+fn bare_words(text: &str) -> String {
+    let spaced: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    spaced.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `text` with `range` replaced.
+pub(crate) fn splice(text: &str, range: Range<usize>, with: &str) -> String {
+    [&text[..range.start], with, &text[range.end..]].concat()
+}
+
+/// New lines for a document, and where they go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Insertion {
+    /// The index of the line that they are put before.
+    pub(crate) at: usize,
+    /// The lines, each ending in `\n`.
+    pub(crate) block: String,
+    /// Set them off from the line before, unless that is blank already.
+    pub(crate) blank_before: bool,
+    /// Set them off from the line behind.
+    pub(crate) blank_behind: bool,
+}
+
+impl Insertion {
+    /// The byte they are put at, and the bytes: in the document's own newlines, and without a final one where the
+    /// document has none.
+    pub(crate) fn bytes(&self, text: &str, lines: &[Line<'_>]) -> (usize, String) {
+        let position = match (self.at, lines.get(self.at)) {
+            (0, Some(first)) => first.text_start,
+            (_, Some(line)) => line.start,
+            (_, None) => text.len(),
+        };
+        let before = self
+            .at
+            .checked_sub(1)
+            .and_then(|before| lines.get(before))
+            .filter(|line| !line.range().is_empty());
+        let unended = before.is_some_and(|line| line.ending.is_empty() && !line.text.is_empty());
+        let mut block = String::new();
+        if unended {
+            block.push('\n');
+        }
+        if self.blank_before && before.is_some_and(|line| !line.is_blank()) {
+            block.push('\n');
+        }
+        block.push_str(&self.block);
+        if self.blank_behind && lines.get(self.at).is_some_and(|line| !line.is_blank()) {
+            block.push('\n');
+        }
+        if unended {
+            block.pop();
+        }
+        (position, block.replace('\n', newline_of(text)))
+    }
+
+    /// The document with the lines put in, if everything that was there still means what it meant: an item could
+    /// swallow the indented line behind it.
+    pub(crate) fn apply(&self, text: &str, lines: &[Line<'_>]) -> Option<String> {
+        let (position, block) = self.bytes(text, lines);
+        let changed = splice(text, position..position, &block);
+        let walked = walk(&changed).lines;
+        let new = walked.len().checked_sub(lines.len())?;
+        let same = lines.iter().enumerate().all(|(index, line)| {
+            let index = if index < self.at { index } else { index + new };
+            walked.get(index).is_some_and(|moved| moved.means_the_same(line))
+        });
+        same.then_some(changed)
+    }
+}
+
+fn split(text: &str) -> Vec<Line<'_>> {
+    let mut lines = Vec::new();
+    let mut start = 0;
+    while let Some(rest) = text.get(start..).filter(|rest| !rest.is_empty()) {
+        let body = rest.find(['\n', '\r']).unwrap_or(rest.len());
+        let ending = if rest[body..].starts_with("\r\n") { 2 } else { (rest.len() - body).min(1) };
+        let mark = if start == 0 && rest.starts_with(BOM) { BOM.len() } else { 0 };
+        lines.push(Line {
+            number: lines.len() + 1,
+            start,
+            text_start: start + mark,
+            text: &rest[mark..body],
+            ending: &rest[body..body + ending],
+            depth: 0,
+            kind: Kind::Blank,
+        });
+        start += body + ending;
+    }
+    lines
+}
+
+/// How many lines the frontmatter takes. One that is never closed is a rule and text, as note apps see it.
+fn frontmatter_lines(lines: &[Line<'_>]) -> usize {
+    let is_edge = |line: &Line<'_>| line.text.trim_end() == "---";
+    if !lines.first().is_some_and(is_edge) {
+        return 0;
+    }
+    lines.iter().skip(1).position(is_edge).map_or(0, |close| close + 2)
+}

@@ -1,0 +1,160 @@
+//! The state between lines: which list items, fence, comment and paragraph are open.
+
+use super::blocks::{closes_fence, fence, hash_heading, indent, is_rule, marker, underline};
+use super::{Kind, Open};
+
+/// Nobody nests lists deeper; a line of a million markers would take us all day.
+const MAX_DEPTH: usize = 64;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Paragraph {
+    #[default]
+    None,
+    /// Outside of lists, quotes and tables: an underline would make it a heading.
+    Top,
+    Contained,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Walker {
+    /// The columns to which the open list items are indented.
+    pub(super) containers: Vec<usize>,
+    pub(super) open: Option<Open>,
+    paragraph: Paragraph,
+}
+
+impl Walker {
+    /// What the next line is, and how many list items it is inside of.
+    pub(super) fn step<'a>(&mut self, text: &'a str, number: usize) -> (Kind<'a>, usize) {
+        let (column, rest) = indent(text, 0);
+        if let Some(kind) = self.inside(column, rest) {
+            return (kind, self.containers.len());
+        }
+        if rest.is_empty() {
+            self.paragraph = Paragraph::None;
+            return (Kind::Blank, self.containers.len());
+        }
+        let matched = self.containers.iter().take_while(|offset| column >= **offset).count();
+        let same_place = matched == self.containers.len();
+        let base = matched.checked_sub(1).map_or(0, |last| self.containers[last]);
+        if self.containers.is_empty()
+            && self.paragraph == Paragraph::Top
+            && column < 4
+            && let Some(level) = underline(rest)
+        {
+            self.paragraph = Paragraph::None;
+            return (Kind::Underline { level }, 0);
+        }
+        let interrupts = |rest: &str| match marker(rest) {
+            Some((width, number)) => {
+                let blocked = number.is_some_and(|n| n != 1) || rest[width..].trim().is_empty();
+                !(same_place && self.paragraph != Paragraph::None && blocked)
+            }
+            None => false,
+        };
+        let near = column - base < 4;
+        let begins_item = near && matched < MAX_DEPTH && !is_rule(rest) && interrupts(rest);
+        let begins_block = near
+            && (begins_item
+                || is_rule(rest)
+                || fence(rest).is_some()
+                || hash_heading(rest).is_some()
+                || rest.starts_with("<!--"));
+        if !same_place && !begins_block && self.paragraph != Paragraph::None {
+            return (Kind::Text { lazy: true }, self.containers.len());
+        }
+        self.containers.truncate(matched);
+        let item = if begins_item { Some(self.enter_items(text, column, rest)) } else { None };
+        let (leaf, leaf_near) = match &item {
+            Some((_, leaf, leaf_near)) => (*leaf, *leaf_near),
+            None => (rest, near),
+        };
+        let continues = same_place && item.is_none() && self.paragraph != Paragraph::None;
+        let kind = self.leaf(leaf, leaf_near, continues, number);
+        (item.map_or(kind, |(item, _, _)| item), self.containers.len())
+    }
+
+    /// A line inside an open fence or comment; a list item that ends takes its open block with it.
+    fn inside<'a>(&mut self, column: usize, rest: &str) -> Option<Kind<'a>> {
+        let open = self.open?;
+        let base = self.containers.last().copied().unwrap_or(0);
+        if !rest.is_empty() && column < base {
+            self.open = None;
+            self.paragraph = Paragraph::None;
+            return None;
+        }
+        let (closed, kind) = match open {
+            Open::Fence { mark, length, .. } => {
+                (column < base + 4 && closes_fence(rest, mark, length), Kind::Fence)
+            }
+            Open::Comment { .. } => (rest.contains("-->"), Kind::Comment),
+        };
+        if closed {
+            self.open = None;
+        }
+        Some(kind)
+    }
+
+    /// Opens the items that `rest` begins: the outermost is the line's kind, the words behind the innermost its leaf.
+    fn enter_items<'a>(
+        &mut self,
+        text: &str,
+        column: usize,
+        rest: &'a str,
+    ) -> (Kind<'static>, &'a str, bool) {
+        let depth = self.containers.len() + 1;
+        let mut item = Kind::Blank;
+        let (mut column, mut leaf, mut near) = (column, rest, true);
+        while near
+            && self.containers.len() < MAX_DEPTH
+            && let Some((width, _)) = marker(leaf).filter(|_| !is_rule(leaf))
+        {
+            let (next, after) = indent(&leaf[width..], column + width);
+            near = next <= column + width + 4;
+            let offset = if after.is_empty() || !near { column + width + 1 } else { next };
+            self.containers.push(offset);
+            if item == Kind::Blank {
+                item = Kind::Item { depth, content: text.len() - after.len(), offset };
+            }
+            (column, leaf) = (next, after);
+        }
+        (item, leaf, near)
+    }
+
+    fn leaf<'a>(&mut self, leaf: &'a str, near: bool, continues: bool, number: usize) -> Kind<'a> {
+        let before = std::mem::take(&mut self.paragraph);
+        if near {
+            if let Some((mark, length)) = fence(leaf) {
+                self.open = Some(Open::Fence { line: number, mark, length });
+                return Kind::Fence;
+            }
+            if leaf.starts_with("<!--") {
+                if !leaf.contains("-->") {
+                    self.open = Some(Open::Comment { line: number });
+                }
+                return Kind::Comment;
+            }
+            if let Some((level, title)) = hash_heading(leaf) {
+                let top = self.containers.is_empty();
+                return if top {
+                    Kind::Heading { level, title, underlined: false }
+                } else {
+                    Kind::Text { lazy: false }
+                };
+            }
+            if is_rule(leaf) {
+                return Kind::Rule;
+            }
+        }
+        self.paragraph = if continues {
+            before
+        } else if leaf.is_empty() || !near {
+            Paragraph::None
+        } else if self.containers.is_empty() && !leaf.starts_with(['>', '|', '<']) {
+            Paragraph::Top
+        } else {
+            Paragraph::Contained
+        };
+        Kind::Text { lazy: false }
+    }
+}

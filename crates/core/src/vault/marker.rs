@@ -1,0 +1,239 @@
+//! Session markers (EXE-13, EXE-14): a small file per session that says it began and, by its name, whether it was
+//! reflected on. What is left over after a crash is found and made good.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::as_text;
+use crate::hash::ContentHash;
+use crate::time;
+
+/// A started session is taken for dead after this long.
+pub const DEAD_AFTER_MINUTES: u32 = 60;
+/// A session is taken for idle after this long without a word (EXE-15).
+pub const IDLE_AFTER_MINUTES: u32 = 30;
+/// The marker of a session that was reflected on is kept this long.
+pub const KEEP_DAYS: u32 = 30;
+
+const PREFIX: &str = "session-id-";
+/// Well below the 255 bytes of a file name, with the words around it.
+const MAX_NAME: usize = 120;
+
+/// What the marker's name says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// The session began.
+    Start,
+    /// It was reflected on.
+    Reflected,
+}
+
+/// One session's marker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marker {
+    /// The session's id, as the agent gave it.
+    pub session: String,
+    /// When it began, to the second.
+    #[serde(with = "as_text")]
+    pub started: Timestamp,
+    /// Where its transcript is.
+    pub transcript: String,
+    /// Whether it was reflected on.
+    pub state: State,
+}
+
+/// Why there is no such marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Error {
+    /// The session's id is empty or has control characters.
+    #[error("a session's id is text on one line; this session is not marked")]
+    Session,
+    /// The transcript's path has control characters.
+    #[error("a transcript's path is text on one line; this session is not marked")]
+    Transcript,
+    /// A file of that name is not a marker.
+    #[error("the name of a session marker looks like session-id-<id>.start")]
+    Name,
+    /// The content is not a marker's.
+    #[error("line {line} of the session marker is not {expected}; remove the file if its session is over")]
+    Content {
+        /// Which line.
+        line: usize,
+        /// What should be there.
+        expected: &'static str,
+    },
+}
+
+impl State {
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Start => ".start",
+            Self::Reflected => ".reflected",
+        }
+    }
+}
+
+impl Marker {
+    /// The file's name: `session-id-<id>.start`. An id that could not be a file name everywhere (a slash, capitals on
+    /// a disk that ignores case, too long) becomes a readable part and a hash, which no plain id can look like.
+    pub fn file_name(&self) -> Result<String, Error> {
+        if self.session.is_empty() || self.session.chars().any(char::is_control) {
+            return Err(Error::Session);
+        }
+        let plain = |c: &char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+        let is_plain = self.session.len() <= MAX_NAME && self.session.chars().all(|c| plain(&c));
+        let name = if is_plain {
+            self.session.clone()
+        } else {
+            let readable: String = self.session.to_ascii_lowercase().chars().filter(plain).take(40).collect();
+            format!("{readable}.{}", ContentHash::of(self.session.as_bytes()).short(32))
+        };
+        Ok(format!("{PREFIX}{name}{}", self.state.extension()))
+    }
+
+    /// The file's content: when the session began, where its transcript is, and its id as the agent gave it.
+    pub fn render(&self) -> Result<String, Error> {
+        if self.transcript.chars().any(char::is_control) {
+            return Err(Error::Transcript);
+        }
+        self.file_name()?;
+        Ok(format!("{}\n{}\n{}\n", time::iso(self.started), self.transcript, self.session))
+    }
+
+    /// Reads a marker back. One without the third line was written by something else and goes by its name.
+    pub fn parse(file_name: &str, content: &str) -> Result<Self, Error> {
+        let state =
+            [State::Start, State::Reflected].into_iter().find(|state| file_name.ends_with(state.extension()));
+        let state = state.ok_or(Error::Name)?;
+        let name = file_name.strip_prefix(PREFIX).and_then(|name| name.strip_suffix(state.extension()));
+        let name = name.filter(|name| !name.is_empty()).ok_or(Error::Name)?;
+        let mut lines = content.trim_start_matches('\u{feff}').lines();
+        let started =
+            lines.next().and_then(time::parse).ok_or(Error::Content { line: 1, expected: "a timestamp" })?;
+        let transcript = lines.next().ok_or(Error::Content { line: 2, expected: "a transcript's path" })?;
+        let session = lines.next().filter(|session| !session.is_empty()).unwrap_or(name);
+        Ok(Self { session: session.to_owned(), started, transcript: transcript.to_owned(), state })
+    }
+}
+
+/// How long to wait for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Minutes after its start at which a session may be over without having said so.
+    pub dead_after_minutes: u32,
+    /// Minutes of silence after which it is.
+    pub idle_after_minutes: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { dead_after_minutes: DEAD_AFTER_MINUTES, idle_after_minutes: IDLE_AFTER_MINUTES }
+    }
+}
+
+/// Whether a session should be reflected on after the fact: it began long enough ago, nobody reflected on it, and it
+/// has been silent since `last_active`, where that is known. A long session is not a dead one.
+pub fn due(marker: &Marker, last_active: Option<Timestamp>, now: Timestamp, limits: &Limits) -> bool {
+    let silent = last_active.is_none_or(|last| is_older(last, now, minutes(limits.idle_after_minutes)));
+    marker.state == State::Start
+        && is_older(marker.started, now, minutes(limits.dead_after_minutes))
+        && silent
+}
+
+/// Whether the marker of a session that was reflected on has been kept long enough.
+pub fn expired(marker: &Marker, now: Timestamp, keep_days: u32) -> bool {
+    marker.state == State::Reflected
+        && is_older(marker.started, now, SignedDuration::from_hours(24 * i64::from(keep_days)))
+}
+
+fn minutes(count: u32) -> SignedDuration {
+    SignedDuration::from_mins(i64::from(count))
+}
+
+/// A clock that was set back makes things young, never old.
+fn is_older(then: Timestamp, now: Timestamp, than: SignedDuration) -> bool {
+    now.duration_since(then) > than
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn marker(session: &str, state: State) -> Marker {
+        let started = "2026-11-15T10:00:00Z".parse().unwrap();
+        Marker { session: session.to_owned(), started, transcript: "/home/a/x.jsonl".to_owned(), state }
+    }
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn exe_13_markers_read_back(session in "\\PC{1,40}|[a-z0-9-]{1,200}", transcript in "\\PC{0,60}", done in any::<bool>()) {
+            let state = if done { State::Reflected } else { State::Start };
+            let marker = Marker { transcript, ..marker(&session, state) };
+            let name = marker.file_name().unwrap();
+            prop_assert!(name.len() < 200);
+            prop_assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_.".contains(&b)));
+            prop_assert_eq!(Marker::parse(&name, &marker.render().unwrap()).unwrap(), marker);
+        }
+    }
+
+    #[test]
+    fn exe_13_a_marker_looks_like_this() {
+        let marker = marker("0a1b-2c", State::Start);
+        assert_eq!(marker.file_name().unwrap(), "session-id-0a1b-2c.start");
+        assert_eq!(marker.render().unwrap(), "2026-11-15T10:00:00Z\n/home/a/x.jsonl\n0a1b-2c\n");
+        let older =
+            Marker::parse("session-id-0a1b-2c.start", "2026-11-15T10:00:00Z\r\n/home/a/x.jsonl\r\n").unwrap();
+        assert_eq!(older, marker);
+    }
+
+    #[test]
+    fn exe_13_unsafe_ids_are_made_safe_or_refused() {
+        let name = |session: &str| marker(session, State::Start).file_name();
+        assert_eq!(name(""), Err(Error::Session));
+        assert_eq!(name("a\nb"), Err(Error::Session));
+        for session in ["../../etc/passwd", "..", "a/b", "con:", "ABC", &"x".repeat(300)] {
+            let safe = name(session).unwrap();
+            assert!(!safe.contains("..") && !safe.contains('/') && safe.len() < 200, "{safe}");
+        }
+        assert_ne!(name("ABC"), name("abc"));
+        assert_ne!(name("a/b"), name("ab"));
+    }
+
+    #[test]
+    fn exe_13_other_files_are_not_markers() {
+        assert_eq!(Marker::parse("session-id-.start", ""), Err(Error::Name));
+        assert_eq!(Marker::parse("notes.start", ""), Err(Error::Name));
+        assert_eq!(Marker::parse("session-id-a.txt", ""), Err(Error::Name));
+        assert!(matches!(Marker::parse("session-id-a.start", "x"), Err(Error::Content { line: 1, .. })));
+        assert!(matches!(
+            Marker::parse("session-id-a.start", "2026-11-15T10:00:00Z"),
+            Err(Error::Content { line: 2, .. })
+        ));
+    }
+
+    #[test]
+    fn exe_14_an_hour_makes_it_due_and_thirty_days_make_it_go() {
+        let (start, done) = (marker("a", State::Start), marker("a", State::Reflected));
+        let limits = Limits::default();
+        assert!(!due(&start, None, at("2026-11-15T11:00:00Z"), &limits));
+        assert!(due(&start, None, at("2026-11-15T11:00:01Z"), &limits));
+        assert!(!due(&done, None, at("2026-11-15T12:00:00Z"), &limits));
+        assert!(!due(&start, None, at("2020-01-01T00:00:00Z"), &limits), "a clock set back");
+        let busy = Some(at("2026-11-15T12:45:00Z"));
+        assert!(!due(&start, busy, at("2026-11-15T13:15:00Z"), &limits));
+        assert!(due(&start, busy, at("2026-11-15T13:15:01Z"), &limits));
+        assert!(!expired(&done, at("2026-12-15T10:00:00Z"), KEEP_DAYS));
+        assert!(expired(&done, at("2026-12-15T10:00:01Z"), KEEP_DAYS));
+        assert!(!expired(&start, at("2027-12-15T10:00:01Z"), KEEP_DAYS));
+    }
+}

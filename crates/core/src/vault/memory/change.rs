@@ -1,0 +1,237 @@
+//! The two changes: a statement is added, and a newer one takes an older one's place beside it.
+
+use std::ops::Range;
+
+use jiff::civil::Date;
+
+use super::parse::{self, Noted, first_line, is_id, noted, read_item};
+use super::{Change, Error, Item, Mark, Outcome};
+use crate::provenance::Origin;
+use crate::time::day;
+use crate::vault::escape::{self, Style, tidy, tidy_line};
+use crate::vault::lines::blocks::fence;
+use crate::vault::lines::{self, Insertion, Kind, Line, heading_words, splice};
+
+/// Adds `statement` to `section` as `- (date) statement` (REV-12).
+///
+/// The same proposal is added once, wherever the person has moved its line to. A statement that the section already
+/// makes is merged. Without such a section it goes under `## Reflected (date)`, which says where it was meant to go.
+pub fn append(text: &str, section: &str, date: Date, statement: &str, mark: &Mark) -> Result<Change, Error> {
+    let statement = checked(statement, mark)?;
+    let lines = lines::read(text)?;
+    if is_promoted(&lines, mark) {
+        return Ok(Change { text: text.to_owned(), outcome: Outcome::AlreadyThere });
+    }
+    let target = parse::find(&lines, section).map(|part| Target { section: part.clone(), list: part });
+    Ok(add(text, &lines, target, section, &Addition { statement: &statement, date, mark }))
+}
+
+/// Puts `statement` in the place of `old`: the old item is struck and dated, the new one is added to its section.
+pub fn supersede(text: &str, old: &Item, date: Date, statement: &str, mark: &Mark) -> Result<Change, Error> {
+    let statement = checked(statement, mark)?;
+    let lines = lines::read(text)?;
+    let moved = Error::Moved { line: old.line };
+    let at = old.line.checked_sub(1).filter(|at| *at < lines.len()).ok_or(moved.clone())?;
+    if !matches!(lines[at].kind, Kind::Item { .. }) || read_item(&lines, at) != *old {
+        return Err(moved);
+    }
+    if is_promoted(&lines, mark) {
+        return Ok(Change { text: text.to_owned(), outcome: Outcome::AlreadyThere });
+    }
+    let addition = Addition { statement: &statement, date, mark };
+    let target = around(&lines, at);
+    if old.superseded.is_some() || gist(&old.text) == gist(&statement) {
+        return Ok(add(text, &lines, Some(target), "", &addition));
+    }
+    let struck = strike(text, &lines, at, date).ok_or(Error::Unfit { line: old.line })?;
+    let lines = lines::read(&struck)?;
+    Ok(add(&struck, &lines, Some(target), "", &addition))
+}
+
+struct Addition<'a> {
+    statement: &'a str,
+    date: Date,
+    mark: &'a Mark,
+}
+
+fn checked(statement: &str, mark: &Mark) -> Result<String, Error> {
+    if mark.id.as_ref().is_some_and(|id| !is_id(id)) {
+        return Err(Error::Id);
+    }
+    let statement = tidy(statement);
+    if statement.is_empty() { Err(Error::Empty) } else { Ok(statement) }
+}
+
+/// Whether the proposal's id stands behind any line outside of code.
+fn is_promoted(lines: &[Line<'_>], mark: &Mark) -> bool {
+    let Some(id) = &mark.id else { return false };
+    let carries = |line: &Line<'_>| noted(line.text).is_some_and(|(_, noted)| noted.ids.contains(id));
+    lines.iter().any(|line| !matches!(line.kind, Kind::Fence | Kind::Frontmatter) && carries(line))
+}
+
+/// Where a statement belongs, in line indexes.
+struct Target {
+    /// Where it may already be said.
+    section: Range<usize>,
+    /// A heading and what follows it: where it is put, if it is not.
+    list: Range<usize>,
+}
+
+/// The section around line `at`, and the part of it under the nearest heading: a successor stands in the same list.
+fn around(lines: &[Line<'_>], at: usize) -> Target {
+    let is_heading = |at: &usize| matches!(lines[*at].kind, Kind::Heading { .. });
+    let start = (0..at).rev().find(is_heading).unwrap_or(0);
+    let end = (at..lines.len()).find(is_heading).unwrap_or(lines.len());
+    let section = parse::parts(lines).into_iter().find(|part| part.contains(&at)).unwrap_or(0..end);
+    Target { section, list: start..end }
+}
+
+fn add(
+    text: &str,
+    lines: &[Line<'_>],
+    target: Option<Target>,
+    section: &str,
+    addition: &Addition<'_>,
+) -> Change {
+    let fits = target.and_then(|target| add_to(text, lines, target, addition));
+    fits.unwrap_or_else(|| reflect(text, lines, section, addition))
+}
+
+/// Adds to `target`, or `None` where an item there would change what the lines around it are.
+fn add_to(text: &str, lines: &[Line<'_>], target: Target, addition: &Addition<'_>) -> Option<Change> {
+    let wanted = gist(addition.statement);
+    let says_it = |at: &usize| {
+        let item = read_item(lines, *at);
+        item.superseded.is_none() && gist(&item.text) == wanted
+    };
+    if let Some(at) = parse::items(lines, target.section).into_iter().find(says_it) {
+        let text = note(text, &lines[at], addition.mark);
+        return Some(Change { text, outcome: Outcome::Merged });
+    }
+    let appended =
+        places(lines, target.list).into_iter().find_map(|at| insert_item(text, lines, at, addition));
+    appended.map(|text| Change { text, outcome: Outcome::Appended })
+}
+
+/// Where an item may go: behind the section's last list, or else at the end of what stands before its first deeper
+/// heading.
+fn places(lines: &[Line<'_>], part: Range<usize>) -> Vec<usize> {
+    let deeper = |at: &usize| matches!(lines[*at].kind, Kind::Heading { .. });
+    let end = part.clone().skip(1).find(deeper).unwrap_or(part.end);
+    let last_list = parse::items(lines, part.start..end).pop().map(|at| lines::item_lines(lines, at).end);
+    let last_words = (part.start..end).rev().find(|at| !lines[*at].is_blank()).map(|at| at + 1);
+    last_list.into_iter().chain(last_words).collect()
+}
+
+fn insert_item(text: &str, lines: &[Line<'_>], at: usize, addition: &Addition<'_>) -> Option<String> {
+    let after_item = at.checked_sub(1).is_some_and(|before| lines[before].depth > 0);
+    // A list may touch the next heading or item; words would become part of the new item.
+    let touches = lines.get(at).is_some_and(|next| {
+        matches!(next.kind, Kind::Item { .. } | Kind::Heading { underlined: false, .. }) && after_item
+    });
+    let insertion =
+        Insertion { at, block: render_item(addition), blank_before: !after_item, blank_behind: !touches };
+    let changed = insertion.apply(text, lines)?;
+    // The new item must say what was given, and nothing that stood behind it.
+    let walked = lines::read(&changed).ok()?;
+    let new = (at..walked.len()).find(|at| matches!(walked[*at].kind, Kind::Item { depth: 1, .. }))?;
+    (read_item(&walked, new).text == addition.statement).then_some(changed)
+}
+
+fn render_item(addition: &Addition<'_>) -> String {
+    let Mark { id, origin } = addition.mark;
+    let noted = Noted { ids: id.iter().cloned().collect(), origin: Some(*origin) };
+    let head = format!("- ({}) ", day(addition.date));
+    escape::item(&head, addition.statement, &format!(" {}", noted.render()), Style::Blocks)
+}
+
+/// Adds under `## Reflected (date)`, naming the section that was asked for (REV-15).
+fn reflect(text: &str, lines: &[Line<'_>], section: &str, addition: &Addition<'_>) -> Change {
+    let section = tidy_line(section);
+    let gap = if addition.statement.lines().next().and_then(fence).is_some() { "\n" } else { " " };
+    let statement = match section.as_str() {
+        "" => addition.statement.to_owned(),
+        section => format!("**{section}:**{gap}{}", addition.statement),
+    };
+    let addition = Addition { statement: &statement, ..*addition };
+    let title = format!("Reflected ({})", day(addition.date));
+    let is_reflected = |part: &Range<usize>| {
+        matches!(lines[part.start].kind, Kind::Heading { title: other, .. }
+            if heading_words(other) == "reflected" && other.contains(&day(addition.date)))
+    };
+    let existing = parse::parts(lines).into_iter().find(is_reflected);
+    let target = existing.map(|part| Target { section: part.clone(), list: part });
+    if let Some(change) = target.and_then(|target| add_to(text, lines, target, &addition)) {
+        let outcome = if change.outcome == Outcome::Appended { Outcome::Reflected } else { change.outcome };
+        return Change { text: change.text, outcome };
+    }
+    let why = "_Learnt from your sessions and not sorted in. Move each line where it belongs._";
+    let block = format!("## {title}\n\n{why}\n\n{}", render_item(&addition));
+    let insertion = Insertion { at: lines.len(), block, blank_before: true, blank_behind: false };
+    let (position, block) = insertion.bytes(text, lines);
+    Change { text: splice(text, position..position, &block), outcome: Outcome::Reflected }
+}
+
+/// Notes the proposal behind an item that already says the same. The item's own bytes stay.
+fn note(text: &str, line: &Line<'_>, mark: &Mark) -> String {
+    let Kind::Item { content, .. } = line.kind else { return text.to_owned() };
+    let first = first_line(line.text, content);
+    let Some((range, mut noted)) = first.mark else {
+        // The words are the person's, so no origin of ours is put on them.
+        let comment = mark.id.as_ref().filter(|_| can_take_comment(&line.text[first.words.clone()]));
+        let at = line.text_start + first.words.end;
+        let id = |id: &String| Noted { ids: vec![id.clone()], origin: None }.render();
+        return comment.map_or_else(|| text.to_owned(), |own| splice(text, at..at, &format!(" {}", id(own))));
+    };
+    noted.ids.extend(mark.id.clone());
+    noted.origin = noted.origin.map(|before| more_trusted(before, mark.origin));
+    splice(text, line.text_start + range.start..line.text_start + range.end, &noted.render())
+}
+
+fn more_trusted(one: Origin, other: Origin) -> Origin {
+    Origin::ALL.into_iter().find(|origin| *origin == one || *origin == other).unwrap_or(one)
+}
+
+/// Whether a comment behind `words` would be one: not inside code, another comment, or behind a backslash.
+fn can_take_comment(words: &str) -> bool {
+    !words.is_empty() && !words.contains(['`', '<']) && !words.ends_with('\\') && fence(words).is_none()
+}
+
+/// Strikes the item at `at`, unless that would change what any line is.
+fn strike(text: &str, lines: &[Line<'_>], at: usize, date: Date) -> Option<String> {
+    let line = &lines[at];
+    let Kind::Item { content, .. } = line.kind else { return None };
+    let words = first_line(line.text, content).words;
+    let struck = parse::strike(&line.text[words.clone()], date);
+    let gap = if words.is_empty() { " " } else { "" };
+    let range = line.text_start + words.start..line.text_start + words.end;
+    let changed = splice(text, range, &format!("{struck}{gap}"));
+    let same = lines.iter().zip(&lines::walk(&changed).lines).all(|(old, new)| old.means_the_same(new));
+    same.then_some(changed)
+}
+
+/// A statement with what does not change its meaning taken out: emphasis, code ticks, case, the punctuation that ends
+/// words. Signs inside words stay, so `C++` and `C#` or `-r` and `-R` are not the same; saying a thing twice costs
+/// less than losing one of two.
+fn gist(statement: &str) -> String {
+    let unticked = statement.replace('`', "");
+    let words = unticked.split_whitespace().map(|word| {
+        let word = emphasis_off(word).trim_end_matches(['.', ',', ';', ':', '!']);
+        let plain = word.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’'));
+        if plain { word.to_lowercase() } else { word.to_owned() }
+    });
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// `**never**` and `*never*` without their stars; `*.rs` keeps its own.
+fn emphasis_off(word: &str) -> &str {
+    let stars = |c: char| c == '*';
+    let start = word.trim_start_matches(stars);
+    let word = if start.starts_with(char::is_alphanumeric) { start } else { word };
+    let end = word.trim_end_matches(stars);
+    if end.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | ',' | ';' | ':' | '!')) {
+        end
+    } else {
+        word
+    }
+}

@@ -1,0 +1,183 @@
+//! What a `MEMORY.md` says: sections and their items.
+
+use std::ops::Range;
+
+use jiff::civil::Date;
+
+use super::{Broken, Item, Section};
+use crate::provenance::Origin;
+use crate::vault::comment;
+use crate::vault::escape::{self, Style};
+use crate::vault::lines::{self, Kind, Line, heading_words, item_lines};
+
+/// The sections of `text`, in order. Deeper headings are part of the section they stand in.
+pub fn sections(text: &str) -> Result<Vec<Section>, Broken> {
+    let lines = lines::read(text)?;
+    let sections = parts(&lines).into_iter().filter_map(|part| {
+        let heading = lines.get(part.start)?;
+        let Kind::Heading { level, title, .. } = heading.kind else { return None };
+        let items = items(&lines, part.clone());
+        Some(Section {
+            title: escape::plain_heading(title),
+            level,
+            line: heading.number,
+            range: heading.start..lines[part.end - 1].end(),
+            items: items.into_iter().map(|at| read_item(&lines, at)).collect(),
+        })
+    });
+    Ok(sections.collect())
+}
+
+/// The line indexes of each section, its heading first.
+pub(super) fn parts(lines: &[Line<'_>]) -> Vec<Range<usize>> {
+    let is_start = |line: &Line<'_>| matches!(line.kind, Kind::Heading { level: 1..=2, .. });
+    let starts: Vec<usize> = (0..lines.len()).filter(|at| is_start(&lines[*at])).collect();
+    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
+    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// The part whose heading has the words of `name`; the usual level 2 before a document title.
+pub(super) fn find(lines: &[Line<'_>], name: &str) -> Option<Range<usize>> {
+    let words = heading_words(name);
+    let titled = |part: &Range<usize>, wanted: u8| {
+        matches!(lines[part.start].kind, Kind::Heading { level, title, .. }
+            if level == wanted && heading_words(&escape::plain_heading(title)) == words)
+    };
+    let parts = parts(lines);
+    [2, 1].into_iter().find_map(|level| parts.iter().find(|part| titled(part, level)).cloned())
+}
+
+/// Where the outermost items of `part` begin.
+pub(super) fn items(lines: &[Line<'_>], part: Range<usize>) -> Vec<usize> {
+    part.filter(|at| matches!(lines[*at].kind, Kind::Item { depth: 1, .. })).collect()
+}
+
+/// Where the pieces of an item's first line are, in bytes of the line's text.
+pub(super) struct FirstLine {
+    /// The statement's words on this line.
+    pub(super) words: Range<usize>,
+    /// The date before them.
+    pub(super) date: Option<Date>,
+    /// Our comment behind them.
+    pub(super) mark: Option<(Range<usize>, Noted)>,
+}
+
+/// What our comment says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Noted {
+    pub(super) ids: Vec<String>,
+    pub(super) origin: Option<Origin>,
+}
+
+impl Noted {
+    pub(super) fn render(&self) -> String {
+        let origin = self.origin.map(|origin| origin.word().to_owned());
+        let words: Vec<String> = self.ids.iter().cloned().chain(origin).collect();
+        format!("<!-- {} -->", words.join(" "))
+    }
+
+    /// Reads a comment of nothing but ids and one origin; any other is the person's.
+    fn parse(comment: &str) -> Option<Self> {
+        let inner = comment.trim().strip_prefix("<!--")?.strip_suffix("-->")?;
+        let mut noted = Self::default();
+        for word in inner.split_whitespace() {
+            match word.parse::<Origin>() {
+                Ok(origin) if noted.origin.is_none() => noted.origin = Some(origin),
+                _ if is_id(word) => noted.ids.push(word.to_owned()),
+                _ => return None,
+            }
+        }
+        (noted != Self::default()).then_some(noted)
+    }
+}
+
+/// Whether `text` can be an id in a comment: `p-20261115-001`, `m-4k2…`.
+pub(super) fn is_id(text: &str) -> bool {
+    let Some((letter, rest)) = text.split_once('-') else { return false };
+    letter.len() == 1
+        && letter.bytes().all(|b| b.is_ascii_lowercase())
+        && rest.split('-').all(|part| {
+            !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        })
+}
+
+/// Our comment at the end of a line, and where it is in the line's text.
+pub(super) fn noted(text: &str) -> Option<(Range<usize>, Noted)> {
+    let start = comment::trailing(text)?;
+    let end = text.trim_end().len();
+    Some((start..end, Noted::parse(&text[start..end])?))
+}
+
+pub(super) fn first_line(text: &str, content: usize) -> FirstLine {
+    let mark = noted(text).filter(|(range, _)| range.start >= content);
+    let end = mark.as_ref().map_or(text.len(), |(range, _)| range.start);
+    let (date, skipped) = dated(&text[content..end], "(");
+    let start = content + skipped;
+    let words = text[start..end].trim();
+    let start = start + (text[start..end].len() - text[start..end].trim_start().len());
+    FirstLine { words: start..start + words.len(), date, mark }
+}
+
+/// `(YYYY-MM-DD)` at the start of `text`, with `open` for the bracket and what follows it; how many bytes it takes.
+fn dated(text: &str, open: &str) -> (Option<Date>, usize) {
+    let read = || {
+        let inner = text.strip_prefix(open)?;
+        let date = inner.get(..10)?.parse().ok()?;
+        inner.get(10..)?.starts_with(')').then_some((date, open.len() + 11))
+    };
+    read().map_or((None, 0), |(date, length): (Date, usize)| (Some(date), length))
+}
+
+const SUPERSEDED: &str = "(superseded ";
+
+/// The words with a strike, and the note that says since when.
+pub(super) fn strike(words: &str, date: Date) -> String {
+    let note = format!("{SUPERSEDED}{})", crate::time::day(date));
+    if words.is_empty() {
+        note
+    } else if words.starts_with('~') || words.ends_with('~') {
+        // Three tildes at the start of an item would open a code block.
+        format!("{note} ~~{words}~~")
+    } else {
+        format!("~~{words}~~ {note}")
+    }
+}
+
+/// The inverse of [`strike`].
+fn struck(words: &str) -> Option<(Date, &str)> {
+    if let (Some(date), length) = dated(words, SUPERSEDED) {
+        let rest = words[length..].trim_start();
+        return Some((
+            date,
+            rest.strip_prefix("~~").and_then(|rest| rest.strip_suffix("~~")).unwrap_or(rest),
+        ));
+    }
+    let at = words.rfind(SUPERSEDED)?;
+    let (Some(date), length) = dated(&words[at..], SUPERSEDED) else { return None };
+    let inner = words[..at].trim_end().strip_prefix("~~")?.strip_suffix("~~")?;
+    (at + length == words.len()).then_some((date, inner))
+}
+
+/// The item that begins at line index `at`.
+pub(super) fn read_item(lines: &[Line<'_>], at: usize) -> Item {
+    let own = item_lines(lines, at);
+    let line = &lines[at];
+    let (content, offset) = match line.kind {
+        Kind::Item { content, offset, .. } => (content, offset),
+        _ => (0, 0),
+    };
+    let first = first_line(line.text, content);
+    let words = &line.text[first.words.clone()];
+    let (superseded, words) = struck(words).map_or((None, words), |(date, words)| (Some(date), words));
+    let below: Vec<&str> = lines[own.clone()].iter().skip(1).map(|line| line.text).collect();
+    let noted = first.mark.map(|(_, noted)| noted).unwrap_or_default();
+    Item {
+        text: escape::plain_item(words, &below, offset, Style::Blocks),
+        date: first.date,
+        superseded,
+        ids: noted.ids,
+        origin: noted.origin,
+        line: line.number,
+        range: line.start..lines[own.end - 1].end(),
+    }
+}

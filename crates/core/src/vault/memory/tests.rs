@@ -1,0 +1,208 @@
+use jiff::civil::date;
+use proptest::prelude::*;
+
+use super::*;
+use crate::vault::escape::tests::hostile;
+use crate::vault::escape::tidy;
+use crate::vault::lines::tests::{document, is_insertion};
+use crate::vault::lines::{Kind, walk};
+
+fn mark(id: &str) -> Mark {
+    Mark { id: Some(id.to_owned()), origin: Origin::User }
+}
+
+fn add(text: &str, section: &str, statement: &str, id: &str) -> Change {
+    append(text, section, date(2026, 11, 15), statement, &mark(id)).unwrap()
+}
+
+/// What each section says, wherever it stands.
+type Outline = Vec<(String, u8, Vec<(String, Option<Date>, Vec<String>)>)>;
+
+fn outline(text: &str) -> Outline {
+    let told = |item: &Item| (item.text.clone(), item.date, item.ids.clone());
+    let sections = sections(text).unwrap();
+    sections.iter().map(|s| (s.title.clone(), s.level, s.items.iter().map(told).collect())).collect()
+}
+
+fn section_names() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(&["Hard Rules", "Patterns", "Lessons", "Ada", "Memory", "Nowhere", ""][..])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn rev_12_append_adds_one_item_and_keeps_every_byte(text in document(), section in section_names(), said in hostile()) {
+        let result = append(&text, section, date(2026, 11, 15), &said, &mark("p-20261115-007"));
+        let change = match result {
+            Err(Error::Broken(broken)) => {
+                prop_assert!(sections(&text).is_err() && broken.line() > 0);
+                return Ok(());
+            }
+            Err(error) => {
+                prop_assert_eq!((error, tidy(&said)), (Error::Empty, String::new()));
+                return Ok(());
+            }
+            Ok(change) => change,
+        };
+        prop_assert!(is_insertion(&text, &change.text), "{:?}", change.text);
+        let (before, mut after) = (outline(&text), outline(&change.text));
+        let id = vec!["p-20261115-007".to_owned()];
+        let added: Vec<_> = after.iter_mut().flat_map(|(_, _, items)| {
+            let at = items.iter().position(|(_, _, ids)| *ids == id);
+            at.map(|at| items.remove(at))
+        }).collect();
+        match change.outcome {
+            Outcome::Appended => prop_assert_eq!(&added[0].0, &tidy(&said)),
+            Outcome::Reflected => {
+                prop_assert!(added[0].0.ends_with(&tidy(&said)));
+                prop_assert_eq!(&after.pop().unwrap().0, "Reflected (2026-11-15)");
+            }
+            Outcome::Merged => return Ok(()),
+            Outcome::AlreadyThere => prop_assert_eq!(&change.text, &text),
+        }
+        prop_assert_eq!(added.len(), usize::from(change.outcome != Outcome::AlreadyThere));
+        prop_assert_eq!(before, after);
+        // Once is enough.
+        let again = add(&change.text, section, &said, "p-20261115-007");
+        prop_assert_eq!(again, Change { text: change.text, outcome: Outcome::AlreadyThere });
+    }
+
+    #[test]
+    fn rev_13_supersede_keeps_every_line(behind in document(), pick in any::<prop::sample::Index>(), said in hostile()) {
+        let text = format!("## Patterns\n- (2026-01-02) one\n{behind}");
+        let Ok(read) = sections(&text) else { return Ok(()) };
+        let items: Vec<_> = read.iter().flat_map(|section| &section.items).collect();
+        let said = format!("said {said}");
+        let old = items[pick.index(items.len())];
+        let change = match supersede(&text, old, date(2026, 11, 15), &said, &mark("p-20261115-007")) {
+            Err(error) => {
+                prop_assert_eq!(error, Error::Unfit { line: old.line });
+                return Ok(());
+            }
+            Ok(change) => change,
+        };
+        let new: Vec<&str> = walk(&change.text).lines.iter().map(|line| line.text).collect();
+        let mut from = 0;
+        for line in walk(&text).lines {
+            // Of the struck line every character is still there, in order.
+            let contains = |new: &str| {
+                let mut rest = new.chars();
+                line.text.chars().all(|c| rest.any(|other| other == c))
+            };
+            let holds = |new: &&str| if line.number == old.line { contains(new) } else { *new == line.text };
+            let found = new[from..].iter().position(holds);
+            prop_assert!(found.is_some(), "{:?} is gone", line.text);
+            from += found.unwrap() + 1;
+        }
+        if change.outcome == Outcome::Appended && old.superseded.is_none() {
+            let struck = sections(&change.text).unwrap().into_iter().flat_map(|s| s.items).find(|i| i.line == old.line);
+            let struck = struck.unwrap();
+            prop_assert_eq!((struck.superseded, struck.text, struck.ids), (Some(date(2026, 11, 15)), old.text.clone(), old.ids.clone()));
+        }
+    }
+}
+
+#[test]
+fn fnd_04_a_fresh_file_has_the_sections() {
+    let text = render_new("Ada");
+    let titles: Vec<String> = sections(&text).unwrap().into_iter().map(|section| section.title).collect();
+    assert_eq!(titles, ["Memory", "Ada", "Hard Rules", "System Architecture", "Patterns", "Lessons"]);
+    let filled = add(&text, "lessons", "Ask before force-pushing", "p-20261115-001");
+    assert!(
+        filled.text.ends_with(
+            "## Lessons\n\n- (2026-11-15) Ask before force-pushing <!-- p-20261115-001 user -->\n"
+        )
+    );
+    let filled = add(&filled.text, "Hard Rules", "Never amend", "p-20261115-002");
+    assert!(
+        filled.text.contains(
+            "## Hard Rules\n\n- (2026-11-15) Never amend <!-- p-20261115-002 user -->\n\n## System"
+        )
+    );
+}
+
+#[test]
+fn gen_01_a_name_cannot_break_the_heading() {
+    assert!(render_new(" Ada \n# Evil").contains("\n## Ada # Evil\n"));
+    assert!(render_new("\n").contains("\n## User\n"));
+}
+
+#[test]
+fn rev_12_the_item_goes_behind_the_list_before_blank_lines() {
+    let text =
+        "## 🚫 HARD RULES ##\r\n- a\r\n  - nested\r\n\r\n\r\nnotes\r\n### deeper\r\n- b\r\n## Patterns\r\n";
+    let change = add(text, "Hard Rules", "c", "p-20261115-001");
+    assert_eq!(change.outcome, Outcome::Appended);
+    assert_eq!(
+        change.text,
+        text.replace("nested\r\n", "nested\r\n- (2026-11-15) c <!-- p-20261115-001 user -->\r\n")
+    );
+}
+
+#[test]
+fn rev_12_a_missing_final_newline_stays_missing() {
+    let change = add("## Patterns\n- a", "Patterns", "b\nc", "p-20261115-001");
+    assert_eq!(change.text, "## Patterns\n- a\n- (2026-11-15) b <!-- p-20261115-001 user -->\n  c");
+}
+
+#[test]
+fn rev_12_the_same_statement_is_merged_and_stays_as_written() {
+    let text = "## Patterns\n* **Use** `tabs`.  \n- (2026-01-01) Use C++ <!-- p-20260101-001 tool -->\n";
+    let change = add(text, "Patterns", "use tabs", "p-20261115-001");
+    assert_eq!(change.outcome, Outcome::Merged);
+    assert_eq!(change.text, text, "a line with code in it takes no comment");
+    let change = add(text, "Patterns", "Use C++!", "p-20261115-001");
+    assert_eq!(change.text, text.replace("001 tool", "001 p-20261115-001 user"));
+    assert_eq!(add(text, "Patterns", "Use C#", "p-20261115-001").outcome, Outcome::Appended);
+    assert_eq!(add(text, "Patterns", "use tabs?", "p-20261115-001").outcome, Outcome::Appended);
+    let change = add("## Patterns\n- say it  \n", "Patterns", "Say it", "p-20261115-001");
+    assert_eq!(change.text, "## Patterns\n- say it <!-- p-20261115-001 -->  \n");
+}
+
+#[test]
+fn rev_15_without_a_section_it_is_reflected_with_attribution() {
+    let change = add("# Memory\n\nmine", "Deploys", "Fridays are off", "p-20261115-001");
+    assert_eq!(change.outcome, Outcome::Reflected);
+    let tail = "- (2026-11-15) **Deploys:** Fridays are off <!-- p-20261115-001 user -->";
+    assert!(change.text.starts_with("# Memory\n\nmine\n\n## Reflected (2026-11-15)\n\n_"));
+    assert!(change.text.ends_with(tail));
+    let second = add(&change.text, "Deploys", "So are Mondays", "p-20261115-002");
+    assert_eq!(second.text.matches("## Reflected").count(), 1);
+    assert_eq!(add(&second.text, "Deploys", "fridays are off", "p-20261115-003").outcome, Outcome::Merged);
+}
+
+#[test]
+fn supersede_strikes_the_old_and_adds_the_new() {
+    let text = "## Patterns\n- (2026-01-01) Use npm <!-- p-20260101-001 user -->\n- other\n";
+    let old = sections(text).unwrap().remove(0).items.remove(0);
+    let change = supersede(text, &old, date(2026, 11, 15), "Use pnpm", &mark("p-20261115-001")).unwrap();
+    assert_eq!(
+        change.text,
+        "## Patterns\n- (2026-01-01) ~~Use npm~~ (superseded 2026-11-15) <!-- p-20260101-001 user -->\n- other\n\
+         - (2026-11-15) Use pnpm <!-- p-20261115-001 user -->\n"
+    );
+    let moved = supersede(&change.text, &old, date(2026, 11, 15), "x", &mark("p-20261115-002"));
+    assert_eq!(moved, Err(Error::Moved { line: 2 }));
+    // What was struck may be said again.
+    assert_eq!(add(&change.text, "Patterns", "Use npm", "p-20261116-001").outcome, Outcome::Appended);
+}
+
+#[test]
+fn documents_without_certain_structure_are_left_alone() {
+    let result =
+        append("## Patterns\n```\ncode\n", "Patterns", date(2026, 11, 15), "x", &mark("p-20261115-001"));
+    assert_eq!(result, Err(Error::Broken(Broken::Fence { line: 2 })));
+    let result = append("", "Patterns", date(2026, 11, 15), "x", &mark("not an id"));
+    assert_eq!(result, Err(Error::Id));
+}
+
+#[test]
+fn an_item_that_would_be_swallowed_goes_elsewhere() {
+    let text = "## Patterns\n10. ten\n\n   three spaces\n\n## Lessons\n";
+    let change = add(text, "Patterns", "x", "p-20261115-001");
+    assert_eq!(change.outcome, Outcome::Appended);
+    assert!(change.text.contains("three spaces\n\n- (2026-11-15) x"));
+    let text = "## Patterns\n- a\n  ## Lessons\n";
+    assert!(!walk(text).lines.iter().skip(1).any(|line| matches!(line.kind, Kind::Heading { .. })));
+}

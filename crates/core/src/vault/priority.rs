@@ -1,0 +1,62 @@
+//! How long an observation is worth keeping (OBS-04…06).
+
+use serde::{Deserialize, Serialize};
+
+/// Low before medium before high.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Priority {
+    /// 🟢 Hours: open questions, routine, guesses.
+    Low,
+    /// 🟡 Days: files and settings with their intent, what worked.
+    Medium,
+    /// 🔴 Weeks and months: rules, decisions, root causes, corrections.
+    High,
+}
+
+impl Priority {
+    /// Every priority, the highest first.
+    pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
+
+    /// The sign in documents.
+    pub fn emoji(self) -> &'static str {
+        match self {
+            Self::High => "🔴",
+            Self::Medium => "🟡",
+            Self::Low => "🟢",
+        }
+    }
+
+    /// The word in JSON and metadata (OBS-21).
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+
+    /// The sign at the start of `text`, and what follows it.
+    pub fn prefix(text: &str) -> Option<(Self, &str)> {
+        let found =
+            Self::ALL.into_iter().find_map(|priority| Some((priority, text.strip_prefix(priority.emoji())?)));
+        // Some keyboards add the selector that asks for a coloured glyph.
+        found.map(|(priority, rest)| (priority, rest.trim_start_matches('\u{fe0f}')))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn obs_04_signs_read_back_and_order() {
+        for priority in Priority::ALL {
+            assert_eq!(Priority::prefix(&format!("{} x", priority.emoji())), Some((priority, " x")));
+            assert_eq!(serde_json::to_string(&priority).unwrap(), format!("\"{}\"", priority.word()));
+        }
+        assert_eq!(Priority::prefix("🔴\u{fe0f}x"), Some((Priority::High, "x")));
+        assert_eq!(Priority::prefix("x 🔴"), None);
+        assert!(Priority::High > Priority::Medium && Priority::Medium > Priority::Low);
+    }
+}

@@ -1,0 +1,111 @@
+//! `REVIEW.md`: the queue of proposals as a page of checkboxes (REV-02), and what a person did to it (REV-03).
+
+mod diff;
+mod id;
+mod parse;
+mod render;
+#[cfg(test)]
+mod tests;
+mod update;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+use super::as_text;
+use super::escape::{tidy, tidy_line};
+use crate::hash::ContentHash;
+use crate::time::{day, iso};
+
+pub use diff::{Decided, Decision, Decisions, Doubt, How, diff};
+pub use id::{Id, Kind, NotAnId};
+pub use parse::{Entry, Footer, Parsed, State, parse};
+pub use render::render;
+pub use update::{Error, update};
+
+/// Where a proposal would go, which is also the heading it is listed under.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// A section of `MEMORY.md`.
+    Section(String),
+    /// A fix for something that keeps going wrong, by the day it was detected (FRI-06).
+    Friction(#[serde(with = "as_text")] Date),
+}
+
+/// One proposal as the page shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// Its id, which is how we know the line again.
+    pub id: Id,
+    /// Where it would go.
+    pub place: Place,
+    /// A few words.
+    pub title: String,
+    /// What would be promoted.
+    pub text: String,
+}
+
+/// Everything a page shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queue {
+    /// Who is asked.
+    pub reviewer: String,
+    /// Their day.
+    #[serde(with = "as_text")]
+    pub date: Date,
+    /// When the page was written.
+    #[serde(with = "as_text")]
+    pub updated: Timestamp,
+    /// What is pending, in the order of its worth.
+    pub proposals: Vec<Proposal>,
+}
+
+/// What the page last showed: kept by the caller, so that a missing line can be told from one that never was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// The version that the page carries in its footer.
+    pub version: String,
+    /// The proposals on it.
+    pub proposals: Vec<Proposal>,
+}
+
+impl Proposal {
+    /// The proposal as it reads back from a page: one line of title, clean lines of text.
+    pub fn tidied(&self) -> Self {
+        let place = match &self.place {
+            Place::Section(name) => Place::Section(tidy_line(name)),
+            Place::Friction(date) => Place::Friction(*date),
+        };
+        Self { id: self.id, place, title: tidy_line(&self.title), text: tidy(&self.text) }
+    }
+}
+
+impl Queue {
+    /// The proposals as a page lists them: tidied, and group by group in the order in which groups first appear.
+    pub fn listed(&self) -> Vec<Proposal> {
+        let mut groups: Vec<Vec<Proposal>> = Vec::new();
+        for proposal in self.proposals.iter().map(Proposal::tidied) {
+            match groups.iter_mut().find(|group| group[0].place == proposal.place) {
+                Some(group) => group.push(proposal),
+                None => groups.push(vec![proposal]),
+            }
+        }
+        groups.concat()
+    }
+
+    /// What the page of this queue shows.
+    pub fn shown(&self) -> Shown {
+        let proposals = self.listed();
+        let mut parts = vec![iso(self.updated)];
+        for proposal in &proposals {
+            let place = match &proposal.place {
+                Place::Section(name) => name.clone(),
+                Place::Friction(date) => day(*date),
+            };
+            parts.extend([proposal.id.to_string(), place, proposal.title.clone(), proposal.text.clone()]);
+        }
+        let parts: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
+        Shown { version: ContentHash::of_parts(&parts).short(16), proposals }
+    }
+}

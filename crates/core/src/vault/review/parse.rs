@@ -1,0 +1,342 @@
+//! What is on a page, whoever wrote it.
+
+use std::ops::Range;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+use super::render::{FOOTER, FRICTION, INSTRUCTION, REVIEWER, SECTION, TITLE};
+use super::{Id, Place};
+use crate::time;
+use crate::vault::comment;
+use crate::vault::escape::{self, plain, tidy, tidy_line};
+use crate::vault::lines::{self, Broken, Kind, Line, heading_words, item_lines};
+
+/// What a person did to a checkbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Nothing that we understand as a decision.
+    Pending,
+    /// `[x]`.
+    Approved,
+    /// `[-]`.
+    Rejected,
+}
+
+impl State {
+    pub(super) fn mark(self) -> char {
+        match self {
+            Self::Pending => ' ',
+            Self::Approved => 'x',
+            Self::Rejected => '-',
+        }
+    }
+}
+
+/// A line of the page that carries an id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The proposal it is about.
+    pub id: Id,
+    /// Its checkbox.
+    pub state: State,
+    /// The title as it now reads.
+    pub title: String,
+    /// The text as it now reads.
+    pub text: String,
+    /// The group it now stands under.
+    pub place: Option<Place>,
+    /// Its first line.
+    pub line: usize,
+    /// Its bytes.
+    pub range: Range<usize>,
+    pub(super) reading: Reading,
+    pub(super) shorter: Option<Reading>,
+}
+
+/// The last line of a page; a page without one was saved half.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Footer {
+    /// When we wrote the page.
+    pub updated: Option<Timestamp>,
+    /// Which version it was, if the comment below it is still there.
+    pub version: Option<String>,
+}
+
+/// A page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parsed {
+    /// Who was asked.
+    pub reviewer: Option<String>,
+    /// On which day.
+    pub date: Option<Date>,
+    /// Whether the page still has its title.
+    pub titled: bool,
+    /// Every line with an id, in the order of the page.
+    pub entries: Vec<Entry>,
+    /// Everything that is the person's own, blank lines aside.
+    pub notes: Vec<Range<usize>>,
+    /// The footer.
+    pub footer: Option<Footer>,
+    pub(super) loose: Vec<(State, Reading)>,
+}
+
+/// The words of one item, taken apart as far as they let themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) title: String,
+    pub(super) text: String,
+    /// All of it, for a title that lost its emphasis.
+    pub(super) whole: String,
+}
+
+/// A stretch of the page.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    /// Its lines, by index.
+    pub(super) lines: Range<usize>,
+    pub(super) what: What,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    Title,
+    Reviewer(String, Date),
+    Instruction,
+    Group(Place),
+    Entry(Box<Entry>),
+    /// A checkbox that lost its id.
+    Loose(State, Reading),
+    Footer(Option<Timestamp>),
+    Version(String),
+    Note,
+    Blank,
+}
+
+/// Reads a page. Whatever is not ours is a note; only a page whose structure is not certain is refused.
+pub fn parse(text: &str) -> Result<Parsed, Broken> {
+    let lines = lines::read(text)?;
+    let mut parsed = Parsed {
+        reviewer: None,
+        date: None,
+        titled: false,
+        entries: Vec::new(),
+        notes: Vec::new(),
+        footer: None,
+        loose: Vec::new(),
+    };
+    let mut version = None;
+    for block in scan(&lines) {
+        let range = lines[block.lines.start].start..lines[block.lines.end - 1].end();
+        match block.what {
+            What::Title => parsed.titled = true,
+            What::Reviewer(reviewer, date) => {
+                (parsed.reviewer, parsed.date) = (Some(reviewer), Some(date));
+            }
+            What::Entry(entry) => parsed.entries.push(*entry),
+            What::Footer(updated) => parsed.footer = Some(Footer { updated, version: None }),
+            What::Version(own) => version = Some(own),
+            What::Loose(state, reading) => {
+                parsed.loose.push((state, reading));
+                parsed.notes.push(range);
+            }
+            What::Note => parsed.notes.push(range),
+            What::Instruction | What::Group(_) | What::Blank => {}
+        }
+    }
+    if let Some(footer) = &mut parsed.footer {
+        footer.version = version;
+    }
+    Ok(parsed)
+}
+
+/// Cuts the page into blocks.
+pub(super) fn scan(lines: &[Line<'_>]) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut place = None;
+    let mut at = 0;
+    while at < lines.len() {
+        let (what, end) = block(lines, at, &place);
+        if let What::Group(group) = &what {
+            place = Some(group.clone());
+        }
+        blocks.push(Block { lines: at..end, what });
+        at = end;
+    }
+    blocks
+}
+
+fn block(lines: &[Line<'_>], at: usize, place: &Option<Place>) -> (What, usize) {
+    let line = &lines[at];
+    let what = match &line.kind {
+        Kind::Blank => What::Blank,
+        Kind::Heading { title, underlined, .. } if !underlined => heading(title),
+        Kind::Comment => version(line.text).map_or(What::Note, What::Version),
+        Kind::Text { lazy } if *lazy || line.depth == 0 => own_line(line.text),
+        Kind::Item { content, offset, .. } => {
+            let (state, rest) = checkbox(&line.text[*content..]);
+            let (id, words) = match id(rest) {
+                Some((id, words)) => (Some(id), words),
+                None => (None, rest),
+            };
+            let end = entry_end(lines, at);
+            let own = (at + 1..end).find(|at| lines[*at].kind == Kind::Text { lazy: true }).unwrap_or(end);
+            let read = |end: usize| Reading::new(words, &lines[at + 1..end], *offset);
+            let Some(id) = id else {
+                let boxed = rest.len() < line.text[*content..].len();
+                return if boxed { (What::Loose(state, read(end)), end) } else { (What::Note, at + 1) };
+            };
+            let reading = read(end);
+            let entry = Entry {
+                id,
+                state,
+                title: reading.title.clone(),
+                text: reading.text.clone(),
+                place: place.clone(),
+                line: line.number,
+                range: line.start..lines[end - 1].end(),
+                shorter: (own < end).then(|| read(own)),
+                reading,
+            };
+            return (What::Entry(Box::new(entry)), end);
+        }
+        _ => What::Note,
+    };
+    (what, at + 1)
+}
+
+/// Where an entry ends: with its list item, or at a line below that is another entry or one of ours.
+fn entry_end(lines: &[Line<'_>], at: usize) -> usize {
+    let own = item_lines(lines, at);
+    let foreign = |at: &usize| match &lines[*at].kind {
+        Kind::Item { content, .. } => id(checkbox(&lines[*at].text[*content..]).1).is_some(),
+        Kind::Text { lazy: true } => !matches!(own_line(lines[*at].text), What::Note),
+        Kind::Comment => version(lines[*at].text).is_some(),
+        _ => false,
+    };
+    let end = (at + 1..own.end).find(foreign).unwrap_or(own.end);
+    // Blank lines before what cut it short are not the entry's.
+    (at + 1..=end).rev().find(|end| !lines[end - 1].is_blank()).unwrap_or(at + 1)
+}
+
+fn heading(title: &str) -> What {
+    let words = heading_words(title);
+    if words == heading_words(TITLE) {
+        return What::Title;
+    }
+    let lower = title.to_ascii_lowercase();
+    if let Some(at) = lower.find(&SECTION.to_ascii_lowercase()) {
+        let name = title[at + SECTION.len()..].trim();
+        return What::Group(Place::Section(escape::plain_heading(name)));
+    }
+    if words == heading_words(FRICTION) {
+        let dates = title.split(|c: char| !(c.is_ascii_digit() || c == '-'));
+        if let Some(date) = dates.filter(|word| word.len() == 10).find_map(|word| word.parse().ok()) {
+            return What::Group(Place::Friction(date));
+        }
+    }
+    What::Note
+}
+
+/// A line outside of lists that we may have written.
+fn own_line(text: &str) -> What {
+    let text = text.trim();
+    // Formatters exchange the two marks of emphasis.
+    let words = text.trim_matches(['_', '*']);
+    if let Some(rest) = words.strip_prefix(FOOTER) {
+        let word = rest.split_whitespace().next().unwrap_or_default();
+        return What::Footer(time::parse(word));
+    }
+    if words == INSTRUCTION.trim_matches('_') {
+        return What::Instruction;
+    }
+    let reviewer = || {
+        let (name, date) = words.strip_prefix(REVIEWER)?.rsplit_once('|')?;
+        let date = date.trim().parse().ok()?;
+        Some(What::Reviewer(escape::plain_heading(name.trim()), date))
+    };
+    reviewer().unwrap_or(What::Note)
+}
+
+fn version(text: &str) -> Option<String> {
+    comment::value(&comment::parse(text)?, "version").map(str::to_owned)
+}
+
+/// The checkbox before `content`, forgiving blanks inside it; what follows it.
+fn checkbox(content: &str) -> (State, &str) {
+    let inside = content.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let Some((mark, rest)) = inside.filter(|(mark, _)| mark.trim().chars().count() <= 1) else {
+        return (State::Pending, content);
+    };
+    let state = match mark.trim() {
+        "x" | "X" | "✓" | "✔" => State::Approved,
+        "-" | "–" | "—" => State::Rejected,
+        _ => State::Pending,
+    };
+    (state, rest.trim_start())
+}
+
+/// The id before the words, with or without its ticks.
+fn id(content: &str) -> Option<(Id, &str)> {
+    let (id, rest) = Id::prefix(content.trim_start_matches('`'))?;
+    Some((id, rest.trim_start_matches('`').trim_start()))
+}
+
+impl Reading {
+    fn new(words: &str, below: &[Line<'_>], offset: usize) -> Self {
+        let below: Vec<&str> = below.iter().map(|line| line.text).collect();
+        let joined = escape::joined_item(words, &below, offset);
+        let (title, text) = split(&joined);
+        Self { title, text: tidy(&plain(text)), whole: tidy(&plain(&joined)) }
+    }
+}
+
+/// Title and text: by emphasis, or else by the first thing that looks like the dash between them.
+fn split(words: &str) -> (String, &str) {
+    if let Some((title, rest)) =
+        words.strip_prefix("**").and_then(|rest| rest.split_at_checked(closing_stars(rest)?))
+    {
+        let rest = rest.strip_prefix("**").unwrap_or(rest);
+        return (plain_title(title), after_dash(rest).unwrap_or(rest));
+    }
+    if let Some(text) = after_dash(words) {
+        return (String::new(), text);
+    }
+    let dashes = [" — ", " – ", " -- ", " - ", ": "];
+    match dashes.iter().find_map(|dash| words.split_once(dash)) {
+        Some((title, text)) => (tidy_line(&plain(title)), text),
+        None => (String::new(), words),
+    }
+}
+
+/// What follows a dash or colon at the start of `text`.
+pub(super) fn after_dash(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    let rest = ["—", "–", "--", "-", ":"].iter().find_map(|dash| text.strip_prefix(dash))?;
+    (rest.is_empty() || rest.starts_with(char::is_whitespace)).then_some(rest)
+}
+
+/// Where the `**` is that is not escaped.
+fn closing_stars(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        if !escaped && text[at..].starts_with("**") {
+            return Some(at);
+        }
+        escaped = !escaped && c == '\\';
+    }
+    None
+}
+
+/// The inverse of what `render` does to a title.
+fn plain_title(title: &str) -> String {
+    let mut out = String::with_capacity(title.len());
+    let mut rest = title.chars().peekable();
+    while let Some(c) = rest.next() {
+        let escape = c == '\\' && rest.peek().is_some_and(|next| matches!(next, '\\' | '*' | '<'));
+        out.push(if escape { rest.next().unwrap_or(c) } else { c });
+    }
+    tidy_line(&out)
+}

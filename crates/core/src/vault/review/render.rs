@@ -1,0 +1,66 @@
+//! The page as we write it.
+
+use super::{Place, Proposal, Queue, State};
+use crate::time::{day, iso};
+use crate::vault::comment;
+use crate::vault::escape::{self, Style};
+
+pub(super) const TITLE: &str = "Pending Memory Proposals";
+pub(super) const REVIEWER: &str = "Reviewer:";
+pub(super) const SECTION: &str = "Proposed for:";
+pub(super) const FRICTION: &str = "Friction Fixes";
+pub(super) const FOOTER: &str = "Last updated:";
+pub(super) const INSTRUCTION: &str = "_`[x]` keeps a line, `[-]` or deleting it turns it down, untouched it waits. \
+     Reword a line before ticking it and your words are kept._";
+
+/// The whole page, fresh (REV-02).
+pub fn render(queue: &Queue) -> String {
+    let shown = queue.shown();
+    let mut page = format!("# {TITLE}\n\n{}\n\n{INSTRUCTION}\n", reviewer(queue));
+    let mut place = None;
+    for proposal in &shown.proposals {
+        if place != Some(&proposal.place) {
+            page.push_str(&format!("\n{}\n\n", heading(&proposal.place)));
+            place = Some(&proposal.place);
+        }
+        page.push_str(&item(proposal, State::Pending));
+    }
+    page.push_str(&format!("\n{}\n{}\n", footer(queue), version(&shown.version)));
+    page
+}
+
+pub(super) fn reviewer(queue: &Queue) -> String {
+    format!("_{REVIEWER} {} | {}_", escape::heading(&queue.reviewer), day(queue.date))
+}
+
+pub(super) fn heading(place: &Place) -> String {
+    match place {
+        Place::Section(name) => format!("## {SECTION} {}", escape::heading(name)).trim_end().to_owned(),
+        Place::Friction(date) => format!("## {FRICTION} (auto-detected {})", day(*date)),
+    }
+}
+
+/// One proposal, ending in `\n`.
+pub(super) fn item(proposal: &Proposal, state: State) -> String {
+    let mut head = format!("- [{}] `{}`", state.mark(), proposal.id);
+    if !proposal.title.is_empty() {
+        head.push_str(&format!(" **{}**", title(&proposal.title)));
+    }
+    if !proposal.text.is_empty() {
+        head.push_str(" — ");
+    }
+    escape::item(&head, &proposal.text, "", Style::Words)
+}
+
+pub(super) fn footer(queue: &Queue) -> String {
+    format!("_{FOOTER} {} | {} proposals pending_", iso(queue.updated), queue.proposals.len())
+}
+
+pub(super) fn version(version: &str) -> String {
+    comment::render(&[("version", version)])
+}
+
+/// A title between stars: none of its own may end it.
+fn title(words: &str) -> String {
+    words.replace('\\', "\\\\").replace('*', "\\*").replace("<!--", "\\<!--")
+}

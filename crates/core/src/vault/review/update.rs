@@ -1,0 +1,251 @@
+//! A new queue on a page that a person has written on: only our own lines change.
+
+use std::ops::Range;
+
+use thiserror::Error as ThisError;
+
+use super::diff::{is_noted_below, is_unchanged};
+use super::parse::{Block, Entry, What, parse, scan};
+use super::render::{footer, heading, item, render, reviewer, version};
+use super::{Place, Proposal, Queue, Shown};
+use crate::vault::lines::{self, Broken, Insertion, Kind, Line, newline_of};
+
+/// Why a page was not updated.
+#[derive(Clone, Debug, PartialEq, Eq, ThisError)]
+pub enum Error {
+    /// Its structure is not certain.
+    #[error(transparent)]
+    Broken(#[from] Broken),
+    /// What the person wrote around our lines would not survive.
+    #[error(
+        "the review page cannot be updated without touching what you wrote on it; move your notes below it"
+    )]
+    Unfit,
+}
+
+/// Puts `queue` on the page `text`, which showed `shown`.
+///
+/// Lines that still say what the queue says stay as they are, with their ticks and in their order. Lines of proposals
+/// that are no longer pending go, new ones join their group, and everything else on the page stays byte for byte.
+pub fn update(text: &str, shown: &Shown, queue: &Queue) -> Result<String, Error> {
+    let lines = lines::read(text)?;
+    if lines.iter().all(Line::is_blank) {
+        return Ok(render(queue));
+    }
+    let page = Page { text, lines: &lines, blocks: scan(&lines), shown, pending: queue.shown() };
+    let mut edits = page.entries();
+    edits.extend(page.empty_groups());
+    edits.extend(page.new_entries());
+    edits.extend(page.frame(queue));
+    edits.sort_by_key(|edit| (edit.0.start, edit.0.end));
+    let changed = apply(text, &edits);
+    if page.survives(&changed) { Ok(changed) } else { Err(Error::Unfit) }
+}
+
+type Edit = (Range<usize>, String);
+
+fn apply(text: &str, edits: &[Edit]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for (range, with) in edits {
+        out.push_str(text.get(from..range.start).unwrap_or_default());
+        out.push_str(with);
+        from = range.end.max(from);
+    }
+    out.push_str(&text[from..]);
+    out
+}
+
+struct Page<'a> {
+    text: &'a str,
+    lines: &'a [Line<'a>],
+    blocks: Vec<Block>,
+    shown: &'a Shown,
+    pending: Shown,
+}
+
+impl Page<'_> {
+    /// Rewrites entries whose words changed and removes those that are no longer pending.
+    fn entries(&self) -> Vec<Edit> {
+        let edits = self.blocks.iter().filter_map(|block| {
+            let What::Entry(entry) = &block.what else { return None };
+            let range = self.own_range(block, entry);
+            let newline = newline_of(self.text);
+            match find(&self.pending, entry) {
+                Some(proposal) if is_unchanged(proposal, entry) => None,
+                Some(proposal) => {
+                    let mut new = item(proposal, entry.state).replace('\n', newline);
+                    if !self.text[range.clone()].ends_with(['\n', '\r']) {
+                        new.truncate(new.len() - newline.len());
+                    }
+                    Some((range, new))
+                }
+                // What touched the line from below must not come to touch the one above.
+                None if self.is_leaving(entry) => {
+                    let keeps_note = range.end < self.block_range(block).end;
+                    Some((range, if keeps_note { newline.to_owned() } else { String::new() }))
+                }
+                None => None,
+            }
+        });
+        edits.collect()
+    }
+
+    fn is_leaving(&self, entry: &Entry) -> bool {
+        find(&self.pending, entry).is_none() && find(self.shown, entry).is_some()
+    }
+
+    fn block_range(&self, block: &Block) -> Range<usize> {
+        self.lines[block.lines.start].start..self.lines[block.lines.end - 1].end()
+    }
+
+    /// The entry's bytes without a note that only touches it.
+    fn own_range(&self, block: &Block, entry: &Entry) -> Range<usize> {
+        let whole = self.block_range(block);
+        if !find(self.shown, entry).is_some_and(|proposal| is_noted_below(proposal, entry)) {
+            return whole;
+        }
+        let lazy = block.lines.clone().find(|at| self.lines[*at].kind == Kind::Text { lazy: true });
+        lazy.map_or(whole.clone(), |at| whole.start..self.lines[at].start)
+    }
+
+    /// Removes the headings of groups that have nothing left.
+    fn empty_groups(&self) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for (at, block) in self.blocks.iter().enumerate() {
+            let What::Group(place) = &block.what else { continue };
+            let members = self.members(at);
+            let leaves = |member: &Block| match &member.what {
+                What::Blank => true,
+                What::Entry(entry) => {
+                    self.is_leaving(entry) && self.own_range(member, entry) == self.block_range(member)
+                }
+                _ => false,
+            };
+            let joins = self.missing().iter().any(|proposal| proposal.place == *place);
+            let joined = joins && self.group(place) == Some(at);
+            if joined || !self.blocks[members.clone()].iter().all(leaves) {
+                continue;
+            }
+            edits.push((self.block_range(block), String::new()));
+            let blanks = self.blocks[members].iter().filter(|member| matches!(member.what, What::Blank));
+            edits.extend(blanks.map(|blank| (self.block_range(blank), String::new())));
+        }
+        edits
+    }
+
+    /// The first heading for `place`.
+    fn group(&self, place: &Place) -> Option<usize> {
+        self.blocks.iter().position(|block| matches!(&block.what, What::Group(own) if own == place))
+    }
+
+    /// The blocks below the group heading `at`, up to whatever begins something else.
+    fn members(&self, at: usize) -> Range<usize> {
+        let ends = |block: &Block| {
+            let headed = matches!(self.lines[block.lines.start].kind, Kind::Heading { .. });
+            headed || matches!(block.what, What::Footer(_) | What::Version(_))
+        };
+        let end =
+            self.blocks.iter().skip(at + 1).position(ends).map_or(self.blocks.len(), |found| at + 1 + found);
+        at + 1..end
+    }
+
+    /// The proposals that the page does not have yet.
+    fn missing(&self) -> Vec<&Proposal> {
+        let on_page = |proposal: &&Proposal| {
+            self.blocks
+                .iter()
+                .any(|block| matches!(&block.what, What::Entry(entry) if entry.id == proposal.id))
+        };
+        self.pending.proposals.iter().filter(|proposal| !on_page(proposal)).collect()
+    }
+
+    /// Puts new proposals behind their group's last one, or in a new group before the footer.
+    fn new_entries(&self) -> Vec<Edit> {
+        let mut groups: Vec<(&Place, String)> = Vec::new();
+        for proposal in self.missing() {
+            match groups.last_mut().filter(|(place, _)| **place == proposal.place) {
+                Some((_, items)) => items.push_str(&item(proposal, super::State::Pending)),
+                None => groups.push((&proposal.place, item(proposal, super::State::Pending))),
+            }
+        }
+        let insertions = groups.into_iter().map(|(place, items)| {
+            let Some(group) = self.group(place) else {
+                let block = format!("{}\n\n{items}\n", heading(place));
+                return Insertion { at: self.footer_line(), block, blank_before: true, blank_behind: false };
+            };
+            let last = self.members(group).rev().find(|at| matches!(self.blocks[*at].what, What::Entry(_)));
+            let at = self.blocks[last.unwrap_or(group)].lines.end;
+            Insertion { at, block: items, blank_before: last.is_none(), blank_behind: true }
+        });
+        // At the same place, what joins the group above comes before a new group.
+        let (new, joining): (Vec<_>, Vec<_>) =
+            insertions.partition(|insertion| insertion.block.starts_with('#'));
+        joining.iter().chain(&new).map(|insertion| self.inserted(insertion)).collect()
+    }
+
+    fn inserted(&self, insertion: &Insertion) -> Edit {
+        let (at, bytes) = insertion.bytes(self.text, self.lines);
+        (at..at, bytes)
+    }
+
+    /// The last footer: earlier ones were pasted in.
+    fn footer(&self) -> Option<&Block> {
+        self.blocks.iter().rev().find(|block| matches!(block.what, What::Footer(_)))
+    }
+
+    fn footer_line(&self) -> usize {
+        self.footer().map_or(self.lines.len(), |block| block.lines.start)
+    }
+
+    /// Reviewer line, footer and version.
+    fn frame(&self, queue: &Queue) -> Vec<Edit> {
+        let words = |block: &Block| {
+            let line = &self.lines[block.lines.start];
+            line.text_start..line.text_end()
+        };
+        let last = |is: fn(&What) -> bool| self.blocks.iter().rev().find(|block| is(&block.what));
+        let mut edits = Vec::new();
+        edits.extend(
+            last(|what| matches!(what, What::Reviewer(..))).map(|block| (words(block), reviewer(queue))),
+        );
+        let mut block = String::new();
+        match self.footer() {
+            Some(own) => edits.push((words(own), footer(queue))),
+            None => block.push_str(&format!("{}\n", footer(queue))),
+        }
+        let own_version = version(&self.pending.version);
+        match last(|what| matches!(what, What::Version(_))) {
+            Some(own) => edits.push((words(own), own_version)),
+            None => block.push_str(&format!("{own_version}\n")),
+        }
+        if !block.is_empty() {
+            let at = self.footer().map_or(self.lines.len(), |own| own.lines.end);
+            let blank_before = self.footer().is_none();
+            edits.push(self.inserted(&Insertion { at, block, blank_before, blank_behind: false }));
+        }
+        edits
+    }
+
+    /// Whether the changed page says the queue, and has every note of the old one, in order.
+    fn survives(&self, changed: &str) -> bool {
+        let (Ok(old), Ok(new)) = (parse(self.text), parse(changed)) else { return false };
+        let says = |proposal: &Proposal| {
+            let mut same = new.entries.iter().filter(|entry| entry.id == proposal.id);
+            same.any(|entry| is_unchanged(proposal, entry))
+        };
+        let mut rest = changed;
+        let mut keeps = |note: &Range<usize>| {
+            let words = self.text[note.clone()].trim_end_matches(['\n', '\r']);
+            rest.find(words).map(|at| rest = &rest[at + words.len()..]).is_some()
+        };
+        let version = new.footer.and_then(|footer| footer.version);
+        version.as_ref() == Some(&self.pending.version)
+            && self.pending.proposals.iter().all(says)
+            && old.notes.iter().all(&mut keeps)
+    }
+}
+
+fn find<'a>(shown: &'a Shown, entry: &Entry) -> Option<&'a Proposal> {
+    shown.proposals.iter().find(|proposal| proposal.id == entry.id)
+}
