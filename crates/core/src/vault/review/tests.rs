@@ -310,3 +310,21 @@ fn update_of_nothing_is_a_fresh_page() {
     let gone = update(&page(), &three().shown(), &queue(vec![])).unwrap();
     assert_eq!(gone, render(&queue(vec![])));
 }
+
+#[test]
+fn a_note_that_touches_a_leaving_line_stays_and_joins_no_other() {
+    let both = queue(vec![
+        proposal("p-20261115-001", "Patterns", "One", "First."),
+        proposal("p-20261115-002", "Patterns", "Two", "Second."),
+    ]);
+    let text = render(&both)
+        .replace("Second.\n", "Second.\nI like this one.\n")
+        .replace("[ ] `p-20261115-002`", "[x] `p-20261115-002`");
+    let decisions = diff(&both.shown(), &text).unwrap();
+    assert_eq!(decisions.decided[1].decision, Decision::Approved);
+    let rest = Queue { proposals: vec![both.proposals[0].clone()], ..both.clone() };
+    let changed = update(&text, &both.shown(), &rest).unwrap();
+    assert!(changed.contains("**One** — First.\n\nI like this one.\n"), "{changed}");
+    let decisions = diff(&rest.shown(), &changed).unwrap();
+    assert_eq!(decisions.decided[0].decision, Decision::Pending);
+}
