@@ -1,4 +1,5 @@
 //! What may pass, and how it is cleaned.
 
 pub mod clean;
+pub mod normal;
 pub mod redact;
