@@ -1,0 +1,332 @@
+//! Names with a value: `.env` lines, YAML, JSON, TOML, XML, code, headers, query strings, connection strings.
+
+use super::Kind;
+use super::literal::{Literal, bare, bare_line, quoted};
+use super::names::{Family, family, kind};
+use super::values::{is_digest, is_literal, is_password, is_token, is_word_list, looks_random};
+use super::walk::{MASK, RunEnds, Span, head, skip_blanks};
+
+/// The longest name that is read.
+const NAME: usize = 80;
+
+/// Calls that only wrap a literal.
+#[rustfmt::skip]
+const WRAPPERS: [&str; 10] = [
+    "Some(", "Ok(", "String::from(", "Secret::new(", "SecretString::new(", "SecretString::from(", "Secret(",
+    "SecretStr(", "new String(", "str(",
+];
+
+/// Parameters of a signed URL that are as good as a password while they last.
+const SIGNATURES: [&str; 4] = ["sig", "signature", "x-amz-signature", "x-goog-signature"];
+
+pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
+    let bytes = text.as_bytes();
+    let mut ends = RunEnds::default();
+    let mut at = 0;
+    while at < bytes.len() {
+        let hit = sign_at(bytes, at).and_then(|sign| assignment(text, &sign, &mut ends));
+        match hit {
+            Some(span) => {
+                at = span.end.max(at + 1);
+                found.push(span);
+            }
+            None => at += 1,
+        }
+    }
+}
+
+/// What stands between a name and its value.
+struct Sign {
+    start: usize,
+    end: usize,
+    symbol: u8,
+    compares: bool,
+}
+
+fn sign_at(bytes: &[u8], at: usize) -> Option<Sign> {
+    let before = at.checked_sub(1).map(|at| bytes[at]);
+    let after = bytes.get(at + 1);
+    let symbol = bytes[at];
+    let sign = |length, compares| Some(Sign { start: at, end: at + length, symbol, compares });
+    let compared = if bytes.get(at + 2) == Some(&b'=') { 3 } else { 2 };
+    match symbol {
+        b'=' if matches!(before, Some(b'=' | b':' | b'<' | b'>')) => None,
+        b'=' if after == Some(&b'=') => sign(compared, true),
+        b'=' if before == Some(b'!') => Some(Sign { start: at - 1, end: at + 1, symbol, compares: true }),
+        b'=' if after == Some(&b'>') => sign(2, false),
+        b':' if before == Some(b':') || after == Some(&b':') || bytes[at + 1..].starts_with(b"//") => None,
+        b':' if after == Some(&b'=') => sign(2, false),
+        // `("password", "x")`, `.password("x")`
+        b',' if !matches!(before, Some(b'"' | b'\'')) => None,
+        b'=' | b':' | b'>' | b',' | b'(' => sign(1, false),
+        _ => None,
+    }
+}
+
+/// The name of a secret, as far as the text tells it.
+struct Named {
+    start: usize,
+    end: usize,
+    family: Family,
+    /// The name stands in a field of its own beside its value: `name: DB_PASSWORD`, `value: x`.
+    apart: bool,
+}
+
+fn named(text: &str, sign: &Sign) -> Option<Named> {
+    let bytes = text.as_bytes();
+    let (start, end) = name_before(bytes, sign.start)?;
+    let before = start.checked_sub(1).map(|at| bytes[at]);
+    // In `https://password:…@host` the word is a user's name; in `<password>` it is a tag.
+    if bytes[..start].ends_with(b"//") || (sign.symbol == b'>' && before != Some(b'<')) {
+        return None;
+    }
+    let name = &text[start..end];
+    let argument = bytes[..start].ends_with(b"(\"") || bytes[..start].ends_with(b"('");
+    if (sign.symbol == b'(' && !sets_secret(name)) || (sign.symbol == b',' && !argument) {
+        return None;
+    }
+    if let Some(family) = family(name) {
+        return Some(Named { start, end, family, apart: false });
+    }
+    if name.eq_ignore_ascii_case("pass") && follows_user(text, start) {
+        return Some(Named { start, end, family: Family::Password, apart: false });
+    }
+    let apart = name.eq_ignore_ascii_case("value");
+    let (start, end) = match sign.symbol {
+        b'=' | b':' if apart => name_apart(text, start)?,
+        b'=' => annotated_name(bytes, sign.start)?,
+        _ => return None,
+    };
+    Some(Named { start, end, family: family(&text[start..end])?, apart })
+}
+
+fn assignment(text: &str, sign: &Sign, ends: &mut RunEnds) -> Option<Span> {
+    if sign.symbol == b'=' && is_signature(text, sign) {
+        let value = bare(text, sign.end, ends);
+        let long = value.end - value.start >= 20 && ends.may_try();
+        return (long && is_token(head(&text[value.start..value.end]), 20)).then_some(Span {
+            kind: Kind::AzureKey,
+            start: value.start,
+            end: value.end,
+        });
+    }
+    let name = named(text, sign)?;
+    let place = Place::of(text, &name, sign, ends)?;
+    let Literal { start, end, quoted } = place.value;
+    let secret = (quoted || ends.may_try()) && place.holds_secret(name.family, head(&text[start..end]));
+    secret.then_some(Span { kind: kind(&text[name.start..name.end], name.family), start, end })
+}
+
+fn is_signature(text: &str, sign: &Sign) -> bool {
+    let name = SIGNATURES.iter().find(|name| {
+        let start = sign.start.checked_sub(name.len());
+        start
+            .and_then(|start| text.get(start..sign.start))
+            .is_some_and(|found| found.eq_ignore_ascii_case(name))
+    });
+    name.is_some_and(|name| text[..sign.start - name.len()].ends_with(['&', '?']))
+}
+
+/// Whether the same line names a user before: what makes `pass` a password and not the outcome of a test.
+fn follows_user(text: &str, name: usize) -> bool {
+    let before = &text[text.ceil_char_boundary(name.saturating_sub(60))..name];
+    let line = before.rsplit(['\n', char::from(MASK)]).next().unwrap_or_default().to_ascii_lowercase();
+    line.contains("user") || line.contains("login")
+}
+
+/// Whether a call by this name is given a secret, rather than asked for one.
+fn sets_secret(name: &str) -> bool {
+    const BEGINNINGS: [&str; 10] =
+        ["api", "basic", "bearer", "client", "pass", "pwd", "secret", "set", "token", "with"];
+    let method = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
+    BEGINNINGS.iter().any(|beginning| method.starts_with(beginning))
+}
+
+/// The name in `name: DB_PASSWORD` or `key="password"`, shortly before the value that begins at `value`.
+fn name_apart(text: &str, value: usize) -> Option<(usize, usize)> {
+    const REACH: usize = 100;
+    let window = text.ceil_char_boundary(value.saturating_sub(REACH));
+    let from = text[window..value].rfind(char::from(MASK)).map_or(window, |masked| window + masked + 1);
+    let before = text[from..value].to_ascii_lowercase();
+    let bytes = text.as_bytes();
+    let after_field = |(at, field): (usize, &str)| {
+        let end = from + at + field.len();
+        let dressing =
+            bytes[end..value].iter().take_while(|b| matches!(b, b'"' | b'\'' | b'\\' | b' ' | b':' | b'='));
+        let start = end + dressing.clone().count();
+        dressing.into_iter().any(|b| matches!(b, b':' | b'=')).then_some(start)
+    };
+    let names = before.rmatch_indices("name").find_map(after_field);
+    let start = names.max(before.rmatch_indices("key").find_map(after_field))?;
+    let end = start + bytes[start..value].iter().take_while(|b| is_name(**b)).count();
+    (start < end).then_some((start, end))
+}
+
+/// The name that ends before `sign`, without quotes, brackets, emphasis and the marks of optional fields.
+fn name_before(bytes: &[u8], sign: usize) -> Option<(usize, usize)> {
+    let blanks = bytes[..sign].iter().rev().take(40).take_while(|b| matches!(b, b' ' | b'\t')).count();
+    let closers = bytes[..sign - blanks]
+        .iter()
+        .rev()
+        .take(6)
+        .take_while(|b| matches!(b, b'"' | b'\'' | b'`' | b']' | b'*' | b'?' | b'!' | b'+' | b'\\'))
+        .count();
+    let end = sign - blanks - closers;
+    let length = bytes[..end].iter().rev().take(NAME + 1).take_while(|b| is_name(**b)).count();
+    if length == 0 || length > NAME {
+        return None;
+    }
+    let mut start = end - length;
+    // The `n` of an escaped line break before the name.
+    if matches!(bytes[..start], [.., b'\\']) && matches!(bytes[start], b'n' | b'r' | b't') {
+        start += 1;
+    }
+    start += bytes[start..end].iter().take_while(|b| matches!(b, b'-' | b'.')).count();
+    (start < end).then_some((start, end))
+}
+
+fn is_name(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')
+}
+
+/// The name in `name: Type =` (Rust, TypeScript, Python) or `name string =` (Go).
+fn annotated_name(bytes: &[u8], sign: usize) -> Option<(usize, usize)> {
+    const TYPE: usize = 40;
+    let is_type = |b: &u8| b.is_ascii_alphanumeric() || b" _&'<>[]|?".contains(b);
+    let length = bytes[..sign].iter().rev().take(TYPE).take_while(|b| is_type(b)).count();
+    let start = sign - length;
+    if matches!(bytes[..start], [.., b':']) && !matches!(bytes[..start], [.., b':', b':']) {
+        return name_before(bytes, start - 1);
+    }
+    let words = bytes[start..sign].trim_ascii_end();
+    let named = words.strip_suffix(b" string")?;
+    name_before(bytes, start + named.len())
+}
+
+/// A value and what its surroundings say about it.
+struct Place {
+    value: Literal,
+    symbol: u8,
+    compares: bool,
+    /// No space on either side of the sign.
+    tight: bool,
+    /// The name is all capitals, as in the environment.
+    screaming: bool,
+    apart: bool,
+    /// The name begins its line, the value ends it.
+    whole_line: bool,
+    /// Set off as shells, query strings and connection strings do, and not as arguments of a call are.
+    set_off: bool,
+}
+
+impl Place {
+    fn of(text: &str, name: &Named, sign: &Sign, ends: &mut RunEnds) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let at = skip_blanks(bytes, sign.end);
+        let tight = at == sign.end && !bytes[..sign.start].ends_with(b" ");
+        let letters = &bytes[name.start..name.end];
+        let screaming =
+            letters.iter().any(u8::is_ascii_uppercase) && !letters.iter().any(u8::is_ascii_lowercase);
+        let begins = begins_line(text, name.start);
+        let wrapper =
+            WRAPPERS.iter().find(|wrapper| text[at..].starts_with(**wrapper)).map_or(0, |w| w.len());
+        let value = if sign.symbol == b'>' {
+            let end = text[at..].bytes().take(NAME * 4).position(|b| matches!(b, b'<' | b'\n'))?;
+            text[at + end..].starts_with("</").then_some(())?;
+            Literal { start: at, end: at + text[at..at + end].trim_end().len(), quoted: true }
+        } else if let Some(value) = quoted(text, at + wrapper) {
+            value
+        } else if wrapper > 0 {
+            return None;
+        } else if begins && screaming && tight && sign.symbol == b'=' {
+            bare_line(text, at)
+        } else {
+            bare(text, at, ends)
+        };
+        let rest = &bytes[value.end..];
+        let ends_line = matches!(rest[skip_blanks(rest, 0)..], [] | [b'\n' | b'\r' | b'#', ..]);
+        let before = name.start.checked_sub(1).map(|at| bytes[at]);
+        let set_off = matches!(
+            before,
+            None | Some(b' ' | b'\n' | b'\t' | b';' | b'?' | b'&' | b'"' | b'\'' | b'`' | b'-')
+        ) && matches!(
+            rest,
+            [] | [b' ' | b'\n' | b'\t' | b'\r' | b';' | b'&' | b'"' | b'\'' | b'`' | b'\\', ..]
+        );
+        Some(Self {
+            value,
+            symbol: sign.symbol,
+            compares: sign.compares,
+            tight,
+            screaming,
+            apart: name.apart,
+            whole_line: begins && ends_line,
+            set_off,
+        })
+    }
+
+    fn holds_secret(&self, family: Family, value: &str) -> bool {
+        if self.compares && !self.value.quoted {
+            return false;
+        }
+        let environment = self.screaming && (self.apart || (self.tight && self.symbol == b'='));
+        // An argument may be a name or a message as well.
+        if matches!(self.symbol, b',' | b'(') {
+            let password = family == Family::Password && is_password(value, 6);
+            return self.value.quoted && !value.contains(' ') && (password || is_token(value, 8));
+        }
+        match family {
+            Family::Password => self.holds_password(value, environment),
+            Family::Secret | Family::Token if environment => {
+                let number = value.bytes().all(|b| b.is_ascii_digit());
+                is_literal(value, if number { 8 } else { 6 }, true)
+            }
+            Family::Secret if self.value.quoted => {
+                let word = value.len() >= 8 && value.bytes().all(|b| b.is_ascii_alphabetic());
+                (word && is_literal(value, 8, true)) || is_token(value, 6)
+            }
+            Family::Secret | Family::Token => {
+                is_token(value, if self.value.quoted || (self.tight && self.symbol == b'=') { 6 } else { 8 })
+            }
+            Family::Key if environment => is_token(value, 16),
+            Family::Key => looks_random(value) && !is_digest(value) && is_token(value, 16),
+        }
+    }
+
+    fn holds_password(&self, value: &str, environment: bool) -> bool {
+        if environment {
+            return is_literal(value, 3, true);
+        }
+        if self.value.quoted {
+            return match value.split_whitespace().count() {
+                0 | 1 => is_literal(value, 4, true),
+                // A sentence about passwords, or a passphrase.
+                words => {
+                    is_word_list(value, ' ')
+                        || (words <= 4 && value.split(' ').any(|word| is_password(word, 6)))
+                }
+            };
+        }
+        let letters = value.chars().all(char::is_alphabetic);
+        let word = letters && value.chars().all(char::is_lowercase);
+        let string = self.tight && self.symbol == b'=' && self.set_off;
+        let yaml = self.symbol == b':' && !self.tight && self.whole_line;
+        // A bare word is a password only where no variable or type can stand.
+        let number = (string || yaml) && value.len() >= 4 && value.bytes().all(|b| b.is_ascii_digit());
+        ((string || yaml) && word && is_literal(value, 6, false)) || number || is_password(value, 4)
+    }
+}
+
+/// Whether the line holds nothing before the name but indentation, a list marker or a shell's words.
+fn begins_line(text: &str, name: usize) -> bool {
+    const LEADS: [&str; 13] =
+        ["", "-", "+", ">", "$", "#", "export", "set", "setx", "ENV", "ARG", "declare -x", "$env:"];
+    let from = text.ceil_char_boundary(name.saturating_sub(40));
+    let before = &text[from..name];
+    let line = match before.rfind('\n') {
+        Some(newline) => &before[newline + 1..],
+        None if from == 0 => before,
+        None => return false,
+    };
+    LEADS.contains(&line.trim().trim_end_matches(['"', '\'']))
+}

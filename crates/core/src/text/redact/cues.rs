@@ -1,0 +1,145 @@
+//! The words that announce a secret in a sentence.
+
+use super::names::Family;
+use super::walk::{Openings, prefix_in_any_case};
+
+const IDENTIFIED_BY: &str = "identified by";
+
+/// Cues that begin with a Latin letter. All are given in lower case.
+const LATIN: [(&str, Family); 43] = [
+    ("password", Family::Password),
+    ("passphrase", Family::Password),
+    ("passcode", Family::Password),
+    ("pass phrase", Family::Password),
+    ("passwd", Family::Password),
+    ("pwd", Family::Password),
+    ("pw", Family::Password),
+    ("requirepass", Family::Password),
+    (IDENTIFIED_BY, Family::Password),
+    ("recovery phrase", Family::Password),
+    ("seed phrase", Family::Password),
+    ("mnemonic", Family::Password),
+    ("passwort", Family::Password),
+    ("kennwort", Family::Password),
+    ("contraseña", Family::Password),
+    ("contrasen\u{303}a", Family::Password),
+    ("contrasena", Family::Password),
+    ("clave", Family::Password),
+    ("mot de passe", Family::Password),
+    ("mdp", Family::Password),
+    ("senha", Family::Password),
+    ("palavra-passe", Family::Password),
+    ("token", Family::Token),
+    ("api key", Family::Token),
+    ("api-key", Family::Token),
+    ("apikey", Family::Token),
+    ("access key", Family::Token),
+    ("secret key", Family::Token),
+    ("client secret", Family::Token),
+    ("secret", Family::Token),
+    ("api-schlüssel", Family::Token),
+    ("clave de api", Family::Token),
+    ("clave secreta", Family::Token),
+    ("clé api", Family::Token),
+    ("clé d'api", Family::Token),
+    ("clé d’api", Family::Token),
+    ("clé secrète", Family::Token),
+    ("jeton", Family::Token),
+    ("chave de api", Family::Token),
+    ("chave da api", Family::Token),
+    ("chave secreta", Family::Token),
+    ("api-ключ", Family::Token),
+    ("apiキー", Family::Token),
+];
+
+const CYRILLIC: [(&str, Family); 6] = [
+    ("пароль", Family::Password),
+    ("пароля", Family::Password),
+    ("паролем", Family::Password),
+    ("токен", Family::Token),
+    ("ключ api", Family::Token),
+    ("секретный ключ", Family::Token),
+];
+
+/// Written without spaces, so they are found inside longer words.
+const EASTERN: [(&str, Family); 13] = [
+    ("パスワード", Family::Password),
+    ("パスフレーズ", Family::Password),
+    ("暗証番号", Family::Password),
+    ("密码", Family::Password),
+    ("密碼", Family::Password),
+    ("口令", Family::Password),
+    ("トークン", Family::Token),
+    ("アクセスキー", Family::Token),
+    ("シークレット", Family::Token),
+    ("令牌", Family::Token),
+    ("密钥", Family::Token),
+    ("密鑰", Family::Token),
+    ("秘钥", Family::Token),
+];
+
+const OPENINGS: Openings = {
+    let mut openings = Openings::none();
+    let mut at = 0;
+    while at < LATIN.len() {
+        openings = openings.with(LATIN[at].0);
+        at += 1;
+    }
+    openings
+};
+
+/// Whether `c` belongs to a script that is written without spaces, or to its punctuation.
+pub(super) fn is_eastern(c: char) -> bool {
+    matches!(c, '\u{2E80}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF00}'..='\u{FFEF}')
+}
+
+/// The longest cue at `at`, where the character is `first` and a word `begins` or not; and where the cue ends.
+pub(super) fn cue_at(text: &str, at: usize, first: char, begins: bool) -> Option<(Family, usize)> {
+    let bytes = text.as_bytes();
+    let cues = match first {
+        'A'..='Z' | 'a'..='z' if begins => {
+            let second = *bytes.get(at + 1)?;
+            let opens = OPENINGS.may_begin(bytes[at].to_ascii_lowercase(), second.to_ascii_lowercase());
+            &LATIN[..if opens { LATIN.len() } else { 0 }]
+        }
+        '\u{400}'..='\u{4FF}' if begins => &CYRILLIC[..],
+        _ if is_eastern(first) => &EASTERN[..],
+        _ => return None,
+    };
+    // The Eastern scripts have no cases to compare.
+    let prefix = |rest: &str, word: &str| {
+        if is_eastern(first) {
+            rest.starts_with(word).then_some(word.len())
+        } else {
+            prefix_in_any_case(rest, word)
+        }
+    };
+    let rest = &text[at..];
+    let (family, end) = cues
+        .iter()
+        .filter_map(|(word, family)| Some((*family, at + prefix(rest, word)?)))
+        .max_by_key(|(_, end)| *end)?;
+    let mut after = text[end..].chars();
+    // Not `passwords`, `password_hash` or `password-protected`.
+    let ended = match after.next() {
+        Some(c) if c.is_alphanumeric() => is_eastern(c) || is_eastern(first),
+        Some('_') => !after.next().is_some_and(char::is_alphanumeric),
+        Some('-') => !after.next().is_some_and(char::is_alphabetic),
+        _ => true,
+    };
+    // SQL's, and only there: things are identified by all sorts of words.
+    let sql = prefix_in_any_case(rest, IDENTIFIED_BY).is_none() || text[end..].starts_with(" '");
+    (ended && sql).then_some((family, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cues_are_in_lower_case() {
+        for (cue, _) in LATIN.iter().chain(&CYRILLIC).chain(&EASTERN) {
+            assert_eq!(*cue, cue.to_lowercase());
+        }
+    }
+}

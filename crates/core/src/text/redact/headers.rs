@@ -1,0 +1,130 @@
+//! `Authorization` and cookies, in raw headers, in `curl -H`, in JSON and in code.
+
+use super::Kind;
+use super::values::{is_literal, is_token};
+use super::walk::{
+    MASK, RunEnds, Span, base64, head, prefix_in_any_case, run_end, skip_blanks, words_in_any_case,
+};
+
+/// What comes before the credentials. `Digest` and signatures hold nothing that can be used again.
+const SCHEMES: [&str; 8] = ["bearer", "basic", "token", "bot", "apikey", "api-key", "key", "negotiate"];
+
+pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
+    let bytes = text.as_bytes();
+    let mut ends = RunEnds::default();
+    for at in words_in_any_case(bytes, "authorization") {
+        found.extend(authorization(text, at + "authorization".len(), &mut ends));
+    }
+    for (scheme, judge) in [("bearer", is_bearer as fn(&str) -> bool), ("basic", is_basic)] {
+        for at in words_in_any_case(bytes, scheme) {
+            let start = after_blank(text, at + scheme.len());
+            found.extend(start.and_then(|start| credentials(text, start, &mut ends, judge)));
+        }
+    }
+    let mut from = 0;
+    for at in words_in_any_case(bytes, "cookie") {
+        if at >= from {
+            from = cookies(text, at + "cookie".len(), found);
+        }
+    }
+}
+
+/// Where a header's value begins after its name: behind quotes, brackets and the sign.
+fn value_start(bytes: &[u8], at: usize) -> Option<usize> {
+    let dressing = |b: &u8| matches!(b, b'"' | b'\'' | b'`' | b']' | b'[' | b'\\' | b' ' | b'*' | b'(');
+    let skip = |at: usize| at + bytes[at..].iter().take(8).take_while(|b| dressing(b)).count();
+    let sign = skip(at);
+    let after = match bytes[sign..] {
+        [b'=', b'>', ..] => sign + 2,
+        [b':' | b'=' | b',', ..] => sign + 1,
+        _ => return None,
+    };
+    Some(skip(after))
+}
+
+fn authorization(text: &str, at: usize, ends: &mut RunEnds) -> Option<Span> {
+    let start = value_start(text.as_bytes(), at)?;
+    let scheme = SCHEMES.iter().find_map(|scheme| {
+        let end = start + prefix_in_any_case(&text[start..], scheme)?;
+        after_blank(text, end)
+    });
+    match scheme {
+        Some(start) => credentials(text, start, ends, is_sent),
+        None => credentials(text, start, ends, |value| is_token(value, 8)),
+    }
+}
+
+/// Behind at least one space, which may be encoded.
+fn after_blank(text: &str, at: usize) -> Option<usize> {
+    let end = if text[at..].starts_with("%20") { at + 3 } else { skip_blanks(text.as_bytes(), at) };
+    (end > at).then_some(end)
+}
+
+fn credentials(text: &str, start: usize, ends: &mut RunEnds, judge: impl Fn(&str) -> bool) -> Option<Span> {
+    let belongs = |b: u8| {
+        b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b':')
+    };
+    let bytes = text.as_bytes();
+    let run = ends.find(bytes, start, belongs);
+    // A variable, a call or a placeholder goes on where a token cannot.
+    let goes_on = bytes.get(run).is_some_and(|b| matches!(*b, b'$' | b'{' | b'<' | b'(' | b'[' | MASK));
+    let end = start + text[start..run].trim_end_matches(['.', ':']).len();
+    (!goes_on && end > start && ends.may_try() && judge(head(&text[start..end]))).then_some(Span {
+        kind: Kind::Authorization,
+        start,
+        end,
+    })
+}
+
+/// Behind `Authorization: Bearer` anything but a word or a name is a credential.
+fn is_sent(value: &str) -> bool {
+    let letters = value.bytes().all(|b| b.is_ascii_alphabetic());
+    is_basic(value) || (is_literal(value, 6, false) && (!letters || value.len() >= 20))
+}
+
+/// `Bearer` in running text is followed by words more often than by tokens.
+fn is_bearer(value: &str) -> bool {
+    is_token(value, 16)
+}
+
+fn is_basic(value: &str) -> bool {
+    value.len() >= 8
+        && base64(value).is_some_and(|pair| {
+            pair.contains(&b':') && pair.iter().all(|b| (b' '..=b'~').contains(b)) && pair.len() >= 4
+        })
+}
+
+/// Attributes of `Set-Cookie` have values too, and those are no secret.
+const ATTRIBUTES: [&str; 7] = ["path", "domain", "expires", "max-age", "samesite", "version", "priority"];
+
+/// Redacts the values of the cookies in the header whose name ends at `at`; returns where the header ends.
+fn cookies(text: &str, at: usize, found: &mut Vec<Span>) -> usize {
+    let bytes = text.as_bytes();
+    let Some(start) = value_start(bytes, at) else { return at };
+    let ends_header = |b: u8| matches!(b, b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | MASK);
+    let end = run_end(bytes, start, |b| !ends_header(b));
+    let mut from = start;
+    for pair in text[start..end].split(';') {
+        if let Some((name, value)) = pair.split_once('=')
+            && is_cookie(name.trim(), head(value.trim()))
+        {
+            let value_start = from + name.len() + 1 + (value.len() - value.trim_start().len());
+            found.push(Span {
+                kind: Kind::Cookie,
+                start: value_start,
+                end: value_start + value.trim().len(),
+            });
+        }
+        from += pair.len() + 1;
+    }
+    end
+}
+
+fn is_cookie(name: &str, value: &str) -> bool {
+    const SESSIONS: [&str; 8] = ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "remember"];
+    let name = name.to_ascii_lowercase();
+    let named =
+        !name.is_empty() && name.len() <= 80 && !name.contains(' ') && !ATTRIBUTES.contains(&name.as_str());
+    let session = SESSIONS.iter().any(|part| name.contains(part));
+    named && !value.contains(' ') && if session { is_literal(value, 6, false) } else { is_token(value, 16) }
+}

@@ -1,0 +1,104 @@
+//! A value as it stands in the text: in quotes of some kind, or bare.
+
+use super::walk::{MASK, RunEnds};
+
+/// The longest quoted value that is read; a quote without its end must not cost a walk over the whole text.
+const LONGEST: usize = 4096;
+
+/// Where a value stands, without its quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Literal {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) quoted: bool,
+}
+
+/// The quoted value at `at`. Knows the prefixes that languages put before a quote, triple quotes, and quotes that
+/// are escaped because the whole stands in a string itself (`\"x\"`).
+pub(super) fn quoted(text: &str, at: usize) -> Option<Literal> {
+    let bytes = text.as_bytes();
+    let prefix = bytes[at..].iter().take(2).take_while(|b| b"rbfuL@#".contains(b)).count();
+    let escapes = bytes[at + prefix..].iter().take(8).take_while(|b| **b == b'\\').count();
+    let open = at + prefix + escapes;
+    let quote = *bytes.get(open).filter(|b| matches!(b, b'"' | b'\'' | b'`'))?;
+    let triple = bytes[open + 1..].starts_with(&[quote, quote]);
+    let start = open + if triple { 3 } else { 1 };
+    let mut slashes = 0;
+    for (at, byte) in bytes.iter().enumerate().skip(start).take(LONGEST) {
+        match *byte {
+            b'\\' => slashes += 1,
+            b'\n' | MASK => return None,
+            b if b == quote && (if escapes > 0 { slashes <= escapes } else { slashes % 2 == 0 }) => {
+                let end = if escapes > 0 { at - slashes } else { at };
+                return Some(Literal { start, end, quoted: true });
+            }
+            _ => slashes = 0,
+        }
+    }
+    None
+}
+
+/// What ends a bare value. Of the bytes beyond ASCII these lead to spaces, dashes, typographic quotes, and the
+/// punctuation and syllables that follow a value in Japanese and Chinese; accented letters pass.
+fn is_bare(b: u8) -> bool {
+    !b.is_ascii_whitespace()
+        && !matches!(b, b'"' | b'\'' | b'`' | b'<' | b';' | b',' | b'&' | b'|' | b'\\' | MASK)
+        && !matches!(b, 0xC2 | 0xE2 | 0xE3 | 0xEF)
+}
+
+/// The bare value at `at`, without the punctuation that ends a sentence or closes a bracket.
+pub(super) fn bare(text: &str, at: usize, ends: &mut RunEnds) -> Literal {
+    let end = ends.find(text.as_bytes(), at, is_bare);
+    let trimmed = text[at..end].trim_end_matches(['.', ':', '?', ')', ']', '}', '*']);
+    Literal { start: at, end: at + trimmed.len(), quoted: false }
+}
+
+/// The bare value at `at` where a line holds nothing else: up to the next space.
+pub(super) fn bare_line(text: &str, at: usize) -> Literal {
+    let rest = &text[at..];
+    let end = rest.find(|c: char| c.is_whitespace() || c == char::from(MASK)).unwrap_or(rest.len());
+    Literal { start: at, end: at + rest[..end].trim_end_matches(';').len(), quoted: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_read_as_languages_write_them() {
+        for (text, value) in [
+            (r#""abc""#, "abc"),
+            (r#"'it\'s'"#, r"it\'s"),
+            (r#"b"abc""#, "abc"),
+            (r##"r#"abc"#"##, "abc"),
+            (r#"\"abc\", x"#, "abc"),
+            (r#"\\\"abc\\\""#, "abc"),
+            (r#""""abc""""#, "abc"),
+            ("`a b`", "a b"),
+        ] {
+            let literal = quoted(text, 0).unwrap();
+            assert_eq!(&text[literal.start..literal.end], value, "{text}");
+        }
+        for text in ["abc", "\"abc", "\"a\nb\"", ""] {
+            assert_eq!(quoted(text, 0), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn bare_values_end_where_a_reader_ends_them() {
+        for (text, value) in [
+            ("abc def", "abc"),
+            ("abc.", "abc"),
+            ("ab.c), x", "ab.c"),
+            ("abc&d=e", "abc"),
+            ("abcé ü", "abcé"),
+            ("abcです", "abc"),
+            ("abc”", "abc"),
+        ] {
+            let literal = bare(text, 0, &mut RunEnds::default());
+            assert_eq!(&text[literal.start..literal.end], value, "{text}");
+        }
+        let literal = bare_line("p&ss,w'rd; next", 0);
+        assert_eq!(literal.end, "p&ss,w'rd".len());
+    }
+}

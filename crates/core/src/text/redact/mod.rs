@@ -1,0 +1,172 @@
+//! Secrets never land (B-03, SEC-04): what is added, indexed, injected or sent goes through [`redact`] first.
+//!
+//! A secret becomes `[redacted:<kind>]`; what is reported of it is its kind and how many there were. Each scanner
+//! below knows one way in which secrets stand in text and walks it once, by hand: a hook is a new process on every
+//! prompt, and compiling a set of regular expressions would cost it more than everything else it does.
+//!
+//! Where a scanner must choose, a literal that stands where only a secret can stand goes, even if it is a weak
+//! password; a word in a sentence about secrets, a stand-in (`changeme`, `<your-api-key>`) and a reference
+//! (`${API_KEY}`, `process.env.TOKEN`) stay.
+
+mod assignments;
+mod commands;
+mod cues;
+mod headers;
+mod kind;
+mod literal;
+mod names;
+mod pem;
+mod sentences;
+mod shapes;
+mod tokens;
+mod urls;
+mod values;
+mod vocabulary;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub use kind::{Counts, Kind};
+use walk::{MASK, Span};
+
+const SCANNERS: [fn(&str, &mut Vec<Span>); 8] = [
+    pem::scan,
+    tokens::scan,
+    shapes::scan,
+    urls::scan,
+    headers::scan,
+    assignments::scan,
+    commands::scan,
+    sentences::scan,
+];
+
+/// How often what remains is looked at again. Taking a secret out can make its neighbour visible (two tokens glued
+/// together); one more look is nearly always the last, and the bound keeps text made to be awkward cheap.
+const PASSES: usize = 8;
+
+/// A text without its secrets, and how many there were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redacted<'a> {
+    /// Borrowed when there was nothing to redact.
+    pub text: Cow<'a, str>,
+    /// What was taken out.
+    pub counts: Counts,
+}
+
+/// Where a secret stands, without the secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What it is.
+    pub kind: Kind,
+    /// Its bytes in the text.
+    pub range: Range<usize>,
+    /// The line it begins on, counted from 1.
+    pub line: usize,
+}
+
+/// `text` with every secret replaced by `[redacted:<kind>]`. Everything else stays as it is, and redacting the
+/// result again changes nothing.
+pub fn redact(text: &str) -> Redacted<'_> {
+    let spans = secrets(text);
+    if spans.is_empty() {
+        return Redacted { text: Cow::Borrowed(text), counts: Counts::default() };
+    }
+    let redacted = replaced(text, &spans, |span| format!("[redacted:{}]", span.kind));
+    Redacted { text: Cow::Owned(redacted), counts: spans.iter().map(|span| span.kind).collect() }
+}
+
+/// Where the secrets of `text` are, in order and without overlap, for reports that must not repeat them.
+pub fn find(text: &str) -> Vec<Finding> {
+    let (mut line, mut counted) = (1, 0);
+    let findings = secrets(text).into_iter().map(|span| {
+        line += text[counted..span.start].bytes().filter(|b| *b == b'\n').count();
+        counted = span.start;
+        Finding { kind: span.kind, range: span.start..span.end, line }
+    });
+    findings.collect()
+}
+
+fn secrets(text: &str) -> Vec<Span> {
+    let mut masked = replaced_if_any(text, &placeholders(text));
+    let mut all = Vec::new();
+    for _ in 0..PASSES {
+        let mut found = Vec::new();
+        SCANNERS.iter().for_each(|scan| scan(&masked, &mut found));
+        let found = disjoint(&masked, found);
+        if found.is_empty() {
+            break;
+        }
+        masked = replaced_if_any(&masked, &found).into_owned().into();
+        all.extend(found);
+    }
+    all.sort_unstable_by_key(|span| span.start);
+    all
+}
+
+/// The placeholders that earlier redaction left in `text`.
+fn placeholders(text: &str) -> Vec<Span> {
+    const OPEN: &str = "[redacted:";
+    let mut spans = Vec::new();
+    let mut from = 0;
+    while let Some(start) = text[from..].find(OPEN).map(|at| from + at) {
+        from = start + OPEN.len();
+        let name = walk::run_end(text.as_bytes(), from, |b| b.is_ascii_lowercase() || b == b'-');
+        if name > from && text.as_bytes().get(name) == Some(&b']') {
+            spans.push(Span { kind: Kind::Secret, start, end: name + 1 });
+            from = name + 1;
+        }
+    }
+    spans
+}
+
+/// `text` with `spans` masked. The mask is as long as what it hides, so positions stay those of the original.
+fn replaced_if_any<'a>(text: &'a str, spans: &[Span]) -> Cow<'a, str> {
+    if spans.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(replaced(text, spans, |span| char::from(MASK).to_string().repeat(span.end - span.start)))
+}
+
+fn replaced(text: &str, spans: &[Span], by: impl Fn(&Span) -> String) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for span in spans {
+        out.push_str(&text[from..span.start]);
+        out.push_str(&by(span));
+        from = span.end;
+    }
+    out.push_str(&text[from..]);
+    out
+}
+
+/// In order, on character boundaries, and without overlap: where two scanners meet, all of what both found goes,
+/// under the more telling name. What is already redacted is left out.
+fn disjoint(masked: &str, mut found: Vec<Span>) -> Vec<Span> {
+    found.sort_unstable_by_key(|span| (span.start, span.end));
+    let mut spans: Vec<Span> = Vec::with_capacity(found.len());
+    for span in found {
+        match spans.last_mut() {
+            Some(last) if span.start < last.end => {
+                last.end = last.end.max(span.end);
+                last.kind = last.kind.min(span.kind);
+            }
+            _ => spans.push(span),
+        }
+    }
+    spans.iter().flat_map(|span| outside_mask(masked, *span)).collect()
+}
+
+fn outside_mask(masked: &str, span: Span) -> Vec<Span> {
+    let (start, end) = (masked.floor_char_boundary(span.start), masked.ceil_char_boundary(span.end));
+    let mut at = start;
+    let parts = masked[start..end].split(char::from(MASK)).map(|part| {
+        let start = at;
+        at += part.len() + 1;
+        Span { kind: span.kind, start, end: start + part.len() }
+    });
+    parts.filter(|part| part.start < part.end).collect()
+}

@@ -1,0 +1,224 @@
+//! What a name promises about its value: `DB_PASSWORD`, `client-secret`, `x-api-key`, `apiKey`, but not
+//! `token_count`, `password_file` or `public_key`.
+
+use super::Kind;
+
+/// How sure a name is that a secret follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    /// A password: any literal is one, even a plain word.
+    Password,
+    /// A named secret or key (`client_secret`, `api_key`).
+    Secret,
+    /// `token`, or a bare `secret`: names that code uses for other things too.
+    Token,
+    /// `key`, `auth`, `session`: only what looks random is a secret.
+    Key,
+}
+
+/// Words that may follow without changing what the name means: which of several it is.
+#[rustfmt::skip]
+const WHICH: [&str; 33] = [
+    "a", "b", "admin", "b64", "backup", "base", "base64", "current", "default", "dev", "development", "live",
+    "local", "main", "new", "old", "plain", "prev", "previous", "primary", "prod", "production", "root",
+    "sandbox", "secondary", "secure", "stage", "staging", "str", "string", "test", "value", "v2",
+];
+
+#[rustfmt::skip]
+const PASSWORDS: [&str; 14] = [
+    "password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "contrasena", "senha", "mdp",
+    "pwd", "mnemonic", "sshpass", "storepass", "keypass",
+];
+
+/// What makes `pass` and `pw` a password; alone they are the outcome of a test or a step of a compiler.
+#[rustfmt::skip]
+const ACCOUNTS: [&str; 30] = [
+    "account", "admin", "amqp", "auth", "basic", "database", "db", "email", "ftp", "http", "imap", "key",
+    "ldap", "login", "mail", "mongo", "mqtt", "my", "mysql", "pg", "postgres", "proxy", "redis", "root",
+    "smtp", "ssh", "store", "sudo", "user", "wifi",
+];
+
+#[rustfmt::skip]
+const KEYS: [&str; 30] = [
+    "access", "account", "admin", "aes", "api", "application", "auth", "cipher", "client", "consumer",
+    "cookie", "crypto", "deploy", "encryption", "hmac", "jwt", "license", "management", "master", "private",
+    "role", "secret", "service", "shared", "signing", "storage", "subscription", "system", "webhook", "wg",
+];
+
+#[rustfmt::skip]
+const GLUED_SECRETS: [&str; 11] = [
+    "apikey", "secretkey", "accesskey", "privatekey", "accountkey", "sharedaccesskey", "authkey", "masterkey",
+    "encryptionkey", "signingkey", "presharedkey",
+];
+
+#[rustfmt::skip]
+const GLUED_TOKENS: [&str; 8] = [
+    "authtoken", "accesstoken", "apitoken", "bearertoken", "bottoken", "refreshtoken", "sessiontoken",
+    "usertoken",
+];
+
+/// Tokens of parsers, models and listings.
+#[rustfmt::skip]
+const OTHER_TOKENS: [&str; 29] = [
+    "bos", "cancel", "cancellation", "class", "cls", "comma", "continuation", "csrf", "cursor", "end", "eof",
+    "eos", "first", "last", "lookahead", "mask", "max", "min", "next", "pad", "page", "per", "progress", "sep", "special",
+    "start", "stop", "sync", "unk",
+];
+
+#[rustfmt::skip]
+const OTHER_KEYS: [&str; 26] = [
+    "anon", "arrow", "cache", "composite", "foreign", "group", "host", "hot", "idempotency", "index", "json",
+    "lookup", "map", "object", "partition", "primary", "public", "publishable", "range", "react", "registry",
+    "routing", "row", "shard", "sort", "unique",
+];
+
+/// Names of which only a random value is a secret.
+const MAYBE: [&str; 9] =
+    ["auth", "bearer", "jsessionid", "key", "phpsessid", "psk", "session", "sessionid", "sid"];
+
+/// The last words of a name, in lower case; more of them do not change what it means.
+const LOOKED_AT: usize = 5;
+
+/// The family of `name`, or `None` where it names no secret.
+pub(super) fn family(name: &str) -> Option<Family> {
+    let words = last_words(name);
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    while let Some(last) = words.last()
+        && words.len() > 1
+        && (WHICH.contains(last) || last.bytes().all(|b| b.is_ascii_digit()))
+    {
+        words.pop();
+    }
+    let last = *words.last()?;
+    let before = words.len().checked_sub(2).map_or("", |at| words[at]);
+    if matches!(before, "hashed" | "encrypted") {
+        return None;
+    }
+    if PASSWORDS.iter().any(|word| last.ends_with(word)) || (before == "seed" && last == "phrase") {
+        return Some(Family::Password);
+    }
+    match last {
+        "pw" if before.is_empty() => Some(Family::Password),
+        "pass" | "pw" => ACCOUNTS.contains(&before).then_some(Family::Password),
+        "key" if KEYS.contains(&before) => Some(Family::Secret),
+        "key" if OTHER_KEYS.contains(&before) => None,
+        "token" => (!OTHER_TOKENS.contains(&before)).then_some(Family::Token),
+        "secret" if before.is_empty() => Some(Family::Token),
+        _ if last.ends_with("secret") || GLUED_SECRETS.iter().any(|word| last.ends_with(word)) => {
+            Some(Family::Secret)
+        }
+        _ if GLUED_TOKENS.contains(&last) => Some(Family::Token),
+        "credentials" | "credential" | "creds" => Some(Family::Token),
+        _ => MAYBE.contains(&last).then_some(Family::Key),
+    }
+}
+
+/// Whose secret a name in `family` announces.
+pub(super) fn kind(name: &str, family: Family) -> Kind {
+    let words = last_words(name).concat();
+    let ends = |endings: &[&str]| endings.iter().any(|ending| words.ends_with(ending));
+    if ends(&["secretaccesskey", "awssecretkey", "awssecret", "awssessiontoken"]) {
+        Kind::AwsSecretKey
+    } else if ends(&["accountkey", "sharedaccesskey", "azureclientsecret"]) {
+        Kind::AzureKey
+    } else if family == Family::Password {
+        Kind::Password
+    } else {
+        Kind::Secret
+    }
+}
+
+/// The words of `name`, split at separators and where small letters meet capitals, without regard to case.
+fn last_words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut previous = b'_';
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() {
+            let begins = !previous.is_ascii_alphanumeric()
+                || (byte.is_ascii_uppercase() && previous.is_ascii_lowercase());
+            if begins {
+                words.push(String::new());
+            }
+            if let Some(word) = words.last_mut() {
+                word.push(char::from(byte.to_ascii_lowercase()));
+            }
+        }
+        previous = byte;
+    }
+    words.split_off(words.len().saturating_sub(LOOKED_AT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b_03_names_of_secrets_are_known_in_every_case() {
+        for (name, expected) in [
+            ("password", Family::Password),
+            ("DB_PASSWORD", Family::Password),
+            ("PGPASSWORD", Family::Password),
+            ("MYSQL_PWD", Family::Password),
+            ("spring.datasource.password", Family::Password),
+            ("userPassword", Family::Password),
+            ("SMTP_PASS", Family::Password),
+            ("ADMIN_PASSWORD_PROD", Family::Password),
+            ("client_secret", Family::Secret),
+            ("clientSecret", Family::Secret),
+            ("SECRET_KEY_BASE", Family::Secret),
+            ("AWS_SECRET_ACCESS_KEY", Family::Secret),
+            ("x-api-key", Family::Secret),
+            ("apiKey", Family::Secret),
+            ("API_KEY_2", Family::Secret),
+            ("AccountKey", Family::Secret),
+            ("GITHUB_TOKEN", Family::Token),
+            ("_authToken", Family::Token),
+            ("secret", Family::Token),
+            ("mySecretString", Family::Secret),
+            ("credentials", Family::Token),
+            ("OPENAI_KEY", Family::Key),
+            ("session", Family::Key),
+        ] {
+            assert_eq!(family(name), Some(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn b_03_names_that_only_mention_secrets_are_not() {
+        for name in [
+            "token_count",
+            "max_tokens",
+            "tokenizer",
+            "password_file",
+            "secretName",
+            "public_key",
+            "primaryKey",
+            "nextPageToken",
+            "eos_token",
+            "passwordResetTimeout",
+            "pass",
+            "bypass",
+            "api_key_header",
+            "token_type",
+            "access_token_expires_in",
+            "hashed_secret",
+            "credentialsId",
+            "secrets",
+            "passwords",
+            "compass",
+            "keyboard",
+            "monkey",
+            "",
+        ] {
+            assert_eq!(family(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn b_03_cloud_keys_are_told_apart() {
+        assert_eq!(kind("aws_secret_access_key", Family::Secret), Kind::AwsSecretKey);
+        assert_eq!(kind("SharedAccessKey", Family::Secret), Kind::AzureKey);
+        assert_eq!(kind("db.password", Family::Password), Kind::Password);
+        assert_eq!(kind("API_KEY", Family::Secret), Kind::Secret);
+    }
+}

@@ -1,0 +1,372 @@
+//! Passwords and keys named in a sentence, in the languages people write to their agents.
+//!
+//! A cue ("the password"), within a few words something that leads to a value ("is", "lautet", ":"), then the value.
+//! The lists of all languages are used together: what follows must look like a credential in any of them, so a
+//! foreign connector does no harm, and people mix languages.
+
+use super::Kind;
+use super::cues::{cue_at, is_eastern};
+use super::names::Family;
+use super::values::{is_literal, is_password, is_token, is_word_list};
+use super::walk::{MASK, RunEnds, Span, head, prefix_in_any_case, starts_word};
+
+/// What leads from the cue to the value.
+#[rustfmt::skip]
+const CONNECTORS: [&str; 25] = [
+    "is", "was", "be", "are", "equals", "ist", "lautet", "war", "heißt", "heisst", "bleibt", "es", "era",
+    "será", "sera", "est", "était", "c'est", "c’est", "é", "eh", "foi", "это", "был", "такой",
+];
+
+/// As those, after verbs: "set the password to". They lead to many other things too.
+const PREPOSITIONS: [&str; 7] = ["to", "as", "auf", "a", "à", "para", "на"];
+
+const EASTERN_CONNECTORS: [char; 11] = ['は', 'を', 'が', 'へ', 'に', '是', '为', '為', '成', '即', '：'];
+
+/// What may stand between a connector and the value.
+#[rustfmt::skip]
+const FILLERS: [&str; 33] = [
+    "now", "currently", "still", "just", "simply", "again", "set", "changed", "actually", "probably", "the",
+    "following", "jetzt", "nun", "aktuell", "derzeit", "immer", "noch", "wieder", "ahora", "actualmente",
+    "la", "siguiente", "maintenant", "toujours", "actuellement", "le", "suivant", "agora", "atualmente",
+    "seguinte", "сейчас", "теперь",
+];
+
+/// What leads from a value back to the cue: "hunter2 is the password", "use hunter2 as the password".
+const BACKWARD: [&str; 9] = ["is", "as", "ist", "als", "es", "como", "est", "comme", "é"];
+
+/// Quotes and what closes them.
+const QUOTES: [(char, &str); 10] = [
+    ('`', "`"),
+    ('"', "\""),
+    ('\'', "'"),
+    ('“', "”"),
+    ('„', "“”"),
+    ('‘', "’"),
+    ('«', "»"),
+    ('»', "«"),
+    ('「', "」"),
+    ('『', "』"),
+];
+
+/// How many words, signs and eastern characters after a cue are looked at.
+const REACH: usize = 24;
+const WORDS: usize = 8;
+
+pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
+    let bytes = text.as_bytes();
+    let mut ends = RunEnds::default();
+    let mut previous = '\n';
+    let mut from = 0;
+    for (at, c) in text.char_indices() {
+        let begins = if previous.is_ascii() {
+            starts_word(bytes, at)
+        } else {
+            !previous.is_alphanumeric() || is_eastern(previous)
+        };
+        previous = c;
+        if at < from {
+            continue;
+        }
+        let Some((family, end)) = cue_at(text, at, c, begins) else { continue };
+        let value = after_cue(text, at, end, family, &mut ends)
+            .or_else(|| before_cue(text, at, end).filter(|_| family == Family::Password));
+        if let Some((start, stop)) = value {
+            let kind = if family == Family::Password { Kind::Password } else { Kind::Secret };
+            found.push(Span { kind, start, end: stop });
+            from = stop;
+        }
+    }
+}
+
+/// One thing after a cue.
+enum Piece {
+    /// A sign that leads to the value.
+    Sign(usize),
+    Skip(usize),
+    /// A quotation: its inside, and where it ends with its quote.
+    Quoted(usize, usize, usize),
+    Word(usize, usize),
+    Break(usize),
+    End,
+}
+
+fn piece_at(text: &str, at: usize, ends: &mut RunEnds) -> Piece {
+    let bytes = text.as_bytes();
+    let Some(c) = text[at..].chars().next() else { return Piece::End };
+    let next = at + c.len_utf8();
+    if let Some(rest) = text[at..].strip_prefix("'s ").or_else(|| text[at..].strip_prefix("’s ")) {
+        return Piece::Sign(text.len() - rest.len());
+    }
+    if let Some((_, closing)) = QUOTES.iter().find(|(open, _)| *open == c)
+        && let Some(inside) = quotation(text, next, closing)
+    {
+        return inside;
+    }
+    match c {
+        '\n' => Piece::Break(next),
+        // `password=x` is an assignment, which knows better where its value ends.
+        '=' if bytes.get(next).is_some_and(|b| !b.is_ascii_whitespace()) => Piece::End,
+        ':' if bytes.get(next) == Some(&b':') => Piece::End,
+        ':' | '=' | '：' | '＝' | '→' | '—' | '–' | '|' => Piece::Sign(next),
+        '-' if matches!(bytes.get(next), Some(b' ' | b'>')) => Piece::Sign(next + 1),
+        '.' | '!' | '?' | ';' | '。' | '！' | '？' | '\u{1}' => Piece::End,
+        _ if c.is_whitespace()
+            || matches!(c, '*' | '_' | ')' | '(' | '"' | '\'' | '`' | ',' | '、' | '，' | '\\') =>
+        {
+            Piece::Skip(next)
+        }
+        _ if is_eastern(c) => {
+            if EASTERN_CONNECTORS.contains(&c) {
+                Piece::Sign(next)
+            } else {
+                Piece::Skip(next)
+            }
+        }
+        _ => Piece::Word(at, ends.find(bytes, at, is_prose)),
+    }
+}
+
+/// Bytes of a word in running text. A word ends where an eastern script or typographic punctuation begins.
+fn is_prose(b: u8) -> bool {
+    !b.is_ascii_whitespace() && !matches!(b, b'"' | b'`' | b'\\' | MASK | 0xE2..=0xE9 | 0xEF)
+}
+
+/// The quotation that begins at `start`, if it ends soon and on the same line.
+fn quotation(text: &str, start: usize, closing: &str) -> Option<Piece> {
+    const LONGEST: usize = 120;
+    let window = &text[start..text.floor_char_boundary(start + LONGEST)];
+    let (length, c) =
+        window.char_indices().find(|(_, c)| closing.contains(*c) || matches!(c, '\n' | '\u{1}'))?;
+    let inside = window[..length].trim_end_matches('\\');
+    (closing.contains(c) && !inside.is_empty() && !inside.starts_with(' '))
+        .then(|| Piece::Quoted(start, start + inside.len(), start + length + c.len_utf8()))
+}
+
+/// A cue, and how far what follows it has led.
+struct Reading<'a> {
+    text: &'a str,
+    family: Family,
+    cue: usize,
+    cue_end: usize,
+    /// The last word or sign leads to a value.
+    led: bool,
+    /// And it was a sign or a copula, which lead to little else.
+    sure: bool,
+    /// Nothing that could be a value came yet.
+    first: bool,
+    /// Words that were no value and did not lead to one.
+    words: usize,
+}
+
+fn after_cue(
+    text: &str,
+    cue: usize,
+    cue_end: usize,
+    family: Family,
+    ends: &mut RunEnds,
+) -> Option<(usize, usize)> {
+    let mut reading = Reading { text, family, cue, cue_end, led: false, sure: false, first: true, words: 0 };
+    let mut at = cue_end;
+    let mut broken = false;
+    for _ in 0..REACH {
+        match piece_at(text, at, ends) {
+            Piece::End => break,
+            // "The password is" and a line break, then the value.
+            Piece::Break(_) if !reading.led || broken => break,
+            Piece::Break(next) => (at, broken) = (next, true),
+            Piece::Sign(next) => {
+                (at, reading.led, reading.sure) = (next, true, true);
+                if let Some(phrase) = phrase(text, cue, at) {
+                    return Some(phrase);
+                }
+            }
+            Piece::Skip(next) => {
+                reading.first &= !text[at..next].contains([',', '、', '，']);
+                at = next;
+            }
+            Piece::Quoted(start, end, next) => {
+                if reading.is_quoted_value(start, end) {
+                    return Some((start, end));
+                }
+                reading.pass();
+                at = next;
+            }
+            Piece::Word(start, end) => {
+                let (from, to) = bare_word(text, start, end);
+                let word = head(&text[from..to]);
+                // Another cue speaks for what follows it.
+                let spoken = text[from..].chars().next().and_then(|c| cue_at(text, from, c, true));
+                if spoken.is_some_and(|(other, _)| other == family || other == Family::Password) {
+                    break;
+                }
+                let copula = is_listed(&CONNECTORS, word);
+                if copula || is_listed(&PREPOSITIONS, word) {
+                    (reading.led, reading.sure, reading.first) = (true, copula, false);
+                    if let Some(phrase) = phrase(text, cue, end) {
+                        return Some(phrase);
+                    }
+                } else if !(reading.led && is_listed(&FILLERS, word)) {
+                    if reading.is_value(word, start, to) && ends.may_try() && reading.is_secret(word, to) {
+                        return Some((from, to));
+                    }
+                    reading.pass();
+                }
+                if text[to..end].contains(['.', ';', '?']) {
+                    break;
+                }
+                at = end;
+            }
+        }
+        if reading.words >= WORDS {
+            break;
+        }
+    }
+    None
+}
+
+impl Reading<'_> {
+    /// A word or quotation was no value.
+    fn pass(&mut self) {
+        (self.led, self.first) = (false, false);
+        self.words += 1;
+    }
+
+    /// "password hunter2", with nothing but a space between.
+    fn is_direct(&self, start: usize) -> bool {
+        self.first && self.family == Family::Password && is_near(&self.text[self.cue_end..start])
+    }
+
+    /// Whether a value is due where `word` stands.
+    fn is_value(&self, word: &str, start: usize, end: usize) -> bool {
+        if self.is_direct(start) || (self.led && self.sure) {
+            self.words <= 2 || !is_commit(word)
+        } else {
+            // "Changed the password to hunter2", but not "the password to server2".
+            self.led && self.words == 0 && is_set(self.text, self.cue, end)
+        }
+    }
+
+    fn is_secret(&self, word: &str, end: usize) -> bool {
+        if word.contains(['<', '>']) {
+            return false;
+        }
+        let number = word.len() >= 4 && word.bytes().all(|b| b.is_ascii_digit());
+        match self.family {
+            Family::Password => is_password(word, 5) || (self.led && number && ends_sentence(self.text, end)),
+            _ => is_token(word, 8),
+        }
+    }
+
+    fn is_quoted_value(&self, start: usize, end: usize) -> bool {
+        let direct = self.is_direct(start);
+        // `ALTER USER bob PASSWORD 'x'` needs no connector.
+        let sql = direct && self.text[..start].ends_with('\'');
+        (self.led || direct) && is_quoted_secret(head(&self.text[start..end]), self.family, self.led || sql)
+    }
+}
+
+/// A word without the punctuation around it. An exclamation mark stays: it ends passwords more often than sentences.
+fn bare_word(text: &str, start: usize, end: usize) -> (usize, usize) {
+    let word = &text[start..end];
+    let begun = word.trim_start_matches(['(', '*', '_', '[']);
+    let ended =
+        begun.trim_end_matches(['.', ',', ';', ':', '?', ')', ']', '}', '>', '*', '_', '|', '\'', '\\', '=']);
+    let from = end - begun.len();
+    (from, from + ended.len())
+}
+
+fn ends_sentence(text: &str, at: usize) -> bool {
+    matches!(
+        text[at..].trim_start_matches([' ', '*', '`']).chars().next(),
+        None | Some('\n' | '.' | ',' | ')' | '。' | '!')
+    )
+}
+
+/// Whether only a space, emphasis or an opening quote stands between a cue and what may be its value.
+fn is_near(between: &str) -> bool {
+    between.starts_with([' ', '\t', '*', '_']) && between.bytes().all(|b| b" \t*_('`\"".contains(&b))
+}
+
+/// Whether `word` may be a commit's hash that is mentioned near a cue.
+fn is_commit(word: &str) -> bool {
+    matches!(word.len(), 7..=12 | 40 | 64) && word.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Whether the sentence around a cue and its value says that something is set.
+fn is_set(text: &str, cue: usize, value_end: usize) -> bool {
+    #[rustfmt::skip]
+    const STEMS: [&str; 20] = [
+        "set", "chang", "rotat", "updat", "switch", "assign", "rename", "setz", "änder", "stell", "cambi", "pus",
+        "défini", "modif", "mudei", "alter", "смен", "измен", "помен", "установ",
+    ];
+    let before = &text[text.ceil_char_boundary(cue.saturating_sub(60))..cue];
+    let after = &text[value_end..text.floor_char_boundary(value_end + 30)];
+    let before = before.rsplit(char::from(MASK)).next().unwrap_or_default().to_lowercase();
+    let after = after.split(char::from(MASK)).next().unwrap_or_default().to_lowercase();
+    STEMS.iter().any(|stem| before.contains(stem) || after.contains(stem))
+}
+
+fn is_listed(list: &[&str], word: &str) -> bool {
+    word.len() <= 16 && list.contains(&word.to_lowercase().as_str())
+}
+
+fn is_quoted_secret(value: &str, family: Family, led: bool) -> bool {
+    if value.contains(' ') {
+        return family == Family::Password && is_word_list(value, ' ');
+    }
+    let name = value.contains('_') && value.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    match family {
+        Family::Password if led => is_literal(value, 4, true) && !name,
+        Family::Password => is_password(value, 4),
+        _ => is_token(value, 6),
+    }
+}
+
+/// The words of a passphrase from `at` to the end of the line or sentence.
+fn phrase(text: &str, cue: usize, at: usize) -> Option<(usize, usize)> {
+    const LONGEST: usize = 240;
+    let phrases = ["passphrase", "pass phrase", "seed phrase", "recovery phrase", "mnemonic"];
+    let phrase = phrases.iter().any(|phrase| prefix_in_any_case(&text[cue..], phrase).is_some());
+    let window = &text[at..text.floor_char_boundary(at + LONGEST)];
+    let line = &window[..window.find(['\n', '.', ',', ';', '!', '?', '\u{1}']).unwrap_or(window.len())];
+    let words = line.trim();
+    let start = at + (line.len() - line.trim_start().len());
+    // Google's passwords for apps are four groups of four letters.
+    let groups = words.len() == 19 && words.split(' ').all(|group| group.len() == 4);
+    ((phrase || groups) && is_word_list(words, ' ')).then_some((start, start + words.len()))
+}
+
+/// The value in "hunter2 is the password": two or three words back, behind a connector.
+fn before_cue(text: &str, cue: usize, end: usize) -> Option<(usize, usize)> {
+    const LOOK_BACK: usize = 80;
+    // "x1 as the password field" is about something else.
+    let after = text[end..].trim_start_matches([' ', '`', '*', '"']);
+    let goes_on = ["for ", "to ", "on ", "of ", "in ", "für ", "para ", "pour ", "del ", "de "];
+    if after.starts_with(char::is_alphanumeric) && !goes_on.iter().any(|word| after.starts_with(word)) {
+        return None;
+    }
+    let from = text.ceil_char_boundary(cue.saturating_sub(LOOK_BACK));
+    let line = text[from..cue].rfind(['\n', '\u{1}']).map_or(from, |at| from + at + 1);
+    let mut words =
+        std::iter::successors(word_before(text, line, cue), |word| word_before(text, line, word.0));
+    words.by_ref().take(3).find(|(start, end)| is_listed(&BACKWARD, &text[*start..*end]))?;
+    let (start, end) = words.next()?;
+    let inner = text[start..end].trim_start_matches(['`', '"', '\'', '*', '(']);
+    let start = end - inner.len();
+    let quoted = text[..start].ends_with(['`', '"', '\'']);
+    let (start, end) = bare_word(text, start, start + inner.trim_end_matches(['`', '"', '\'', '*']).len());
+    let value = head(&text[start..end]);
+    let secret = if quoted { is_quoted_secret(value, Family::Password, true) } else { is_password(value, 6) };
+    // Where looking back stopped inside a long value, all of it goes.
+    let whole = text[..start].rfind(|c: char| c.is_whitespace() || c == char::from(MASK));
+    let start = if start == from { whole.map_or(0, |at| text.ceil_char_boundary(at + 1)) } else { start };
+    secret.then_some((start, end))
+}
+
+/// The word that ends before `end`, not reaching back beyond `from`.
+fn word_before(text: &str, from: usize, end: usize) -> Option<(usize, usize)> {
+    let before = text[from..end].trim_end();
+    let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+    let start = before.ceil_char_boundary(start);
+    (start < before.len()).then_some((from + start, from + before.len()))
+}

@@ -1,0 +1,170 @@
+//! Tokens known by their shape rather than by a prefix alone: JWTs, bot tokens, two-part keys.
+
+use super::Kind;
+use super::values::{distinct, looks_random};
+use super::walk::{RunEnds, Span, base64, run_end, starts_word};
+
+pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
+    let bytes = text.as_bytes();
+    let mut ends = RunEnds::default();
+    let mut at = 0;
+    while at < bytes.len() {
+        let hit = match bytes[at] {
+            b'e' => jwt(bytes, at, &mut ends),
+            b'M' | b'N' | b'O' => discord(text, at, &mut ends),
+            b'S' => sendgrid(bytes, at, &mut ends),
+            b'p' => airtable(bytes, at, &mut ends),
+            b':' => telegram(bytes, at, &mut ends),
+            b'Q' => azure_client_secret(bytes, at),
+            b'A' => aws_secret_beside(text, at),
+            _ => None,
+        };
+        match hit {
+            // A shape may begin before the byte that gave it away, and end after it.
+            Some(span) => {
+                at = span.end.max(at + 1);
+                found.push(span);
+            }
+            None => at += 1,
+        }
+    }
+}
+
+fn is_url_safe(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_')
+}
+
+/// The ends of the dot-separated parts that begin at `at`, at most `most`.
+fn parts(bytes: &[u8], at: usize, most: usize, ends: &mut RunEnds) -> Vec<(usize, usize)> {
+    let mut parts = Vec::with_capacity(most);
+    let mut start = at;
+    while parts.len() < most {
+        let end = ends.find(bytes, start, is_url_safe);
+        parts.push((start, end));
+        if bytes.get(end) != Some(&b'.') {
+            break;
+        }
+        start = end + 1;
+    }
+    parts
+}
+
+fn lengths(parts: &[(usize, usize)]) -> Vec<usize> {
+    parts.iter().map(|(start, end)| end - start).collect()
+}
+
+/// Header, payload and signature, or the five parts of an encrypted one. A payload that is JSON again needs no
+/// signature: the token may have been cut, or have none.
+fn jwt(bytes: &[u8], at: usize, ends: &mut RunEnds) -> Option<Span> {
+    if !bytes[at..].starts_with(b"eyJ") || !starts_word(bytes, at) {
+        return None;
+    }
+    let parts = parts(bytes, at, 5, ends);
+    let lengths = lengths(&parts);
+    let [header, payload, rest @ ..] = &lengths[..] else { return None };
+    let json = bytes[parts[1].0..].starts_with(b"eyJ");
+    let signed = rest.first().is_some_and(|signature| *signature >= 8);
+    let encrypted = rest.len() == 3;
+    if *header < 10 || !((json && *payload >= 8) || (signed && *payload >= 16) || (encrypted && signed)) {
+        return None;
+    }
+    let last = if encrypted { 4 } else { parts.len().min(3) - 1 };
+    let end = if parts[last].0 == parts[last].1 { parts[last].0 - 1 } else { parts[last].1 };
+    Some(Span { kind: Kind::Jwt, start: at, end })
+}
+
+/// A bot's id in base64, a time and a signature. The id decodes to digits, which makes this reliable.
+fn discord(text: &str, at: usize, ends: &mut RunEnds) -> Option<Span> {
+    let bytes = text.as_bytes();
+    if !starts_word(bytes, at) {
+        return None;
+    }
+    let first = ends.find(bytes, at, is_url_safe);
+    if !(23..=28).contains(&(first - at)) {
+        return None;
+    }
+    let parts = parts(bytes, at, 3, ends);
+    let [_, 5..=7, 25..=50] = lengths(&parts)[..] else { return None };
+    let id = base64(&text[at..first])?;
+    let digits = !id.is_empty() && id.iter().all(u8::is_ascii_digit);
+    digits.then_some(Span { kind: Kind::DiscordToken, start: at, end: parts[2].1 })
+}
+
+fn sendgrid(bytes: &[u8], at: usize, ends: &mut RunEnds) -> Option<Span> {
+    if !bytes[at..].starts_with(b"SG.") || !starts_word(bytes, at) {
+        return None;
+    }
+    let parts = parts(bytes, at + 3, 2, ends);
+    let [16..=64, 16..=128] = lengths(&parts)[..] else { return None };
+    let varied = bytes[parts[0].0..parts[0].1].iter().any(|b| *b != bytes[parts[0].0]);
+    varied.then_some(Span { kind: Kind::SendgridKey, start: at, end: parts[1].1 })
+}
+
+/// `pat`, an id of fourteen, a dot and 64 hex digits.
+fn airtable(bytes: &[u8], at: usize, ends: &mut RunEnds) -> Option<Span> {
+    if !bytes[at..].starts_with(b"pat") || !starts_word(bytes, at) {
+        return None;
+    }
+    let parts = parts(bytes, at, 2, ends);
+    let [17, 64] = lengths(&parts)[..] else { return None };
+    let hex = bytes[parts[1].0..parts[1].1].iter().all(u8::is_ascii_hexdigit);
+    hex.then_some(Span { kind: Kind::VendorToken, start: at, end: parts[1].1 })
+}
+
+/// A bot's number, a colon and 35 characters that begin with `AA`. In a URL the number follows `bot` directly, so
+/// the search starts at the colon.
+fn telegram(bytes: &[u8], colon: usize, ends: &mut RunEnds) -> Option<Span> {
+    if !bytes[colon + 1..].starts_with(b"AA") {
+        return None;
+    }
+    let digits = bytes[..colon].iter().rev().take(12).take_while(|b| b.is_ascii_digit()).count();
+    let end = ends.find(bytes, colon + 1, is_url_safe);
+    let fits = (8..=11).contains(&digits) && (30..=45).contains(&(end - colon - 1));
+    fits.then_some(Span { kind: Kind::TelegramToken, start: colon - digits, end })
+}
+
+/// Three characters, a digit, `Q~` and some thirty more: a client secret of an Entra application.
+fn azure_client_secret(bytes: &[u8], at: usize) -> Option<Span> {
+    let belongs = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'~' | b'.' | b'-');
+    let start = at.checked_sub(4)?;
+    if bytes.get(at + 1) != Some(&b'~')
+        || !bytes[at - 1].is_ascii_digit()
+        || !bytes[start..at].iter().all(|b| belongs(*b))
+        || !starts_word(bytes, start)
+    {
+        return None;
+    }
+    let most = bytes.len().min(at + 60);
+    let run = run_end(&bytes[..most], at + 2, belongs);
+    let end = if bytes[run - 1] == b'.' { run - 1 } else { run };
+    (28..=40).contains(&(end - at - 2)).then_some(Span { kind: Kind::AzureKey, start, end })
+}
+
+/// The forty characters that belong to an access key id and stand near it without a name of their own, as in a
+/// credentials file that was pasted as two columns or two lines.
+fn aws_secret_beside(text: &str, at: usize) -> Option<Span> {
+    const REACH: usize = 120;
+    let bytes = text.as_bytes();
+    let is_id = (bytes[at..].starts_with(b"AKIA") || bytes[at..].starts_with(b"ASIA"))
+        && starts_word(bytes, at)
+        && bytes[at..].iter().take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit()).count() == 20;
+    if !is_id {
+        return None;
+    }
+    let belongs = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'+');
+    let mut start = at + 20;
+    let end = bytes.len().min(start + REACH);
+    while start < end {
+        if !belongs(bytes[start]) {
+            start += 1;
+            continue;
+        }
+        let run = run_end(bytes, start, belongs);
+        let hex = bytes[start..run].iter().all(u8::is_ascii_hexdigit);
+        if run - start == 40 && !hex && distinct(&text[start..run]) > 12 && looks_random(&text[start..run]) {
+            return Some(Span { kind: Kind::AwsSecretKey, start, end: run });
+        }
+        start = run;
+    }
+    None
+}

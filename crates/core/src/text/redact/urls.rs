@@ -1,0 +1,87 @@
+//! Secrets inside URLs: the password before the host, and webhook addresses that are secrets as a whole.
+
+use super::Kind;
+use super::values::{distinct, is_template, looks_random};
+use super::walk::{MASK, Span, head, run_end};
+
+/// What ends a URL in running text.
+fn ends_url(b: u8) -> bool {
+    b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|' | MASK)
+}
+
+/// Hosts and the path up to the secret.
+const WEBHOOKS: [&str; 8] = [
+    "hooks.slack.com/services/",
+    "hooks.slack.com/workflows/",
+    "hooks.slack.com/triggers/",
+    "discord.com/api/webhooks/",
+    "discordapp.com/api/webhooks/",
+    "webhook.office.com/webhookb2/",
+    "hooks.zapier.com/hooks/catch/",
+    "hook.eu1.make.com/",
+];
+
+pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    while let Some(at) = text[from..].find("://").map(|at| from + at) {
+        let start = at + "://".len();
+        if at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'+') {
+            found.extend(password(text, start));
+        }
+        from = start;
+    }
+    for webhook in WEBHOOKS {
+        let mut from = 0;
+        while let Some(start) = text[from..].find(webhook).map(|at| from + at + webhook.len()) {
+            let end = run_end(bytes, start, |b| {
+                b.is_ascii_alphanumeric() || matches!(b, b'/' | b'-' | b'_' | b'@')
+            });
+            let last = text[start..end].rsplit('/').next().unwrap_or_default();
+            if end - start >= 16 && distinct(head(last)) >= 5 {
+                found.push(Span { kind: Kind::WebhookUrl, start, end });
+            }
+            from = end;
+        }
+    }
+}
+
+/// The password in the authority that begins at `start`, or a user name that is a token.
+fn password(text: &str, start: usize) -> Option<Span> {
+    let bytes = text.as_bytes();
+    // The next URL's own scheme bounds this one, which keeps a text full of `://` cheap.
+    let next = text[start..].find("://").map_or(bytes.len(), |length| start + length);
+    let end = start + bytes[start..next].iter().position(|b| ends_url(*b)).unwrap_or(next - start);
+    let path =
+        start + bytes[start..end].iter().position(|b| matches!(b, b'/' | b'?' | b'#')).unwrap_or(end - start);
+    let at_sign = |to: usize| bytes[start..to].iter().rposition(|b| *b == b'@').map(|at| start + at);
+    let colon = bytes[start..path].iter().position(|b| *b == b':').map(|at| start + at);
+    // A bracket opens an IPv6 host, or says that what it holds is optional.
+    if bytes.get(start) == Some(&b'[') {
+        return None;
+    }
+    let host = match (at_sign(path), colon) {
+        (Some(host), _) => host,
+        // A password with an unescaped `/`, `?` or `#` in it. A port is all digits.
+        (None, Some(colon)) => {
+            let port = bytes[colon + 1..path].iter().all(u8::is_ascii_digit);
+            if port {
+                return None;
+            }
+            at_sign(end)?
+        }
+        (None, _) => return None,
+    };
+    match colon.filter(|colon| *colon < host) {
+        Some(colon) => {
+            let value = &text[colon + 1..host];
+            let literal = !value.is_empty() && !is_template(head(value));
+            literal.then_some(Span { kind: Kind::UrlPassword, start: colon + 1, end: host })
+        }
+        None => {
+            let user = head(&text[start..host]);
+            let hex = user.len() >= 32 && user.bytes().all(|b| b.is_ascii_hexdigit());
+            (hex || looks_random(user)).then_some(Span { kind: Kind::UrlPassword, start, end: host })
+        }
+    }
+}

@@ -1,0 +1,492 @@
+//! Whether a value can be a secret: what is only a stand-in, a reference or a word, and what looks like more.
+
+use super::vocabulary::{is_stand_in, is_technical};
+use super::walk::MASK;
+
+/// How many different bytes there are in `value`.
+pub(super) fn distinct(value: &str) -> usize {
+    let mut seen = [false; 256];
+    value.bytes().for_each(|b| seen[usize::from(b)] = true);
+    seen.iter().filter(|seen| **seen).count()
+}
+
+/// Syntax that says "put a value here", or that a value was already taken out: `${X}`, `<token>`, `{{ x }}`, `%s`,
+/// `***`, `…`.
+pub(super) fn is_template(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let [first, rest @ ..] = bytes else { return true };
+    let identifier = |bytes: &[u8]| {
+        !bytes.is_empty()
+            && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'.'))
+    };
+    let crossed = ["...", "…", "***", "xxxxxx", "XXXXXX"].iter().any(|mark| value.contains(mark));
+    if crossed || bytes.contains(&MASK) {
+        return true;
+    }
+    let all_same = bytes.iter().all(|b| b == first) && !first.is_ascii_digit();
+    let crossed_out =
+        bytes.iter().all(|b| matches!(b, b'x' | b'X' | b'*' | b'.' | b'-' | b'_' | b'#' | b'?'));
+    all_same
+        || crossed_out
+        || match first {
+            b'$' => match rest {
+                [b'{' | b'(' | b'@' | b'*', ..] => true,
+                [digit] => digit.is_ascii_digit(),
+                [second, ..] => {
+                    (second.is_ascii_alphabetic() || *second == b'_')
+                        && identifier(rest)
+                        && is_variable_name(rest)
+                }
+                [] => true,
+            },
+            b'<' => bytes.contains(&b'>') || rest.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'-'),
+            b'{' => bytes.ends_with(b"}") || bytes.starts_with(b"{{") || identifier(rest),
+            b'[' => bytes.ends_with(b"]"),
+            b'%' => {
+                rest == b"s"
+                    || rest == b"v"
+                    || rest.starts_with(b"(")
+                    || rest.strip_suffix(b"%").is_some_and(identifier)
+            }
+            b'#' => rest.starts_with(b"{"),
+            _ => value.contains("${") || value.contains("{{"),
+        }
+}
+
+/// Whether what follows a `$` is a variable: `$password1` and `$API_KEY2` are, `$ecret123` is somebody's password.
+fn is_variable_name(name: &[u8]) -> bool {
+    let letters = name.iter().position(u8::is_ascii_digit).unwrap_or(name.len());
+    let screaming = !name.iter().any(u8::is_ascii_lowercase);
+    let word = String::from_utf8_lossy(&name[..letters]).to_ascii_lowercase();
+    letters == name.len() || screaming || is_stand_in(word.trim_matches('_'))
+}
+
+/// Whether `value` stands in for a secret: a template, or nothing but words such as `your-api-key` and `changeme`.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    // `required|min:8` is what a form demands of the value.
+    const DEMANDS: [&str; 6] = ["required|", "nullable|", "sometimes|", "optional|", "string|", "confirmed|"];
+    DEMANDS.iter().any(|demand| value.starts_with(demand)) || is_template(value) || {
+        let mut any = false;
+        let known = each_word(value, |word| {
+            any = true;
+            is_stand_in(word)
+        });
+        known && any
+    }
+}
+
+/// Calls `judge` with each word of `value` in lower case, split at separators and before capitals, until one fails.
+fn each_word(value: &str, mut judge: impl FnMut(&str) -> bool) -> bool {
+    let mut word = String::new();
+    let mut previous = ' ';
+    for c in value.chars() {
+        let begins = !c.is_alphanumeric() || (c.is_uppercase() && previous.is_lowercase());
+        if begins && !word.is_empty() {
+            if !judge(&word) {
+                return false;
+            }
+            word.clear();
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+        previous = c;
+    }
+    word.is_empty() || judge(&word)
+}
+
+/// Whether every part of `value` is a word, perhaps with a small number: `my-secret-2`, `authToken`, `test_foo2`,
+/// `prod-2024`.
+fn is_wordy(value: &str) -> bool {
+    each_word(value, |word| {
+        let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        let digits = word.len() - letters.len();
+        let only_letters = letters.chars().all(char::is_alphabetic);
+        if letters.is_empty() {
+            digits <= 4
+        } else {
+            only_letters && letters.chars().count() >= 2 && digits <= 2
+        }
+    })
+}
+
+/// Where a secret is kept, rather than the secret: code, a path, a URL, the name of a variable, a digest.
+pub(super) fn is_reference(value: &str, quoted: bool) -> bool {
+    #[rustfmt::skip]
+    const SCHEMES: [&str; 16] = [
+        "env:", "file:", "vault:", "op:", "arn:", "ssm:", "secretref:", "keyring:", "keychain:", "sops:",
+        "sha1:", "sha256:", "sha384:", "sha512:", "sha256-", "sha512-",
+    ];
+    #[rustfmt::skip]
+    const ROOTS: [&str; 27] = [
+        "app", "args", "config", "context", "ctx", "data", "env", "import", "local", "module", "options",
+        "opts", "os", "params", "process", "props", "req", "request", "secrets", "self", "settings", "state",
+        "steps", "sys", "this", "var", "vars",
+    ];
+    let identifier = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '$'))
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '?' | '!'))
+    };
+    let bare = value.trim_end_matches([';', ',', '!', '?']);
+    if bare.contains("://") || bare.contains("::") || SCHEMES.iter().any(|scheme| bare.starts_with(scheme)) {
+        return true;
+    }
+    if bare.starts_with("ENC[") || bare.starts_with("{cipher}") {
+        return true;
+    }
+    // Code, a file to read (`@secret.txt`), a tag or an alias; but `@dmin123` and `!Passw0rd` are literals.
+    let marked = bare.starts_with('@') && bare.contains(['.', '/'])
+        || bare.starts_with(['&', '*', '!']) && !bare.bytes().any(|b| b.is_ascii_digit());
+    if !quoted && (marked || bare.trim_start_matches(['&', '*']).starts_with(['[', '{', '('])) {
+        return true;
+    }
+    let path = ["/", "./", "../", "~/"].iter().any(|start| bare.starts_with(start))
+        || (bare.len() > 3 && bare.as_bytes()[1..].starts_with(b":\\"))
+        || bare.matches('\\').count() >= 2;
+    if path && !bare.split(['/', '.', '\\']).any(looks_random) {
+        return true;
+    }
+    // A call or an index: an identifier, then a bracket.
+    let head =
+        bare.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$')).count();
+    let opened = head > 0 && matches!(bare.as_bytes().get(head), Some(b'(' | b'[' | b'{'));
+    if opened && (!quoted || bare.ends_with([')', ']', '}']) || !bare.contains([')', ']', '}'])) {
+        return true;
+    }
+    if bare.contains('.') && bare.split('.').all(identifier) {
+        let root = ROOTS.contains(&bare.split('.').next().unwrap_or_default());
+        return root || (!quoted && !bare.split('.').any(looks_random));
+    }
+    is_variable(bare)
+}
+
+/// `GITHUB_TOKEN`: capitals, joined by underscores, each part a word.
+fn is_variable(value: &str) -> bool {
+    value.contains('_')
+        && value.trim_start_matches('_').split('_').all(|part| {
+            let letters = part.bytes().filter(u8::is_ascii_uppercase).count();
+            let digits = part.bytes().filter(u8::is_ascii_digit).count();
+            letters + digits == part.len() && digits <= 3 && !part.is_empty()
+        })
+}
+
+/// The classes of characters a value is made of.
+#[derive(Default)]
+struct Makeup {
+    letters: usize,
+    upper: usize,
+    lower: usize,
+    digits: usize,
+    /// Marks that neither words nor names nor paths have between their letters.
+    marks: usize,
+    /// How often the class changes between neighbours, capitals at the beginning of a word not counted.
+    changes: usize,
+    length: usize,
+}
+
+fn makeup(value: &str) -> Makeup {
+    let mut makeup = Makeup::default();
+    let mut previous = None;
+    for c in value.chars() {
+        makeup.length += 1;
+        let class = if c.is_ascii_digit() {
+            makeup.digits += 1;
+            Some(0)
+        } else if c.is_uppercase() {
+            makeup.upper += 1;
+            Some(1)
+        } else if c.is_alphabetic() {
+            makeup.lower += usize::from(c.is_lowercase());
+            Some(2)
+        } else {
+            None
+        };
+        makeup.letters += usize::from(c.is_alphabetic());
+        if previous.is_some() && class.is_some() && previous != class {
+            makeup.changes += 1;
+        }
+        previous = class;
+    }
+    let inner = value.trim_matches(|c: char| !c.is_alphanumeric());
+    makeup.marks = inner
+        .chars()
+        .filter(|c| matches!(c, '!' | '@' | '#' | '$' | '%' | '^' | '&' | '*' | '+' | '=' | '~' | '?'))
+        .count();
+    makeup
+}
+
+/// Whether `value` looks drawn at random: long, varied, and no words. Hashes and ids do not: see [`is_digest`].
+pub(super) fn looks_random(value: &str) -> bool {
+    let made = makeup(value);
+    if made.length < 16 || !value.is_ascii() || distinct(value) < 8 || is_wordy(value) {
+        return false;
+    }
+    let mixed = made.digits >= 1 && made.letters >= 4 && made.changes >= 5;
+    let scrambled = made.upper >= 3 && made.lower >= 3 && made.changes * 4 >= made.length;
+    mixed || scrambled
+}
+
+/// Whether `value` is the kind of thing that is random and public: a hash in hex, a UUID.
+pub(super) fn is_digest(value: &str) -> bool {
+    value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+}
+
+/// Versions, dates, times and addresses: numbers with separators and perhaps a short word. And numbers as code
+/// writes them: `0xC000_006A`, `16u32`, `#d8dee9`.
+fn is_numeric(value: &str) -> bool {
+    const TYPES: [&str; 16] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+        "ul", "l",
+    ];
+    let lower = value.trim_start_matches('-').to_ascii_lowercase();
+    let bare = TYPES.iter().find_map(|suffix| lower.strip_suffix(suffix)).unwrap_or(&lower);
+    let (digits, hex) = bare.strip_prefix("0x").map_or((bare, false), |digits| (digits, true));
+    let is_digit = |b: u8| b == b'_' || if hex { b.is_ascii_hexdigit() } else { b.is_ascii_digit() };
+    if !digits.is_empty() && digits.bytes().all(is_digit) && digits.len() <= 24 {
+        return true;
+    }
+    if value.starts_with('#') && value.len() <= 9 && value[1..].bytes().all(|b| b.is_ascii_hexdigit()) {
+        return true;
+    }
+    let digits_first = value.trim_start_matches(['v', 'V']).starts_with(|c: char| c.is_ascii_digit());
+    let separated = value.contains(['.', ':', '-', '/']) || value.bytes().all(|b| b.is_ascii_digit());
+    digits_first
+        && separated
+        && value.split(['.', ':', '-', '/', '+']).all(|part| {
+            let letters = part.bytes().filter(u8::is_ascii_alphabetic).count();
+            part.bytes().all(|b| b.is_ascii_alphanumeric())
+                && (letters == 0 || letters <= 5 && part.len() <= 7)
+                && part
+                    .bytes()
+                    .zip(part.bytes().skip(1))
+                    .filter(|(a, b)| a.is_ascii_digit() != b.is_ascii_digit())
+                    .count()
+                    <= 2
+        })
+        && value.len() <= 40
+}
+
+fn is_email(value: &str) -> bool {
+    let value = value.trim_end_matches("'s");
+    value.split_once('@').is_some_and(|(user, host)| {
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+');
+        !user.is_empty()
+            && user.chars().all(plain)
+            && host.contains('.')
+            && !host.ends_with('.')
+            && host.chars().all(plain)
+    })
+}
+
+/// Any literal where only a password can stand: a word will do, a stand-in or a reference will not.
+pub(super) fn is_literal(value: &str, min: usize, quoted: bool) -> bool {
+    value.chars().count() >= min
+        && !is_placeholder(value)
+        && !is_reference(value, quoted)
+        && !is_technical(value)
+}
+
+/// What looks like a password even in the middle of prose: letters with digits or marks among them.
+pub(super) fn is_password(value: &str, min: usize) -> bool {
+    if !is_literal(value, min, false) || is_numeric(value) || is_email(value) {
+        return false;
+    }
+    // The entities of a web page.
+    if ["&quot", "&amp", "&lt", "&gt", "&#"].iter().any(|entity| value.contains(entity)) {
+        return false;
+    }
+    // `password1` and `token2` are variables.
+    if value.ends_with(|c: char| c.is_ascii_digit()) && is_stand_in(&value[..value.len() - 1].to_lowercase())
+    {
+        return false;
+    }
+    let made = makeup(value);
+    let joined = value.contains(['-', '_', '/', '.', '\'', '’', ':', '(', ')', ',']);
+    let mixed = made.letters > 0 && made.digits > 0 && !(joined && is_wordy(value));
+    let marked = made.letters > 0 && made.marks > 0 && !value.contains(['(', ')', '[', ']', '/', '<', '>']);
+    let scrambled = made.length >= 8 && made.upper >= 2 && made.lower >= 2 && made.changes * 2 > made.length;
+    mixed || marked || scrambled || is_word_list(value, '-')
+}
+
+/// What looks like an issued token or key: letters and digits, and no name with a number.
+pub(super) fn is_token(value: &str, min: usize) -> bool {
+    if !is_literal(value, min, false) || is_numeric(value) || is_email(value) || is_wordy_name(value) {
+        return false;
+    }
+    let made = makeup(value);
+    let mixed = made.digits >= 2 && made.letters >= 2;
+    let marked = made.digits >= 1 && made.letters >= 2 && made.marks >= 1;
+    let long = made.letters == made.length && made.length >= 20 && (made.upper == 0 || made.lower == 0);
+    mixed || marked || long || looks_random(value)
+}
+
+/// As [`is_wordy`], but a long run of letters is nobody's word.
+fn is_wordy_name(value: &str) -> bool {
+    is_wordy(value) && each_word(value, |word| word.chars().count() < 20)
+}
+
+/// Words as people draw them for a passphrase: four or more, plain, and none of those that hold a sentence together.
+pub(super) fn is_word_list(value: &str, separator: char) -> bool {
+    #[rustfmt::skip]
+    const GRAMMAR: [&str; 64] = [
+        "a", "all", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "do", "each",
+        "every", "for", "from", "has", "have", "if", "in", "into", "is", "it", "its", "least", "long", "may",
+        "minimum", "must", "never", "no", "not", "of", "on", "only", "or", "our", "same", "set", "should",
+        "so", "that", "the", "then", "there", "they", "this", "to", "up", "use", "used", "user", "was", "we",
+        "when", "which", "will", "with", "without", "would", "you", "your",
+    ];
+    let mut count = 0;
+    let plain = value.split(separator).all(|word| {
+        count += 1;
+        (3..=9).contains(&word.len())
+            && word.bytes().all(|b| b.is_ascii_lowercase())
+            && !GRAMMAR.contains(&word)
+    });
+    plain && count >= 4 && !is_placeholder(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b_03_stand_ins_are_no_secrets() {
+        for value in [
+            "",
+            "${API_KEY}",
+            "$TOKEN",
+            "$1",
+            "<your-api-key>",
+            "{{ token }}",
+            "%s",
+            "%(password)s",
+            "xxxxxxxx",
+            "********",
+            "sk-...",
+            "abc…",
+            "your-api-key",
+            "YOUR_API_KEY_HERE",
+            "changeme",
+            "change-me",
+            "None",
+            "null",
+            "string",
+            "my secret",
+            "[PAD]",
+            "Passwort",
+            "パスワード",
+        ] {
+            assert!(is_placeholder(value), "{value}");
+        }
+        for value in [
+            "hunter2",
+            "swordfish",
+            "$up3r!secret",
+            "$ecret123",
+            "wJalrXUtnFEMI/K7MDENG",
+            "1111",
+            "password1",
+        ] {
+            assert!(!is_placeholder(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn b_03_references_are_no_secrets() {
+        for value in [
+            "process.env.API_KEY",
+            "os.environ[",
+            "parse_token(input);",
+            "secrets.GITHUB_TOKEN",
+            "/run/secrets/db",
+            "https://example.com/x",
+            "env:DB_PASS",
+            "GITHUB_TOKEN",
+            "self.token",
+            "env::var(",
+            "params[:password]",
+            "sha256:abcdef",
+            "op://vault/item",
+            "~/.ssh/id_ed25519",
+            "@secret.txt",
+            "arn:aws:secretsmanager:x",
+        ] {
+            assert!(is_reference(value, false), "{value}");
+        }
+        for value in ["hunter2", "ab(c1)d!", "/K7MDENGbPxRfiCY3xWq/2vLm", "p@ss.w0rd!", "abc_123"] {
+            assert!(!is_reference(value, true), "{value}");
+        }
+    }
+
+    #[test]
+    fn b_03_passwords_are_told_from_prose() {
+        for value in [
+            "hunter2",
+            "p@ssword",
+            "Tr0ub4dor&3",
+            "s3cr3t!",
+            "пароль123x",
+            "xK9mQw",
+            "correct-horse-battery-staple",
+        ] {
+            assert!(is_password(value, 6), "{value}");
+        }
+        for value in [
+            "stored",
+            "required",
+            "user-supplied",
+            "one-time",
+            "2026-02-14",
+            "1.2.3",
+            "10:30:00",
+            "bob@example.com",
+            "SHA-256",
+            "8-character",
+            "config.password",
+            "hashedPassword",
+            "don't",
+            "and/or",
+            "end-to-end-encrypted",
+            "step-2",
+            "v1.2.3-beta.4",
+            "127.0.0.1:6379",
+        ] {
+            assert!(!is_password(value, 6), "{value}");
+        }
+    }
+
+    #[test]
+    fn b_03_tokens_are_told_from_names() {
+        for value in [
+            "0123456789abcdef0123456789abcdef",
+            "550e8400-e29b-41d4-a716-446655440000",
+            "abcd1234efgh",
+            "a1b2c3d4",
+            "abcdefghijklmnopqrstuvwxyz",
+            "dGhpcyBpcyBhIHNlY3JldA==",
+        ] {
+            assert!(is_token(value, 8), "{value}");
+        }
+        for value in [
+            "my-secret-2",
+            "authToken",
+            "test_foo2",
+            "identifier",
+            "40000",
+            "bearer",
+            "getUserToken2",
+            "v1.2.3",
+        ] {
+            assert!(!is_token(value, 6), "{value}");
+        }
+    }
+
+    #[test]
+    fn b_03_randomness_needs_more_than_length() {
+        assert!(looks_random("wJalrXUtnFEMIK7MDENGbPxRfiCY"));
+        assert!(looks_random("aGVsbG8gd29ybGQgdGhpcw"));
+        assert!(!looks_random("getUserAuthenticationTokenProvider"));
+        assert!(!looks_random("aaaaaaaaaaaaaaaaaaaaaaaa1111"));
+        assert!(is_digest("550e8400-e29b-41d4-a716-446655440000") && !is_digest("xyz"));
+    }
+}

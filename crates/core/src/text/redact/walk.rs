@@ -1,0 +1,177 @@
+//! The small steps over text that the scanners share.
+
+use super::Kind;
+
+/// Stands in for every byte of what is already redacted: no scanner's alphabet holds it, none looks across it, and
+/// how many of them stand in a row tells nothing.
+pub(super) const MASK: u8 = 1;
+
+/// How far a value is looked at to judge it. Longer values are redacted whole all the same.
+const JUDGED: usize = 128;
+
+/// A secret in the text, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) kind: Kind,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// Whether a token may begin at `at`: what stands before is no letter or digit, or is the end of an escape such as
+/// `\n`, `\u003d` or `%3D` in quoted text.
+pub(super) fn starts_word(bytes: &[u8], at: usize) -> bool {
+    match &bytes[..at] {
+        [.., before] if !before.is_ascii_alphanumeric() => true,
+        [.., b'\\', b'n' | b'r' | b't'] => true,
+        [.., b'%', a, b] => a.is_ascii_hexdigit() && b.is_ascii_hexdigit(),
+        [.., b'\\', b'u', a, b, c, d] => [a, b, c, d].iter().all(|digit| digit.is_ascii_hexdigit()),
+        before => before.is_empty(),
+    }
+}
+
+/// The end of the run of bytes from `at` on that `belongs` accepts.
+pub(super) fn run_end(bytes: &[u8], at: usize, belongs: impl Fn(u8) -> bool) -> usize {
+    bytes[at..].iter().position(|b| !belongs(*b)).map_or(bytes.len(), |length| at + length)
+}
+
+/// The end of the spaces and tabs at `at`. More than a screen's width of them separates rather than aligns.
+pub(super) fn skip_blanks(bytes: &[u8], at: usize) -> usize {
+    let end = bytes.len().min(at + 120);
+    bytes[at..end].iter().position(|b| !matches!(b, b' ' | b'\t')).map_or(end, |length| at + length)
+}
+
+/// Remembers where the last run ended, so that many starts inside one long run cost one walk over it.
+#[derive(Default)]
+pub(super) struct RunEnds {
+    start: usize,
+    end: usize,
+    tries: usize,
+}
+
+impl RunEnds {
+    /// As [`run_end`]; `belongs` must be the same for all calls.
+    pub(super) fn find(&mut self, bytes: &[u8], at: usize, belongs: impl Fn(u8) -> bool) -> usize {
+        if !(self.start..self.end).contains(&at) {
+            *self = Self { start: at, end: run_end(bytes, at, belongs), tries: 0 };
+        }
+        self.end
+    }
+
+    /// Whether another value in the run found last is worth judging. A run without a space in it that offered this
+    /// many values in vain is no list of settings, and judging is what costs.
+    pub(super) fn may_try(&mut self) -> bool {
+        const TRIES: usize = 16;
+        self.tries += 1;
+        self.tries <= TRIES
+    }
+}
+
+/// Which pairs of bytes some words begin with: nearly all of a text is passed over by this alone.
+pub(super) struct Openings([bool; 1024]);
+
+impl Openings {
+    pub(super) const fn none() -> Self {
+        Self([false; 1024])
+    }
+
+    pub(super) const fn with(mut self, word: &str) -> Self {
+        self.0[Self::place(word.as_bytes()[0], word.as_bytes()[1])] = true;
+        self
+    }
+
+    /// That some pairs share a place costs a comparison and nothing else.
+    const fn place(first: u8, second: u8) -> usize {
+        (first as usize * 31 + second as usize) % 1024
+    }
+
+    pub(super) fn may_begin(&self, first: u8, second: u8) -> bool {
+        self.0[Self::place(first, second)]
+    }
+}
+
+/// The part of `value` that is judged.
+pub(super) fn head(value: &str) -> &str {
+    &value[..value.floor_char_boundary(JUDGED)]
+}
+
+/// The length of what `text` begins with if that is `word`, which is given in lower case, in any case.
+pub(super) fn prefix_in_any_case(text: &str, word: &str) -> Option<usize> {
+    if word.is_ascii() {
+        let start = text.as_bytes().get(..word.len())?;
+        return start.eq_ignore_ascii_case(word.as_bytes()).then_some(word.len());
+    }
+    let mut rest = text.chars();
+    for expected in word.chars() {
+        let actual = rest.next()?;
+        if actual != expected && !actual.to_lowercase().eq([expected]) {
+            return None;
+        }
+    }
+    Some(text.len() - rest.as_str().len())
+}
+
+/// Where `word`, given in lower-case ASCII, begins in any case at the start of a word.
+pub(super) fn words_in_any_case<'a>(bytes: &'a [u8], word: &'static str) -> impl Iterator<Item = usize> + 'a {
+    let first = word.as_bytes()[0];
+    let last = bytes.len().saturating_sub(word.len() - 1);
+    (0..last).filter(move |at| {
+        bytes[*at].to_ascii_lowercase() == first
+            && bytes[*at..*at + word.len()].eq_ignore_ascii_case(word.as_bytes())
+            && starts_word(bytes, *at)
+    })
+}
+
+/// What some base64 text (either alphabet, padding optional) holds, or `None` where it is no base64.
+pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len() * 3 / 4);
+    let (mut bits, mut held) = (0u32, 0);
+    for byte in text.trim_end_matches('=').bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6) | u32::from(value);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            out.push((bits >> held & 0xFF) as u8);
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_start_after_separators_and_escapes() {
+        for (text, starts) in
+            [("abc", false), ("=abc", true), ("\\nabc", true), ("%3Dabc", true), ("\\u003dabc", true)]
+        {
+            assert!(!starts_word(text.as_bytes(), text.len() - 2), "{text}");
+            let begin = text.len() - 3;
+            assert_eq!(starts_word(text.as_bytes(), begin), starts || begin == 0, "{text}");
+        }
+        assert!(!starts_word(b"xabc", 1));
+    }
+
+    #[test]
+    fn words_are_found_in_any_case() {
+        assert_eq!(words_in_any_case(b"cookie Cookie xcookie cook", "cookie").collect::<Vec<_>>(), [0, 7]);
+        assert_eq!(words_in_any_case(b"co", "cookie").count(), 0);
+        assert_eq!(prefix_in_any_case("ПАРОЛЬ: x", "пароль"), Some("ПАРОЛЬ".len()));
+        assert_eq!(prefix_in_any_case("parole", "password"), None);
+    }
+
+    #[test]
+    fn base64_is_read_in_both_alphabets() {
+        assert_eq!(base64("dXNlcjpwYXNz").unwrap(), b"user:pass");
+        assert_eq!(base64("_-8=").unwrap(), base64("/+8").unwrap());
+        assert_eq!(base64("a b"), None);
+    }
+}
