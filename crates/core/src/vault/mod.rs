@@ -3,11 +3,18 @@
 mod as_text;
 mod comment;
 pub mod daily_log;
+pub mod entry;
+pub mod erase;
 mod escape;
+pub mod frontmatter;
 pub mod ideas;
+pub mod identity;
+pub mod layout;
 pub mod lines;
 pub mod marker;
 pub mod memory;
+pub mod path;
 pub mod priority;
 pub mod review;
 pub mod system_log;
+pub mod tombstone;

@@ -1,0 +1,389 @@
+//! One memory: properties and a free Markdown body (VLT-02).
+//!
+//! Scope (B-05) and provenance (B-01) are properties like the others. A note that a person put into the vault by
+//! hand, with few properties or none, is an entry too: what is missing has a default, what is unknown is kept.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::frontmatter::{self, Note, list, scalar};
+use super::lines::newline_of;
+use super::path::VaultPath;
+use crate::id::EntryId;
+use crate::provenance::{Origin, Provenance};
+use crate::scope::{ProjectId, Scope};
+use crate::text::clean::one_line;
+use crate::time::{Timestamp, iso, parse};
+
+/// The longest body that is saved as one memory. A memory is a few lines; a megabyte is a file.
+pub const MAX_BODY_BYTES: usize = 1024 * 1024;
+/// The longest title that listings show, in characters.
+pub const MAX_TITLE_CHARS: usize = 80;
+
+/// Where an entry is in its life (VLT-03).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Holds.
+    Active,
+    /// Held, and is settled.
+    Resolved,
+    /// A newer version took its place.
+    Superseded,
+    /// An idea that has not become a project.
+    Incubating,
+    /// A word of the person's own; treated as not active.
+    Other(String),
+}
+
+impl Status {
+    /// The word in the frontmatter.
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Active => "active",
+            Self::Resolved => "resolved",
+            Self::Superseded => "superseded",
+            Self::Incubating => "incubating",
+            Self::Other(word) => word,
+        }
+    }
+
+    /// Reads the word; anything unknown is kept as it is.
+    pub fn of(word: &str) -> Self {
+        match word {
+            "active" => Self::Active,
+            "resolved" => Self::Resolved,
+            "superseded" => Self::Superseded,
+            "incubating" => Self::Incubating,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+}
+
+impl Serialize for Status {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// How sure we were when the memory was captured (SID-04…06).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// Said outright.
+    High,
+    /// Inferred from several sightings.
+    Medium,
+    /// Seen once.
+    Low,
+}
+
+impl Confidence {
+    /// The word in the frontmatter.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        [Self::High, Self::Medium, Self::Low].into_iter().find(|confidence| confidence.word() == word)
+    }
+}
+
+/// The properties of one memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its id; `None` for a note that we did not write.
+    pub id: Option<EntryId>,
+    /// What sort of memory it is: a word the person chooses, also the name of its folder.
+    pub kind: String,
+    /// Where it is in its life.
+    pub status: Status,
+    /// When it was first saved.
+    pub created: Option<Timestamp>,
+    /// When it last changed.
+    pub updated: Option<Timestamp>,
+    /// The person's own words for finding it.
+    pub tags: Vec<String>,
+    /// The group it was saved in.
+    pub group: String,
+    /// How far it reaches.
+    pub scope: Scope,
+    /// Whether it loads at every session start.
+    pub always_load: bool,
+    /// The archived version it took the place of.
+    pub supersedes: Option<String>,
+    /// The entry that took its place.
+    pub superseded_by: Option<String>,
+    /// How sure we were.
+    pub confidence: Option<Confidence>,
+    /// Whose words support it.
+    pub provenance: Provenance,
+}
+
+impl Entry {
+    /// Reads the properties of a note. `path` supplies what the note itself does not say.
+    pub fn of(note: &Note<'_>, path: &VaultPath) -> Self {
+        let text = |key| note.text_of(key).map(str::to_owned);
+        let mut folders = path.parts();
+        let (group, kind) = (folders.next().unwrap_or_default(), folders.next().unwrap_or_default());
+        let project = note.text_of("project").filter(|id| !id.is_empty());
+        let scope = match (note.text_of("scope"), project) {
+            (Some("project"), Some(id)) => Scope::Project(ProjectId::new(id)),
+            _ => Scope::Global,
+        };
+        Self {
+            id: note.text_of("id").and_then(EntryId::parse),
+            kind: text("kind").unwrap_or_else(|| kind.trim_start_matches('_').to_owned()),
+            status: note.text_of("status").map_or(Status::Active, Status::of),
+            created: note.text_of("created").and_then(parse),
+            updated: note.text_of("updated").and_then(parse),
+            tags: note.list_of("tags"),
+            group: text("group").unwrap_or_else(|| group.to_owned()),
+            scope,
+            always_load: note.text_of("always_load") == Some("true"),
+            supersedes: text("supersedes"),
+            superseded_by: text("superseded_by"),
+            confidence: note.text_of("confidence_rating_at_capture").and_then(Confidence::of),
+            provenance: Provenance {
+                // A note without an origin was typed by whoever owns the vault.
+                origin: note.text_of("origin").and_then(|word| word.parse().ok()).unwrap_or(Origin::User),
+                session: text("session"),
+                messages: note.list_of("messages"),
+            },
+        }
+    }
+
+    /// A new note: every property of VLT-02 on a line of its own, then the body, ended by a newline.
+    pub fn render(&self, body: &str) -> String {
+        let time =
+            |at: Option<Timestamp>| at.map_or_else(|| "null".to_owned(), |at| scalar(&iso(at)).into_owned());
+        let optional = |text: &Option<String>| {
+            text.as_deref().map_or_else(|| "null".to_owned(), |text| scalar(text).into_owned())
+        };
+        let mut lines = vec![
+            ("id", self.id.as_ref().map_or("null", EntryId::as_str).to_owned()),
+            ("kind", scalar(&self.kind).into_owned()),
+            ("status", scalar(self.status.word()).into_owned()),
+            ("created", time(self.created)),
+            ("updated", time(self.updated)),
+            ("tags", list(&self.tags)),
+            ("group", scalar(&self.group).into_owned()),
+            ("scope", self.scope.word().to_owned()),
+        ];
+        if let Some(project) = self.scope.project() {
+            lines.push(("project", scalar(project.as_str()).into_owned()));
+        }
+        lines.extend([
+            ("always_load", self.always_load.to_string()),
+            ("supersedes", optional(&self.supersedes)),
+            ("superseded_by", optional(&self.superseded_by)),
+            ("confidence_rating_at_capture", self.confidence.map_or("null", Confidence::word).to_owned()),
+            ("origin", self.provenance.origin.word().to_owned()),
+        ]);
+        if let Some(session) = &self.provenance.session {
+            lines.push(("session", scalar(session).into_owned()));
+        }
+        if !self.provenance.messages.is_empty() {
+            lines.push(("messages", list(&self.provenance.messages)));
+        }
+        let mut text = String::from("---\n");
+        for (key, value) in lines {
+            text.push_str(&format!("{key}: {value}\n"));
+        }
+        text.push_str("---\n\n");
+        text.push_str(body.trim_start_matches('\n'));
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// What a listing calls a note: its first heading or first line of text, else its file name.
+pub fn title(body: &str, path: &VaultPath) -> String {
+    body.lines()
+        .map(|line| line.trim().trim_start_matches('#').trim())
+        .find(|line| line.chars().any(char::is_alphanumeric))
+        .map_or_else(|| path.stem().to_owned(), |line| one_line(line, MAX_TITLE_CHARS))
+}
+
+/// The two notes that a change of mind leaves behind (VLT-04).
+pub struct Evolution {
+    /// What now stands at the old path.
+    pub new: String,
+    /// The old note, marked as superseded, for the archive.
+    pub archived: String,
+}
+
+/// What [`evolve`] needs to know.
+pub struct Evolve<'a> {
+    /// The new body.
+    pub body: &'a str,
+    /// Why the person changed their mind; kept in the new note.
+    pub reason: &'a str,
+    /// The id of the new version.
+    pub id: &'a EntryId,
+    /// When.
+    pub at: Timestamp,
+    /// Where the entry is.
+    pub path: &'a VaultPath,
+    /// Where the old version goes.
+    pub archive: &'a VaultPath,
+    /// Whose words the new body is.
+    pub origin: Origin,
+}
+
+/// The new and the archived text of an entry whose body is replaced. Both keep every property and comment that we
+/// do not need to change; the archived one keeps its body byte for byte.
+pub fn evolve(old: &str, change: &Evolve<'_>) -> Result<Evolution, frontmatter::Error> {
+    let note = Note::parse(old)?;
+    let at = iso(change.at);
+    let newline = newline_of(old);
+    let archived = note.head_with(&[
+        ("status", Some(Status::Superseded.word())),
+        ("superseded_by", Some(change.path.as_str())),
+    ])? + note.body();
+    let mut new = note.head_with(&[
+        ("id", Some(change.id.as_str())),
+        ("status", Some(Status::Active.word())),
+        ("updated", Some(&at)),
+        ("supersedes", Some(change.archive.as_str())),
+        ("superseded_by", None),
+        ("origin", Some(change.origin.word())),
+        ("evolved_because", Some(change.reason)),
+    ])?;
+    new.push_str(newline);
+    new.push_str(&change.body.trim_start_matches(['\n', '\r']).replace("\r\n", "\n").replace('\n', newline));
+    if !new.ends_with('\n') {
+        new.push_str(newline);
+    }
+    Ok(Evolution { new, archived })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn path() -> VaultPath {
+        VaultPath::parse("personal-private/fix/staging-db.md").unwrap()
+    }
+
+    fn entry() -> Entry {
+        Entry {
+            id: Some(EntryId::new([7; 8])),
+            kind: "fix".into(),
+            status: Status::Active,
+            created: parse("2026-11-15T02:13:08Z"),
+            updated: parse("2026-11-15T02:13:08Z"),
+            tags: vec!["db".into(), "staging env".into()],
+            group: "personal-private".into(),
+            scope: Scope::Project(ProjectId::new("github.com/acme/widgets")),
+            always_load: false,
+            supersedes: None,
+            superseded_by: None,
+            confidence: Some(Confidence::High),
+            provenance: Provenance {
+                origin: Origin::User,
+                session: Some("s-1".into()),
+                messages: vec!["a".into()],
+            },
+        }
+    }
+
+    #[test]
+    fn vlt_02_every_property_is_written() {
+        insta::assert_snapshot!(entry().render("\n# Staging\n\nPort 5433."), @r#"
+        ---
+        id: m-e1r70w3ge1r7
+        kind: fix
+        status: active
+        created: 2026-11-15T02:13:08Z
+        updated: 2026-11-15T02:13:08Z
+        tags: [db, staging env]
+        group: personal-private
+        scope: project
+        project: github.com/acme/widgets
+        always_load: false
+        supersedes: null
+        superseded_by: null
+        confidence_rating_at_capture: high
+        origin: user
+        session: s-1
+        messages: [a]
+        ---
+
+        # Staging
+
+        Port 5433.
+        "#);
+    }
+
+    #[test]
+    fn a_note_made_by_hand_is_an_entry() {
+        let text = "# Coffee\n\nNo sugar.\n";
+        let note = Note::parse(text).unwrap();
+        let entry = Entry::of(&note, &VaultPath::parse("personal-private/likes/coffee.md").unwrap());
+        assert_eq!((entry.kind.as_str(), entry.group.as_str()), ("likes", "personal-private"));
+        assert_eq!((entry.status, entry.scope, entry.id), (Status::Active, Scope::Global, None));
+        assert_eq!(title(note.body(), &path()), "Coffee");
+        assert_eq!(title("---\n***\n", &path()), "staging-db");
+    }
+
+    #[test]
+    fn vlt_04_evolve_keeps_what_it_does_not_need_to_change() {
+        let old = "---\r\nkind: fix\r\nmine: [1, 2] # keep\r\nstatus: active\r\n---\r\n\r\nOld  \r\n";
+        let archive =
+            VaultPath::parse("personal-private/_archive/personal-private/fix/staging-db.md.20261115.md")
+                .unwrap();
+        let id = EntryId::new([7; 8]);
+        let change = Evolve {
+            body: "New\nlines",
+            reason: "it: moved",
+            id: &id,
+            at: parse("2026-11-15").unwrap(),
+            path: &path(),
+            archive: &archive,
+            origin: Origin::User,
+        };
+        let Evolution { new, archived } = evolve(old, &change).unwrap();
+        assert_eq!(
+            archived,
+            "---\r\nkind: fix\r\nmine: [1, 2] # keep\r\nstatus: superseded\r\nsuperseded_by: personal-private/fix/staging-db.md\r\n---\r\n\r\nOld  \r\n"
+        );
+        assert!(new.starts_with("---\r\nkind: fix\r\nmine: [1, 2] # keep\r\nstatus: active\r\nid: m-"));
+        assert!(new.ends_with("evolved_because: \"it: moved\"\r\n---\r\n\r\nNew\r\nlines\r\n"));
+        let note = Note::parse(&new).unwrap();
+        assert_eq!(Entry::of(&note, &path()).supersedes.as_deref(), Some(archive.as_str()));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_rendered_reads_back(
+            kind in "[a-z]{1,8}", tags in prop::collection::vec(any::<String>(), 0..3), body in any::<String>(),
+            session in prop::option::of("\\PC{1,20}"), global in any::<bool>(), always in any::<bool>(),
+        ) {
+            let mut entry = entry();
+            entry.kind = kind;
+            entry.tags = tags;
+            entry.provenance.session = session;
+            entry.always_load = always;
+            if global { entry.scope = Scope::Global; }
+            let text = entry.render(&body);
+            let note = Note::parse(&text).unwrap();
+            prop_assert_eq!(&Entry::of(&note, &path()), &entry);
+            prop_assert_eq!(note.body().trim_matches('\n'), body.trim_matches('\n'));
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Finding a forgotten text wherever it stands, and cutting it out of what else stands there (B-08).
+//!
+//! Texts are compared in their normal form, block by block: a paragraph, a list item, a table row, a line of code. A
+//! memory that became a bullet in the daily log and a rule in MEMORY.md is found in both.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use crate::text::normal::normalised;
+
+/// A whole text shorter than this (in characters of its normal form) says too little to be searched for.
+const MIN_WHOLE_CHARS: usize = 8;
+/// One block of a longer text has to say more before it is taken for the same statement elsewhere.
+const MIN_BLOCK_CHARS: usize = 24;
+/// So many bytes in a row of what was forgotten are a piece of it.
+const FRAGMENT_BYTES: usize = 12;
+/// Only short texts are searched for pieces: the few bytes of context that a journal keeps.
+const MAX_CONTEXT_BYTES: usize = 256;
+
+/// What is being forgotten.
+#[derive(Clone, Debug)]
+pub struct Target {
+    needles: Vec<String>,
+    /// Its lines as they were written, for searching bytes.
+    raw: Vec<Vec<u8>>,
+    /// For each needle a word that has to be in any file that says it; empty where there is none that is certain.
+    /// Most files of a vault are told apart by this alone, without bringing them into normal form.
+    telling: Vec<Vec<u8>>,
+}
+
+impl Target {
+    /// Everything that any of `texts` says.
+    pub fn new<S: AsRef<str>>(texts: &[S]) -> Self {
+        let (mut needles, mut raw) = (Vec::new(), Vec::new());
+        let mut add = |form: String, least: usize| {
+            if form.chars().count() >= least && !needles.contains(&form) {
+                needles.push(form);
+            }
+        };
+        for text in texts.iter().map(AsRef::as_ref) {
+            let forms: Vec<String> = blocks(text).into_iter().map(|block| normalised(&text[block])).collect();
+            add(join(&forms), MIN_WHOLE_CHARS);
+            forms.into_iter().for_each(|form| add(form, MIN_BLOCK_CHARS));
+            let long = |line: &&[u8]| line.len() >= FRAGMENT_BYTES;
+            raw.extend(text.lines().map(|line| line.trim().as_bytes()).filter(long).map(<[u8]>::to_vec));
+        }
+        let telling = needles.iter().map(|needle| telling_word(needle)).collect();
+        Self { needles, raw, telling }
+    }
+
+    /// Whether there is too little to search for: then only the memory itself can be removed.
+    pub fn is_empty(&self) -> bool {
+        self.needles.is_empty()
+    }
+
+    /// Whether the text stands in `text`.
+    pub fn is_in(&self, text: &str) -> bool {
+        !self.matches(text).is_empty()
+    }
+
+    /// Whether the text stands in a file, whatever it is: Markdown, lines of JSON, or bytes.
+    pub fn is_in_file(&self, bytes: &[u8]) -> bool {
+        if !self.may_be_in(bytes) {
+            return false;
+        }
+        let Ok(text) = std::str::from_utf8(bytes) else { return self.is_in_bytes(bytes) };
+        self.is_in_bytes(bytes) || self.is_in(text) || self.cut_json(text).is_some()
+    }
+
+    fn may_be_in(&self, bytes: &[u8]) -> bool {
+        let plain: Vec<u8> =
+            bytes.iter().filter(|byte| !is_marker(**byte)).map(u8::to_ascii_lowercase).collect();
+        self.telling.iter().any(|word| word.is_empty() || contains(&plain, word))
+    }
+
+    fn is_in_bytes(&self, bytes: &[u8]) -> bool {
+        self.long_lines().any(|line| contains(bytes, line))
+    }
+
+    fn long_lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.raw.iter().map(Vec::as_slice).filter(|line| line.len() >= MIN_BLOCK_CHARS)
+    }
+
+    /// Whether a short text shows a piece of it.
+    pub fn shows_in(&self, text: &str) -> bool {
+        text.len() <= MAX_CONTEXT_BYTES
+            && text
+                .as_bytes()
+                .windows(FRAGMENT_BYTES)
+                .any(|piece| self.raw.iter().any(|line| contains(line, piece)))
+    }
+
+    /// The document without the blocks that say it; `None` if there are none. Every other byte stays.
+    pub fn cut(&self, document: &str) -> Option<String> {
+        let cuts = self.matches(document);
+        if cuts.is_empty() {
+            return None;
+        }
+        let (mut kept, mut done) = (String::with_capacity(document.len()), 0);
+        for cut in cuts {
+            kept.push_str(&document[done..cut.start]);
+            done = cut.end;
+        }
+        kept.push_str(&document[done..]);
+        Some(kept)
+    }
+
+    /// The same for JSON, whole or line by line: strings that say it lose the blocks that do.
+    pub fn cut_json(&self, text: &str) -> Option<String> {
+        let mut changed = false;
+        let mut out = String::with_capacity(text.len());
+        if let Ok(mut whole) = serde_json::from_str::<Value>(text) {
+            changed = self.cut_value(&mut whole);
+            out = whole.to_string();
+        } else {
+            for line in text.split_inclusive('\n') {
+                let mut value = serde_json::from_str::<Value>(line).unwrap_or(Value::Null);
+                if self.cut_value(&mut value) {
+                    changed = true;
+                    out.push_str(&value.to_string());
+                    out.push('\n');
+                } else {
+                    out.push_str(line);
+                }
+            }
+        }
+        changed.then_some(out)
+    }
+
+    fn cut_value(&self, value: &mut Value) -> bool {
+        match value {
+            Value::String(text) => match self.cut(text) {
+                Some(kept) => {
+                    *text = kept;
+                    true
+                }
+                None => false,
+            },
+            Value::Array(items) => items.iter_mut().fold(false, |any, item| self.cut_value(item) | any),
+            Value::Object(fields) => fields.values_mut().fold(false, |any, item| self.cut_value(item) | any),
+            _ => false,
+        }
+    }
+
+    /// The ranges of whole blocks that a needle runs through, in order and apart.
+    fn matches(&self, document: &str) -> Vec<Range<usize>> {
+        let blocks = blocks(document);
+        let forms: Vec<String> = blocks.iter().map(|block| normalised(&document[block.clone()])).collect();
+        let joined = join(&forms);
+        let mut hit = vec![false; blocks.len()];
+        for needle in &self.needles {
+            let mut from = 0;
+            while let Some(found) = joined[from..].find(needle.as_str()) {
+                let at = from + found..from + found + needle.len();
+                if stands_alone(&joined, &at) {
+                    mark(&forms, &at, &mut hit);
+                }
+                from = at.start + joined[at.start..].chars().next().map_or(1, char::len_utf8);
+            }
+        }
+        for (block, hit) in blocks.iter().zip(&mut hit) {
+            *hit |= self.is_in_bytes(&document.as_bytes()[block.clone()]);
+        }
+        blocks.into_iter().zip(hit).filter(|(_, hit)| *hit).map(|(block, _)| block).collect()
+    }
+}
+
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.windows(wanted.len()).any(|window| window == wanted)
+}
+
+/// Emphasis and code marks may stand inside a word.
+fn is_marker(byte: u8) -> bool {
+    matches!(byte, b'*' | b'_' | b'`' | b'~')
+}
+
+/// The longest ASCII word of a needle: the same in every spelling that has this normal form, and inside JSON.
+fn telling_word(needle: &str) -> Vec<u8> {
+    let words = needle.split(|c: char| !c.is_ascii_alphanumeric());
+    let inside_ascii = words.filter(|word| word.len() >= 3 && needle.is_ascii());
+    inside_ascii.max_by_key(|word| word.len()).unwrap_or_default().as_bytes().to_vec()
+}
+
+fn join(forms: &[String]) -> String {
+    forms.iter().filter(|form| !form.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a match is not part of longer words. Scripts without spaces have no such borders.
+fn stands_alone(text: &str, at: &Range<usize>) -> bool {
+    let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    let inside = |edge: Option<char>, beyond: Option<char>| word(edge) && word(beyond);
+    let matched = &text[at.clone()];
+    !inside(matched.chars().next(), text[..at.start].chars().next_back())
+        && !inside(matched.chars().next_back(), text[at.end..].chars().next())
+}
+
+/// Marks the blocks whose normal forms a range of the joined text touches.
+fn mark(forms: &[String], at: &Range<usize>, hit: &mut [bool]) {
+    let mut start = 0;
+    for (form, hit) in forms.iter().zip(hit).filter(|(form, _)| !form.is_empty()) {
+        let end = start + form.len();
+        *hit |= start < at.end && at.start < end;
+        start = end + 1;
+    }
+}
+
+/// The blocks of a document as byte ranges of whole lines: list items and paragraphs with their following lines,
+/// headings, table rows, lines of code, comments. Blank lines and frontmatter fences are blocks of their own.
+fn blocks(text: &str) -> Vec<Range<usize>> {
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    let (mut at, mut fenced, mut open) = (0, false, false);
+    for line in text.split_inclusive('\n') {
+        let (range, bare) = (at..at + line.len(), line.trim());
+        at = range.end;
+        let fence = bare.starts_with("```") || bare.starts_with("~~~");
+        let alone = fence || fenced || bare.is_empty() || bare.starts_with(['#', '|']) || bare == "---";
+        fenced ^= fence;
+        match blocks.last_mut() {
+            Some(last) if open && !alone && !starts_item(bare) => last.end = range.end,
+            _ => blocks.push(range),
+        }
+        open = !alone;
+    }
+    blocks
+}
+
+fn starts_item(line: &str) -> bool {
+    let after_number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    ["- ", "* ", "+ "].iter().any(|bullet| line.starts_with(bullet))
+        || (after_number.len() < line.len()
+            && (after_number.starts_with(". ") || after_number.starts_with(") ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECRET: &str = "The staging host is hermes, port 5433.";
+
+    #[test]
+    fn b_08_the_same_statement_is_found_in_any_dress() {
+        let target = Target::new(&[SECRET]);
+        for text in [
+            "* 🔴 (10:02) The staging host is hermes, port 5433. <!-- o-1 user -->\n",
+            "intro\n\n- the staging host is\n  **hermes**, port 5433\n- other\n",
+            "> The staging host is hermes, port 5433.",
+        ] {
+            assert!(target.is_in(text), "{text}");
+        }
+        assert!(!target.is_in("The staging host is zeus, port 5433."));
+        assert!(!Target::new(&["port is 5433"]).is_in("support is 54330"));
+    }
+
+    #[test]
+    fn only_the_blocks_that_say_it_go() {
+        let target = Target::new(&[SECRET]);
+        let document =
+            "# Log\r\n\r\n- a\r\n- The staging host is hermes,\r\n  port 5433.\r\n- b  \r\n\r\n| x | y |\r\n";
+        assert_eq!(target.cut(document).unwrap(), "# Log\r\n\r\n- a\r\n- b  \r\n\r\n| x | y |\r\n");
+        assert_eq!(target.cut("# Log\n\n- a\n"), None);
+    }
+
+    #[test]
+    fn a_text_of_several_blocks_goes_as_a_whole_and_by_its_longer_parts() {
+        let target = Target::new(&["Deploy\n\n1. tag\n2. run the long deployment script twice"]);
+        assert_eq!(
+            target.cut("x\n\nDeploy\n\n1. tag\n2. run the long deployment script twice\n\ny\n").unwrap(),
+            "x\n\n\n\ny\n"
+        );
+        assert!(target.is_in("- run the long deployment script twice"));
+        assert!(!target.is_in("1. tag"));
+    }
+
+    #[test]
+    fn json_is_cut_inside_its_strings() {
+        let target = Target::new(&[SECRET]);
+        let line =
+            serde_json::json!({"n": 1, "messages": format!("[User]: hi\n\n{SECRET}\n\nbye")}).to_string();
+        let file = format!("{line}\n{{\"other\":true}}\nnot json\n");
+        let cut = target.cut_json(&file).unwrap();
+        assert!(
+            !cut.contains("hermes") && cut.contains("bye") && cut.ends_with("{\"other\":true}\nnot json\n")
+        );
+        assert!(target.is_in_file(file.as_bytes()) && !target.is_in_file(cut.as_bytes()));
+    }
+
+    #[test]
+    fn short_texts_are_not_searched_for() {
+        assert!(Target::new(&["yes"]).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_cut_is_gone_and_the_rest_stays(before in "([a-z ]{0,20}\n){0,6}", after in "([a-z ]{0,20}\n){0,6}") {
+            let target = Target::new(&[SECRET]);
+            let document = format!("{before}\n- {SECRET}\n\n{after}");
+            let cut = target.cut(&document).unwrap();
+            prop_assert!(!target.is_in(&cut));
+            prop_assert_eq!(cut, format!("{before}\n\n{after}"));
+        }
+
+        #[test]
+        fn blocks_cover_every_byte_once(text in any::<String>()) {
+            let joined: String = blocks(&text).into_iter().map(|range| text[range].to_owned()).collect();
+            prop_assert_eq!(joined, text);
+        }
+    }
+}

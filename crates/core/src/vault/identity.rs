@@ -1,0 +1,57 @@
+//! The permanent tier: who the agent is and whom it works for (IDN-01). Written by the person; Rekindle reads it,
+//! proposes changes to it (IDN-05), and writes only the starters below, once, when the person runs `init`.
+
+/// One identity file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Its file name.
+    pub name: &'static str,
+    /// What it is for, in a few words.
+    pub about: &'static str,
+    /// What a new one holds: a heading and a hint that note apps hide.
+    pub starter: &'static str,
+    /// Whether a session starts by reading it, in this order, before MEMORY.md and today's log (IDN-04).
+    pub read_at_start: bool,
+}
+
+/// The files, in the order they are read.
+pub const DOCUMENTS: [Document; 4] = [
+    Document {
+        name: "SOUL.md",
+        about: "voice, values, boundaries",
+        starter: "# Soul\n\n<!-- How your agents should sound, what they value, what they must never do. -->\n",
+        read_at_start: true,
+    },
+    Document {
+        name: "USER.md",
+        about: "about you",
+        starter: "# User\n\n<!-- What an agent should know about you: your work, your machine, how you like things. -->\n",
+        read_at_start: true,
+    },
+    Document {
+        name: "IDENTITY.md",
+        about: "the agent's name and nature",
+        starter: "# Identity\n\n<!-- What the agent is called and what it is. -->\n",
+        read_at_start: false,
+    },
+    Document {
+        name: "AGENTS.md",
+        about: "operating instructions that every agent shares",
+        starter: "# Agents\n\n<!-- Instructions for every agent. `rekindle identity link DIR` makes an agent's folder use this file. -->\n",
+        read_at_start: false,
+    },
+];
+
+/// The file that all agents have to share (IDN-02).
+pub const SHARED: &str = "AGENTS.md";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idn_04_soul_comes_before_user() {
+        let read: Vec<_> = DOCUMENTS.iter().filter(|d| d.read_at_start).map(|d| d.name).collect();
+        assert_eq!(read, ["SOUL.md", "USER.md"]);
+    }
+}

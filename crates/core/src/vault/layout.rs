@@ -1,0 +1,228 @@
+//! Where everything lives in the vault (FND-08, VLT-01, VLT-04, R-02). The one list of folder names.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::path::{Error, VaultPath, slug};
+use crate::time::{Date, compact_day, day};
+
+/// `MEMORY.md`, the curated product.
+pub const MEMORY: &str = "MEMORY.md";
+/// `REVIEW.md`, the queue as a document.
+pub const REVIEW: &str = "REVIEW.md";
+/// `system-log.jsonl`, infrastructure changes.
+pub const SYSTEM_LOG: &str = "system-log.jsonl";
+/// `Ideas.md`, beside the vault folder at the root of the notes.
+pub const IDEAS: &str = "Ideas.md";
+/// What was forgotten, so that it stays forgotten.
+pub const TOMBSTONES: &str = "_meta/tombstones.jsonl";
+/// Entries that load at every session start.
+pub const ALWAYS_LOAD: &str = "_always-load";
+/// Entries nobody has looked at yet.
+pub const INBOX: &str = "_inbox";
+/// Earlier versions of entries.
+pub const ARCHIVE: &str = "_archive";
+/// Ideas and their research.
+pub const INCUBATOR: &str = "_idea-incubator";
+/// Machine-made bookkeeping that has to travel with the vault.
+pub const META: &str = "_meta";
+
+/// The folders of a new vault.
+pub const FOLDERS: [&str; 10] = [
+    "memory",
+    "personal-private",
+    "personal-private/_always-load",
+    "personal-private/_inbox",
+    "personal-private/_archive",
+    "personal-private/_idea-incubator",
+    "personal-private/domains",
+    "personal-projects",
+    "personal-skills",
+    META,
+];
+
+/// The three groups of entries (VLT-08).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// About the person and their work.
+    PersonalPrivate,
+    /// About one project as a whole.
+    PersonalProjects,
+    /// How to do a thing.
+    PersonalSkills,
+}
+
+impl Group {
+    /// Every group, in the order they are listed.
+    pub const ALL: [Self; 3] = [Self::PersonalPrivate, Self::PersonalProjects, Self::PersonalSkills];
+
+    /// The name of its folder.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::PersonalPrivate => "personal-private",
+            Self::PersonalProjects => "personal-projects",
+            Self::PersonalSkills => "personal-skills",
+        }
+    }
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for Group {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|group| group.word() == text).ok_or_else(|| {
+            format!("`{text}` is not a group (personal-private, personal-projects, personal-skills)")
+        })
+    }
+}
+
+/// A fixed file of the vault, by its constant.
+pub fn fixed(name: &'static str) -> VaultPath {
+    VaultPath::of(&[name])
+}
+
+/// `<group>/<kind>/<slug>.md` (VLT-01); always-load entries have a folder of their own, since session start reads
+/// exactly that folder (BRF-06).
+pub fn entry(group: Group, kind: &str, name: &str, always_load: bool) -> Result<VaultPath, Error> {
+    let file = format!("{}.md", slug("slug", name)?);
+    let kind = slug("kind", kind)?;
+    Ok(match always_load {
+        true => VaultPath::of(&[Group::PersonalPrivate.word(), ALWAYS_LOAD, &file]),
+        false => VaultPath::of(&[group.word(), &kind, &file]),
+    })
+}
+
+/// `personal-private/_archive/<original-path>.YYYYMMDD.md`, then `.YYYYMMDD-2.md` and so on (VLT-04).
+pub fn archive(original: &VaultPath, date: Date, nth: usize) -> Result<VaultPath, Error> {
+    let number = if nth > 1 { format!("-{nth}") } else { String::new() };
+    VaultPath::parse(&format!(
+        "{}/{ARCHIVE}/{original}.{}{number}.md",
+        Group::PersonalPrivate.word(),
+        compact_day(date)
+    ))
+}
+
+/// `memory/YYYY-MM-DD.md` (LOG-01).
+pub fn daily_log(date: Date) -> VaultPath {
+    VaultPath::of(&["memory", &format!("{}.md", day(date))])
+}
+
+/// `personal-private/_idea-incubator/<slug>/_index.md` (IDEA-03).
+pub fn idea(name: &str) -> Result<VaultPath, Error> {
+    Ok(VaultPath::of(&[Group::PersonalPrivate.word(), INCUBATOR, &slug("title", name)?, "_index.md"]))
+}
+
+/// What a path in the vault is, as far as its place tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shelf {
+    /// A current entry.
+    Entry(Group),
+    /// A current entry that loads at every session start.
+    AlwaysLoad,
+    /// Captured, not yet looked at.
+    Inbox,
+    /// An earlier version.
+    Archive,
+    /// An idea or its research.
+    Incubator,
+    /// Something else: the fixed documents, daily logs, a person's own files.
+    Other,
+}
+
+/// Where on the shelves a path is.
+pub fn shelf(path: &VaultPath) -> Shelf {
+    let mut parts = path.parts();
+    let Some(group) = parts.next().and_then(|part| part.parse::<Group>().ok()) else { return Shelf::Other };
+    match parts.next() {
+        _ if !path.name().ends_with(".md") => Shelf::Other,
+        Some(ALWAYS_LOAD) => Shelf::AlwaysLoad,
+        Some(INBOX) => Shelf::Inbox,
+        Some(ARCHIVE) => Shelf::Archive,
+        Some(INCUBATOR) => Shelf::Incubator,
+        Some(_) => Shelf::Entry(group),
+        None => Shelf::Other,
+    }
+}
+
+/// `note (conflict 20261115-021308).md`: somebody's version that came out when ours went in (B-09).
+pub fn conflict_copy(original: &VaultPath, stamp: &str) -> Result<VaultPath, Error> {
+    let (stem, dot, extension) = match original.name().rsplit_once('.') {
+        Some((stem, extension)) => (stem, ".", extension),
+        None => (original.name(), "", ""),
+    };
+    let mark = format!(" (conflict {stamp}){dot}{extension}");
+    let mut end = stem.len().min(super::path::MAX_NAME_BYTES - mark.len());
+    while !stem.is_char_boundary(end) {
+        end -= 1;
+    }
+    original.with_name(&format!("{}{mark}", &stem[..end]))
+}
+
+/// Whether a name is what a sync tool (or we) gave to the losing side of a conflict. Such files are left where they
+/// are, kept out of listings and reported (SEC-07).
+pub fn is_conflict_copy(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["(conflict ", "(conflicted copy", "'s conflicted copy", ".sync-conflict-", "-conflict-", "_conf("]
+        .iter()
+        .any(|mark| name.contains(mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vault::path::slug;
+
+    #[test]
+    fn vlt_01_entries_have_their_place() {
+        let path = entry(Group::PersonalPrivate, "Fix", "Staging DB", false).unwrap();
+        assert_eq!(path.as_str(), "personal-private/fix/staging-db.md");
+        assert_eq!(shelf(&path), Shelf::Entry(Group::PersonalPrivate));
+        let always = entry(Group::PersonalPrivate, "rule", "No force push", true).unwrap();
+        assert_eq!(always.as_str(), "personal-private/_always-load/no-force-push.md");
+        assert_eq!(shelf(&always), Shelf::AlwaysLoad);
+    }
+
+    #[test]
+    fn vlt_04_archive_names_never_collide() {
+        let path = entry(Group::PersonalSkills, "howto", "x", false).unwrap();
+        let date = "2026-11-15".parse().unwrap();
+        assert_eq!(
+            archive(&path, date, 1).unwrap().as_str(),
+            "personal-private/_archive/personal-skills/howto/x.md.20261115.md"
+        );
+        assert!(archive(&path, date, 2).unwrap().as_str().ends_with("x.md.20261115-2.md"));
+        assert_eq!(shelf(&archive(&path, date, 2).unwrap()), Shelf::Archive);
+    }
+
+    #[test]
+    fn the_longest_slug_still_has_an_archive_and_a_conflict_name() {
+        let longest = slug("slug", &"ä".repeat(400)).unwrap();
+        let path = entry(Group::PersonalPrivate, "fix", &longest, false).unwrap();
+        assert!(archive(&path, "2026-11-15".parse().unwrap(), 99).is_ok());
+        assert!(conflict_copy(&path, "20261115-021308").is_ok());
+    }
+
+    #[test]
+    fn sec_07_conflict_files_of_sync_tools_are_known() {
+        for name in [
+            "a (conflicted copy 2026-01-02).md",
+            "a.sync-conflict-20260102-030405-ABC.md",
+            "a (Ada's conflicted copy).md",
+        ] {
+            assert!(is_conflict_copy(name), "{name}");
+        }
+        let path = VaultPath::parse("personal-private/fix/a.md").unwrap();
+        let copy = conflict_copy(&path, "20261115-021308").unwrap();
+        assert_eq!(copy.as_str(), "personal-private/fix/a (conflict 20261115-021308).md");
+        assert!(is_conflict_copy(copy.name()) && !is_conflict_copy("merge-conflicts.md"));
+    }
+}

@@ -1,0 +1,132 @@
+//! What was forgotten, so that no machine mines it again (B-08).
+//!
+//! A tombstone travels with the vault and must not itself remember: it holds a salted hash of the text's normal
+//! form, the memory's id and the ids of the messages it came from, never the text.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::hash::ContentHash;
+use crate::id::EntryId;
+use crate::text::normal::normalised;
+use crate::time::{Timestamp, iso};
+
+/// One line of `_meta/tombstones.jsonl`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tombstone {
+    /// The version of this format.
+    pub v: u32,
+    /// When it was forgotten, ISO 8601.
+    pub at: String,
+    /// The memory, if the text was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<EntryId>,
+    /// What the hash is salted with: one random value per vault, so that texts are hashed once, not once a line.
+    pub salt: String,
+    /// The hash of salt and normal form.
+    pub hash: ContentHash,
+    /// The messages it was said in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<String>,
+}
+
+/// The hash under which a text is remembered as forgotten.
+pub fn grave(salt: &str, text: &str) -> ContentHash {
+    ContentHash::of_parts(&[salt.as_bytes(), normalised(text).as_bytes()])
+}
+
+impl Tombstone {
+    /// A tombstone for `text`.
+    pub fn new(at: Timestamp, salt: &str, text: &str, entry: Option<EntryId>, messages: Vec<String>) -> Self {
+        Self { v: 1, at: iso(at), entry, salt: salt.to_owned(), hash: grave(salt, text), messages }
+    }
+
+    /// The line in the file.
+    pub fn render(&self) -> String {
+        // A struct of strings always serialises; the empty line this would give is skipped on reading.
+        serde_json::to_string(self).unwrap_or_default() + "\n"
+    }
+}
+
+/// All tombstones of a vault, ready to be asked.
+#[derive(Clone, Debug, Default)]
+pub struct Graveyard {
+    salts: Vec<String>,
+    hashes: HashSet<ContentHash>,
+    entries: HashSet<EntryId>,
+    messages: HashSet<String>,
+    /// The lines that could not be read, by number from 1. They are kept in the file.
+    pub broken: Vec<usize>,
+}
+
+impl Graveyard {
+    /// Reads the file. Lines from newer versions count as far as they can be read.
+    pub fn parse(text: &str) -> Self {
+        let mut all = Self::default();
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            match serde_json::from_str::<Tombstone>(line) {
+                Ok(stone) => all.add(stone),
+                Err(_) => all.broken.push(number + 1),
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, stone: Tombstone) {
+        if !self.salts.contains(&stone.salt) {
+            self.salts.push(stone.salt);
+        }
+        self.hashes.insert(stone.hash);
+        self.entries.extend(stone.entry);
+        self.messages.extend(stone.messages);
+    }
+
+    /// The salt that new tombstones of this vault should use.
+    pub fn salt(&self) -> Option<&str> {
+        self.salts.first().map(String::as_str)
+    }
+
+    /// Whether nothing was ever forgotten here.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty() && self.entries.is_empty()
+    }
+
+    /// Whether this memory was forgotten.
+    pub fn holds_entry(&self, id: &EntryId) -> bool {
+        self.entries.contains(id)
+    }
+
+    /// Whether this very text was forgotten, whatever its spacing, case or list markers.
+    pub fn holds_text(&self, text: &str) -> bool {
+        self.salts.iter().any(|salt| self.hashes.contains(&grave(salt, text)))
+    }
+
+    /// Whether what this message said was forgotten.
+    pub fn holds_message(&self, id: &str) -> bool {
+        self.messages.contains(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b_08_a_forgotten_text_is_known_in_any_dress_and_its_words_are_not_kept() {
+        let stone = Tombstone::new(
+            crate::time::parse("2026-11-15").unwrap(),
+            "salt",
+            "The staging host is  Hermes.",
+            Some(EntryId::new([1; 8])),
+            vec!["msg-1".into()],
+        );
+        let file = stone.render() + "{broken\n" + &stone.render();
+        assert!(!file.to_lowercase().contains("hermes"));
+        let yard = Graveyard::parse(&file);
+        assert!(yard.holds_text("* the staging host is **hermes**"));
+        assert!(!yard.holds_text("the staging host is zeus"));
+        assert!(yard.holds_entry(&EntryId::new([1; 8])) && yard.holds_message("msg-1"));
+        assert_eq!((yard.salt(), yard.broken.as_slice()), (Some("salt"), [2].as_slice()));
+    }
+}
