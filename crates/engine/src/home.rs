@@ -168,7 +168,7 @@ impl Places {
 
     /// What was changed, and how to take it back (B-09).
     pub fn journal(&self) -> PathBuf {
-        self.state.join("journal")
+        self.state.join("journal.jsonl")
     }
 
     /// What hooks left for the worker.

@@ -1,7 +1,22 @@
 //! What Rekindle does: one folder per outside thing.
+//!
+//! - [`home`], [`config`], [`environment`], [`clock`], [`random`]: where things are, how they are set, what time it is
+//! - [`project`]: which project a folder belongs to
+//! - [`disk`]: the few ways a file may be written
+//! - [`vault`]: the only writer of Markdown
+//! - [`sessions`]: which sessions began and were not looked at yet
+//! - [`identity`]: who the agent is, and whether every agent reads the same files
+//! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
 
 pub mod clock;
 pub mod config;
+pub mod disk;
+pub mod doctor;
 pub mod environment;
 pub mod home;
+pub mod identity;
 pub mod project;
+pub mod random;
+pub mod sessions;
+pub mod setup;
+pub mod vault;

@@ -1,10 +1,11 @@
 //! One configuration file on disk.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::{self, ErrorKind, Read as _};
+use std::path::Path;
 
 use super::Error;
+use crate::disk;
 
 /// The file's text, None if there is no such file, or what is wrong with it in words that follow its name.
 pub(super) fn read(path: &Path, limit: u64) -> Result<Option<String>, String> {
@@ -43,65 +44,8 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Option<String>, String> {
 pub(super) fn write(path: &Path, text: &str, before: Option<&str>) -> Result<(), Error> {
     // People link their settings into a dotfiles folder: the link stays, its target changes.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = target.parent().unwrap_or(Path::new("."));
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |cause| Error::Write { path, cause }
-    };
-
-    make_folder(folder).map_err(failed(folder))?;
-    let temp = temp_name(folder).map_err(failed(folder))?;
-    let result = write_new(&temp, text).map_err(failed(&target)).and_then(|()| {
-        if fs::read(&target).ok().as_deref() != before.map(str::as_bytes) {
-            return Err(Error::Changed { path: path.to_owned() });
-        }
-        replace(&temp, &target).map_err(failed(&target))
-    });
-    if result.is_err() {
-        discard(&temp);
+    if fs::read(&target).ok().as_deref() != before.map(str::as_bytes) {
+        return Err(Error::Changed { path: path.to_owned() });
     }
-    result
-}
-
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-fn temp_name(folder: &Path) -> io::Result<PathBuf> {
-    let random = getrandom::u64()?;
-    Ok(folder.join(format!(".config.toml.{random:016x}.tmp")))
-}
-
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the settings are outside the vault; what is replaced was just compared"
-)]
-fn replace(temp: &Path, target: &Path) -> io::Result<()> {
-    fs::rename(temp, target)?;
-    // The rename itself is durable only once the folder is.
-    #[cfg(unix)]
-    if let Some(folder) = target.parent() {
-        fs::File::open(folder)?.sync_all()?;
-    }
-    Ok(())
-}
-
-#[expect(clippy::disallowed_methods, reason = "our own temporary file, of a name nobody else has")]
-fn discard(temp: &Path) {
-    // The error that brought us here is the one to report.
-    fs::remove_file(temp).ok();
+    disk::write_whole(&target, text.as_bytes()).map_err(|cause| Error::Write { path: target, cause })
 }

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use jiff::tz::TimeZone;
 use rekindle_core::config::{self as settings, File, Layers, Loaded, Place, Setting, Source, Value};
 
-use crate::environment;
 use crate::home::{self, Home};
+use crate::{clock, environment};
 
 /// The project's own file, in its root.
 pub const PROJECT_FILE: &str = ".rekindle.toml";
@@ -121,9 +121,9 @@ fn merge(
 pub fn zone(loaded: &Loaded) -> Result<TimeZone, Error> {
     let name = &loaded.config.time.zone;
     if name.is_empty() {
-        return Ok(TimeZone::system());
+        return Ok(clock::system_zone());
     }
-    TimeZone::get(name).map_err(|_| match loaded.get("time.zone") {
+    clock::named_zone(name).ok_or_else(|| match loaded.get("time.zone") {
         Ok(setting) => Error::Zone { place: setting.place.clone() },
         Err(unknown) => unknown.into(),
     })

@@ -93,11 +93,12 @@ fn the_registry_is_private() {
 fn a_crash_in_the_middle_leaves_nothing_that_matters() {
     let ground = Ground::new();
     ground.repository("widgets");
-    ground
-        .write("state/projects.json.new", "{ half of a much longer file that was never renamed".repeat(100));
+    ground.write(
+        "state/.rekindle-write-0.tmp",
+        "{ half of a much longer file that was never renamed".repeat(100),
+    );
     let id = ground.visit("widgets");
     assert_eq!(ground.id("widgets"), id);
-    assert!(!ground.at("state/projects.json.new").exists());
 }
 
 #[test]

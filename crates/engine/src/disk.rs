@@ -1,0 +1,425 @@
+//! The few ways a file may be written. Every one leaves either the old bytes or the new, never something between,
+//! whenever the process is killed. `clippy.toml` shuts the other ways.
+#![expect(clippy::disallowed_methods, reason = "this is the room that may write, rename and remove")]
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rekindle_core::hash::ContentHash;
+
+/// What files of ours may be read by: their owner (SEC-01).
+const PRIVATE_FILE: u32 = 0o600;
+const PRIVATE_FOLDER: u32 = 0o700;
+
+/// Makes a folder and those above it, for the owner only. Folders that exist keep their mode.
+pub fn make_folder(path: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, PRIVATE_FOLDER);
+    builder.create(path)
+}
+
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, PRIVATE_FILE);
+    options
+}
+
+/// What [`read`] found.
+#[derive(Debug)]
+pub enum Content {
+    /// No such file.
+    Missing,
+    /// The whole file.
+    Bytes(Vec<u8>),
+    /// More than was asked for: its size.
+    TooLarge(u64),
+    /// A folder, a device, a pipe: opening it could hang.
+    NotAFile,
+}
+
+/// Reads a file of at most `limit` bytes.
+pub fn read(path: &Path, limit: u64) -> io::Result<Content> {
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::Missing),
+        Err(error) => return Err(error),
+    };
+    if !metadata.is_file() {
+        return Ok(Content::NotAFile);
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(limit)).unwrap_or(0) + 1);
+    match File::open(path) {
+        Ok(file) => file.take(limit + 1).read_to_end(&mut bytes)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::Missing),
+        Err(error) => return Err(error),
+    };
+    Ok(if bytes.len() as u64 > limit { Content::TooLarge(metadata.len()) } else { Content::Bytes(bytes) })
+}
+
+/// The hash of a file of any size; `None` if there is none.
+pub fn hash(path: &Path) -> io::Result<Option<ContentHash>> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(ContentHash::of(&bytes))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether anything, even a dangling link, has this name.
+pub fn is_taken(path: &Path) -> io::Result<bool> {
+    match std::fs::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a new file and waits until it is on the disk. With `like`, it takes that file's mode.
+pub fn stage(path: &Path, bytes: &[u8], like: Option<&Path>) -> io::Result<()> {
+    let mut file = private(OpenOptions::new().write(true).create_new(true)).open(path)?;
+    file.write_all(bytes)?;
+    if let Some(original) = like {
+        file.set_permissions(std::fs::metadata(original)?.permissions())?;
+    }
+    file.sync_all()
+}
+
+/// Gives a staged file its name, unless the name is taken: then `AlreadyExists`, and nothing has happened.
+pub fn publish(staged: &Path, target: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        match renameat_with(CWD, staged, CWD, target, RenameFlags::NOREPLACE) {
+            Err(error) if is_unsupported(error) => {}
+            other => return Ok(other?),
+        }
+    }
+    // A hard link refuses a taken name as well; the two names then briefly mean one file.
+    match std::fs::hard_link(staged, target) {
+        Ok(()) => std::fs::remove_file(staged),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        Err(_) if is_taken(target)? => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => std::fs::rename(staged, target),
+    }
+}
+
+/// Lets two files change places, so that what was at `target` can be looked at before it is given up. Where the
+/// system cannot, the target is first kept under `staged`'s name by a copy beside it.
+pub fn exchange(staged: &Path, target: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        match renameat_with(CWD, staged, CWD, target, RenameFlags::EXCHANGE) {
+            Err(error) if is_unsupported(error) => {}
+            other => return Ok(other?),
+        }
+    }
+    let aside = target.with_extension("rekindle-aside");
+    stage(&aside, &std::fs::read(target)?, Some(target))?;
+    std::fs::rename(staged, target)?;
+    std::fs::rename(&aside, staged)
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn is_unsupported(error: rustix::io::Errno) -> bool {
+    use rustix::io::Errno;
+    [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP].contains(&error)
+}
+
+/// Waits until the names in a folder are on the disk.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    return File::open(path)?.sync_all();
+    // Windows has no way to sync a folder; its renames are ordered by the file system's own journal.
+    #[cfg(not(unix))]
+    Ok(())
+}
+
+/// Removes a file; one that is not there is as good.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Removes a file after overwriting its bytes, as far as the file system writes in place. The name goes first: no
+/// reader may ever see the zeros.
+pub fn shred(path: &Path) -> io::Result<()> {
+    let Some(folder) = path.parent() else { return remove(path) };
+    let hidden = free_name(folder, SHREDDING)?;
+    match std::fs::rename(path, &hidden) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other?,
+    }
+    sync_folder(folder)?;
+    let mut file = OpenOptions::new().write(true).open(&hidden)?;
+    let mut left = file.metadata()?.len();
+    let zeros = [0u8; 8192];
+    while left > 0 {
+        let chunk = left.min(zeros.len() as u64);
+        file.write_all(&zeros[..usize::try_from(chunk).unwrap_or(zeros.len())])?;
+        left -= chunk;
+    }
+    file.sync_all()?;
+    drop(file);
+    std::fs::remove_file(&hidden)?;
+    sync_folder(folder)
+}
+
+/// Replaces a machine's own file (configuration, registry) as a whole.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    make_folder(folder)?;
+    let staged = free_name(folder, "write-")?;
+    let like = path.exists().then_some(path);
+    stage(&staged, bytes, like).and_then(|()| std::fs::rename(&staged, path)).inspect_err(|_| {
+        // The error that brought us here is the one to report; a left-over is swept by `doctor`.
+        remove(&staged).unwrap_or_default();
+    })?;
+    sync_folder(folder)
+}
+
+/// Replaces a file whose old bytes must not stay on the disk. If somebody changed it since `old` was read, their
+/// version is put back, and the answer is `false`.
+pub fn replace_shredding(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let staged = free_name(folder, REPLACING)?;
+    stage(&staged, new, Some(path))?;
+    exchange(&staged, path)?;
+    let ours = std::fs::read(&staged)? == old;
+    if !ours {
+        exchange(&staged, path)?;
+    }
+    sync_folder(folder)?;
+    shred(&staged)?;
+    Ok(ours)
+}
+
+/// Moves a file of ours that cannot be used any more out of the way. An earlier one there is replaced.
+pub fn set_aside(path: &Path, aside: &Path) -> io::Result<()> {
+    std::fs::rename(path, aside)
+}
+
+/// Opens a lock file and holds its lock until the file is dropped. Waits at most `patience` for another holder, then
+/// fails with `TimedOut`: a process that was stopped in the middle must not stop this one for ever.
+pub fn lock(path: &Path, patience: Duration) -> io::Result<File> {
+    const NAP: Duration = Duration::from_millis(2);
+    let file = private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)?;
+    let mut waited = Duration::ZERO;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if waited >= patience => {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds it"));
+            }
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(NAP);
+                waited += NAP;
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}
+
+/// The beginning of the name of every temporary file of ours; note apps hide names that begin with a dot.
+pub const TEMPORARY: &str = ".rekindle-";
+
+/// Part of the temporary name of a file that is being shredded.
+pub const SHREDDING: &str = "shred-";
+/// Part of the temporary name of a file that is being replaced and whose old bytes must go.
+pub const REPLACING: &str = "replace-";
+
+fn free_name(folder: &Path, purpose: &str) -> io::Result<PathBuf> {
+    let mut random = [0u8; 8];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    Ok(folder.join(format!("{TEMPORARY}{purpose}{:016x}.tmp", u64::from_le_bytes(random))))
+}
+
+/// A file that only grows, one whole line at a time.
+#[derive(Debug)]
+pub struct Lines {
+    file: File,
+}
+
+impl Lines {
+    /// Opens it for reading and appending, made for the owner if it is not there. A last line without an end is
+    /// what a crash left of a write that was never acknowledged: it is cut off.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut file = private(OpenOptions::new().read(true).append(true).create(true)).open(path)?;
+        let length = file.seek(SeekFrom::End(0))?;
+        if length > 0 {
+            let mut last = [0u8];
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut last)?;
+            if last != *b"\n" {
+                let whole = last_newline(&mut file, length)?;
+                file.set_len(whole)?;
+            }
+        }
+        Ok(Self { file })
+    }
+
+    /// Adds a line. `durable` waits until it is on the disk. A line that fails half-way is taken back.
+    pub fn append(&mut self, line: &str, durable: bool) -> io::Result<()> {
+        let before = self.file.metadata()?.len();
+        let written = self.file.write_all(line.as_bytes()).and_then(|()| match durable {
+            true => self.file.sync_data(),
+            false => Ok(()),
+        });
+        if written.is_err() {
+            self.file.set_len(before)?;
+        }
+        written
+    }
+}
+
+/// The end of the last whole line before `length`.
+fn last_newline(file: &mut File, length: u64) -> io::Result<u64> {
+    let mut end = length;
+    while end > 0 {
+        let start = end.saturating_sub(8192);
+        let mut chunk = vec![0; usize::try_from(end - start).unwrap_or(0)];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(&mut chunk)?;
+        if let Some(at) = chunk.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+/// The lines of a file from the last to the first, without reading what nobody asks for.
+pub struct BackwardLines {
+    file: File,
+    /// Everything before this offset is still unread.
+    unread: u64,
+    /// What was read and not yet handed out, as it stands in the file.
+    buffer: Vec<u8>,
+}
+
+impl BackwardLines {
+    /// `None` if there is no such file.
+    pub fn open(path: &Path) -> io::Result<Option<Self>> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let unread = file.metadata()?.len();
+        Ok(Some(Self { file, unread, buffer: Vec::new() }))
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        let size = self.unread.min(64 * 1024);
+        self.unread -= size;
+        let mut chunk = vec![0; usize::try_from(size).unwrap_or(0)];
+        self.file.seek(SeekFrom::Start(self.unread))?;
+        self.file.read_exact(&mut chunk)?;
+        chunk.append(&mut self.buffer);
+        self.buffer = chunk;
+        Ok(())
+    }
+}
+
+impl Iterator for BackwardLines {
+    type Item = io::Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let body = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
+            if let Some(at) = body.iter().rposition(|byte| *byte == b'\n') {
+                let line = body[at + 1..].to_vec();
+                self.buffer.truncate(at + 1);
+                return Some(Ok(line));
+            }
+            if self.unread == 0 {
+                let line = body.to_vec();
+                self.buffer.clear();
+                return (!line.is_empty()).then_some(Ok(line));
+            }
+            if let Err(error) = self.fill() {
+                self.unread = 0;
+                self.buffer.clear();
+                return Some(Err(error));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    #[test]
+    fn publish_never_replaces() {
+        let folder = folder();
+        let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+        stage(&a, b"ours", None).unwrap();
+        stage(&b, b"theirs", None).unwrap();
+        assert_eq!(publish(&a, &b).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read(&b).unwrap(), b"theirs");
+        publish(&a, &folder.path().join("c")).unwrap();
+        assert!(!a.exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn sec_01_what_we_make_is_private_and_what_was_there_keeps_its_mode() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = folder();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        make_folder(&folder.path().join("x/y")).unwrap();
+        assert_eq!(mode(&folder.path().join("x/y")), 0o700);
+        let file = folder.path().join("f");
+        write_whole(&file, b"1").unwrap();
+        assert_eq!(mode(&file), 0o600);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        write_whole(&file, b"2").unwrap();
+        assert_eq!((mode(&file), std::fs::read(&file).unwrap()), (0o644, b"2".to_vec()));
+    }
+
+    #[test]
+    fn a_torn_last_line_is_cut_off() {
+        let folder = folder();
+        let path = folder.path().join("log");
+        std::fs::write(&path, "one\ntwo\nthr").unwrap();
+        let mut lines = Lines::open(&path).unwrap();
+        lines.append("four\n", true).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntwo\nfour\n");
+    }
+
+    #[test]
+    fn lines_come_from_the_last_to_the_first() {
+        let folder = folder();
+        let path = folder.path().join("log");
+        let lines: Vec<String> = (0..5000).map(|n| format!("{n} {}", "x".repeat(n % 97))).collect();
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let back: Vec<String> = BackwardLines::open(&path)
+            .unwrap()
+            .unwrap()
+            .map(|line| String::from_utf8(line.unwrap()).unwrap())
+            .collect();
+        assert!(back.iter().eq(lines.iter().rev()));
+        assert!(BackwardLines::open(&folder.path().join("none")).unwrap().is_none());
+    }
+
+    #[test]
+    fn shred_leaves_no_name() {
+        let folder = folder();
+        let path = folder.path().join("f");
+        std::fs::write(&path, vec![7; 20_000]).unwrap();
+        shred(&path).unwrap();
+        shred(&path).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,359 @@
+//! How a change to one or several notes becomes all of it or none of it.
+//!
+//! 1. every new text is staged beside its target and synced
+//! 2. the change is written to the journal and synced: from here on it will happen
+//! 3. the staged files take their targets' places; what was there comes out and is looked at
+//! 4. the folders are synced, what came out is removed, the journal says it is done
+//!
+//! Killed before 2, nothing has happened; after it, the next writer finishes (`recover`). What comes out in 3 and is
+//! not what was read is somebody's edit: it is kept beside the note as a conflict copy and reported (B-09).
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::hash::ContentHash;
+use rekindle_core::id::ChangeId;
+use rekindle_core::journal::{Actor, Change, Op, Patch, Permission, Place, Root};
+use rekindle_core::time::{Zoned, iso};
+use rekindle_core::vault::layout;
+
+use super::journal::{Journal, Outcome};
+use super::lock::{InFlight, Lock};
+use super::{Error, NoteText, Vault, door};
+use crate::{disk, random};
+
+/// What should happen to one file.
+#[derive(Clone, Debug)]
+pub enum Write {
+    /// A new note.
+    Create {
+        /// Where.
+        place: Place,
+        /// Its text.
+        text: String,
+    },
+    /// A note that is there, as it was read.
+    Replace {
+        /// Where.
+        place: Place,
+        /// What was read.
+        read: NoteText,
+        /// Its new text.
+        text: String,
+    },
+    /// A note that should be gone, as it was read.
+    Remove {
+        /// Where.
+        place: Place,
+        /// What was read.
+        read: NoteText,
+    },
+    /// Only a line in the journal: something is being forgotten elsewhere.
+    Forget,
+}
+
+impl Write {
+    /// Replaces what was read, or creates what was not there.
+    pub fn put(place: Place, read: Option<NoteText>, text: String) -> Self {
+        match read {
+            Some(read) => Self::Replace { place, read, text },
+            None => Self::Create { place, text },
+        }
+    }
+
+    fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Create { place, .. } | Self::Replace { place, .. } | Self::Remove { place, .. } => {
+                Some(place)
+            }
+            Self::Forget => None,
+        }
+    }
+
+    fn op(&self) -> Op {
+        match self {
+            Self::Create { place, text } => {
+                Op::Create { place: place.clone(), after: ContentHash::of(text.as_bytes()) }
+            }
+            Self::Replace { place, read, text } => Op::Edit {
+                place: place.clone(),
+                before: read.hash,
+                after: ContentHash::of(text.as_bytes()),
+                patch: Some(Patch::between(&read.text, text)),
+            },
+            Self::Remove { place, read } => {
+                Op::Remove { place: place.clone(), before: read.hash, text: Some(read.text.clone()) }
+            }
+            Self::Forget => Op::Forgotten,
+        }
+    }
+}
+
+/// A change that is about to be made.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// The command.
+    pub verb: &'static str,
+    /// Who gives it.
+    pub by: Actor,
+    /// Why it may write outside the vault, if it does.
+    pub permission: Option<Permission>,
+    /// The change it takes back.
+    pub undoes: Option<ChangeId>,
+    /// What should happen, in order.
+    pub writes: Vec<Write>,
+}
+
+impl Draft {
+    /// A change inside the vault.
+    pub fn new(verb: &'static str, by: Actor, writes: Vec<Write>) -> Self {
+        Self { verb, by, permission: None, undoes: None, writes }
+    }
+}
+
+/// A change that was made.
+#[derive(Clone, Debug)]
+pub struct Committed {
+    /// Its id; `None` if there was nothing to change.
+    pub change: Option<ChangeId>,
+    /// Somebody's edits that came in between and are kept here.
+    pub conflicts: Vec<PathBuf>,
+}
+
+/// The holder of the lock: the only one that may change the vault now.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    pub(super) vault: &'a Vault,
+    pub(super) lock: Lock,
+    pub(super) journal: Journal,
+    pub(super) now: Zoned,
+}
+
+/// One operation with the files it works on.
+pub(super) struct Step {
+    pub(super) op: Op,
+    pub(super) place: Place,
+    pub(super) target: PathBuf,
+    pub(super) staged: PathBuf,
+}
+
+/// What was left when a change was durable.
+pub(super) struct Settled {
+    pub(super) conflicts: Vec<PathBuf>,
+    /// Whether no temporary file is left.
+    pub(super) is_clean: bool,
+}
+
+impl Vault {
+    /// Waits for the lock and finishes what a killed writer left undone.
+    pub fn writer(&self, now: &Zoned) -> Result<Writer<'_>, Error> {
+        let lock = Lock::take(&self.places.locks())?;
+        let journal = Journal::open(&self.places.journal())?;
+        let mut writer = Writer { vault: self, lock, journal, now: now.clone() };
+        writer.recover()?;
+        Ok(writer)
+    }
+
+    pub(super) fn steps(&self, change: &Change) -> Result<Vec<Step>, Error> {
+        let staged_name = |number: usize| format!("{}{}-{number}.tmp", disk::TEMPORARY, change.id);
+        change
+            .ops
+            .iter()
+            .enumerate()
+            .filter_map(|(number, op)| Some((number, op, op.place()?.clone())))
+            .map(|(number, op, place)| {
+                let target = self.file(&place)?;
+                let staged = target.with_file_name(staged_name(number));
+                Ok(Step { op: op.clone(), place, target, staged })
+            })
+            .collect()
+    }
+}
+
+impl Writer<'_> {
+    /// Makes a change. An error means that nothing of it happened.
+    pub fn commit(&mut self, draft: Draft) -> Result<Committed, Error> {
+        let Draft { verb, by, permission, undoes, writes } = draft;
+        let writes: Vec<Write> = writes.into_iter().filter(changes_something).collect();
+        if writes.is_empty() {
+            return Ok(Committed { change: None, conflicts: Vec::new() });
+        }
+        for write in &writes {
+            self.check(write, permission)?;
+        }
+        let at = self.now.timestamp();
+        let id =
+            random::change_id(at).map_err(Error::io("get random bytes for", self.vault.places.state()))?;
+        let ops = writes.iter().map(Write::op).collect();
+        let change = Change { id, at: iso(at), verb: verb.to_owned(), by, permission, undoes, ops };
+        let steps = self.vault.steps(&change)?;
+
+        let temporaries = steps.iter().map(|step| step.staged.clone()).collect();
+        self.lock.announce(&InFlight { change: change.id.clone(), temporaries })?;
+        if let Err(error) = stage_all(&steps, &writes).and_then(|()| self.journal.begin(&change)) {
+            // Best effort: what cannot be removed now is announced in the lock and goes with the next writer.
+            for step in &steps {
+                disk::remove(&step.staged).unwrap_or_default();
+            }
+            return Err(error);
+        }
+        if let Err(error) = apply_all(&steps) {
+            self.close(&change.id, Outcome::Aborted);
+            return Err(error);
+        }
+        let settled = self.settle(&steps)?;
+        if settled.is_clean {
+            self.close(&change.id, Outcome::Done);
+        }
+        Ok(Committed { change: Some(change.id), conflicts: settled.conflicts })
+    }
+
+    /// Says that a change is over. Best effort: what cannot be said now, the next writer finds out by itself.
+    fn close(&mut self, id: &ChangeId, outcome: Outcome) {
+        self.journal.end(id, outcome).and_then(|()| self.lock.clear()).unwrap_or_default();
+    }
+
+    /// Whether a write may happen, before anything is touched.
+    fn check(&self, write: &Write, permission: Option<Permission>) -> Result<(), Error> {
+        let Some(place) = write.place() else { return Ok(()) };
+        let standing = place.root == Root::Notes && place.path.as_str() == layout::IDEAS;
+        match (place.root, permission) {
+            (Root::Vault, _) | (_, Some(Permission::Asked)) => {}
+            (_, Some(Permission::Standing)) if standing => {}
+            _ => return Err(Error::NotPermitted(place.to_string())),
+        }
+        let target = self.vault.file(place)?;
+        let there = disk::hash(&target).map_err(Error::io("read", &target))?;
+        match write {
+            Write::Create { .. } => {
+                if there.is_some() || disk::is_taken(&target).map_err(Error::io("read", &target))? {
+                    return Err(Error::Exists(place.to_string()));
+                }
+                if let Some(there) = door::collision(&target) {
+                    return Err(Error::Collides { wanted: place.path.name().to_owned(), there });
+                }
+            }
+            Write::Replace { read, .. } | Write::Remove { read, .. } => {
+                if there != Some(read.hash) {
+                    return Err(Error::Changed(place.to_string()));
+                }
+            }
+            Write::Forget => {}
+        }
+        Ok(())
+    }
+
+    /// Looks at what came out, makes the new names durable, and removes what is no longer needed.
+    pub(super) fn settle(&self, steps: &[Step]) -> Result<Settled, Error> {
+        let (mut conflicts, mut is_clean) = (Vec::new(), true);
+        for step in steps {
+            conflicts.extend(self.keep_foreign(step)?);
+        }
+        for folder in folders(steps) {
+            disk::sync_folder(folder).map_err(Error::io("sync", folder))?;
+        }
+        for step in steps {
+            // A second look, right before it goes: an editor that had the old file open may have written to it.
+            conflicts.extend(self.keep_foreign(step)?);
+            // The change is durable; an old version that cannot be removed now is left to the next writer.
+            is_clean &= disk::remove(&step.staged).is_ok();
+        }
+        Ok(Settled { conflicts, is_clean })
+    }
+
+    /// If what stands under the temporary name is neither the old nor the new text, a person wrote it: it becomes a
+    /// conflict copy beside the note.
+    fn keep_foreign(&self, step: &Step) -> Result<Option<PathBuf>, Error> {
+        let Some(out) = disk::hash(&step.staged).map_err(Error::io("read", &step.staged))? else {
+            return Ok(None);
+        };
+        let ours = match &step.op {
+            Op::Create { after, .. } => out == *after,
+            Op::Edit { before, after, .. } => out == *before || out == *after,
+            Op::Remove { before, .. } => out == *before,
+            Op::Forgotten => true,
+        };
+        if ours {
+            return Ok(None);
+        }
+        let stamp = self.now.strftime("%Y%m%d-%H%M%S").to_string();
+        for number in 1.. {
+            let stamp = if number == 1 { stamp.clone() } else { format!("{stamp}-{number}") };
+            let name = layout::conflict_copy(&step.place.path, &stamp)?;
+            let copy = step.target.with_file_name(name.name());
+            match disk::publish(&step.staged, &copy) {
+                Ok(()) => return Ok(Some(copy)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Error::io("keep", &copy)(error)),
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn changes_something(write: &Write) -> bool {
+    !matches!(write, Write::Replace { read, text, .. } if read.text == *text)
+}
+
+fn stage_all(steps: &[Step], writes: &[Write]) -> Result<(), Error> {
+    let on_files = writes.iter().filter(|write| write.place().is_some());
+    for (step, write) in steps.iter().zip(on_files) {
+        if let Some(folder) = step.target.parent() {
+            disk::make_folder(folder).map_err(Error::io("make", folder))?;
+        }
+        let staged = match write {
+            Write::Create { text, .. } => disk::stage(&step.staged, text.as_bytes(), None),
+            Write::Replace { text, .. } => disk::stage(&step.staged, text.as_bytes(), Some(&step.target)),
+            Write::Remove { .. } | Write::Forget => Ok(()),
+        };
+        staged.map_err(Error::io("write", &step.target))?;
+    }
+    Ok(())
+}
+
+/// Step 3. On an error, what was already applied is taken back.
+fn apply_all(steps: &[Step]) -> Result<(), Error> {
+    for (number, step) in steps.iter().enumerate() {
+        if let Err(error) = step.apply() {
+            for done in steps[..number].iter().rev() {
+                done.take_back()?;
+            }
+            for step in steps {
+                disk::remove(&step.staged).map_err(Error::io("remove", &step.staged))?;
+            }
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+impl Step {
+    pub(super) fn apply(&self) -> Result<(), Error> {
+        let applied = match &self.op {
+            Op::Create { .. } => disk::publish(&self.staged, &self.target),
+            Op::Edit { .. } => disk::exchange(&self.staged, &self.target),
+            Op::Remove { .. } => disk::publish(&self.target, &self.staged),
+            Op::Forgotten => Ok(()),
+        };
+        applied.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Error::Exists(self.place.to_string()),
+            _ => Error::io("write", &self.target)(error),
+        })
+    }
+
+    /// The opposite of [`Step::apply`], as long as the temporary file is still there.
+    pub(super) fn take_back(&self) -> Result<(), Error> {
+        let taken = match &self.op {
+            Op::Create { .. } => disk::publish(&self.target, &self.staged),
+            Op::Remove { .. } => disk::publish(&self.staged, &self.target),
+            Op::Edit { .. } => disk::exchange(&self.staged, &self.target),
+            Op::Forgotten => Ok(()),
+        };
+        taken.map_err(Error::io("restore", &self.target))
+    }
+}
+
+fn folders(steps: &[Step]) -> BTreeSet<&Path> {
+    steps.iter().filter_map(|step| step.target.parent()).collect()
+}

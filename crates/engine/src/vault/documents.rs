@@ -1,0 +1,171 @@
+//! The documents that several hands write: MEMORY.md, the daily log, Ideas.md, the system log. Each change reads the
+//! document under the lock, lets `core` decide what it becomes, and commits exactly that.
+
+use std::path::PathBuf;
+
+use rekindle_core::id::ChangeId;
+use rekindle_core::journal::{Actor, Permission, Place, Root};
+use rekindle_core::provenance::Provenance;
+use rekindle_core::scope::Scope;
+use rekindle_core::text::admit;
+use rekindle_core::text::redact::Counts;
+use rekindle_core::time::{Date, Zoned};
+use rekindle_core::vault::daily_log::{self, Section};
+use rekindle_core::vault::entry::{Entry, Status};
+use rekindle_core::vault::ideas::{self, Idea};
+use rekindle_core::vault::layout::{self, Group};
+use rekindle_core::vault::memory::{self, Mark};
+use rekindle_core::vault::path::slug;
+use rekindle_core::vault::{review, system_log};
+
+use super::{Committed, Draft, Error, Vault, Write};
+use crate::random;
+
+/// A line that was added to a document.
+#[derive(Clone, Debug)]
+pub struct LineAdded<T> {
+    /// What became of it.
+    pub outcome: T,
+    /// The change that made it; `None` if nothing had to change.
+    pub change: Option<ChangeId>,
+    /// The secrets that were left out.
+    pub redacted: Counts,
+    /// Somebody's edits that came in between and are kept here.
+    pub conflicts: Vec<PathBuf>,
+}
+
+impl<T> LineAdded<T> {
+    fn new(outcome: T, redacted: Counts, committed: Committed) -> Self {
+        Self { outcome, change: committed.change, redacted, conflicts: committed.conflicts }
+    }
+}
+
+/// An idea to be written down.
+#[derive(Clone, Debug)]
+pub struct NewIdea<'a> {
+    /// A few words.
+    pub title: &'a str,
+    /// A sentence or two.
+    pub summary: &'a str,
+    /// Whose idea, and from where.
+    pub provenance: Provenance,
+}
+
+fn ideas_place() -> Place {
+    Place { root: Root::Notes, path: layout::fixed(layout::IDEAS) }
+}
+
+fn structure(place: &Place) -> impl Fn(&dyn std::fmt::Display) -> Error {
+    let path = place.to_string();
+    move |why| Error::Structure { path: path.clone(), why: why.to_string() }
+}
+
+impl Vault {
+    /// Adds a statement to a section of MEMORY.md (REV-12, VLT-09). A vault without one gets it first.
+    pub fn remember(
+        &self,
+        user: &str,
+        section: &str,
+        statement: &str,
+        mark: &Mark,
+        by: Actor,
+        now: &Zoned,
+    ) -> Result<LineAdded<memory::Outcome>, Error> {
+        let admitted = admit(statement);
+        let place = Place::vault(layout::fixed(layout::MEMORY));
+        let mut writer = self.writer(now)?;
+        let read = self.read(&place)?;
+        let text = read.as_ref().map_or_else(|| memory::render_new(user), |note| note.text.clone());
+        let changed = memory::append(&text, section, now.date(), &admitted.text, mark)
+            .map_err(|error| structure(&place)(&error))?;
+        let write = Write::put(place, read, changed.text);
+        let committed = writer.commit(Draft::new("memory", by, vec![write]))?;
+        Ok(LineAdded::new(changed.outcome, admitted.redacted, committed))
+    }
+
+    /// Adds a section to the log of its day (LOG-01). What is given has been admitted by whoever made the section.
+    pub fn log(&self, section: &Section, by: Actor, now: &Zoned) -> Result<Committed, Error> {
+        let place = Place::vault(layout::daily_log(now.date()));
+        let mut writer = self.writer(now)?;
+        let read = self.read(&place)?;
+        let text = read.as_ref().map_or_else(|| daily_log::render_new(now.date()), |note| note.text.clone());
+        let write = Write::put(place, read, daily_log::append(&text, section));
+        writer.commit(Draft::new("daily", by, vec![write]))
+    }
+
+    /// The log of a day; `None` if there is none.
+    pub fn daily_log(&self, date: Date) -> Result<Option<String>, Error> {
+        Ok(self.read(&Place::vault(layout::daily_log(date)))?.map(|note| note.text))
+    }
+
+    /// Adds a line to the system log (FND-05).
+    pub fn log_system(&self, line: &system_log::Line, by: Actor, now: &Zoned) -> Result<Committed, Error> {
+        let place = Place::vault(layout::fixed(layout::SYSTEM_LOG));
+        let mut writer = self.writer(now)?;
+        let read = self.read(&place)?;
+        let text = system_log::append(read.as_ref().map_or("", |note| &note.text), line);
+        writer.commit(Draft::new("slog", by, vec![Write::put(place, read, text)]))
+    }
+
+    /// The system log.
+    pub fn system_log(&self) -> Result<system_log::Log, Error> {
+        let read = self.read(&Place::vault(layout::fixed(layout::SYSTEM_LOG)))?;
+        Ok(read.map(|note| system_log::parse(&note.text)).unwrap_or_default())
+    }
+
+    /// Writes an idea down: a section in Ideas.md and its folder in the incubator, as one change (IDEA-02, IDEA-03).
+    pub fn add_idea(&self, new: &NewIdea<'_>, by: Actor, now: &Zoned) -> Result<LineAdded<String>, Error> {
+        let (title, summary) = (admit(new.title), admit(new.summary));
+        let mut redacted = title.redacted;
+        redacted.merge(&summary.redacted);
+        let idea = Idea {
+            date: now.date(),
+            slug: slug("title", &title.text)?,
+            title: title.text,
+            summary: summary.text,
+        };
+        let id = random::entry_id().map_err(Error::io("get random bytes for", self.folder()))?;
+        let entry = Entry {
+            id: Some(id),
+            kind: "idea".to_owned(),
+            status: Status::Incubating,
+            created: Some(now.timestamp()),
+            updated: Some(now.timestamp()),
+            tags: Vec::new(),
+            group: Group::PersonalPrivate.word().to_owned(),
+            scope: Scope::Global,
+            always_load: false,
+            supersedes: None,
+            superseded_by: None,
+            confidence: None,
+            provenance: new.provenance.clone(),
+        };
+        let index = Place::vault(layout::idea(&idea.slug)?);
+        let ledger = ideas_place();
+        let mut writer = self.writer(now)?;
+        let read = self.read(&ledger)?;
+        let text = ideas::append(read.as_ref().map_or("", |note| &note.text), &self.folder_name(), &idea)
+            .map_err(|error| structure(&ledger)(&error))?;
+        let body = format!("# {}\n\n{}\n", idea.title, idea.summary);
+        let writes =
+            vec![Write::Create { place: index, text: entry.render(&body) }, Write::put(ledger, read, text)];
+        let draft = Draft { permission: Some(Permission::Standing), ..Draft::new("idea", by, writes) };
+        let committed = writer.commit(draft)?;
+        Ok(LineAdded::new(idea.slug, redacted, committed))
+    }
+
+    /// The ideas in Ideas.md.
+    pub fn ideas(&self) -> Result<Vec<ideas::Entry>, Error> {
+        let place = ideas_place();
+        let Some(note) = self.read(&place)? else { return Ok(Vec::new()) };
+        ideas::parse(&note.text).map_err(|error| structure(&place)(&error))
+    }
+
+    /// How many proposals REVIEW.md shows as undecided.
+    pub fn pending_review(&self) -> Result<usize, Error> {
+        let place = Place::vault(layout::fixed(layout::REVIEW));
+        let Some(note) = self.read(&place)? else { return Ok(0) };
+        let parsed = review::parse(&note.text).map_err(|error| structure(&place)(&error))?;
+        Ok(parsed.entries.iter().filter(|entry| entry.state == review::State::Pending).count())
+    }
+}

@@ -1,0 +1,49 @@
+//! Which file a vault path really means. A link may point somewhere else inside the same root; nothing may lead out.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::vault::path::{VaultPath, folded};
+
+use super::Error;
+
+/// The file below `root` (itself resolved) that `path` names. It need not exist.
+pub(super) fn resolve(root: &Path, path: &VaultPath) -> Result<PathBuf, Error> {
+    let mut at = root.to_owned();
+    let mut parts = path.parts();
+    while let Some(part) = parts.next() {
+        at.push(part);
+        match std::fs::symlink_metadata(&at) {
+            Ok(metadata) if metadata.file_type().is_symlink() => {
+                let outside = || Error::LeadsOutside { path: at.clone(), root: root.to_owned() };
+                let target = at.canonicalize().map_err(|_| outside())?;
+                if !target.starts_with(root) {
+                    return Err(outside());
+                }
+                at = target;
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                at.extend(parts);
+                return Ok(at);
+            }
+            // A file where a folder should be: the write itself will say so.
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                at.extend(parts);
+                return Ok(at);
+            }
+            Err(error) => return Err(Error::io("open", &at)(error)),
+        }
+    }
+    Ok(at)
+}
+
+/// A name in the same folder that another system would take for the same file.
+pub(super) fn collision(file: &Path) -> Option<String> {
+    let (folder, name) = (file.parent()?, file.file_name()?.to_str()?);
+    let wanted = folded(name);
+    std::fs::read_dir(folder).ok()?.filter_map(Result::ok).find_map(|there| {
+        let there = there.file_name().into_string().ok()?;
+        (there != name && folded(&there) == wanted).then_some(there)
+    })
+}

@@ -1,0 +1,168 @@
+//! Saving a memory and giving it a new version.
+
+use std::path::PathBuf;
+
+use rekindle_core::id::{ChangeId, EntryId};
+use rekindle_core::journal::{Actor, Place};
+use rekindle_core::provenance::{Origin, Provenance};
+use rekindle_core::scope::Scope;
+use rekindle_core::text::admit;
+use rekindle_core::text::redact::Counts;
+use rekindle_core::time::Zoned;
+use rekindle_core::vault::entry::{Confidence, Entry, Evolution, Evolve, MAX_BODY_BYTES, Status, evolve};
+use rekindle_core::vault::layout::{self, Group, Shelf};
+use rekindle_core::vault::path::{VaultPath, slug};
+
+use super::{Draft, Error, Vault, Write};
+use crate::random;
+
+/// How often one entry may be evolved in a day before something is clearly wrong.
+const MAX_ARCHIVED_A_DAY: usize = 9999;
+
+/// A memory to be saved.
+#[derive(Clone, Debug)]
+pub struct NewEntry {
+    /// The sort of memory.
+    pub kind: String,
+    /// What to call it.
+    pub slug: String,
+    /// The group.
+    pub group: Group,
+    /// Words for finding it.
+    pub tags: Vec<String>,
+    /// Whether it loads at every session start.
+    pub always_load: bool,
+    /// How far it reaches.
+    pub scope: Scope,
+    /// What it says.
+    pub body: String,
+    /// How sure we are.
+    pub confidence: Confidence,
+    /// Whose words it is.
+    pub provenance: Provenance,
+}
+
+/// A memory that was saved.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    /// Its id.
+    pub id: EntryId,
+    /// Where it is.
+    pub path: VaultPath,
+    /// The change that made it.
+    pub change: Option<ChangeId>,
+    /// The secrets that were left out.
+    pub redacted: Counts,
+    /// Whether the same text had been forgotten before.
+    pub was_forgotten: bool,
+}
+
+/// A memory that got a new version.
+#[derive(Clone, Debug)]
+pub struct Evolved {
+    /// The id of the new version.
+    pub id: EntryId,
+    /// Where it is.
+    pub path: VaultPath,
+    /// Where the old version is.
+    pub archive: VaultPath,
+    /// The change that made it.
+    pub change: Option<ChangeId>,
+    /// The secrets that were left out.
+    pub redacted: Counts,
+    /// Somebody's edits that came in between and are kept here.
+    pub conflicts: Vec<PathBuf>,
+}
+
+impl Vault {
+    /// Saves a new memory (VLT-01). One that exists is never overwritten.
+    pub fn save(&self, new: &NewEntry, by: Actor, now: &Zoned) -> Result<Saved, Error> {
+        let (body, redacted) = admitted("the body", &new.body)?;
+        let path = layout::entry(new.group, &new.kind, &new.slug, new.always_load)?;
+        let id = random::entry_id().map_err(Error::io("get random bytes for", self.folder()))?;
+        let entry = Entry {
+            id: Some(id.clone()),
+            kind: slug("kind", &new.kind)?,
+            status: Status::Active,
+            created: Some(now.timestamp()),
+            updated: Some(now.timestamp()),
+            tags: new.tags.iter().map(|tag| admit(tag).text).collect(),
+            group: new.group.word().to_owned(),
+            // Always-load entries are read in every project, so they belong to none.
+            scope: if new.always_load { Scope::Global } else { new.scope.clone() },
+            always_load: new.always_load,
+            supersedes: None,
+            superseded_by: None,
+            confidence: Some(new.confidence),
+            provenance: new.provenance.clone(),
+        };
+        let was_forgotten = self.graveyard()?.holds_text(&body);
+        let write = Write::Create { place: Place::vault(path.clone()), text: entry.render(&body) };
+        let committed = self.writer(now)?.commit(Draft::new("save", by, vec![write]))?;
+        Ok(Saved { id, path, change: committed.change, redacted, was_forgotten })
+    }
+
+    /// Replaces the body of a memory; the old version goes to the archive (VLT-04). Readers see the old note or the
+    /// new one at its path, never neither (VLT-05).
+    pub fn evolve(
+        &self,
+        path: &VaultPath,
+        body: &str,
+        reason: &str,
+        origin: Origin,
+        by: Actor,
+        now: &Zoned,
+    ) -> Result<Evolved, Error> {
+        if layout::shelf(path) == Shelf::Archive {
+            return Err(Error::Archived(path.to_string()));
+        }
+        let (body, mut redacted) = admitted("the body", body)?;
+        let reason = admit(reason);
+        redacted.merge(&reason.redacted);
+        let id = random::entry_id().map_err(Error::io("get random bytes for", self.folder()))?;
+        // Everything is read under the lock, so that two evolves of one entry make two versions, not one.
+        let mut writer = self.writer(now)?;
+        let read = self.read_entry(path)?;
+        let archive = self.free_archive(path, now)?;
+        let change = Evolve {
+            body: &body,
+            reason: &reason.text,
+            id: &id,
+            at: now.timestamp(),
+            path,
+            archive: &archive,
+            origin,
+        };
+        let Evolution { new, archived } = evolve(&read.text, &change)
+            .map_err(|source| Error::Document { path: path.to_string(), source })?;
+        let writes = vec![
+            Write::Create { place: Place::vault(archive.clone()), text: archived },
+            Write::Replace { place: Place::vault(path.clone()), read, text: new },
+        ];
+        let committed = writer.commit(Draft::new("evolve", by, writes))?;
+        let path = path.clone();
+        Ok(Evolved { id, path, archive, change: committed.change, redacted, conflicts: committed.conflicts })
+    }
+
+    /// The first archive name of the day that is free.
+    fn free_archive(&self, path: &VaultPath, now: &Zoned) -> Result<VaultPath, Error> {
+        for number in 1..=MAX_ARCHIVED_A_DAY {
+            let archive = layout::archive(path, now.date(), number)?;
+            let file = self.file(&Place::vault(archive.clone()))?;
+            if !crate::disk::is_taken(&file).map_err(Error::io("read", &file))? {
+                return Ok(archive);
+            }
+        }
+        Err(Error::Exists(layout::archive(path, now.date(), MAX_ARCHIVED_A_DAY)?.to_string()))
+    }
+}
+
+/// A body as it may be stored: within its cap, cleaned, without secrets (B-02, B-03).
+fn admitted(what: &str, body: &str) -> Result<(String, Counts), Error> {
+    if body.len() > MAX_BODY_BYTES {
+        let (bytes, limit) = (body.len() as u64, MAX_BODY_BYTES as u64);
+        return Err(Error::TooLarge { what: what.to_owned(), bytes, limit });
+    }
+    let admitted = admit(body);
+    Ok((admitted.text, admitted.redacted))
+}

@@ -1,0 +1,55 @@
+//! Which memory a person means by an id, a path or a slug.
+
+use std::path::Path;
+
+use rekindle_core::id::EntryId;
+use rekindle_core::vault::layout::Shelf;
+use rekindle_core::vault::path::{VaultPath, folded};
+
+use super::{Error, Found, Vault};
+
+impl Vault {
+    /// The path of the memory that `reference` names: an id (current or archived), a path (absolute, from `cwd`,
+    /// from the notes or from the vault), or a slug that only one current entry has.
+    pub fn find(&self, reference: &str, cwd: &Path) -> Result<VaultPath, Error> {
+        if let Some(id) = EntryId::parse(reference) {
+            return self.find_id(&id);
+        }
+        if let Some(path) = self.find_path(reference, cwd) {
+            return Ok(path);
+        }
+        let wanted = folded(reference.strip_suffix(".md").unwrap_or(reference));
+        let matches: Vec<Found> = self
+            .scan(false)?
+            .entries
+            .into_iter()
+            .filter(|found| folded(found.path.stem()) == wanted)
+            .collect();
+        match matches.as_slice() {
+            [] => Err(Error::NotFound(reference.to_owned())),
+            [only] => Ok(only.path.clone()),
+            several => Err(Error::Ambiguous {
+                wanted: reference.to_owned(),
+                matches: several.iter().map(|found| found.path.to_string()).collect(),
+            }),
+        }
+    }
+
+    fn find_id(&self, id: &EntryId) -> Result<VaultPath, Error> {
+        let mut matches = self.scan(true)?.entries;
+        matches.retain(|found| found.entry.id.as_ref() == Some(id));
+        // An entry copied by hand has the id of its original; the one that is current is meant.
+        matches.sort_by_key(|found| found.shelf == Shelf::Archive);
+        matches.into_iter().next().map(|found| found.path).ok_or_else(|| Error::NotFound(id.to_string()))
+    }
+
+    fn find_path(&self, reference: &str, cwd: &Path) -> Option<VaultPath> {
+        let notes = self.folder().parent().unwrap_or(self.folder());
+        [cwd, self.folder(), notes]
+            .into_iter()
+            .map(|base| base.join(reference))
+            .filter_map(|file| file.canonicalize().ok())
+            .filter(|file| file.is_file())
+            .find_map(|file| self.vault_path(&file))
+    }
+}

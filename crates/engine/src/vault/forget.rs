@@ -1,0 +1,471 @@
+//! The one write that cannot be taken back (B-08): a memory and its text leave the notes, the archive, the daily
+//! logs, the journal and everything derived, and a tombstone keeps them from coming back.
+//!
+//! What is to be forgotten is first written to `state/forget/`, and that file is the last thing to go: a forget that
+//! was cut off is finished by the next writer.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::id::EntryId;
+use rekindle_core::journal::{Actor, Op, Place, Root};
+use rekindle_core::time::{Zoned, iso, parse};
+use rekindle_core::vault::entry::Entry;
+use rekindle_core::vault::erase::Target;
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::layout::{self, is_conflict_copy};
+use rekindle_core::vault::path::VaultPath;
+use rekindle_core::vault::tombstone::Tombstone;
+use serde::{Deserialize, Serialize};
+
+use super::commit::Writer;
+use super::journal::{self, Journal};
+use super::scan::{all_files, walk};
+use super::{Draft, Error, Vault, Write};
+use crate::disk::{self, Content, TEMPORARY};
+use crate::random;
+
+/// What a person asked to be forgotten.
+#[derive(Clone, Copy, Debug)]
+pub enum What<'a> {
+    /// A memory with all its versions.
+    Entry(&'a VaultPath),
+    /// A statement, wherever it stands.
+    Text(&'a str),
+}
+
+/// Something that keeps text and has to be able to let go of it. Every store that is added registers here.
+trait Store {
+    /// What a report calls it.
+    fn name(&self) -> &'static str;
+    /// Takes the text out. Says how many places it was in.
+    fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error>;
+    /// Where the text still is.
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error>;
+}
+
+/// A forget on its way: enough to finish it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Going {
+    at: String,
+    by: Actor,
+    /// The files that go as a whole.
+    files: BTreeSet<VaultPath>,
+    /// What they, or the person, said.
+    versions: Vec<Version>,
+    messages: Vec<String>,
+    /// Whether it was tried to the end and something was left: then only another `forget` tries again, so that a
+    /// file nobody can change does not slow down every save.
+    stuck: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Version {
+    id: Option<EntryId>,
+    text: String,
+}
+
+impl Going {
+    fn target(&self) -> Target {
+        Target::new(&self.versions.iter().map(|version| version.text.as_str()).collect::<Vec<_>>())
+    }
+
+    fn keep(&self, note: &Path) -> Result<(), Error> {
+        let text = serde_json::to_vec(self).map_err(|error| Error::io("write", note)(error.into()))?;
+        disk::write_whole(note, &text).map_err(Error::io("write", note))
+    }
+}
+
+/// What was, or would be, forgotten.
+#[derive(Clone, Debug, Serialize)]
+pub struct Forgotten {
+    /// The files of the memory itself, relative to the vault.
+    pub files: Vec<VaultPath>,
+    /// How many places each store had it in.
+    pub places: Vec<(&'static str, usize)>,
+    /// Notes of the person's own that say the same; they are not ours to change.
+    pub also_in: Vec<PathBuf>,
+}
+
+impl Vault {
+    /// What [`Vault::forget`] would remove.
+    pub fn plan_forget(&self, what: What<'_>) -> Result<Forgotten, Error> {
+        let going = self.going(what, Actor::User, String::new())?;
+        let target = going.target();
+        let mut places = Vec::new();
+        for store in self.stores() {
+            let holding = store.holds(&target)?;
+            let others = holding.iter().filter(|file| !self.goes_whole(&going, file)).count();
+            places.push((store.name(), others));
+        }
+        Ok(Forgotten { files: going.files.into_iter().collect(), places, also_in: self.elsewhere(&target)? })
+    }
+
+    /// Forgets, verifies, and leaves a tombstone.
+    pub fn forget(&self, what: What<'_>, by: Actor, now: &Zoned) -> Result<Forgotten, Error> {
+        let mut writer = self.writer(now)?;
+        let going = self.going(what, by, iso(now.timestamp()))?;
+        let folder = self.places.forget();
+        let id = random::change_id(now.timestamp()).map_err(Error::io("get random bytes for", &folder))?;
+        let note = folder.join(format!("{id}.json"));
+        going.keep(&note)?;
+        let forgotten = writer.carry_out(&going, &note)?;
+        // Whoever forgets one thing wants the earlier ones gone as well.
+        writer.resume_forgetting(true);
+        Ok(forgotten)
+    }
+
+    /// The forgets that were asked for and have not come to their end.
+    pub fn unfinished_forgets(&self) -> usize {
+        notes(&self.places.forget()).len()
+    }
+
+    fn going(&self, what: What<'_>, by: Actor, at: String) -> Result<Going, Error> {
+        let mut going = Going {
+            at,
+            by,
+            files: BTreeSet::new(),
+            versions: Vec::new(),
+            messages: Vec::new(),
+            stuck: false,
+        };
+        match what {
+            What::Text(text) => going.versions.push(Version { id: None, text: text.to_owned() }),
+            What::Entry(path) => self.add_versions(path, &mut going)?,
+        }
+        Ok(going)
+    }
+
+    /// An entry, the versions it took the place of, the version that took its place, and their conflict copies.
+    fn add_versions(&self, path: &VaultPath, going: &mut Going) -> Result<(), Error> {
+        let mut next = vec![path.clone()];
+        while let Some(path) = next.pop() {
+            if !going.files.insert(path.clone()) {
+                continue;
+            }
+            let Some(read) = self.read(&Place::vault(path.clone()))? else {
+                going.files.remove(&path);
+                continue;
+            };
+            // A note whose properties are broken is still a note that can be forgotten.
+            let Ok(note) = Note::parse(&read.text) else {
+                going.versions.push(Version { id: None, text: read.text });
+                continue;
+            };
+            let entry = Entry::of(&note, &path);
+            going.versions.push(Version { id: entry.id.clone(), text: note.body().to_owned() });
+            going.messages.extend(entry.provenance.messages.clone());
+            let linked = [&entry.supersedes, &entry.superseded_by];
+            next.extend(linked.into_iter().flatten().filter_map(|link| VaultPath::parse(link).ok()));
+            next.extend(self.conflict_copies(&path)?);
+        }
+        if going.files.is_empty() {
+            return Err(Error::NotFound(path.to_string()));
+        }
+        Ok(())
+    }
+
+    fn conflict_copies(&self, path: &VaultPath) -> Result<Vec<VaultPath>, Error> {
+        let file = self.file(&Place::vault(path.clone()))?;
+        let Some(folder) = file.parent() else { return Ok(Vec::new()) };
+        let names = std::fs::read_dir(folder).map_err(Error::io("read", folder))?;
+        Ok(names
+            .filter_map(|item| item.ok()?.file_name().into_string().ok())
+            .filter(|name| {
+                let mark = name.strip_prefix(path.stem()).unwrap_or_default();
+                is_conflict_copy(name)
+                    && (mark.starts_with([' ', '.', '_']) || mark.starts_with("-conflict-"))
+            })
+            .filter_map(|name| path.with_name(&name).ok())
+            .collect())
+    }
+
+    fn goes_whole(&self, going: &Going, file: &Path) -> bool {
+        self.vault_path(file).is_some_and(|path| going.files.contains(&path))
+    }
+
+    /// What a killed forget took out of a file of the state folder and had not yet overwritten. Other temporary files
+    /// there may be in use: not everything in the state folder is written under our lock.
+    fn torn_out(&self) -> Result<Vec<PathBuf>, Error> {
+        let state = self.places.state();
+        let files = all_files(state).map_err(Error::io("read", state))?;
+        let ours = |file: &PathBuf| {
+            file.file_name().and_then(|name| name.to_str()?.strip_prefix(TEMPORARY)).is_some_and(|purpose| {
+                purpose.starts_with(disk::REPLACING) || purpose.starts_with(disk::SHREDDING)
+            })
+        };
+        Ok(files.into_iter().filter(ours).collect())
+    }
+
+    fn stores(&self) -> Vec<Box<dyn Store + '_>> {
+        vec![
+            Box::new(Documents { vault: self }),
+            Box::new(JournalStore { path: self.places.journal() }),
+            Box::new(JsonFolder { name: "spool", folder: self.places.spool() }),
+            Box::new(JsonFolder { name: "logs", folder: self.places.logs() }),
+        ]
+    }
+
+    /// The person's own notes around the vault that say the same.
+    fn elsewhere(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        if target.is_empty() || !self.folder().starts_with(&self.notes) {
+            return Ok(Vec::new());
+        }
+        let ideas = self.notes.join(layout::IDEAS);
+        let notes = walk(&self.notes).map_err(Error::io("read", &self.notes))?;
+        notes
+            .into_iter()
+            .filter(|file| file.extension().is_some_and(|extension| extension == "md"))
+            .filter(|file| !file.starts_with(self.folder()) && *file != ideas)
+            .filter_map(|file| is_in(&file, target).map(|found| found.then_some(file)).transpose())
+            .collect()
+    }
+}
+
+/// The requests that are still there.
+fn notes(folder: &Path) -> Vec<PathBuf> {
+    let found = std::fs::read_dir(folder).map(|notes| notes.filter_map(Result::ok).collect());
+    found.unwrap_or_else(|_| Vec::<std::fs::DirEntry>::new()).into_iter().map(|note| note.path()).collect()
+}
+
+impl Writer<'_> {
+    /// Finishes every forget that was cut off, and with `stuck` those that had something left. What cannot be
+    /// finished keeps its note, which `doctor` reports; it must not keep anyone from saving.
+    pub(super) fn resume_forgetting(&mut self, stuck: bool) {
+        for note in notes(&self.vault.places.forget()) {
+            let going =
+                std::fs::read(&note).ok().and_then(|text| serde_json::from_slice::<Going>(&text).ok());
+            let is_whole = note.extension().is_some_and(|extension| extension == "json");
+            let done = match going {
+                Some(going) if is_whole && going.stuck && !stuck => Ok(()),
+                Some(going) if is_whole => self.carry_out(&going, &note).map(|_| ()),
+                // Staged or shredded half-way: the request was never acknowledged, or is done.
+                _ => disk::shred(&note).map_err(Error::io("remove", &note)),
+            };
+            done.unwrap_or_default();
+        }
+    }
+
+    fn carry_out(&mut self, going: &Going, note: &Path) -> Result<Forgotten, Error> {
+        let vault = self.vault;
+        let target = going.target();
+        self.bury(going)?;
+        let mut places = Vec::new();
+        for store in vault.stores() {
+            places.push((store.name(), store.erase(going, &target)?));
+        }
+        // The journal is another file now.
+        self.journal = Journal::open(&vault.places.journal())?;
+        for path in &going.files {
+            let file = vault.file(&Place::vault(path.clone()))?;
+            disk::shred(&file).map_err(Error::io("remove", &file))?;
+        }
+        // We hold the lock, so a temporary file can only be from a run that was cut off.
+        for file in vault.left_overs()?.into_iter().chain(vault.torn_out()?) {
+            disk::shred(&file).map_err(Error::io("remove", &file))?;
+        }
+        let mut left = Vec::new();
+        for store in vault.stores() {
+            left.extend(store.holds(&target)?);
+        }
+        if !left.is_empty() {
+            Going { stuck: true, ..going.clone() }.keep(note)?;
+            return Err(Error::StillThere(left));
+        }
+        disk::shred(note).map_err(Error::io("remove", note))?;
+        Ok(Forgotten {
+            files: going.files.iter().cloned().collect(),
+            places,
+            also_in: vault.elsewhere(&target)?,
+        })
+    }
+
+    /// The tombstones go first: whatever happens next, nothing mines it again.
+    fn bury(&mut self, going: &Going) -> Result<(), Error> {
+        let graves = self.vault.graveyard()?;
+        let fresh =
+            || random::bytes::<16>().map(|salt| salt.iter().map(|byte| format!("{byte:02x}")).collect());
+        let salt = match graves.salt() {
+            Some(salt) => salt.to_owned(),
+            None => fresh().map_err(Error::io("get random bytes for", self.vault.folder()))?,
+        };
+        let at = parse(&going.at).unwrap_or(self.now.timestamp());
+        let mut stones = String::new();
+        for Version { id, text } in &going.versions {
+            if !graves.holds_text(text) || id.as_ref().is_some_and(|id| !graves.holds_entry(id)) {
+                stones
+                    .push_str(&Tombstone::new(at, &salt, text, id.clone(), going.messages.clone()).render());
+            }
+        }
+        if stones.is_empty() {
+            return Ok(());
+        }
+        let place = Place::vault(layout::fixed(layout::TOMBSTONES));
+        let read = self.vault.read(&place)?;
+        let text = read.as_ref().map_or_else(String::new, |note| note.text.clone()) + &stones;
+        let mut writes = vec![Write::put(place, read, text)];
+        writes.extend(going.files.iter().map(|_| Write::Forget));
+        if going.files.is_empty() {
+            writes.push(Write::Forget);
+        }
+        self.commit(Draft::new("forget", going.by, writes))?;
+        Ok(())
+    }
+}
+
+/// Markdown and other files in the vault, and `Ideas.md`.
+struct Documents<'a> {
+    vault: &'a Vault,
+}
+
+impl Documents<'_> {
+    fn files(&self) -> Result<Vec<PathBuf>, Error> {
+        let mut files = all_files(self.vault.folder()).map_err(Error::io("read", self.vault.folder()))?;
+        let ideas = Place { root: Root::Notes, path: layout::fixed(layout::IDEAS) };
+        files.extend(self.vault.file(&ideas).ok().filter(|file| file.is_file()));
+        Ok(files)
+    }
+}
+
+impl Store for Documents<'_> {
+    fn name(&self) -> &'static str {
+        "vault"
+    }
+
+    fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error> {
+        let mut erased = 0;
+        for file in self.files()? {
+            if self.vault.goes_whole(going, &file) || !is_in(&file, target)? {
+                continue;
+            }
+            erased += 1;
+            let is_temporary =
+                file.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()));
+            let emptied = is_temporary || {
+                let json = file.extension().is_some_and(|extension| extension == "jsonl");
+                let cut = |text: &str| if json { target.cut_json(text) } else { target.cut(text) };
+                cut_file(&file, cut)?.is_some_and(|left| self.says_nothing(&file, &left))
+            };
+            if emptied {
+                disk::shred(&file).map_err(Error::io("remove", &file))?;
+            }
+        }
+        Ok(erased)
+    }
+
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        holding(self.files()?, target)
+    }
+}
+
+impl Documents<'_> {
+    /// An entry that said nothing else is gone with what it said; any other document stays, however short.
+    fn says_nothing(&self, file: &Path, left: &str) -> bool {
+        let is_entry =
+            self.vault.vault_path(file).is_some_and(|path| layout::shelf(&path) != layout::Shelf::Other);
+        is_entry && Note::parse(left).is_ok_and(|note| note.body().trim().is_empty())
+    }
+}
+
+/// The record of changes: it holds ranges of text, and names that say as much.
+struct JournalStore {
+    path: PathBuf,
+}
+
+impl Store for JournalStore {
+    fn name(&self) -> &'static str {
+        "journal"
+    }
+
+    fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error> {
+        journal::rewrite(&self.path, |change| {
+            let mut altered = false;
+            for op in &mut change.ops {
+                let is_ours = |place: &Place| place.root == Root::Vault && going.files.contains(&place.path);
+                if op.place().is_some_and(is_ours) {
+                    *op = Op::Forgotten;
+                    altered = true;
+                } else if op.any_text(|text| target.is_in(text) || target.shows_in(text)) {
+                    op.forget_text();
+                    altered = true;
+                }
+            }
+            altered
+        })
+    }
+
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        holding(vec![self.path.clone()], target)
+    }
+}
+
+/// Files of JSON or lines of JSON: the spool and the logs.
+struct JsonFolder {
+    name: &'static str,
+    folder: PathBuf,
+}
+
+impl JsonFolder {
+    fn files(&self) -> Result<Vec<PathBuf>, Error> {
+        match all_files(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            other => other.map_err(Error::io("read", &self.folder)),
+        }
+    }
+}
+
+impl Store for JsonFolder {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn erase(&self, _going: &Going, target: &Target) -> Result<usize, Error> {
+        let mut erased = 0;
+        for file in holding(self.files()?, target)? {
+            erased += 1;
+            // A line that is no JSON has no structure to keep.
+            cut_file(&file, |text| {
+                let json = target.cut_json(text);
+                let text = json.as_deref().unwrap_or(text);
+                target.cut(text).or_else(|| json.clone())
+            })?;
+        }
+        Ok(erased)
+    }
+
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        holding(self.files()?, target)
+    }
+}
+
+fn holding(files: Vec<PathBuf>, target: &Target) -> Result<Vec<PathBuf>, Error> {
+    files
+        .into_iter()
+        .filter_map(|file| is_in(&file, target).map(|is_in| is_in.then_some(file)).transpose())
+        .collect()
+}
+
+fn is_in(file: &Path, target: &Target) -> Result<bool, Error> {
+    if target.is_empty() {
+        return Ok(false);
+    }
+    match disk::read(file, super::MAX_NOTE_BYTES).map_err(Error::io("read", file))? {
+        Content::Bytes(bytes) => Ok(target.is_in_file(&bytes)),
+        // Larger than any note of ours: a person's own file.
+        Content::Missing | Content::NotAFile | Content::TooLarge(_) => Ok(false),
+    }
+}
+
+/// Rewrites a file with what `cut` leaves of it, and returns that. An edit that somebody makes meanwhile wins: their
+/// version is put back and cut in turn.
+fn cut_file(file: &Path, cut: impl Fn(&str) -> Option<String>) -> Result<Option<String>, Error> {
+    let writing = |error| Error::io("write", file)(error);
+    loop {
+        let bytes = std::fs::read(file).map_err(Error::io("read", file))?;
+        let Some(left) = std::str::from_utf8(&bytes).ok().and_then(&cut) else { return Ok(None) };
+        if disk::replace_shredding(file, &bytes, left.as_bytes()).map_err(writing)? {
+            return Ok(Some(left));
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! One writer at a time on this machine. The lock lives in the state folder, never in a synced one.
+//!
+//! The lock file also says which temporary files its holder is about to make, so that the next holder can clean up
+//! after one that was killed without walking the vault.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rekindle_core::id::ChangeId;
+use serde::{Deserialize, Serialize};
+
+use super::Error;
+use crate::disk;
+
+/// How long a command waits for another one's write to end. A write takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the holder is about to do.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct InFlight {
+    pub(super) change: ChangeId,
+    pub(super) temporaries: Vec<PathBuf>,
+}
+
+/// Held until dropped.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+    path: PathBuf,
+}
+
+impl Lock {
+    /// Takes the lock, waiting a little for another holder.
+    pub(super) fn take(folder: &Path) -> Result<Self, Error> {
+        disk::make_folder(folder).map_err(Error::io("make", folder))?;
+        let path = folder.join("vault.lock");
+        match disk::lock(&path, PATIENCE) {
+            Ok(file) => Ok(Self { file, path }),
+            Err(error) if error.kind() == ErrorKind::TimedOut => Err(Error::Busy(PATIENCE.as_secs())),
+            Err(error) => Err(Error::io("lock", &path)(error)),
+        }
+    }
+
+    /// What the last holder was doing when it was killed, if it was.
+    pub(super) fn left_over(&mut self) -> Result<Option<InFlight>, Error> {
+        let mut note = String::new();
+        self.file
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| self.file.read_to_string(&mut note))
+            .map_err(Error::io("read", &self.path))?;
+        // A torn note was written before any temporary file was made.
+        Ok(serde_json::from_str(&note).ok())
+    }
+
+    /// Says what is about to be done. Not synced: a killed process leaves it, and a power cut leaves the journal.
+    pub(super) fn announce(&mut self, note: &InFlight) -> Result<(), Error> {
+        let note = serde_json::to_vec(note).map_err(|error| Error::io("write", &self.path)(error.into()))?;
+        self.file
+            .set_len(0)
+            .and_then(|()| self.file.seek(SeekFrom::Start(0)))
+            .and_then(|_| self.file.write_all(&note))
+            .map_err(Error::io("write", &self.path))
+    }
+
+    /// All done, or nothing begun.
+    pub(super) fn clear(&mut self) -> Result<(), Error> {
+        self.file.set_len(0).map_err(Error::io("write", &self.path))
+    }
+}

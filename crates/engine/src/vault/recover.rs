@@ -1,0 +1,103 @@
+//! What the next writer does about one that was killed.
+//!
+//! The temporary files are the witnesses. A change that reached the journal is finished: each staged file that is
+//! still there takes its place. If a note was changed by somebody in the meantime, the change, which nobody was ever
+//! told had happened, is taken back instead.
+
+use rekindle_core::hash::ContentHash;
+use rekindle_core::journal::Op;
+
+use super::Error;
+use super::commit::{Step, Writer};
+use super::journal::Outcome;
+use crate::disk;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Applied,
+    Waiting,
+    Blocked,
+}
+
+impl Writer<'_> {
+    pub(super) fn recover(&mut self) -> Result<(), Error> {
+        let left = self.lock.left_over()?;
+        if let Some(change) = self.journal.pending()? {
+            let steps = self.vault.steps(&change)?;
+            let progress = steps.iter().map(Step::progress).collect::<Result<Vec<_>, _>>()?;
+            let outcome = match progress.contains(&Progress::Blocked) {
+                false => self.finish(&steps, &progress)?,
+                true => self.abandon(&steps, &progress)?,
+            };
+            self.journal.end(&change.id, outcome)?;
+        }
+        if let Some(left) = left {
+            // Staged for a change that never reached the journal: nobody has seen it and nobody was told.
+            for temporary in &left.temporaries {
+                disk::remove(temporary).map_err(Error::io("remove", temporary))?;
+            }
+            self.lock.clear()?;
+        }
+        self.resume_forgetting(false);
+        Ok(())
+    }
+
+    fn finish(&mut self, steps: &[Step], progress: &[Progress]) -> Result<Outcome, Error> {
+        for (step, progress) in steps.iter().zip(progress) {
+            if *progress == Progress::Waiting {
+                step.apply()?;
+            }
+        }
+        self.settle(steps)?;
+        Ok(Outcome::Done)
+    }
+
+    fn abandon(&mut self, steps: &[Step], progress: &[Progress]) -> Result<Outcome, Error> {
+        for (step, progress) in steps.iter().zip(progress).rev() {
+            if *progress == Progress::Applied && step.is_untouched()? {
+                step.take_back()?;
+            }
+        }
+        self.settle(steps)?;
+        Ok(Outcome::Aborted)
+    }
+}
+
+impl Step {
+    fn hashes(&self) -> Result<(Option<ContentHash>, Option<ContentHash>), Error> {
+        let target = disk::hash(&self.target).map_err(Error::io("read", &self.target))?;
+        let staged = disk::hash(&self.staged).map_err(Error::io("read", &self.staged))?;
+        Ok((target, staged))
+    }
+
+    fn progress(&self) -> Result<Progress, Error> {
+        let (target, staged) = self.hashes()?;
+        Ok(match &self.op {
+            Op::Create { after, .. } if staged == Some(*after) => match target {
+                None => Progress::Waiting,
+                Some(_) => Progress::Blocked,
+            },
+            Op::Edit { before, after, .. } if staged == Some(*after) => match target == Some(*before) {
+                true => Progress::Waiting,
+                false => Progress::Blocked,
+            },
+            Op::Remove { before, .. } if staged.is_none() => match target {
+                None => Progress::Applied,
+                Some(hash) if hash == *before => Progress::Waiting,
+                Some(_) => Progress::Blocked,
+            },
+            _ => Progress::Applied,
+        })
+    }
+
+    /// Whether nobody touched the target since this step was applied, so that it can be taken back.
+    fn is_untouched(&self) -> Result<bool, Error> {
+        let (target, staged) = self.hashes()?;
+        Ok(match &self.op {
+            Op::Create { after, .. } => staged.is_none() && target == Some(*after),
+            Op::Edit { after, .. } => staged.is_some() && target == Some(*after),
+            Op::Remove { .. } => staged.is_some() && target.is_none(),
+            Op::Forgotten => false,
+        })
+    }
+}

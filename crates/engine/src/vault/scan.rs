@@ -1,0 +1,227 @@
+//! What there is in the vault: a walk that reads the beginning of every note.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use rekindle_core::vault::entry::{Entry, title};
+use rekindle_core::vault::frontmatter::{self, Note};
+use rekindle_core::vault::layout::{self, Group, Shelf, is_conflict_copy};
+use rekindle_core::vault::path::VaultPath;
+
+use super::{Error, MAX_NOTE_BYTES, Vault, text};
+use crate::disk::{self, Content, TEMPORARY};
+
+/// How much of a note is read for a listing: all of its properties and the beginning of its body.
+const HEAD_BYTES: u64 = frontmatter::MAX_BYTES as u64 + 4096;
+/// Most notes are small; this much is read first.
+const FIRST_BYTES: u64 = 4096;
+
+/// Reading notes waits on memory more than on the processor; more threads than this bring nothing.
+const MAX_THREADS: usize = 4;
+/// Fewer files than this are read before a thread has started.
+const MIN_SHARE: usize = 500;
+
+/// One entry of a listing.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Where it is.
+    pub path: VaultPath,
+    /// On which shelf.
+    pub shelf: Shelf,
+    /// Its properties.
+    pub entry: Entry,
+    /// Its first line.
+    pub title: String,
+}
+
+/// A note that could not be read. It is left alone.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is wrong, with its line.
+    pub what: String,
+}
+
+/// The result of a walk.
+#[derive(Clone, Debug, Default)]
+pub struct Scan {
+    /// The entries, by path.
+    pub entries: Vec<Found>,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+    /// The losing sides of sync conflicts.
+    pub conflicts: Vec<PathBuf>,
+}
+
+impl Vault {
+    /// Walks the groups. Archived versions only if asked for; forgotten entries that a sync brought back never.
+    pub fn scan(&self, with_archive: bool) -> Result<Scan, Error> {
+        let graves = self.graveyard()?;
+        let mut scan = self.walk_groups(with_archive)?;
+        scan.entries.retain(|found| found.entry.id.as_ref().is_none_or(|id| !graves.holds_entry(id)));
+        scan.entries.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(scan)
+    }
+
+    fn walk_groups(&self, with_archive: bool) -> Result<Scan, Error> {
+        let mut files = Vec::new();
+        for group in Group::ALL {
+            let folder = self.folder().join(group.word());
+            match walk(&folder) {
+                Ok(found) => files.extend(found),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::io("read", &folder)(error)),
+            }
+        }
+        // Opening and parsing twenty thousand notes is most of a second on one core.
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+        let share = files.len().div_ceil(threads).max(MIN_SHARE);
+        let read = |files: &[PathBuf]| {
+            let mut part = Scan::default();
+            files.iter().for_each(|file| self.take(file, with_archive, &mut part));
+            part
+        };
+        let mut shares = files.chunks(share);
+        let first = shares.next().unwrap_or_default();
+        std::thread::scope(|scope| {
+            let others: Vec<_> = shares.map(|files| scope.spawn(move || read(files))).collect();
+            let mut scan = read(first);
+            for other in others {
+                // A reader that panicked has read nothing that could be trusted.
+                let part = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                scan.entries.extend(part.entries);
+                scan.problems.extend(part.problems);
+                scan.conflicts.extend(part.conflicts);
+            }
+            Ok(scan)
+        })
+    }
+
+    /// The forgotten entries that are there again.
+    pub fn returned(&self) -> Result<Vec<VaultPath>, Error> {
+        let graves = self.graveyard()?;
+        if graves.is_empty() {
+            return Ok(Vec::new());
+        }
+        let scan = self.walk_groups(true)?;
+        let back = scan
+            .entries
+            .into_iter()
+            .filter(|found| found.entry.id.as_ref().is_some_and(|id| graves.holds_entry(id)));
+        Ok(back.map(|found| found.path).collect())
+    }
+
+    /// Temporary files of ours that nobody is using any more. Only sensible while no other command runs.
+    pub fn left_overs(&self) -> Result<Vec<PathBuf>, Error> {
+        let files = all_files(self.folder()).map_err(Error::io("read", self.folder()))?;
+        let ours = |file: &PathBuf| {
+            file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()))
+        };
+        Ok(files.into_iter().filter(ours).collect())
+    }
+
+    /// Every text of the vault that is not too large to be one, with its path.
+    pub fn texts(&self) -> Result<Vec<(VaultPath, String)>, Error> {
+        let files = walk(self.folder()).map_err(Error::io("read", self.folder()))?;
+        let mut texts = Vec::new();
+        for file in files {
+            let Some(path) = self.vault_path(&file) else { continue };
+            if let Content::Bytes(bytes) =
+                disk::read(&file, MAX_NOTE_BYTES).map_err(Error::io("read", &file))?
+                && let Ok(text) = String::from_utf8(bytes)
+            {
+                texts.push((path, text));
+            }
+        }
+        Ok(texts)
+    }
+
+    fn take(&self, file: &Path, with_archive: bool, scan: &mut Scan) {
+        let problem = |what: String| Problem { path: file.to_owned(), what };
+        let Some(path) = self.vault_path(file) else {
+            scan.problems.push(problem("its name is not one that every system can hold".into()));
+            return;
+        };
+        if !path.name().ends_with(".md") {
+            return;
+        }
+        if is_conflict_copy(path.name()) {
+            scan.conflicts.push(file.to_owned());
+            return;
+        }
+        let shelf = layout::shelf(&path);
+        if shelf == Shelf::Other || (shelf == Shelf::Archive && !with_archive) {
+            return;
+        }
+        match read_head(file, &path) {
+            Ok(head) => match Note::parse(&head) {
+                Ok(note) => {
+                    let (entry, title) = (Entry::of(&note, &path), title(note.body(), &path));
+                    scan.entries.push(Found { path, shelf, entry, title });
+                }
+                Err(error) => scan.problems.push(problem(error.to_string())),
+            },
+            Err(what) => scan.problems.push(problem(what)),
+        }
+    }
+
+    /// The vault path of a file below the vault.
+    pub(super) fn vault_path(&self, file: &Path) -> Option<VaultPath> {
+        let parts: Option<Vec<&str>> =
+            file.strip_prefix(self.folder()).ok()?.iter().map(std::ffi::OsStr::to_str).collect();
+        VaultPath::parse(&parts?.join("/")).ok()
+    }
+}
+
+/// Every file below a folder. Links are not followed: what they point at is either inside, and found there, or
+/// outside, and none of ours. Hidden names belong to other programs.
+pub(super) fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    files_below(folder, |name| !name.starts_with(b"."))
+}
+
+/// Every file below a folder, hidden ones too: a temporary file of ours may hold what was forgotten.
+pub(super) fn all_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    files_below(folder, |_| true)
+}
+
+fn files_below(folder: &Path, wanted: impl Fn(&[u8]) -> bool) -> io::Result<Vec<PathBuf>> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for item in std::fs::read_dir(&folder)? {
+            let item = item?;
+            if !wanted(item.file_name().as_encoded_bytes()) {
+                continue;
+            }
+            let kind = item.file_type()?;
+            if kind.is_dir() {
+                folders.push(item.path());
+            } else if kind.is_file() {
+                files.push(item.path());
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// The beginning of a note, cut at a character boundary.
+fn read_head(file: &Path, path: &VaultPath) -> Result<String, String> {
+    let reading = |error: io::Error| format!("it could not be read: {error}");
+    let mut opened = File::open(file).map_err(reading)?;
+    let mut bytes = Vec::with_capacity(1024);
+    opened.by_ref().take(FIRST_BYTES).read_to_end(&mut bytes).map_err(reading)?;
+    if bytes.len() as u64 == FIRST_BYTES {
+        opened.take(HEAD_BYTES - FIRST_BYTES).read_to_end(&mut bytes).map_err(reading)?;
+    }
+    if bytes.len() as u64 == HEAD_BYTES {
+        // The cut may have gone through a character.
+        let whole =
+            (0..4).map(|back| bytes.len() - back).find(|end| std::str::from_utf8(&bytes[..*end]).is_ok());
+        bytes.truncate(whole.unwrap_or(bytes.len()));
+    }
+    text(path.as_str(), bytes).map_err(|error| match error {
+        Error::NotText { line, .. } => format!("line {line}: not UTF-8 text"),
+        other => other.to_string(),
+    })
+}

@@ -1,0 +1,104 @@
+//! Taking a change back, as a change of its own.
+
+use std::collections::HashSet;
+
+use rekindle_core::id::ChangeId;
+use rekindle_core::journal::{Actor, Change, Op, Place};
+use rekindle_core::time::Zoned;
+
+use super::journal::Outcome;
+use super::{Committed, Draft, Error, Vault, Write};
+
+/// A change that was taken back.
+#[derive(Clone, Debug)]
+pub struct Undone {
+    /// The change that was taken back.
+    pub change: Change,
+    /// The change that did it.
+    pub by: Committed,
+}
+
+impl Vault {
+    /// Takes back the change that `reference` names, or the newest that has not been undone and is neither itself an
+    /// undo nor the setting up. Undoing an undo does the change again.
+    pub fn undo(&self, reference: Option<&str>, by: Actor, now: &Zoned) -> Result<Undone, Error> {
+        let mut writer = self.writer(now)?;
+        let change = self.undoable(reference)?;
+        if !change.ops.iter().all(Op::can_be_undone) {
+            return Err(Error::Forgotten(change.id.to_string()));
+        }
+        let writes =
+            change.ops.iter().rev().map(|op| self.reverse(&change, op)).collect::<Result<Vec<_>, _>>()?;
+        let draft = Draft {
+            verb: "undo",
+            by,
+            permission: change.permission,
+            undoes: Some(change.id.clone()),
+            writes,
+        };
+        let committed = writer.commit(draft)?;
+        Ok(Undone { change, by: committed })
+    }
+
+    fn undoable(&self, reference: Option<&str>) -> Result<Change, Error> {
+        let mut undone: HashSet<ChangeId> = HashSet::new();
+        for record in self.changes()? {
+            let record = record?;
+            if record.outcome == Outcome::Aborted {
+                continue;
+            }
+            let change = record.change;
+            let wanted = match reference {
+                Some(reference) => change.id.matches(reference),
+                None => {
+                    let by_itself = !["init", "forget"].contains(&change.verb.as_str());
+                    by_itself && change.undoes.is_none() && !undone.contains(&change.id)
+                }
+            };
+            if wanted && undone.contains(&change.id) {
+                return Err(Error::Undone(change.id.to_string()));
+            }
+            if wanted {
+                return Ok(change);
+            }
+            // An undo that was itself undone no longer counts.
+            if let Some(target) = change.undoes
+                && !undone.contains(&change.id)
+            {
+                undone.insert(target);
+            }
+        }
+        Err(reference.map_or(Error::NothingToUndo, |reference| Error::NoChange(reference.to_owned())))
+    }
+
+    fn reverse(&self, change: &Change, op: &Op) -> Result<Write, Error> {
+        let cannot = |place: &Place, why: &str| Error::CannotUndo {
+            change: change.id.to_string(),
+            path: place.to_string(),
+            why: why.to_owned(),
+        };
+        let there =
+            |place: &Place| self.read(place)?.ok_or_else(|| cannot(place, "it is not there any more"));
+        match op {
+            Op::Create { place, after } => {
+                let read = there(place)?;
+                match read.hash == *after {
+                    true => Ok(Write::Remove { place: place.clone(), read }),
+                    false => Err(cannot(place, "it was changed since")),
+                }
+            }
+            Op::Edit { place, patch: Some(patch), .. } => {
+                let read = there(place)?;
+                let text = patch.reverse(&read.text).map_err(|error| cannot(place, &error.to_string()))?;
+                Ok(Write::Replace { place: place.clone(), read, text })
+            }
+            Op::Remove { place, text: Some(text), .. } => match self.read(place)? {
+                Some(_) => Err(cannot(place, "something else has its name now")),
+                None => Ok(Write::Create { place: place.clone(), text: text.clone() }),
+            },
+            Op::Edit { .. } | Op::Remove { .. } | Op::Forgotten => {
+                Err(Error::Forgotten(change.id.to_string()))
+            }
+        }
+    }
+}
