@@ -1,3 +1,20 @@
-//! `rekindle`.
+//! `rekindle`: parse, call the engine, render. Nothing is decided here.
 
-fn main() {}
+mod cli;
+mod cmd;
+mod compose;
+mod error;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    let printer = output::Printer::new(cli.global.color);
+    match cmd::run(cli, &printer) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => printer.failure(&failure),
+    }
+}

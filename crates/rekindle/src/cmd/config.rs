@@ -1,0 +1,122 @@
+//! `rekindle config`
+
+use clap::{Args, Subcommand};
+use rekindle_core::config::keys;
+use rekindle_engine::home::Home;
+use rekindle_engine::{config, environment, project};
+use serde_json::{Value, json};
+
+use crate::cli::Global;
+use crate::error::Failure;
+use crate::output::{Printer, Style, column};
+
+/// Show or change the settings
+#[derive(Args)]
+#[command(after_help = "\
+What counts, from strongest to weakest: -c KEY=VALUE, REKINDLE_… variables, the project's
+.rekindle.toml (a few harmless keys only), your config.toml, the shipped defaults.
+
+Examples:
+  rekindle config list
+  rekindle config get recall.k
+  rekindle config set user.name 'Ada Lovelace'
+  rekindle config unset recall.k
+  $EDITOR \"$(rekindle config path)\"")]
+pub(crate) struct Config {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    /// Answer as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Print the value of one key
+    Get {
+        /// The key, such as recall.k
+        key: String,
+    },
+    /// Write a value into your config.toml
+    Set {
+        /// The key, such as recall.k
+        key: String,
+        /// Its value
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Take a key out of your config.toml, back to the default
+    Unset {
+        /// The key, such as recall.k
+        key: String,
+    },
+    /// Print every key, its value, and where the value comes from
+    List,
+    /// Print where your config.toml is
+    Path,
+}
+
+impl Config {
+    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+        let home = Home::find(global.home.as_deref())?;
+        // Must work when the settings are broken: this is how they are found and mended.
+        match &self.verb {
+            Some(Verb::Path) => return out.line(home.config_file().display()),
+            Some(Verb::Set { key, value }) => {
+                config::set(&home, key, value)?;
+                return self.changed(out, key);
+            }
+            Some(Verb::Unset { key }) => {
+                config::unset(&home, key)?;
+                return self.changed(out, key);
+            }
+            _ => {}
+        }
+        let here = std::env::current_dir()?;
+        let place = project::locate(&here, environment::home_folder().as_deref());
+        let settings =
+            config::read(&home, place.as_ref().map(|place| place.root.as_path()), &global.settings)?;
+        for warning in &settings.warnings {
+            out.warn(warning);
+        }
+        if let Some(Verb::Get { key }) = &self.verb {
+            let setting = settings.get(key)?;
+            return match self.json {
+                true => out.json(&setting.value),
+                false => out.line(&setting.value),
+            };
+        }
+        let mut rows = Vec::new();
+        for key in keys() {
+            let setting = settings.get(key.name)?;
+            rows.push(json!({
+                "key": key.name,
+                "value": setting.value,
+                "source": setting.place.source.word(),
+                "place": setting.place.to_string(),
+                "default": key.default,
+                "allowed": key.allowed,
+                "variables": key.variables,
+                "in_project_file": key.in_project,
+                "about": key.doc,
+            }));
+            if !self.json {
+                let source = match setting.place.source.word() {
+                    "default" => String::new(),
+                    _ => format!("({})", setting.place),
+                };
+                let value = setting.value.to_string();
+                let value = if value.is_empty() { "\"\"".to_owned() } else { value };
+                out.line(
+                    format!("{} {value}  {}", column(key.name, 28), out.styled(Style::Dim, source))
+                        .trim_end(),
+                )?;
+            }
+        }
+        if self.json { out.json(&Value::Array(rows)) } else { Ok(()) }
+    }
+
+    fn changed(&self, out: &Printer, key: &str) -> Result<(), Failure> {
+        if self.json { out.json(&json!({"changed": key})) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,86 @@
+//! `rekindle daily`
+
+use clap::{Args, Subcommand};
+use rekindle_core::journal::Actor;
+use rekindle_core::provenance::Origin;
+use rekindle_core::text::admit;
+use rekindle_core::time::{Date, day};
+use rekindle_core::vault::daily_log::{Clock, Mark, Note, Section, Source, parse};
+use serde_json::json;
+
+use super::body;
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// Show the log of a day, or note something in today's
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rekindle daily
+  rekindle daily show 2026-11-14 --json
+  rekindle daily add 'Staging was moved to the new host this morning.'")]
+pub(crate) struct Daily {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    /// Answer as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Print it
+    Show {
+        /// Which day, as YYYY-MM-DD; today if left out
+        date: Option<Date>,
+    },
+    /// Note something
+    Add {
+        /// What to note: TEXT, @FILE, or - for stdin
+        #[arg(value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
+        text: String,
+    },
+}
+
+impl Daily {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let today = context.now.date();
+        match self.verb {
+            Some(Verb::Add { text }) => add(context, &text, self.json),
+            Some(Verb::Show { date }) => show(context, date.unwrap_or(today), self.json),
+            None => show(context, today, self.json),
+        }
+    }
+}
+
+fn show(context: &Context<'_>, date: Date, as_json: bool) -> Result<(), Failure> {
+    let text = context.vault()?.daily_log(date)?;
+    if as_json {
+        let sections = text.as_deref().map(parse).unwrap_or_default().sections;
+        return context.out.json(&json!({"date": day(date), "sections": sections}));
+    }
+    match text {
+        Some(text) => context.out.write(text.as_bytes()),
+        None => {
+            context.out.note(format!("Nothing was logged on {}.", day(date)));
+            Ok(())
+        }
+    }
+}
+
+fn add(context: &Context<'_>, text: &str, as_json: bool) -> Result<(), Failure> {
+    let admitted = admit(&body::read(text, &context.cwd)?);
+    context.mention(&admitted.redacted, &[]);
+    let note = Note {
+        source: Source::default(),
+        time: Clock::of(&context.now),
+        text: admitted.text,
+        mark: Mark { id: None, origin: Some(Origin::User), messages: Vec::new() },
+    };
+    let committed = context.vault()?.log(&Section::Note(note), Actor::User, &context.now)?;
+    let date = day(context.now.date());
+    match as_json {
+        true => context.out.json(&json!({"date": date, "change": committed.change})),
+        false => context.out.line(format!("Noted in memory/{date}.md")),
+    }
+}

@@ -1,0 +1,53 @@
+//! `rekindle doctor`
+
+use clap::Args;
+use rekindle_engine::config;
+use rekindle_engine::doctor::{Level, examine};
+use rekindle_engine::home::Home;
+use serde_json::json;
+
+use crate::cli::Global;
+use crate::error::Failure;
+use crate::output::{Printer, Style, column};
+
+/// Check that everything is in order, and say what to do where it is not
+#[derive(Args)]
+#[command(after_help = "\
+Only looks; changes nothing. Exits with 1 if something does not work.
+
+Examples:
+  rekindle doctor
+  rekindle doctor --json | jq '.checks[] | select(.findings[].level != \"ok\")'")]
+pub(crate) struct Doctor {
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Doctor {
+    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+        let home = Home::find(global.home.as_deref())?;
+        let settings = config::read(&home, None, &global.settings)?;
+        let checks = examine(&home.places(&settings.config)?);
+        let worst = checks.iter().flat_map(|check| &check.findings).map(|finding| finding.level).max();
+        let healthy = worst < Some(Level::Error);
+        if self.json {
+            out.json(&json!({"ok": healthy, "home": home.root(), "checks": checks}))?;
+        } else {
+            for check in &checks {
+                for finding in &check.findings {
+                    let word = match finding.level {
+                        Level::Ok => out.styled(Style::Good, "ok     "),
+                        Level::Warning => out.styled(Style::Warn, "warning"),
+                        Level::Error => out.styled(Style::Bad, "error  "),
+                    };
+                    out.line(format!("{word}  {}  {}", column(check.check, 10), finding.what))?;
+                    if let Some(hint) = &finding.hint {
+                        out.line(format!("{}{}", " ".repeat(21), out.styled(Style::Dim, hint)))?;
+                    }
+                }
+            }
+        }
+        if healthy { Ok(()) } else { Err(Failure::reported()) }
+    }
+}

@@ -1,0 +1,57 @@
+//! `rekindle evolve`
+
+use clap::Args;
+use rekindle_core::journal::Actor;
+use rekindle_core::provenance::Origin;
+use serde_json::json;
+
+use super::body;
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// Give a memory a new version; the old one goes to the archive
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rekindle evolve staging-port --body 'Staging Postgres listens on 5434.' --reason 'moved hosts'
+  rekindle evolve m-7k2d9q0x1abc --body @new.md --reason 'rewritten after the incident'")]
+pub(crate) struct Evolve {
+    /// The memory: its id, path or slug
+    #[arg(value_name = "ID|PATH")]
+    reference: String,
+    /// What it says now: TEXT, @FILE, or - for stdin
+    #[arg(long, short = 'b', value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
+    body: String,
+    /// Why it changed; kept with the new version
+    #[arg(long, short = 'r', value_name = "TEXT", allow_hyphen_values = true)]
+    reason: String,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Evolve {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        if self.reason.trim().is_empty() {
+            return Err(Failure::usage("the reason is empty").hint("say in a few words why it changed"));
+        }
+        let body = body::read(&self.body, &context.cwd)?;
+        let vault = context.vault()?;
+        let path = vault.find(&self.reference, &context.cwd)?;
+        let evolved = vault.evolve(&path, &body, &self.reason, Origin::User, Actor::User, &context.now)?;
+        context.mention(&evolved.redacted, &evolved.conflicts);
+        if self.json {
+            return context.out.json(&json!({
+                "id": evolved.id,
+                "path": evolved.path,
+                "file": context.file(evolved.path.as_str()),
+                "archive": evolved.archive,
+                "change": evolved.change,
+                "redacted": evolved.redacted,
+                "conflicts": evolved.conflicts,
+            }));
+        }
+        context.out.line(format!("{} is now {}", evolved.path, evolved.id))?;
+        context.out.line(format!("The old version is at {}", evolved.archive))
+    }
+}

@@ -1,0 +1,91 @@
+//! `rekindle forget`
+
+use std::io::{IsTerminal, Write};
+
+use clap::Args;
+use rekindle_core::journal::Actor;
+use rekindle_engine::vault::forget::{Forgotten, What};
+
+use super::body;
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// Remove a memory and its text everywhere, for good
+#[derive(Args)]
+#[command(after_help = "\
+Takes the memory with all its versions, and the same statement wherever else Rekindle keeps it:
+archive, conflict copies, MEMORY.md, daily logs, journal. It cannot be undone. A tombstone without the
+text keeps it from being learnt again. Your own notes outside the vault are named, not changed.
+
+Examples:
+  rekindle forget staging-port --dry-run
+  rekindle forget m-7k2d9q0x1abc --yes
+  rekindle forget --text 'The staging host is hermes.'")]
+pub(crate) struct Forget {
+    /// The memory: its id, path or slug
+    #[arg(value_name = "ID|PATH", required_unless_present = "text")]
+    reference: Option<String>,
+    /// Forget this statement instead: TEXT, @FILE, or - for stdin
+    #[arg(long, value_name = "TEXT|@FILE|-", conflicts_with = "reference", allow_hyphen_values = true)]
+    text: Option<String>,
+    /// Only say what would go
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    yes: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Forget {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let vault = context.vault()?;
+        let path = self.reference.map(|reference| vault.find(&reference, &context.cwd)).transpose()?;
+        let text = self.text.map(|text| body::read(&text, &context.cwd)).transpose()?;
+        let what = match (&path, &text) {
+            (Some(path), _) => What::Entry(path),
+            (None, text) => What::Text(text.as_deref().unwrap_or_default()),
+        };
+        let asking = !self.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if self.dry_run || asking {
+            let plan = vault.plan_forget(what)?;
+            if self.dry_run && self.json {
+                return context.out.json(&plan);
+            }
+            report(context, &plan, "would go")?;
+            if self.dry_run || !confirmed()? {
+                return Ok(());
+            }
+        }
+        let forgotten = vault.forget(what, Actor::User, &context.now)?;
+        match self.json {
+            true => context.out.json(&forgotten),
+            false => report(context, &forgotten, "gone"),
+        }
+    }
+}
+
+fn report(context: &Context<'_>, forgotten: &Forgotten, word: &str) -> Result<(), Failure> {
+    for path in &forgotten.files {
+        context.out.line(format!("{word}: {path}"))?;
+    }
+    for (store, count) in forgotten.places.iter().filter(|(_, count)| *count > 0) {
+        context.out.line(format!("{word}: the same text in {count} place(s) of the {store}"))?;
+    }
+    if forgotten.files.is_empty() && forgotten.places.iter().all(|(_, count)| *count == 0) {
+        context.out.line("nothing here says that")?;
+    }
+    for file in &forgotten.also_in {
+        context.out.warn(format!("{} says the same; it is your own note and was left alone", file.display()));
+    }
+    Ok(())
+}
+
+fn confirmed() -> Result<bool, Failure> {
+    let mut answer = String::new();
+    write!(std::io::stderr(), "This cannot be undone. Forget it? [y/N] ")?;
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

@@ -1,0 +1,100 @@
+//! `rekindle init`
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rekindle_engine::home::Home;
+use rekindle_engine::{clock, config, environment, setup};
+use serde_json::json;
+
+use crate::cli::Global;
+use crate::error::Failure;
+use crate::output::{Printer, Style, column};
+
+/// Set up the settings, the vault and the state folder
+#[derive(Args)]
+#[command(after_help = "\
+Safe to run again: it makes what is missing and leaves the rest as it is.
+
+Examples:
+  rekindle init
+  rekindle init --name Ada --notes ~/Obsidian
+  rekindle --home /tmp/trial init --name Ada")]
+pub(crate) struct Init {
+    /// What your agents should call you
+    #[arg(long)]
+    name: Option<String>,
+    /// An existing folder of notes (Obsidian or any other) to keep the memories in
+    #[arg(long, value_name = "DIR")]
+    notes: Option<PathBuf>,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Init {
+    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+        let home = Home::find(global.home.as_deref())?;
+        let settings = config::read(&home, None, &global.settings)?;
+        let now = clock::now(config::zone(&settings)?);
+        let (mut name, mut notes) = (self.name, self.notes);
+        let first_time = settings.config.user.name.is_empty();
+        let login = || environment::variable("USER").or_else(|| environment::variable("USERNAME"));
+        if first_time && !self.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+            if name.is_none() {
+                name = ask("What should your agents call you?", login().as_deref())?;
+            }
+            if notes.is_none() {
+                let question = "An existing folder of notes to keep the memories in (empty for a new one):";
+                notes = ask(question, None)?.map(PathBuf::from);
+            }
+        } else if first_time && name.is_none() {
+            name = login();
+        }
+        let notes = notes.map(|path| absolute(&path)).transpose()?;
+        let items = setup::init(&home, name.as_deref(), notes.as_deref(), &now)?;
+        if self.json {
+            let object =
+                |item: &setup::Item| json!({"what": item.what, "path": item.path, "made": item.made});
+            return out
+                .json(&json!({"home": home.root(), "items": items.iter().map(object).collect::<Vec<_>>()}));
+        }
+        for item in &items {
+            let word =
+                if item.made { out.styled(Style::Good, "made ") } else { out.styled(Style::Dim, "there") };
+            out.line(format!("{word}  {}  {}", column(item.what, 8), item.path.display()))?;
+        }
+        out.line("")?;
+        out.line("Next:")?;
+        // A trial in another home goes on there.
+        let home =
+            global.home.as_ref().map_or_else(String::new, |home| format!(" --home {}", home.display()));
+        out.line(format!(
+            "  rekindle{home} save preference first --always-load --body 'Keep answers short.'"
+        ))?;
+        out.line(format!("  rekindle{home} list"))?;
+        out.line(format!("  rekindle{home} doctor        checks that everything is in order"))
+    }
+}
+
+fn ask(question: &str, default: Option<&str>) -> Result<Option<String>, Failure> {
+    let shown = default.map_or_else(String::new, |default| format!(" [{default}]"));
+    write!(std::io::stderr(), "{question}{shown} ")?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    let answer = answer.trim();
+    Ok(if answer.is_empty() { default.map(str::to_owned) } else { Some(answer.to_owned()) })
+}
+
+/// The settings are read from everywhere, so a path in them must not depend on where we are now.
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    match path.strip_prefix("~") {
+        Ok(rest) => {
+            let home = environment::home_folder()
+                .ok_or_else(|| Failure::usage("there is no home folder for `~`"))?;
+            Ok(home.join(rest))
+        }
+        Err(_) => Ok(std::path::absolute(path)?),
+    }
+}

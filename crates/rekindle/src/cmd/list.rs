@@ -1,0 +1,129 @@
+//! `rekindle list`
+
+use clap::Args;
+use rekindle_core::time::{Timestamp, iso};
+use rekindle_core::vault::entry::Status;
+use rekindle_core::vault::layout::{Group, Shelf};
+use rekindle_engine::vault::Found;
+use serde_json::{Value, json};
+
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Style, column};
+
+/// List the memories
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rekindle list
+  rekindle list --kind fix --tag db
+  rekindle list --project --json | jq -r '.[].path'")]
+pub(crate) struct List {
+    /// Only this group
+    #[arg(long)]
+    group: Option<Group>,
+    /// Only this sort
+    #[arg(long)]
+    kind: Option<String>,
+    /// Only with this tag; several must all be there
+    #[arg(long = "tag", short = 't', value_name = "TAG")]
+    tags: Vec<String>,
+    /// Only what belongs to the project of this folder
+    #[arg(long, conflicts_with = "global")]
+    project: bool,
+    /// Only what holds everywhere
+    #[arg(long)]
+    global: bool,
+    /// Archived and resolved ones too
+    #[arg(long, short = 'a')]
+    all: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let here = context.project_id();
+        if self.project && here.is_none() {
+            return Err(Failure::usage("this folder is not in a project").hint("`rekindle project` explains"));
+        }
+        let scan = context.vault()?.scan(self.all)?;
+        let wanted = |found: &Found| {
+            let entry = &found.entry;
+            (self.all || matches!(entry.status, Status::Active | Status::Incubating))
+                && self.group.is_none_or(|group| entry.group == group.word())
+                && self.kind.as_ref().is_none_or(|kind| entry.kind == *kind)
+                && self.tags.iter().all(|tag| entry.tags.contains(tag))
+                && (!self.project || entry.scope.project() == here)
+                && (!self.global || entry.scope.project().is_none())
+        };
+        let mut found: Vec<Found> = scan.entries.into_iter().filter(wanted).collect();
+        found.sort_by_key(|found| std::cmp::Reverse(found.entry.updated.or(found.entry.created)));
+        if self.json {
+            let objects: Vec<Value> = found.iter().map(|found| object(context, found)).collect();
+            context.out.json(&objects)?;
+        } else {
+            let rows: String = found.iter().map(|found| row(context, found) + "\n").collect();
+            context.out.write(rows.as_bytes())?;
+            if found.is_empty() {
+                context.out.note("Nothing yet. `rekindle save --help` shows how to begin.");
+            }
+        }
+        if !scan.problems.is_empty() {
+            let count = scan.problems.len();
+            context.out.warn(format!(
+                "{count} file(s) could not be read and were left alone; see `rekindle doctor`"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn row(context: &Context<'_>, found: &Found) -> String {
+    let id = found.entry.id.as_ref().map_or("-", |id| id.as_str());
+    let day =
+        found.entry.updated.map_or_else(|| "-".into(), |at| iso(at).chars().take(10).collect::<String>());
+    let mark = match (found.shelf, &found.entry.status) {
+        (Shelf::Inbox, _) => " (inbox)",
+        (Shelf::Archive, _) | (_, Status::Superseded) => " (archived)",
+        (_, Status::Resolved) => " (resolved)",
+        _ => "",
+    };
+    let reach = found.entry.scope.project().map_or_else(String::new, |project| format!(" [{project}]"));
+    format!(
+        "{}  {day}  {}  {}{}{mark}",
+        context.out.styled(Style::Dim, column(id, 14)),
+        column(&found.entry.kind, 12),
+        found.title,
+        context.out.styled(Style::Dim, reach),
+    )
+}
+
+/// One memory as JSON.
+pub(crate) fn object(context: &Context<'_>, found: &Found) -> Value {
+    let entry = &found.entry;
+    let time = |at: Option<Timestamp>| at.map(iso);
+    json!({
+        "id": entry.id,
+        "path": found.path,
+        "file": context.file(found.path.as_str()),
+        "title": found.title,
+        "kind": entry.kind,
+        "group": entry.group,
+        "status": entry.status,
+        "tags": entry.tags,
+        "scope": entry.scope.word(),
+        "project": entry.scope.project(),
+        "always_load": entry.always_load,
+        "inbox": found.shelf == Shelf::Inbox,
+        "created": time(entry.created),
+        "updated": time(entry.updated),
+        "supersedes": entry.supersedes,
+        "superseded_by": entry.superseded_by,
+        "confidence": entry.confidence,
+        "origin": entry.provenance.origin,
+        "session": entry.provenance.session,
+        "messages": entry.provenance.messages,
+    })
+}

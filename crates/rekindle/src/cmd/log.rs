@@ -1,0 +1,88 @@
+//! `rekindle log`
+
+use clap::Args;
+use rekindle_core::journal::{Change, Op};
+use rekindle_engine::vault::{Outcome, Record};
+use serde_json::{Value, json};
+
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Style, column};
+
+/// Show what was changed, the newest first
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rekindle log
+  rekindle log -n 100 --json | jq -r '.[] | [.at, .verb, .places[]] | @tsv'")]
+pub(crate) struct Log {
+    /// How many changes
+    #[arg(long, short = 'n', default_value_t = 20)]
+    number: usize,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Log {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let vault = context.vault()?;
+        let records = vault.changes()?.take(self.number).collect::<Result<Vec<Record>, _>>()?;
+        if self.json {
+            return context.out.json(&records.iter().map(object).collect::<Vec<Value>>());
+        }
+        for Record { change, outcome } in &records {
+            let mark = match outcome {
+                Outcome::Done => "",
+                Outcome::Aborted => " (did not happen)",
+                Outcome::Pending => " (cut off; the next change finishes it)",
+            };
+            let of = change.undoes.as_ref().map_or_else(String::new, |id| format!(" of {}", id.tail()));
+            context.out.line(format!(
+                "{}  {}  {}  {}{of}{mark}",
+                context.out.styled(Style::Dim, change.id.tail()),
+                change.at,
+                column(&change.verb, 7),
+                places(change).join(", "),
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+/// The files a change touched, for people.
+pub(crate) fn places(change: &Change) -> Vec<String> {
+    change
+        .ops
+        .iter()
+        .map(|op| op.place().map_or_else(|| "(forgotten)".to_owned(), ToString::to_string))
+        .collect()
+}
+
+fn object(record: &Record) -> Value {
+    let Record { change, outcome } = record;
+    json!({
+        "id": change.id,
+        "at": change.at,
+        "verb": change.verb,
+        "by": change.by,
+        "permission": change.permission,
+        "undoes": change.undoes,
+        "outcome": outcome,
+        "undoable": *outcome == Outcome::Done && change.ops.iter().all(Op::can_be_undone),
+        "places": places(change),
+        "ops": change.ops.iter().map(operation).collect::<Vec<Value>>(),
+    })
+}
+
+/// What happened to one file: hashes, never text.
+fn operation(op: &Op) -> Value {
+    match op {
+        Op::Create { place, after } => json!({"op": "create", "place": place, "after": after}),
+        Op::Edit { place, before, after, .. } => {
+            json!({"op": "edit", "place": place, "before": before, "after": after})
+        }
+        Op::Remove { place, before, .. } => json!({"op": "remove", "place": place, "before": before}),
+        Op::Forgotten => json!({"op": "forgotten"}),
+    }
+}

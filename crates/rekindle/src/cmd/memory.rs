@@ -1,0 +1,111 @@
+//! `rekindle memory`
+
+use clap::{Args, Subcommand};
+use rekindle_core::journal::{Actor, Place};
+use rekindle_core::provenance::Origin;
+use rekindle_core::time::day;
+use rekindle_core::vault::layout;
+use rekindle_core::vault::memory::{Mark, Outcome, sections};
+use rekindle_engine::vault;
+use serde_json::{Value, json};
+
+use super::body;
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// Show MEMORY.md, or add a line to it
+#[derive(Args)]
+#[command(after_help = "\
+MEMORY.md is what every session starts with. It is yours to edit in any editor; this adds lines and
+removes none.
+
+Examples:
+  rekindle memory
+  rekindle memory add 'Never push to main without a green run.' --section 'Hard Rules'")]
+pub(crate) struct Memory {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    /// Answer as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Print it
+    Show,
+    /// Add a line
+    Add {
+        /// What to remember: TEXT, @FILE, or - for stdin
+        #[arg(value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
+        statement: String,
+        /// Your name, 'Hard Rules', 'System Architecture', 'Patterns' or 'Lessons'; your own if left out
+        #[arg(long, short = 's')]
+        section: Option<String>,
+    },
+}
+
+impl Memory {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        match self.verb {
+            Some(Verb::Add { statement, section }) => add(context, &statement, section, self.json),
+            Some(Verb::Show) | None => show(context, self.json),
+        }
+    }
+}
+
+fn show(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
+    let vault = context.vault()?;
+    let place = Place::vault(layout::fixed(layout::MEMORY));
+    let missing = || vault::Error::NotFound(layout::MEMORY.to_owned());
+    let note = vault.read(&place)?.ok_or_else(missing)?;
+    if !as_json {
+        return context.out.write(note.text.as_bytes());
+    }
+    let sections = sections(&note.text)
+        .map_err(|why| vault::Error::Structure { path: layout::MEMORY.to_owned(), why: why.to_string() })?;
+    let section = |section: &rekindle_core::vault::memory::Section| {
+        let items: Vec<Value> = section
+            .items
+            .iter()
+            .map(|item| {
+                json!({
+                    "text": item.text,
+                    "date": item.date.map(day),
+                    "superseded": item.superseded.map(day),
+                    "origin": item.origin,
+                    "line": item.line,
+                })
+            })
+            .collect();
+        json!({"title": section.title, "line": section.line, "items": items})
+    };
+    context.out.json(&sections.iter().map(section).collect::<Vec<Value>>())
+}
+
+fn add(
+    context: &Context<'_>,
+    statement: &str,
+    section: Option<String>,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let statement = body::read(statement, &context.cwd)?;
+    let user = &context.settings.config.user.name;
+    let section = section.unwrap_or_else(|| if user.is_empty() { "User".to_owned() } else { user.clone() });
+    let mark = Mark { id: None, origin: Origin::User };
+    let added = context.vault()?.remember(user, &section, &statement, &mark, Actor::User, &context.now)?;
+    context.mention(&added.redacted, &added.conflicts);
+    if as_json {
+        return context.out.json(&json!({
+            "outcome": added.outcome,
+            "section": section,
+            "change": added.change,
+            "redacted": added.redacted,
+        }));
+    }
+    context.out.line(match added.outcome {
+        Outcome::Appended => format!("Added to {section}"),
+        Outcome::Reflected => "There is no such section; added under Reflected at the end".to_owned(),
+        Outcome::Merged | Outcome::AlreadyThere => format!("{section} says that already"),
+    })
+}

@@ -1,0 +1,82 @@
+//! One file per command.
+
+mod body;
+mod completions;
+mod config;
+mod daily;
+mod doctor;
+mod evolve;
+mod forget;
+mod ideas;
+mod identity;
+mod init;
+mod list;
+mod log;
+mod memory;
+mod project;
+mod redact;
+mod save;
+mod show;
+mod slog;
+mod status;
+mod undo;
+
+pub(crate) use self::completions::Completions;
+pub(crate) use self::config::Config;
+pub(crate) use self::daily::Daily;
+pub(crate) use self::doctor::Doctor;
+pub(crate) use self::evolve::Evolve;
+pub(crate) use self::forget::Forget;
+pub(crate) use self::ideas::Ideas;
+pub(crate) use self::identity::Identity;
+pub(crate) use self::init::Init;
+pub(crate) use self::list::List;
+pub(crate) use self::log::Log;
+pub(crate) use self::memory::Memory;
+pub(crate) use self::project::Project;
+pub(crate) use self::redact::Redact;
+pub(crate) use self::save::Save;
+pub(crate) use self::show::Show;
+pub(crate) use self::slog::Slog;
+pub(crate) use self::status::Status;
+pub(crate) use self::undo::Undo;
+
+use crate::cli::{Cli, Command};
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::Printer;
+
+/// Runs what was asked for.
+pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
+    // These work anywhere, also where nothing is set up or the settings are broken.
+    let command = match cli.command {
+        Command::Init(init) => return init.run(&cli.global, out),
+        Command::Completions(completions) => return completions.run(out),
+        Command::Redact(redact) => return redact.run(out),
+        Command::Config(config) => return config.run(&cli.global, out),
+        Command::Doctor(doctor) => return doctor.run(&cli.global, out),
+        command => command,
+    };
+    let context = Context::new(&cli.global, out)?;
+    match command {
+        Command::Save(save) => save.run(&context),
+        Command::Evolve(evolve) => evolve.run(&context),
+        Command::Show(show) => show.run(&context),
+        Command::List(list) => list.run(&context),
+        Command::Forget(forget) => forget.run(&context),
+        Command::Undo(undo) => undo.run(&context),
+        Command::Log(log) => log.run(&context),
+        Command::Memory(memory) => memory.run(&context),
+        Command::Slog(slog) => slog.run(&context),
+        Command::Ideas(ideas) => ideas.run(&context),
+        Command::Daily(daily) => daily.run(&context),
+        Command::Identity(identity) => identity.run(&context),
+        Command::Project(project) => project.run(&context),
+        Command::Status(status) => status.run(&context),
+        Command::Init(_)
+        | Command::Completions(_)
+        | Command::Redact(_)
+        | Command::Config(_)
+        | Command::Doctor(_) => Ok(()),
+    }
+}

@@ -1,0 +1,37 @@
+//! `rekindle redact`
+
+use std::io::Read;
+
+use clap::Args;
+use rekindle_core::text::admit;
+use rekindle_engine::vault::{MAX_NOTE_BYTES, text};
+
+use crate::error::Failure;
+use crate::output::Printer;
+
+/// Show what a text looks like once secrets and invisible characters are out
+#[derive(Args)]
+#[command(after_help = "\
+Everything Rekindle stores, shows to an agent or sends to a model passes through this.
+
+Examples:
+  rekindle redact < .env
+  rekindle redact < deploy.log > deploy.clean.log")]
+pub(crate) struct Redact {}
+
+impl Redact {
+    pub(crate) fn run(self, out: &Printer) -> Result<(), Failure> {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().take(MAX_NOTE_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_NOTE_BYTES {
+            let (what, bytes) = ("stdin".to_owned(), bytes.len() as u64);
+            return Err(rekindle_engine::vault::Error::TooLarge { what, bytes, limit: MAX_NOTE_BYTES }.into());
+        }
+        let admitted = admit(&text("stdin", bytes)?);
+        out.write(admitted.text.as_bytes())?;
+        if !admitted.redacted.is_empty() {
+            out.note(format!("redacted: {}", admitted.redacted));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! `rekindle save`
+
+use clap::Args;
+use rekindle_core::journal::Actor;
+use rekindle_core::provenance::Provenance;
+use rekindle_core::vault::entry::Confidence;
+use rekindle_core::vault::layout::Group;
+use rekindle_engine::vault::NewEntry;
+use serde_json::json;
+
+use super::body;
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// Save a memory
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rekindle save fix staging-port --body 'Staging Postgres listens on 5433, not 5432.'
+  rekindle save preference commits --always-load --body 'Small commits; the body says why.'
+  rekindle save howto release --group personal-skills --tag ci --body @notes/release.md
+  git log -1 --format=%B | rekindle save decision cache --body -
+
+Inside a project the memory belongs to that project; --global saves it for everywhere.")]
+pub(crate) struct Save {
+    /// What sort of memory it is (fix, preference, decision, howto, …)
+    kind: String,
+    /// A short name; it becomes the file name
+    slug: String,
+    /// What to remember: TEXT, @FILE, or - for stdin
+    #[arg(long, short = 'b', value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
+    body: String,
+    /// personal-private, personal-projects or personal-skills
+    #[arg(long, default_value = "personal-private")]
+    group: Group,
+    /// A word to find it by; may be given several times
+    #[arg(long = "tag", short = 't', value_name = "TAG")]
+    tags: Vec<String>,
+    /// Load it at every session start, in every project
+    #[arg(long)]
+    always_load: bool,
+    /// Save it for everywhere, not only for this project
+    #[arg(long)]
+    global: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Save {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        if self.always_load && self.group != Group::PersonalPrivate {
+            return Err(
+                Failure::usage("--always-load entries are in personal-private").hint("leave --group out")
+            );
+        }
+        let body = body::read(&self.body, &context.cwd)?;
+        let vault = context.vault()?;
+        let new = NewEntry {
+            kind: self.kind,
+            slug: self.slug,
+            group: self.group,
+            tags: self.tags,
+            always_load: self.always_load,
+            scope: context.scope(self.global || self.always_load)?,
+            body,
+            confidence: Confidence::High,
+            provenance: Provenance::direct(),
+        };
+        let saved = vault.save(&new, Actor::User, &context.now)?;
+        if saved.was_forgotten {
+            context.out.warn("this was forgotten before; it is saved again because you asked");
+        }
+        context.mention(&saved.redacted, &[]);
+        if self.json {
+            return context.out.json(&json!({
+                "id": saved.id,
+                "path": saved.path,
+                "file": context.file(saved.path.as_str()),
+                "scope": new.scope.word(),
+                "project": new.scope.project(),
+                "change": saved.change,
+                "redacted": saved.redacted,
+            }));
+        }
+        let reach = new.scope.project().map_or_else(String::new, |project| format!(" for {project}"));
+        context.out.line(format!("Saved {} at {}{reach}", saved.id, saved.path))
+    }
+}

@@ -1,0 +1,49 @@
+//! `rekindle show`
+
+use clap::Args;
+use rekindle_core::vault::entry::{Entry, title};
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::layout;
+use serde_json::json;
+
+use super::list;
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// Show a memory as it stands in its file
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rekindle show staging-port
+  rekindle show m-7k2d9q0x1abc --json")]
+pub(crate) struct Show {
+    /// The memory: its id, path or slug
+    #[arg(value_name = "ID|PATH")]
+    reference: String,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Show {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let vault = context.vault()?;
+        let path = vault.find(&self.reference, &context.cwd)?;
+        let read = vault.read_entry(&path)?;
+        if !self.json {
+            return context.out.write(read.text.as_bytes());
+        }
+        let note = Note::parse(&read.text)
+            .map_err(|source| rekindle_engine::vault::Error::Document { path: path.to_string(), source })?;
+        let found = rekindle_engine::vault::Found {
+            shelf: layout::shelf(&path),
+            entry: Entry::of(&note, &path),
+            title: title(note.body(), &path),
+            path,
+        };
+        let mut object = list::object(context, &found);
+        object["body"] = json!(note.body().trim_start_matches(['\n', '\r']));
+        object["hash"] = json!(read.hash);
+        context.out.json(&object)
+    }
+}

@@ -1,0 +1,104 @@
+//! `rekindle slog`
+
+use clap::{Args, Subcommand};
+use rekindle_core::journal::Actor;
+use rekindle_core::text::admit;
+use rekindle_core::time::iso;
+use rekindle_core::vault::system_log::Line;
+use serde_json::json;
+
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Style, column};
+
+/// Write down a change to your infrastructure, or list them
+#[derive(Args)]
+#[command(after_help = "\
+The system log is for machines, services and tools, not for edits to code.
+
+Examples:
+  rekindle slog write --action deploy --tool worker --detail 'v2 on the new host' --reason 'old disk is full'
+  rekindle slog list -n 5")]
+pub(crate) struct Slog {
+    #[command(subcommand)]
+    verb: Verb,
+    /// Answer as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Write a line
+    Write {
+        /// What was done: deploy, install, restart, …
+        #[arg(long)]
+        action: String,
+        /// With or to what
+        #[arg(long)]
+        tool: String,
+        /// The particulars
+        #[arg(long, allow_hyphen_values = true)]
+        detail: String,
+        /// What for
+        #[arg(long, allow_hyphen_values = true)]
+        reason: Option<String>,
+    },
+    /// List the newest lines
+    List {
+        /// How many
+        #[arg(long, short = 'n', default_value_t = 20)]
+        number: usize,
+    },
+}
+
+impl Slog {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let vault = context.vault()?;
+        match self.verb {
+            Verb::Write { action, tool, detail, reason } => {
+                if action.trim().is_empty() {
+                    return Err(
+                        Failure::usage("the action is empty").hint("say what was done, such as `deploy`")
+                    );
+                }
+                let clean = |text: String| {
+                    let admitted = admit(&text);
+                    context.mention(&admitted.redacted, &[]);
+                    admitted.text
+                };
+                let line = Line {
+                    at: context.now.timestamp(),
+                    action: clean(action),
+                    tool: clean(tool),
+                    detail: clean(detail),
+                    reason: reason.map(clean),
+                };
+                let committed = vault.log_system(&line, Actor::User, &context.now)?;
+                match self.json {
+                    true => context.out.json(&json!({"line": line, "change": committed.change})),
+                    false => context.out.line("Noted in system-log.jsonl"),
+                }
+            }
+            Verb::List { number } => {
+                let log = vault.system_log()?;
+                let newest = log.lines.iter().rev().take(number);
+                if self.json {
+                    context.out.json(&newest.collect::<Vec<_>>())?;
+                } else {
+                    for line in newest {
+                        let at = context.out.styled(Style::Dim, iso(line.at));
+                        let reason =
+                            line.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
+                        let (action, tool) = (column(&line.action, 12), column(&line.tool, 12));
+                        context.out.line(format!("{at}  {action}  {tool}  {}{reason}", line.detail))?;
+                    }
+                }
+                for unreadable in &log.unreadable {
+                    context.out.warn(unreadable);
+                }
+                Ok(())
+            }
+        }
+    }
+}

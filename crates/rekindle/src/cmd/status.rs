@@ -1,0 +1,94 @@
+//! `rekindle status`
+
+use clap::Args;
+use rekindle_core::vault::layout::{Group, Shelf};
+use rekindle_engine::sessions;
+use rekindle_engine::vault::Found;
+use serde_json::json;
+
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Style, column};
+
+/// Show in a few lines where things are and what is in them
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rekindle status
+  rekindle status --json")]
+pub(crate) struct Status {
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let vault = context.vault()?;
+        let scan = vault.scan(false)?;
+        let count = |test: &dyn Fn(&Found) -> bool| scan.entries.iter().filter(|found| test(found)).count();
+        let groups =
+            Group::ALL.map(|group| (group.word(), count(&|found| found.entry.group == group.word())));
+        let always_load = count(&|found| found.shelf == Shelf::AlwaysLoad);
+        let inbox = count(&|found| found.shelf == Shelf::Inbox);
+        let pending = vault.pending_review()?;
+        let sessions = sessions::markers(&context.places.sessions())?.open.len();
+        let last = vault.changes()?.next().transpose()?;
+        let stopped = context.places.stop_file().exists();
+        let enabled = context.settings.config.memory.enabled && !stopped;
+        let project = context.project_id().map(ToString::to_string);
+        if self.json {
+            return context.out.json(&json!({
+                "home": context.home.root(),
+                "user": context.settings.config.user.name,
+                "vault": vault.folder(),
+                "state": context.places.state(),
+                "enabled": enabled,
+                "project": project,
+                "entries": groups.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
+                "always_load": always_load,
+                "inbox": inbox,
+                "review_pending": pending,
+                "open_sessions": sessions,
+                "conflicts": scan.conflicts.len(),
+                "unreadable": scan.problems.len(),
+                "last_change": last.as_ref().map(|record| &record.change.at),
+            }));
+        }
+        let groups: Vec<String> = groups.iter().map(|(group, count)| format!("{count} {group}")).collect();
+        let row = |name: &str, value: String| {
+            context.out.line(format!("{}  {value}", context.out.styled(Style::Dim, column(name, 10))))
+        };
+        row(
+            "memory",
+            if enabled {
+                "on".into()
+            } else if stopped {
+                "off (STOP file)".into()
+            } else {
+                "off".into()
+            },
+        )?;
+        row("vault", vault.folder().display().to_string())?;
+        row("state", context.places.state().display().to_string())?;
+        row("project", project.unwrap_or_else(|| "none (memories saved here are global)".into()))?;
+        row("entries", groups.join(", "))?;
+        row("", format!("{always_load} load at every start, {inbox} in the inbox"))?;
+        row("review", format!("{pending} pending"))?;
+        row("sessions", format!("{sessions} not looked at yet"))?;
+        row(
+            "changed",
+            last.map_or_else(
+                || "never".into(),
+                |record| format!("{} by {}", record.change.at, record.change.verb),
+            ),
+        )?;
+        if !scan.problems.is_empty() || !scan.conflicts.is_empty() {
+            let (unreadable, conflicts) = (scan.problems.len(), scan.conflicts.len());
+            context.out.warn(format!(
+                "{unreadable} unreadable note(s), {conflicts} conflict copies: see `rekindle doctor`"
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! `rekindle undo`
+
+use clap::Args;
+use rekindle_core::journal::Actor;
+use rekindle_core::text::Counts;
+use serde_json::json;
+
+use super::log::places;
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// Take a change back
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rekindle undo            the newest change
+  rekindle undo 8F3KQ2ZD   the one that `rekindle log` shows with that id
+
+Undoing an undo does the change again. `forget` cannot be undone.")]
+pub(crate) struct Undo {
+    /// Which change, as `rekindle log` shows it; the newest if left out
+    #[arg(value_name = "ID")]
+    reference: Option<String>,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Undo {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let vault = context.vault()?;
+        let undone = vault.undo(self.reference.as_deref(), Actor::User, &context.now)?;
+        context.mention(&Counts::default(), &undone.by.conflicts);
+        if self.json {
+            return context.out.json(&json!({
+                "undone": undone.change.id,
+                "verb": undone.change.verb,
+                "places": places(&undone.change),
+                "change": undone.by.change,
+                "conflicts": undone.by.conflicts,
+            }));
+        }
+        let places = places(&undone.change).join(", ");
+        context.out.line(format!("Undone: {} {} ({places})", undone.change.verb, undone.change.id.tail()))
+    }
+}

@@ -1,0 +1,94 @@
+//! Puts the parts together for one command: where things are, how they are set, which project this is, what time.
+
+use std::path::{Path, PathBuf};
+
+use rekindle_core::config::{Loaded, ScopeRule};
+use rekindle_core::scope::{ProjectId, Scope};
+use rekindle_core::text::Counts;
+use rekindle_core::time::Zoned;
+use rekindle_engine::home::{Home, Places};
+use rekindle_engine::project::{self, Identified};
+use rekindle_engine::vault::Vault;
+use rekindle_engine::{clock, config, environment};
+
+use crate::cli::Global;
+use crate::error::Failure;
+use crate::output::Printer;
+
+/// What every command needs.
+pub(crate) struct Context<'a> {
+    pub(crate) home: Home,
+    pub(crate) settings: Loaded,
+    pub(crate) places: Places,
+    pub(crate) project: Option<Identified>,
+    pub(crate) now: Zoned,
+    pub(crate) cwd: PathBuf,
+    pub(crate) out: &'a Printer,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(global: &Global, out: &'a Printer) -> Result<Self, Failure> {
+        let cwd = std::env::current_dir()
+            .map_err(|error| Failure::new(format!("the current folder cannot be used: {error}")))?;
+        let home = Home::find(global.home.as_deref())?;
+        let place = project::locate(&cwd, environment::home_folder().as_deref());
+        let root = place.as_ref().map(|place| place.root.as_path());
+        let settings = config::read(&home, root, &global.settings)?;
+        for warning in &settings.warnings {
+            out.warn(warning);
+        }
+        let places = home.places(&settings.config)?;
+        let project = place.map(|place| project::identify(&place, &project::load(&places.projects_file())));
+        let now = clock::now(config::zone(&settings)?);
+        Ok(Self { home, settings, places, project, now, cwd, out })
+    }
+
+    /// The vault, which has to be there.
+    pub(crate) fn vault(&self) -> Result<Vault, Failure> {
+        Ok(Vault::open(&self.places)?)
+    }
+
+    /// The scope of something saved here: the project's, unless the person or the settings say otherwise.
+    pub(crate) fn scope(&self, global: bool) -> Result<Scope, Failure> {
+        let rule = self.settings.config.memory.scope;
+        match &self.project {
+            Some(found) if !global && rule != ScopeRule::Global => {
+                match project::remember(&self.places.projects_file(), found) {
+                    Ok(project) => Ok(Scope::Project(project.id)),
+                    Err(error) => {
+                        self.out.warn(error);
+                        Ok(Scope::Project(found.project.id.clone()))
+                    }
+                }
+            }
+            None if !global && rule == ScopeRule::Project => Err(Failure::usage(
+                "this folder is not in a project",
+            )
+            .hint(
+                "`--global` saves it for everywhere; `rekindle project` explains what counts as a project",
+            )),
+            _ => Ok(Scope::Global),
+        }
+    }
+
+    /// The project of this folder.
+    pub(crate) fn project_id(&self) -> Option<&ProjectId> {
+        self.project.as_ref().map(|found| &found.project.id)
+    }
+
+    /// Says what was left out of a write, and whose edits came in between.
+    pub(crate) fn mention(&self, redacted: &Counts, conflicts: &[PathBuf]) {
+        if !redacted.is_empty() {
+            self.out.warn(format!("left out what looks like a secret: {redacted}"));
+        }
+        for copy in conflicts {
+            self.out
+                .warn(format!("somebody changed it at the same moment; their version is {}", copy.display()));
+        }
+    }
+
+    /// The file behind a path of the vault.
+    pub(crate) fn file(&self, relative: impl AsRef<Path>) -> PathBuf {
+        self.places.vault().join(relative)
+    }
+}

@@ -1,0 +1,84 @@
+//! How a failure reaches the person: what, where, and what to do next.
+
+use std::fmt::Display;
+
+use rekindle_engine::{config, home, identity, setup, vault};
+
+/// A command that did not do what was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+    /// 1: it could not be done. 2: it could not be asked for like that.
+    pub(crate) code: u8,
+    /// Already reported in full; only the exit code is left.
+    pub(crate) silent: bool,
+}
+
+impl Failure {
+    pub(crate) fn new(message: impl Display) -> Self {
+        Self { message: message.to_string(), hint: None, code: 1, silent: false }
+    }
+
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Self { code: 2, ..Self::new(message) }
+    }
+
+    /// For commands whose output is the report, such as `doctor`.
+    pub(crate) fn reported() -> Self {
+        Self { silent: true, ..Self::new("") }
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl From<vault::Error> for Failure {
+    fn from(error: vault::Error) -> Self {
+        let code = if error.is_usage() { 2 } else { 1 };
+        Self { hint: error.hint(), code, ..Self::new(&error) }
+    }
+}
+
+impl From<config::Error> for Failure {
+    fn from(error: config::Error) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<rekindle_core::config::Error> for Failure {
+    fn from(error: rekindle_core::config::Error) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<home::Error> for Failure {
+    fn from(error: home::Error) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<setup::Error> for Failure {
+    fn from(error: setup::Error) -> Self {
+        match error {
+            setup::Error::Vault(error) => error.into(),
+            setup::Error::Config(error) => error.into(),
+            setup::Error::Home(error) => error.into(),
+            error => Self::usage(error),
+        }
+    }
+}
+
+impl From<identity::Error> for Failure {
+    fn from(error: identity::Error) -> Self {
+        let hint = error.hint();
+        Self { hint, ..Self::new(error) }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(error)
+    }
+}

@@ -1,0 +1,124 @@
+//! The only place that prints. Data goes to stdout, everything else to stderr; colour only where a person looks.
+#![expect(clippy::print_stderr, reason = "this is the room that may")]
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::error::Failure;
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// A style that a terminal understands.
+#[derive(Clone, Copy)]
+pub(crate) enum Style {
+    Bold,
+    Dim,
+    Good,
+    Warn,
+    Bad,
+}
+
+impl Style {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Bold => "1",
+            Self::Dim => "2",
+            Self::Good => "32",
+            Self::Warn => "33",
+            Self::Bad => "31",
+        }
+    }
+}
+
+pub(crate) struct Printer {
+    out_colored: bool,
+    err_colored: bool,
+}
+
+impl Printer {
+    pub(crate) fn new(color: Color) -> Self {
+        let wanted = |terminal: bool| match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                terminal && rekindle_engine::environment::variable("NO_COLOR").is_none_or(|v| v.is_empty())
+            }
+        };
+        Self {
+            out_colored: wanted(io::stdout().is_terminal()),
+            err_colored: wanted(io::stderr().is_terminal()),
+        }
+    }
+
+    /// A line of data.
+    pub(crate) fn line(&self, text: impl Display) -> Result<(), Failure> {
+        self.write(format!("{text}\n").as_bytes())
+    }
+
+    /// Data as it is.
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+        match io::stdout().lock().write_all(bytes) {
+            // Whoever read it has seen enough, as with `| head`.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::reported()),
+            other => Ok(other?),
+        }
+    }
+
+    /// One JSON document.
+    pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(value).map_err(Failure::new)?;
+        self.line(text)
+    }
+
+    /// Something the person should know, beside the data.
+    pub(crate) fn note(&self, text: impl Display) {
+        eprintln!("{text}");
+    }
+
+    /// Something that may surprise.
+    pub(crate) fn warn(&self, text: impl Display) {
+        eprintln!("{} {text}", paint(self.err_colored, Style::Warn, "warning:"));
+    }
+
+    /// The end of a command that failed.
+    pub(crate) fn failure(&self, failure: &Failure) -> ExitCode {
+        if !failure.silent {
+            eprintln!("{} {}", paint(self.err_colored, Style::Bad, "error:"), failure.message);
+            if let Some(hint) = &failure.hint {
+                eprintln!("\n{} {hint}", paint(self.err_colored, Style::Bold, "hint:"));
+            }
+        }
+        ExitCode::from(failure.code)
+    }
+
+    /// Text for stdout in a style, where stdout has styles.
+    pub(crate) fn styled(&self, style: Style, text: impl Display) -> String {
+        paint(self.out_colored, style, text)
+    }
+}
+
+fn paint(colored: bool, style: Style, text: impl Display) -> String {
+    match colored {
+        true => format!("\x1b[{}m{text}\x1b[0m", style.code()),
+        false => text.to_string(),
+    }
+}
+
+/// Pads to a column; too long stays as it is.
+pub(crate) fn column(text: &str, width: usize) -> String {
+    let used = text.chars().count();
+    format!("{text}{}", " ".repeat(width.saturating_sub(used)))
+}
