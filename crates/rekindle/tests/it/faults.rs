@@ -1,0 +1,219 @@
+//! Planned failures: the real binary is killed (`kill -9`), or the system says no, at every step it takes towards the
+//! disk. Afterwards every acknowledged write is whole, no file is half-written, and the next command cleans up.
+//!
+//! `cargo test` walks every step once; `scripts/faults.sh` repeats it from many states (REKINDLE_FAULT_ROUNDS).
+
+use std::collections::BTreeMap;
+
+use rekindle_testkit::faults::{self, EIO, EROFS, Fault};
+use rekindle_testkit::{Command, Sandbox};
+
+use crate::{sandbox, save};
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// The vault as a person sees it, ids and times aside (they differ from run to run).
+fn seen(sandbox: &Sandbox) -> Files {
+    sandbox
+        .files()
+        .into_iter()
+        .filter(|(path, _)| !path.contains(".rekindle-") && !path.starts_with("_meta/"))
+        .map(|(path, bytes)| (path, without_ids(&bytes)))
+        .collect()
+}
+
+fn without_ids(bytes: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(bytes);
+    let kept = text
+        .lines()
+        .filter(|line| !["id: ", "created: ", "updated: "].iter().any(|key| line.starts_with(key)));
+    kept.collect::<Vec<_>>().join("\n").into_bytes()
+}
+
+/// Breaks `command` at every one of its steps, each time from the same state, and holds what is left against what a
+/// whole run makes.
+fn break_everywhere(name: &str, sandbox: &Sandbox, command: &Command, forgets: Option<&[u8]>) {
+    let start = sandbox.snapshot();
+    let before = seen(sandbox);
+    command.run().ok();
+    let after = seen(sandbox);
+    let mut broken = 0;
+    let kinds: [fn(usize) -> Fault; 4] =
+        [Fault::kill, Fault::kill_after, |at| Fault::errno(at, EIO), Fault::full_disk_from];
+    for kind in kinds {
+        for at in 1.. {
+            sandbox.restore(&start);
+            let output = faults::run(command, kind(at));
+            let Some(call) = output.fault.clone() else { break };
+            broken += 1;
+            let what = format!(
+                "{name}: {:?} at step {at} ({call})\n{}{}",
+                kind(at).kind,
+                output.stdout,
+                output.stderr
+            );
+            let acknowledged = output.code == Some(0);
+
+            // Whatever comes next finds everything whole, and finishes or takes back what was begun.
+            let middle = seen(sandbox);
+            for (path, bytes) in &middle {
+                let whole = before.get(path) == Some(bytes) || after.get(path) == Some(bytes);
+                assert!(whole, "{what}\n{path} is neither old nor new:\n{}", String::from_utf8_lossy(bytes));
+            }
+            sandbox.rekindle(&["save", "probe", "next", "--body", "the next command"]).run().ok();
+            sandbox.remove("personal-private/probe/next.md");
+            std::fs::remove_dir(sandbox.path("personal-private/probe")).unwrap();
+            let left = seen(sandbox);
+            if acknowledged {
+                assert_eq!(left, after, "{what}\nacknowledged, but not what was asked for");
+            } else {
+                assert!(
+                    left == after || left == before,
+                    "{what}\nneither all nor nothing: {:?}",
+                    left.keys()
+                );
+            }
+            let temporary: Vec<_> =
+                sandbox.files().into_keys().filter(|path| path.contains(".rekindle-")).collect();
+            assert!(temporary.is_empty(), "{what}\nleft behind: {temporary:?}");
+            if let Some(text) = forgets
+                && left == after
+            {
+                let found = sandbox.find_bytes(text);
+                assert!(found.is_empty(), "{what}\nstill there: {found:?}");
+            }
+        }
+    }
+    eprintln!("{name}: {broken} breaks");
+    assert!(broken > 40, "{name} has only {broken} steps to break: is the tracer seeing them?");
+    sandbox.restore(&start);
+}
+
+/// Skips with a word where processes cannot be traced.
+fn can_trace() -> bool {
+    faults::available().inspect_err(|why| eprintln!("skipped: {why}")).is_ok()
+}
+
+fn rounds() -> usize {
+    std::env::var("REKINDLE_FAULT_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
+const SECRET: &str = "The launch code of the toaster is forty-two rabbits.";
+
+/// A sandbox with some history; more of it every round.
+fn lived_in(round: usize) -> Sandbox {
+    let sandbox = sandbox();
+    for number in 0..=round {
+        let slug = format!("old-{number}");
+        save(&sandbox, "fix", &slug, &format!("Old body {number}.\n\nSecond paragraph."));
+        sandbox
+            .rekindle(&["evolve", &slug, "--body", &format!("Newer {number}."), "--reason", "r"])
+            .run()
+            .ok();
+    }
+    sandbox
+}
+
+#[test]
+fn save_survives_every_break() {
+    if !can_trace() {
+        return;
+    }
+    for round in 0..rounds() {
+        let sandbox = lived_in(round);
+        let command = sandbox.rekindle(&["save", "fix", "new", "--body", "A new body."]);
+        break_everywhere("save", &sandbox, &command, None);
+    }
+}
+
+#[test]
+fn evolve_survives_every_break() {
+    if !can_trace() {
+        return;
+    }
+    for round in 0..rounds() {
+        let sandbox = lived_in(round);
+        let command = sandbox.rekindle(&["evolve", "old-0", "--body", "Third.", "--reason", "r"]);
+        break_everywhere("evolve", &sandbox, &command, None);
+    }
+}
+
+#[test]
+fn undo_survives_every_break() {
+    if !can_trace() {
+        return;
+    }
+    for round in 0..rounds() {
+        let sandbox = lived_in(round);
+        break_everywhere("undo", &sandbox, &sandbox.rekindle(&["undo"]), None);
+    }
+}
+
+#[test]
+fn forget_survives_every_break() {
+    if !can_trace() {
+        return;
+    }
+    for round in 0..rounds() {
+        let sandbox = lived_in(round);
+        save(&sandbox, "fix", "secret", SECRET);
+        sandbox
+            .rekindle(&[
+                "evolve",
+                "secret",
+                "--body",
+                "It is forty-three rabbits now, says the toaster.",
+                "--reason",
+                "r",
+            ])
+            .run()
+            .ok();
+        sandbox.rekindle(&["memory", "add", SECRET, "--section", "Patterns"]).run().ok();
+        let command = sandbox.rekindle(&["forget", "secret"]);
+        break_everywhere("forget", &sandbox, &command, Some(b"rabbits"));
+    }
+}
+
+#[test]
+fn an_edit_made_after_a_crash_is_never_lost() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = lived_in(0);
+    let start = sandbox.snapshot();
+    let command = sandbox.rekindle(&["evolve", "old-0", "--body", "Third.", "--reason", "r"]);
+    let edit = "---\nkind: fix\n---\n\nEdited by hand after the crash.\n";
+    for at in 1.. {
+        sandbox.restore(&start);
+        let output = faults::run(&command, Fault::kill(at));
+        let Some(call) = output.fault else { break };
+        sandbox.write("personal-private/fix/old-0.md", edit);
+        save(&sandbox, "probe", "next", "the next command");
+        let kept = sandbox.files().into_values().any(|bytes| bytes == edit.as_bytes());
+        assert!(kept, "lost after a kill at step {at} ({call})");
+        let temporary: Vec<_> =
+            sandbox.files().into_keys().filter(|path| path.contains(".rekindle-")).collect();
+        assert!(temporary.is_empty(), "step {at} ({call}) left {temporary:?}");
+    }
+}
+
+#[test]
+fn a_full_or_read_only_disk_is_explained_and_nothing_changes() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = lived_in(0);
+    let before = seen(&sandbox);
+    let command = sandbox.rekindle(&["save", "fix", "new", "--body", "A new body."]);
+    let read_only = faults::run(&command, Fault::errno_from(1, EROFS));
+    let full = faults::run(&command, Fault::full_disk_from(1));
+    for (output, reason) in [(read_only, "Read-only file system"), (full, "No space left on device")] {
+        assert_eq!(output.code, Some(1), "{}", output.stderr);
+        assert!(
+            output.stderr.contains(reason) && output.stderr.contains("nothing was changed"),
+            "{}",
+            output.stderr
+        );
+        assert_eq!(seen(&sandbox), before);
+    }
+}

@@ -1,0 +1,112 @@
+//! forget (B-08).
+
+use crate::{sandbox, save, text};
+
+const SECRET: &str = "The staging host is called hermes-seventeen.";
+const MARK: &[u8] = b"hermes-seventeen";
+
+#[test]
+fn b_08_forgotten_means_gone_from_everywhere() {
+    let sandbox = sandbox();
+    let saved = save(&sandbox, "fix", "hermes-seventeen-host", SECRET);
+    sandbox
+        .rekindle(&[
+            "evolve",
+            "hermes-seventeen-host",
+            "--body",
+            "It is now called hermes-seventeen-b, on port 99.",
+            "--reason",
+            "moved",
+        ])
+        .run()
+        .ok();
+    sandbox.write(
+        "personal-private/fix/hermes-seventeen-host (conflicted copy).md",
+        format!("---\nkind: fix\n---\n{SECRET}\n"),
+    );
+    sandbox.write("personal-private/_inbox/twin.md", format!("---\nkind: fix\n---\n\n- {SECRET}\n"));
+    sandbox.write(
+        "memory/2026-01-01.md",
+        format!("# Log\n\n* 🔴 (10:02) {SECRET} <!-- o-1 user -->\n* 🟡 (10:03) other\n"),
+    );
+    sandbox.rekindle(&["memory", "add", SECRET, "--section", "Patterns"]).run().ok();
+    sandbox.rekindle(&["memory", "add", "Keep this one line.", "--section", "Patterns"]).run().ok();
+    let event = serde_json::json!({"messages": format!("[10:02] [User]: {SECRET}\n\n[10:03] [User]: hello")});
+    std::fs::write(sandbox.state().join("spool/1.json"), event.to_string()).unwrap();
+    std::fs::write(sandbox.state().join("logs/hooks.jsonl"), format!("{event}\n{{\"n\":1}}\n")).unwrap();
+    assert!(sandbox.find_bytes(MARK).len() >= 8);
+
+    let plan = sandbox.rekindle(&["forget", text(&saved, "id"), "--dry-run", "--json"]).run().ok().json();
+    assert_eq!(plan["files"].as_array().unwrap().len(), 3, "{plan}");
+    assert!(sandbox.find_bytes(MARK).len() >= 8);
+
+    sandbox.rekindle(&["forget", text(&saved, "id")]).run().ok();
+    assert_eq!(sandbox.find_bytes(MARK), Vec::<std::path::PathBuf>::new());
+    // What stood beside it stays.
+    assert_eq!(sandbox.read("memory/2026-01-01.md"), "# Log\n\n* 🟡 (10:03) other\n");
+    assert!(sandbox.read("MEMORY.md").contains("Keep this one line."));
+    assert!(!sandbox.files().contains_key("personal-private/_inbox/twin.md"));
+    let spool = std::fs::read_to_string(sandbox.state().join("spool/1.json")).unwrap();
+    assert!(spool.contains("hello"));
+    // The tombstone knows it without saying it, and nothing can be undone back.
+    let stones = sandbox.read("_meta/tombstones.jsonl");
+    assert!(stones.contains(text(&saved, "id")) && stones.contains("\"hash\""));
+    let log = sandbox.rekindle(&["log", "--json", "-n", "50"]).run().ok().json();
+    for change in log.as_array().unwrap().iter().filter(|change| change["undoable"] == false) {
+        sandbox.rekindle(&["undo", text(change, "id")]).run().fails(1);
+    }
+    assert!(sandbox.find_bytes(MARK).is_empty());
+}
+
+#[test]
+fn what_sync_brings_back_is_not_shown_and_is_reported() {
+    let sandbox = sandbox();
+    let saved = save(&sandbox, "fix", "host", SECRET);
+    let file = sandbox.read("personal-private/fix/host.md");
+    sandbox.rekindle(&["forget", "host"]).run().ok();
+    sandbox.write("personal-private/fix/host.md", file);
+    assert_eq!(sandbox.rekindle(&["list", "--json"]).run().ok().json(), serde_json::json!([]));
+    let doctor = sandbox.rekindle(&["doctor"]).run().ok();
+    assert!(doctor.stdout.contains("was forgotten and is back"), "{}", doctor.stdout);
+    sandbox.rekindle(&["forget", "personal-private/fix/host.md"]).run().ok();
+    assert!(sandbox.find_bytes(MARK).is_empty());
+    assert_eq!(sandbox.read("_meta/tombstones.jsonl").matches(text(&saved, "id")).count(), 1);
+    // Saying it again is the person's right, and is said.
+    let again = sandbox
+        .rekindle(&["save", "fix", "host", "--body", "the staging host is called hermes-seventeen"])
+        .run()
+        .ok();
+    assert!(again.stderr.contains("forgotten before"), "{}", again.stderr);
+}
+
+#[test]
+fn a_statement_can_be_forgotten_and_own_notes_are_only_named() {
+    let sandbox = sandbox();
+    sandbox.rekindle(&["memory", "add", SECRET, "--section", "Hard Rules"]).run().ok();
+    let note = sandbox.vault().parent().unwrap().join("My note.md");
+    std::fs::write(&note, format!("Dear diary. {SECRET}\n")).unwrap();
+    let output = sandbox.rekindle(&["forget", "--text", SECRET]).run().ok();
+    assert!(output.stderr.contains("My note.md"), "{}", output.stderr);
+    assert_eq!(sandbox.find_bytes(MARK), [note]);
+    assert!(
+        sandbox.rekindle(&["forget", "--text", SECRET]).run().ok().stdout.contains("nothing here says that")
+    );
+}
+
+#[test]
+fn what_cannot_be_removed_is_named_and_does_not_stop_anyone() {
+    let sandbox = sandbox();
+    save(&sandbox, "fix", "host", SECRET);
+    let mut blob = SECRET.as_bytes().to_vec();
+    blob.insert(0, 0xff);
+    sandbox.write("personal-private/fix/blob.bin", &blob);
+    let failed = sandbox.rekindle(&["forget", "host"]).run().fails(1);
+    assert!(failed.stderr.contains("blob.bin"), "{}", failed.stderr);
+    assert!(!sandbox.files().contains_key("personal-private/fix/host.md"));
+    save(&sandbox, "fix", "other", "something else entirely");
+    assert!(sandbox.rekindle(&["doctor"]).run().fails(1).stdout.contains("did not come to an end"));
+    sandbox.remove("personal-private/fix/blob.bin");
+    sandbox.rekindle(&["forget", "other"]).run().ok();
+    assert!(sandbox.find_bytes(MARK).is_empty());
+    sandbox.rekindle(&["doctor"]).run().ok();
+}

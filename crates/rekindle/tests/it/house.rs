@@ -1,0 +1,261 @@
+//! The house keeps its word: what the documents name exists, what README shows is what happens, no test is forgotten.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use rekindle_testkit::{Command, Sandbox};
+
+use crate::sandbox;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_path_buf()
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Documents whose every path and command has to exist.
+const CHECKED: [&str; 3] = ["README.md", "docs/ARCHITECTURE.md", "CONTRIBUTING.md"];
+
+/// What stands between backticks or as the target of a link, outside code blocks; and the lines of code blocks.
+fn named(text: &str) -> (Vec<String>, Vec<String>) {
+    let (mut spans, mut commands, mut fence) = (Vec::new(), Vec::new(), None);
+    for line in text.lines() {
+        if let Some(language) = line.trim().strip_prefix("```") {
+            fence = if fence.is_some() { None } else { Some(language.to_owned()) };
+        } else if let Some(language) = &fence {
+            if language == "sh" {
+                commands
+                    .extend(line.split('#').next().unwrap().split("&&").map(|part| part.trim().to_owned()));
+            }
+        } else {
+            spans.extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
+            spans
+                .extend(line.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())));
+        }
+    }
+    (spans, commands)
+}
+
+fn commands(sandbox: &Sandbox, of: &[&str]) -> Vec<String> {
+    let help = sandbox.rekindle(&[of, &["--help"]].concat()).run().ok().stdout;
+    let Some(list) = help.split("Commands:\n").nth(1) else { return Vec::new() };
+    let named = list.lines().take_while(|line| line.starts_with("  "));
+    named
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_path_and_command_that_the_documents_name_exists() {
+    let sandbox = sandbox();
+    let known: BTreeSet<String> = commands(&sandbox, &[]).into_iter().collect();
+    let mut checked = 0;
+    for document in CHECKED {
+        let (spans, lines) = named(&read(document));
+        // The tables of ARCHITECTURE.md name files below the crate of their heading.
+        let sources = [
+            "",
+            "docs/",
+            "crates/core/src/",
+            "crates/engine/src/",
+            "crates/rekindle/src/",
+            "crates/rekindle/tests/it/",
+        ];
+        for span in spans.iter().chain(&lines) {
+            let words: Vec<&str> = span.split_whitespace().collect();
+            match words.as_slice() {
+                ["rekindle", rest @ ..] => {
+                    let Some(command) = rest.iter().find(|word| word.chars().all(|c| c.is_ascii_lowercase()))
+                    else {
+                        continue;
+                    };
+                    if rest[0].starts_with("--home") || known.contains(*command) {
+                        checked += 1;
+                        continue;
+                    }
+                    // A crate or folder of that name, not a command.
+                    assert!(rest.is_empty(), "{document} names the command `{span}`");
+                }
+                ["cargo", subcommand, ..] => {
+                    assert!(
+                        ["test", "install", "uninstall", "fmt", "clippy", "doc"].contains(subcommand),
+                        "{document}: {span}"
+                    );
+                    checked += 1;
+                }
+                ["bash", path] | [path, ..] if is_path(path) => {
+                    let exists = sources.iter().any(|base| root().join(format!("{base}{path}")).exists());
+                    assert!(exists, "{document} names `{path}`, which is not there");
+                    checked += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(checked > 60, "only {checked} names were checked: does the reader still find them?");
+}
+
+fn is_path(word: &str) -> bool {
+    let ours = ["crates/", "docs/", "scripts/", "vault/", "text/", "config/", "project/", "cmd/", ".ci/"];
+    let file = [".rs", ".md", ".toml", ".sh"].iter().any(|ending| word.ends_with(ending));
+    let persons = [
+        "MEMORY.md",
+        "REVIEW.md",
+        "Ideas.md",
+        "SOUL.md",
+        "AGENTS.md",
+        "CLAUDE.md",
+        ".rekindle.toml",
+        "conflicts.rs",
+    ];
+    !word.contains(['<', '~', '*', ':', '…', '='])
+        && !persons.contains(&word)
+        && (ours.iter().any(|start| word.starts_with(start)) || file)
+}
+
+#[test]
+fn ci_runs_nothing_that_the_readme_does_not_say() {
+    let readme = read("README.md");
+    let script = read(".ci/run");
+    let steps: Vec<&str> = script.lines().filter(|line| line.contains("cargo ")).collect();
+    assert!(steps.len() >= 4);
+    for step in steps {
+        let step = step.trim_start_matches("RUSTDOCFLAGS=\"--deny warnings\" ");
+        assert!(readme.lines().any(|line| line == step), "README.md does not say `{step}`");
+    }
+}
+
+/// The tour is run as it stands; ids, times and the home aside, it has to print what README shows.
+#[test]
+fn the_tour_in_the_readme_is_real() {
+    let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle"));
+    let readme = read("README.md");
+    let mut steps: Vec<(String, String)> = Vec::new();
+    let mut inside = false;
+    for line in readme.lines() {
+        match line {
+            "```console" => inside = true,
+            "```" => inside = false,
+            _ if inside => match line.strip_prefix("$ ") {
+                Some(command) => steps.push((command.to_owned(), String::new())),
+                None => steps.last_mut().expect("output follows a command").1 += &format!("{line}\n"),
+            },
+            _ => {}
+        }
+    }
+    assert!(steps.len() >= 10, "only {} steps", steps.len());
+    let folder = Path::new(env!("CARGO_BIN_EXE_rekindle")).parent().unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let home = sandbox.user_home().to_str().unwrap().to_owned();
+    for (command, expected) in steps {
+        let output = Command::new("/bin/sh", sandbox.work())
+            .args(&["-c", &command])
+            .env("PATH", &path)
+            .env("HOME", &home)
+            .run()
+            .ok();
+        let printed = (output.stderr + &output.stdout).replace(&home, "/home/ada");
+        assert_eq!(alike(&printed), alike(&expected), "`{command}` prints\n{printed}");
+    }
+}
+
+/// The text with ids, times and days made alike, and runs of spaces as one.
+fn alike(text: &str) -> String {
+    let word = |word: &str| {
+        let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        let all = |test: fn(char) -> bool| bare.chars().all(test);
+        let is_id = bare.len() == 14 && bare.starts_with("m-");
+        let is_change = bare.len() == 8 && all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
+        let is_time =
+            bare.len() >= 10 && bare.starts_with("20") && all(|c| c.is_ascii_digit() || "-:TZ".contains(c));
+        match bare {
+            _ if is_id => "ID".to_owned(),
+            _ if is_change => "CHANGE".to_owned(),
+            _ if is_time => "TIME".to_owned(),
+            _ => match word.split_once(".md.20") {
+                Some((before, after)) => format!("{before}.md.DAY{}", &after[6..]),
+                None => word.to_owned(),
+            },
+        }
+    };
+    let line = |line: &str| line.split_whitespace().map(word).collect::<Vec<_>>().join(" ");
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_command_reference_is_what_the_commands_say() {
+    let sandbox = sandbox();
+    let mut text = String::from(
+        "# Every command\n\nMade by `scripts/cli-reference.sh` from what the commands say about themselves.\n",
+    );
+    let mut page = |of: &[&str]| {
+        let help = sandbox.rekindle(&[of, &["--help"]].concat()).run().ok().stdout;
+        let title = [&["rekindle"], of].concat().join(" ");
+        text.push_str(&format!("\n## {title}\n\n```text\n{}\n```\n", help.trim_end()));
+    };
+    page(&[]);
+    for command in commands(&sandbox, &[]) {
+        page(&[&command]);
+        for verb in commands(&sandbox, &[&command]) {
+            page(&[&command, &verb]);
+        }
+    }
+    let path = root().join("docs/cli-reference.md");
+    if std::env::var_os("REKINDLE_UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == text, "docs/cli-reference.md is out of date: run scripts/cli-reference.sh");
+}
+
+#[test]
+fn every_command_explains_itself_with_examples() {
+    let sandbox = sandbox();
+    for command in commands(&sandbox, &[]) {
+        let help = sandbox.rekindle(&[&command, "--help"]).run().ok().stdout;
+        assert!(help.contains("Examples:"), "{command}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(sandbox.rekindle(&["completions", shell]).run().ok().stdout.contains("rekindle"));
+    }
+}
+
+#[test]
+fn no_test_file_is_forgotten() {
+    let folder = root().join("crates/rekindle/tests/it");
+    let main = std::fs::read_to_string(folder.join("main.rs")).unwrap();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let module = name.strip_suffix(".rs").unwrap().to_owned();
+        assert!(module == "main" || main.contains(&format!("mod {module};")), "{name} is not in main.rs");
+    }
+}
+
+#[test]
+fn the_source_speaks_of_the_product_only() {
+    let mut folders = vec![root()];
+    while let Some(folder) = folders.pop() {
+        for item in std::fs::read_dir(&folder).unwrap() {
+            let path = item.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() {
+                if !["target", ".git"].contains(&name.as_str()) {
+                    folders.push(path);
+                }
+            } else if let Ok(text) = std::fs::read_to_string(&path) {
+                // Nothing here may need what only one machine has.
+                for place in [concat!("/wo", "rk/"), concat!("../sha", "red"), concat!("/ro", "ot/")] {
+                    assert!(!text.contains(place), "{} names {place}", path.display());
+                }
+                if name.ends_with(".rs") {
+                    let long = text.lines().count();
+                    assert!(long <= 800, "{} has {long} lines: it is two things", path.display());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! init (R-02, R-03, GEN-01).
+
+use rekindle_testkit::Sandbox;
+
+fn fresh() -> Sandbox {
+    Sandbox::new(env!("CARGO_BIN_EXE_rekindle"))
+}
+
+#[test]
+fn r_02_everything_is_made_under_one_home() {
+    let sandbox = fresh();
+    let output = sandbox.rekindle(&["init", "--name", "Ada"]).run().ok();
+    assert!(output.stdout.contains("Next:"));
+    for path in [
+        "config.toml",
+        "vault/MemoryVault/MEMORY.md",
+        "vault/MemoryVault/REVIEW.md",
+        "state",
+        "agents/SOUL.md",
+    ] {
+        assert!(sandbox.home().join(path).exists(), "{path}");
+    }
+    for folder in ["_always-load", "_inbox", "_archive", "_idea-incubator", "domains"] {
+        assert!(sandbox.path("personal-private").join(folder).is_dir(), "{folder}");
+    }
+    assert!(sandbox.read("MEMORY.md").contains("## Ada\n"));
+    // Nothing outside it.
+    assert_eq!(std::fs::read_dir(sandbox.user_home()).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(sandbox.work()).unwrap().count(), 0);
+    sandbox.rekindle(&["doctor"]).run().ok();
+}
+
+#[test]
+fn it_is_safe_to_run_again() {
+    let sandbox = fresh().init();
+    sandbox.write("MEMORY.md", "# Mine\n");
+    std::fs::write(sandbox.home().join("agents/SOUL.md"), "my soul").unwrap();
+    sandbox.remove("REVIEW.md");
+    let before = sandbox.files();
+    let output = sandbox.rekindle(&["init", "--json"]).run().ok().json();
+    let made: Vec<&str> = output["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|item| item["made"] == true)
+        .map(|item| item["path"].as_str().unwrap().rsplit('/').next().unwrap())
+        .collect();
+    assert_eq!(made, ["REVIEW.md"]);
+    assert_eq!(sandbox.read("MEMORY.md"), "# Mine\n");
+    assert_eq!(std::fs::read_to_string(sandbox.home().join("agents/SOUL.md")).unwrap(), "my soul");
+    let after = sandbox.files();
+    assert!(before.iter().all(|(path, bytes)| after.get(path) == Some(bytes)));
+    // A name can be given later.
+    sandbox.rekindle(&["init", "--name", "Grace \"Amazing\" Hopper"]).run().ok();
+    let name = sandbox.rekindle(&["config", "get", "user.name"]).run().ok().stdout;
+    assert_eq!(name, "Grace \"Amazing\" Hopper\n");
+}
+
+#[test]
+fn memories_can_live_in_notes_that_are_there() {
+    let sandbox = fresh();
+    let notes = sandbox.work().join("My Notes");
+    std::fs::create_dir(&notes).unwrap();
+    std::fs::write(notes.join("Diary.md"), "dear diary").unwrap();
+    sandbox.rekindle(&["init", "--name", "Ada", "--notes", "My Notes"]).run().ok();
+    assert!(notes.join("MemoryVault/MEMORY.md").is_file());
+    sandbox.rekindle(&["save", "fix", "a", "--body", "x"]).run().ok();
+    assert!(notes.join("MemoryVault/personal-private/fix/a.md").is_file());
+    assert_eq!(std::fs::read_to_string(notes.join("Diary.md")).unwrap(), "dear diary");
+    // State never goes there, and notes that are not there are not made.
+    assert!(!notes.join("state").exists() && sandbox.state().is_dir());
+    let refused = fresh().rekindle(&["init", "--notes", "nowhere"]).run().fails(2);
+    assert!(refused.stderr.contains("nowhere"), "{}", refused.stderr);
+}
+
+#[test]
+fn without_a_terminal_it_never_asks() {
+    // Stdin is null in the sandbox: a question would read nothing or hang.
+    let sandbox = fresh();
+    let output = sandbox.rekindle(&["init"]).env("USER", "ada").run().ok();
+    assert!(!output.stderr.contains('?'), "{}", output.stderr);
+    assert!(sandbox.read("MEMORY.md").contains("## ada\n"));
+}
+
+#[test]
+fn r_03_status_works_right_after_with_no_server_and_no_key() {
+    let sandbox = fresh().init();
+    let status = sandbox.rekindle(&["status", "--json"]).run().ok().json();
+    assert_eq!((status["enabled"].as_bool(), status["inbox"].as_u64()), (Some(true), Some(0)));
+    std::fs::write(sandbox.state().join("STOP"), "").unwrap();
+    assert_eq!(sandbox.rekindle(&["status", "--json"]).run().ok().json()["enabled"], false);
+    let off = sandbox.rekindle(&["status", "--json", "-c", "memory.enabled=false"]).run().ok().json();
+    assert_eq!(off["enabled"], false);
+}
+
+#[test]
+fn exe_13_session_markers_are_counted_and_broken_ones_named() {
+    let sandbox = fresh().init();
+    let sessions = sandbox.state().join("sessions");
+    std::fs::write(
+        sessions.join("session-id-4f1c.start"),
+        "2026-11-15T02:13:08Z\n/transcripts/4f1c.jsonl\n4f1c\n",
+    )
+    .unwrap();
+    std::fs::write(
+        sessions.join("session-id-5a2d.reflected"),
+        "2026-11-14T02:13:08Z\n/transcripts/5a2d.jsonl\n5a2d\n",
+    )
+    .unwrap();
+    std::fs::write(sessions.join("session-id-6b3e.start"), "yesterday").unwrap();
+    assert_eq!(sandbox.rekindle(&["status", "--json"]).run().ok().json()["open_sessions"], 1);
+    assert!(sandbox.rekindle(&["doctor"]).run().ok().stdout.contains("session-id-6b3e.start: "));
+}
