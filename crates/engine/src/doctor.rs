@@ -1,4 +1,4 @@
-//! What `rekindle doctor` looks at. Every part of the product adds its own checks to [`CHECKS`].
+//! What `rekindle doctor` looks at. Every part of the product adds its own to `CHECKS`.
 //!
 //! A check only looks. What it finds says where and what to do; it never repeats what a note says.
 

@@ -357,3 +357,86 @@ impl Step {
 fn folders(steps: &[Step]) -> BTreeSet<&Path> {
     steps.iter().filter_map(|step| step.target.parent()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use rekindle_core::config::{Layers, load};
+    use rekindle_core::time::TimeZone;
+    use rekindle_core::vault::path::VaultPath;
+
+    use super::*;
+    use crate::home::Home;
+
+    fn vault(root: &Path) -> Vault {
+        let settings = load(&Layers { flags: &[], variables: &|_| None, project: None, user: None }).unwrap();
+        let home = Home::choose(Some(root), None, None).unwrap();
+        let places = home.places(&settings.config).unwrap();
+        for folder in [places.vault(), places.identity(), places.state()] {
+            disk::make_folder(folder).unwrap();
+        }
+        Vault::open(&places).unwrap()
+    }
+
+    fn now() -> Zoned {
+        "2026-11-15T02:13:08Z".parse::<rekindle_core::time::Timestamp>().unwrap().to_zoned(TimeZone::UTC)
+    }
+
+    fn create(root: Root, path: &str, permission: Option<Permission>) -> Draft {
+        let place = Place { root, path: VaultPath::parse(path).unwrap() };
+        let writes = vec![Write::Create { place, text: "x\n".to_owned() }];
+        Draft { permission, ..Draft::new("test", Actor::Worker, writes) }
+    }
+
+    #[test]
+    fn vlt_07_nothing_outside_the_vault_without_a_recorded_permission() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = vault(folder.path());
+        let mut writer = vault.writer(&now()).unwrap();
+        let mut refused = |draft: Draft| matches!(writer.commit(draft), Err(Error::NotPermitted(_)));
+        assert!(refused(create(Root::Notes, "Ideas.md", None)));
+        assert!(refused(create(Root::Notes, "Diary.md", Some(Permission::Standing))));
+        assert!(refused(create(Root::Identity, "SOUL.md", Some(Permission::Standing))));
+        assert!(!refused(create(Root::Notes, "Ideas.md", Some(Permission::Standing))));
+        assert!(!refused(create(Root::Vault, "a.md", None)));
+        let permissions: Vec<_> =
+            vault.changes().unwrap().map(|record| record.unwrap().change.permission).collect();
+        assert_eq!(permissions, [None, Some(Permission::Standing)]);
+    }
+
+    #[test]
+    fn b_09_what_was_changed_since_it_was_read_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = vault(folder.path());
+        let mut writer = vault.writer(&now()).unwrap();
+        writer.commit(create(Root::Vault, "a.md", None)).unwrap();
+        let place = Place::vault(VaultPath::parse("a.md").unwrap());
+        let read = vault.read(&place).unwrap().unwrap();
+        disk::write_whole(&vault.file(&place).unwrap(), b"by hand").unwrap();
+        let write = Write::Replace { place: place.clone(), read, text: "ours".to_owned() };
+        let refused = writer.commit(Draft::new("test", Actor::User, vec![write]));
+        assert!(matches!(refused, Err(Error::Changed(_))));
+        assert_eq!(vault.read(&place).unwrap().unwrap().text, "by hand");
+    }
+
+    /// The instant between the last look and the exchange, played by hand.
+    #[test]
+    fn b_09_an_edit_in_the_last_instant_becomes_a_conflict_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = vault(folder.path());
+        let mut writer = vault.writer(&now()).unwrap();
+        writer.commit(create(Root::Vault, "a.md", None)).unwrap();
+        let place = Place::vault(VaultPath::parse("a.md").unwrap());
+        let (target, old) = (vault.file(&place).unwrap(), vault.read(&place).unwrap().unwrap());
+        let staged = target.with_file_name(".rekindle-test.tmp");
+        disk::stage(&staged, b"ours", None).unwrap();
+        disk::write_whole(&target, b"theirs").unwrap();
+        let op = Write::Replace { place: place.clone(), read: old, text: "ours".to_owned() }.op();
+        let step = Step { op, place: place.clone(), target, staged };
+        step.apply().unwrap();
+        let settled = writer.settle(&[step]).unwrap();
+        assert_eq!(vault.read(&place).unwrap().unwrap().text, "ours");
+        let [copy] = settled.conflicts.as_slice() else { panic!("{:?}", settled.conflicts) };
+        assert!(copy.ends_with("a (conflict 20261115-021308).md"));
+        assert_eq!(std::fs::read_to_string(copy).unwrap(), "theirs");
+    }
+}

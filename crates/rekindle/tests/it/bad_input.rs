@@ -4,6 +4,9 @@ use rekindle_testkit::{Output, Sandbox};
 
 use crate::{sandbox, save};
 
+/// Stands in notes and bodies that are refused; no message may ever show it.
+const PRIVATE: &str = "xyzzy-private";
+
 /// Runs a command that must fail with `code`, say all of `words`, and change no file.
 #[track_caller]
 fn refused(sandbox: &Sandbox, args: &[&str], code: i32, words: &[&str]) -> Output {
@@ -13,6 +16,11 @@ fn refused(sandbox: &Sandbox, args: &[&str], code: i32, words: &[&str]) -> Outpu
         assert!(output.stderr.contains(word), "`{word}` is not in:\n{}", output.stderr);
     }
     assert_eq!(contents(sandbox), before, "{args:?} changed something");
+    assert!(
+        !output.stderr.contains(PRIVATE) && !output.stdout.contains(PRIVATE),
+        "what a note says came out:\n{}",
+        output.stderr
+    );
     output
 }
 
@@ -31,7 +39,7 @@ fn an_entry_that_exists() {
     save(&sandbox, "fix", "a", "first");
     refused(
         &sandbox,
-        &["save", "fix", "a", "--body", "second"],
+        &["save", "fix", "a", "--body", PRIVATE],
         2,
         &["personal-private/fix/a.md exists", "evolve"],
     );
@@ -103,7 +111,7 @@ fn bodies_that_cannot_be_memories() {
     };
     refused(
         &sandbox,
-        &["save", "fix", "a", "--body", &file("binary", b"ok\n\xff\xfe")],
+        &["save", "fix", "a", "--body", &file("binary", b"xyzzy-private\n\xff\xfe")],
         2,
         &["binary, line 2", "UTF-8"],
     );
@@ -127,16 +135,17 @@ fn documents_that_cannot_be_read() {
             words,
         );
     };
-    sandbox.write("personal-private/fix/yaml.md", "---\na: b\nc: [d\n---\nbody\n");
+    sandbox
+        .write("personal-private/fix/yaml.md", format!("---\na: {PRIVATE}\nc: [{PRIVATE}\n---\n{PRIVATE}\n"));
     evolve("yaml", &["personal-private/fix/yaml.md, line", "not valid YAML", "by hand"], 1);
-    sandbox.write("personal-private/fix/open.md", "---\na: b\n");
+    sandbox.write("personal-private/fix/open.md", format!("---\na: {PRIVATE}\n"));
     evolve("open", &["line 1", "never closed"], 1);
     sandbox
         .write("personal-private/fix/long.md", format!("---\n{}---\n", "key: value\n".repeat(1024 * 1024)));
     evolve("long", &["personal-private/fix/long.md is 11264 KiB"], 2);
     sandbox.write("personal-private/fix/head.md", format!("---\n{}---\n", "key: value\n".repeat(10_000)));
     evolve("head", &["longer than 64 KiB"], 1);
-    sandbox.write("personal-private/fix/latin.md", b"---\nkind: x\n---\ncaf\xe9\n");
+    sandbox.write("personal-private/fix/latin.md", b"---\nkind: xyzzy-private\n---\ncaf\xe9\n");
     evolve("latin", &["latin.md, line 4: not UTF-8"], 2);
     let big = std::fs::File::create(sandbox.path("personal-private/fix/big.md")).unwrap();
     big.set_len(200 * 1024 * 1024).unwrap();
