@@ -302,7 +302,9 @@ pub(super) fn is_password(value: &str, min: usize) -> bool {
     }
     let made = makeup(value);
     let joined = value.contains(['-', '_', '/', '.', '\'', '’', ':', '(', ')', ',']);
-    let mixed = made.letters > 0 && made.digits > 0 && !(joined && is_wordy(value));
+    // `prod-2024` is a name; `Summer-2024` is what people make up when a form asks for a capital and a digit.
+    let demanded = made.length >= 8 && made.upper > 0 && made.lower > 0 && made.digits > 0;
+    let mixed = made.letters > 0 && made.digits > 0 && (demanded || !(joined && is_wordy(value)));
     let marked = made.letters > 0 && made.marks > 0 && !value.contains(['(', ')', '[', ']', '/', '<', '>']);
     let scrambled = made.length >= 8 && made.upper >= 2 && made.lower >= 2 && made.changes * 2 > made.length;
     mixed || marked || scrambled || is_word_list(value, '-')
@@ -428,6 +430,8 @@ mod tests {
             "пароль123x",
             "xK9mQw",
             "correct-horse-battery-staple",
+            "hunter2-Xk9",
+            "Summer-2024",
         ] {
             assert!(is_password(value, 6), "{value}");
         }
@@ -450,6 +454,8 @@ mod tests {
             "step-2",
             "v1.2.3-beta.4",
             "127.0.0.1:6379",
+            "Base64-encoded",
+            "prod-2024",
         ] {
             assert!(!is_password(value, 6), "{value}");
         }
