@@ -9,22 +9,24 @@ use std::time::Duration;
 
 use rekindle_core::hash::ContentHash;
 
-/// What files of ours may be read by: their owner (SEC-01).
-const PRIVATE_FILE: u32 = 0o600;
-const PRIVATE_FOLDER: u32 = 0o700;
-
-/// Makes a folder and those above it, for the owner only. Folders that exist keep their mode.
+/// Makes a folder and those above it, for the owner only (SEC-01). Folders that exist keep their mode; the names of
+/// those that do not are on the disk when this returns.
 pub fn make_folder(path: &Path) -> io::Result<()> {
+    let made: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, PRIVATE_FOLDER);
-    builder.create(path)
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)?;
+    let parents =
+        made.iter().filter_map(|folder| folder.parent()).filter(|folder| !folder.as_os_str().is_empty());
+    parents.rev().try_for_each(sync_folder)
 }
 
+/// For the owner only (SEC-01).
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, PRIVATE_FILE);
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options
 }
 
@@ -132,11 +134,8 @@ fn is_unsupported(error: rustix::io::Errno) -> bool {
 
 /// Waits until the names in a folder are on the disk.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    return File::open(path)?.sync_all();
     // Windows has no way to sync a folder; its renames are ordered by the file system's own journal.
-    #[cfg(not(unix))]
-    Ok(())
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
 /// Removes a file; one that is not there is as good.

@@ -48,6 +48,17 @@ impl<'a> Context<'a> {
         Ok(Vault::open(&self.places)?)
     }
 
+    /// The vault for a command that changes it, which the kill switch forbids (OPS-03). `forget` is not asked: what
+    /// should be gone can always go.
+    pub(crate) fn vault_to_change(&self) -> Result<Vault, Failure> {
+        if !self.settings.config.memory.enabled {
+            let place = self.settings.get("memory.enabled")?.place.to_string();
+            return Err(Failure::new(format!("memory is switched off by memory.enabled ({place}), so nothing is written"))
+                .hint("`rekindle config set memory.enabled true`, or `-c memory.enabled=true` for this command only"));
+        }
+        self.vault()
+    }
+
     /// The scope of something saved here: the project's, unless the person or the settings say otherwise.
     pub(crate) fn scope(&self, global: bool) -> Result<Scope, Failure> {
         let rule = self.settings.config.memory.scope;

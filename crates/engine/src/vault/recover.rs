@@ -23,11 +23,11 @@ impl Writer<'_> {
     pub(super) fn recover(&mut self) -> Result<(), Error> {
         let left = self.lock.left_over()?;
         if let Some(change) = self.journal.pending()? {
-            let steps = self.vault.steps(&change)?;
-            let progress = steps.iter().map(Step::progress).collect::<Result<Vec<_>, _>>()?;
-            let outcome = match progress.contains(&Progress::Blocked) {
-                false => self.finish(&steps, &progress)?,
-                true => self.abandon(&steps, &progress)?,
+            let outcome = match self.vault.steps(&change) {
+                Ok(steps) => self.conclude(&steps)?,
+                // A folder was replaced by a link that leads out. Nobody was told that the change had happened, and
+                // it must not keep everybody from writing for ever.
+                Err(_) => Outcome::Aborted,
             };
             self.journal.end(&change.id, outcome)?;
         }
@@ -40,6 +40,14 @@ impl Writer<'_> {
         }
         self.resume_forgetting(false);
         Ok(())
+    }
+
+    fn conclude(&mut self, steps: &[Step]) -> Result<Outcome, Error> {
+        let progress = steps.iter().map(Step::progress).collect::<Result<Vec<_>, _>>()?;
+        match progress.contains(&Progress::Blocked) {
+            false => self.finish(steps, &progress),
+            true => self.abandon(steps, &progress),
+        }
     }
 
     fn finish(&mut self, steps: &[Step], progress: &[Progress]) -> Result<Outcome, Error> {

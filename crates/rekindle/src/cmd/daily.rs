@@ -77,7 +77,7 @@ fn add(context: &Context<'_>, text: &str, as_json: bool) -> Result<(), Failure> 
         text: admitted.text,
         mark: Mark { id: None, origin: Some(Origin::User), messages: Vec::new() },
     };
-    let committed = context.vault()?.log(&Section::Note(note), Actor::User, &context.now)?;
+    let committed = context.vault_to_change()?.log(&Section::Note(note), Actor::User, &context.now)?;
     let date = day(context.now.date());
     match as_json {
         true => context.out.json(&json!({"date": date, "change": committed.change})),

@@ -13,7 +13,8 @@ use crate::output::{Printer, Style, column};
 /// Check that everything is in order, and say what to do where it is not
 #[derive(Args)]
 #[command(after_help = "\
-Only looks; changes nothing. Exits with 1 if something does not work.
+Only looks (and writes and removes one temporary file to see whether it can). Exits with 1 if
+something does not work.
 
 Examples:
   rekindle doctor

@@ -36,7 +36,7 @@ impl Evolve {
             return Err(Failure::usage("the reason is empty").hint("say in a few words why it changed"));
         }
         let body = body::read(&self.body, &context.cwd)?;
-        let vault = context.vault()?;
+        let vault = context.vault_to_change()?;
         let path = vault.find(&self.reference, &context.cwd)?;
         let evolved = vault.evolve(&path, &body, &self.reason, Origin::User, Actor::User, &context.now)?;
         context.mention(&evolved.redacted, &evolved.conflicts);

@@ -68,7 +68,7 @@ fn list(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
 fn add(context: &Context<'_>, title: &str, summary: &str, as_json: bool) -> Result<(), Failure> {
     let summary = body::read(summary, &context.cwd)?;
     let new = NewIdea { title, summary: &summary, provenance: Provenance::direct() };
-    let added = context.vault()?.add_idea(&new, Actor::User, &context.now)?;
+    let added = context.vault_to_change()?.add_idea(&new, Actor::User, &context.now)?;
     context.mention(&added.redacted, &added.conflicts);
     match as_json {
         true => context.out.json(&json!({"slug": added.outcome, "change": added.change})),

@@ -93,7 +93,8 @@ fn add(
     let user = &context.settings.config.user.name;
     let section = section.unwrap_or_else(|| if user.is_empty() { "User".to_owned() } else { user.clone() });
     let mark = Mark { id: None, origin: Origin::User };
-    let added = context.vault()?.remember(user, &section, &statement, &mark, Actor::User, &context.now)?;
+    let added =
+        context.vault_to_change()?.remember(user, &section, &statement, &mark, Actor::User, &context.now)?;
     context.mention(&added.redacted, &added.conflicts);
     if as_json {
         return context.out.json(&json!({

@@ -55,7 +55,7 @@ impl Save {
             );
         }
         let body = body::read(&self.body, &context.cwd)?;
-        let vault = context.vault()?;
+        let vault = context.vault_to_change()?;
         let new = NewEntry {
             kind: self.kind,
             slug: self.slug,

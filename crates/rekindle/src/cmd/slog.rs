@@ -54,7 +54,6 @@ enum Verb {
 
 impl Slog {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        let vault = context.vault()?;
         match self.verb {
             Verb::Write { action, tool, detail, reason } => {
                 if action.trim().is_empty() {
@@ -74,14 +73,14 @@ impl Slog {
                     detail: clean(detail),
                     reason: reason.map(clean),
                 };
-                let committed = vault.log_system(&line, Actor::User, &context.now)?;
+                let committed = context.vault_to_change()?.log_system(&line, Actor::User, &context.now)?;
                 match self.json {
                     true => context.out.json(&json!({"line": line, "change": committed.change})),
                     false => context.out.line("Noted in system-log.jsonl"),
                 }
             }
             Verb::List { number } => {
-                let log = vault.system_log()?;
+                let log = context.vault()?.system_log()?;
                 let newest = log.lines.iter().rev().take(number);
                 if self.json {
                     context.out.json(&newest.collect::<Vec<_>>())?;

@@ -28,7 +28,7 @@ pub(crate) struct Undo {
 
 impl Undo {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        let vault = context.vault()?;
+        let vault = context.vault_to_change()?;
         let undone = vault.undo(self.reference.as_deref(), Actor::User, &context.now)?;
         context.mention(&Counts::default(), &undone.by.conflicts);
         if self.json {

@@ -105,3 +105,33 @@ fn setting_a_key_keeps_every_other_byte() {
     sandbox.rekindle(&["config", "set", "recall.k", "7"]).run().ok();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), mine.replace("k=5", "k=7"));
 }
+
+#[test]
+fn ops_03_the_kill_switch_leaves_the_vault_untouched() {
+    let sandbox = sandbox();
+    crate::save(&sandbox, "fix", "a", "what there is");
+    sandbox.rekindle(&["config", "set", "memory.enabled", "false"]).run().ok();
+    let before = sandbox.files();
+    let writes: [&[&str]; 7] = [
+        &["save", "fix", "b", "--body", "x"],
+        &["evolve", "a", "--body", "x", "--reason", "y"],
+        &["undo"],
+        &["memory", "add", "x y z"],
+        &["daily", "add", "x"],
+        &["ideas", "add", "x", "--summary", "y"],
+        &["slog", "write", "--action", "a", "--tool", "b", "--detail", "c"],
+    ];
+    for write in writes {
+        let refused = sandbox.rekindle(write).run().fails(1);
+        assert!(
+            refused.stderr.contains("memory.enabled") && refused.stderr.contains("config.toml:"),
+            "{}",
+            refused.stderr
+        );
+    }
+    assert_eq!(sandbox.files(), before);
+    // Reading goes on, and what should be gone can go.
+    sandbox.rekindle(&["show", "a"]).run().ok();
+    sandbox.rekindle(&["save", "fix", "b", "--body", "x", "-c", "memory.enabled=true"]).run().ok();
+    sandbox.rekindle(&["forget", "a"]).run().ok();
+}

@@ -140,7 +140,8 @@ fn vlt_04_evolve_archives_the_old_version() {
             .ok()
             .json()
     };
-    let second = evolve("Port 5434.");
+    let by_id = ["evolve", text(&first, "id"), "--body", "Port 5434.", "--reason", "it: moved", "--json"];
+    let second = sandbox.rekindle(&by_id).run().ok().json();
     let third = evolve("- Port 5435.");
     let (one, two) = (text(&second, "archive"), text(&third, "archive"));
     assert!(one.starts_with("personal-private/_archive/personal-private/fix/port.md.2"));
