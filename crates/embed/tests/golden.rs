@@ -1,0 +1,103 @@
+//! Agreement with the reference: tokenizer, vectors, and every path of this processor with the others.
+#![expect(clippy::unwrap_used, reason = "a golden file or a small model that cannot be made fails the test")]
+
+use rekindle_embed::{Model, Path, Role, Scratch};
+
+const TOKENS: &str = include_str!("golden/tokens.json");
+const TEXTS: &str = include_str!("golden/texts.json");
+const VECTORS: &[u8] = include_bytes!("golden/vectors.i16");
+
+fn texts() -> Vec<String> {
+    serde_json::from_str(TEXTS).unwrap()
+}
+
+/// The reference's vectors, of length one up to rounding.
+fn vectors() -> Vec<Vec<f32>> {
+    let numbers: Vec<f32> =
+        VECTORS.as_chunks().0.iter().map(|&two| f32::from(i16::from_le_bytes(two)) / 32767.0).collect();
+    numbers.chunks_exact(384).map(<[f32]>::to_vec).collect()
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
+#[test]
+fn tokens_agree_with_the_reference_on_every_text() {
+    let cases: Vec<(String, Vec<u32>)> = serde_json::from_str(TOKENS).unwrap();
+    assert!(cases.len() > 400);
+    let wrong: Vec<&String> = cases
+        .iter()
+        .filter(|(text, ids)| &Model::builtin().tokenize(text) != ids)
+        .map(|(text, _)| text)
+        .collect();
+    assert!(wrong.is_empty(), "{} of {} differ, first {:?}", wrong.len(), cases.len(), wrong[0]);
+}
+
+#[test]
+fn vectors_agree_with_the_reference_on_every_text() {
+    let (texts, vectors) = (texts(), vectors());
+    assert_eq!((texts.len(), vectors.len()), (500, 500));
+    let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let ours = Model::builtin().embed_batch(Role::Passage, &borrowed, 2);
+    let cosines: Vec<f64> = ours.iter().zip(&vectors).map(|(ours, theirs)| cosine(ours, theirs)).collect();
+    let (at, least) = cosines.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1)).unwrap();
+    let mean = cosines.iter().sum::<f64>() / 500.0;
+    println!("cosine with the reference: least {least:.5} (text {at}), mean {mean:.5}");
+    assert!(*least >= 0.99, "text {at}: {least}");
+    assert!(mean >= 0.998, "{mean}");
+    for vector in &ours {
+        assert!((dot(vector, vector) - 1.0).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn every_path_gives_the_same_bits() {
+    let (texts, paths) = (texts(), Path::available());
+    println!("paths here: {paths:?}");
+    // Some of every kind. The scalar path takes a second for a long text, so it only gets the short ones.
+    for text in texts.iter().step_by(10) {
+        let short = Model::builtin().tokenize(text).len() <= 20;
+        let mut vectors = paths.iter().filter(|&&path| short || path != Path::Scalar).map(|&path| {
+            let mut scratch = Scratch::on(path).unwrap();
+            assert_eq!(scratch.path(), path);
+            (path, Model::builtin().embed(&mut scratch, Role::Query, text))
+        });
+        let (_, truth) = vectors.next().unwrap();
+        for (path, vector) in vectors {
+            assert_eq!(vector, truth, "{path:?}");
+        }
+    }
+}
+
+#[test]
+fn a_batch_gives_what_each_text_gives_alone() {
+    let texts = texts();
+    let some: Vec<&str> = texts.iter().step_by(7).map(String::as_str).collect();
+    let mut scratch = Scratch::new();
+    let alone: Vec<Vec<f32>> =
+        some.iter().map(|text| Model::builtin().embed(&mut scratch, Role::Passage, text)).collect();
+    for threads in [0, 1, 3] {
+        assert_eq!(Model::builtin().embed_batch(Role::Passage, &some, threads), alone);
+    }
+    assert!(Model::builtin().embed_batch(Role::Passage, &[], 2).is_empty());
+}
+
+/// VER-13: what means the same is near, what does not is not.
+#[test]
+fn ver_13_related_texts_are_near_and_unrelated_ones_are_not() {
+    let texts = texts();
+    let mut scratch = Scratch::new();
+    let vectors: Vec<Vec<f32>> =
+        texts[..6].iter().map(|text| Model::builtin().embed(&mut scratch, Role::Passage, text)).collect();
+    let near = [(0, 1), (2, 3)].map(|(a, b)| cosine(&vectors[a], &vectors[b]));
+    let far = [(0, 2), (0, 5), (2, 4), (3, 4), (4, 5)].map(|(a, b)| cosine(&vectors[a], &vectors[b]));
+    println!("related {near:.3?}, unrelated {far:.3?}");
+    assert!(near.iter().all(|&cosine| cosine > 0.45), "{near:?}");
+    assert!(far.iter().all(|&cosine| cosine < 0.15), "{far:?}");
+}
