@@ -80,23 +80,24 @@ pub(crate) fn run(
     };
     norm(sections.norm, x, &[]);
     y.resize(rows * hidden, 0.0);
+    wide.resize(rows * intermediate.max(3 * hidden), 0.0);
     for layer in &sections.layers {
-        wide.resize(rows * 3 * hidden, 0.0);
+        let qkv = &mut wide[..rows * 3 * hidden];
         kernels.quantise(x, hidden, bytes);
-        kernels.linear(bytes, &layer.qkv, wide);
+        kernels.linear(bytes, &layer.qkv, qkv);
         for span in &spans {
-            let mut attention = Attention { kernels, hidden, qkv: wide, context: y, keys, scores, inverse };
+            let mut attention = Attention { kernels, hidden, qkv, context: y, keys, scores, inverse };
             attention.attend(header.heads, span);
         }
         kernels.quantise(y, hidden, bytes);
         kernels.linear(bytes, &layer.context, y);
         norm(layer.attention_norm, x, y);
 
-        wide.resize(rows * intermediate, 0.0);
+        let up = &mut wide[..rows * intermediate];
         kernels.quantise(x, hidden, bytes);
-        kernels.linear(bytes, &layer.up, wide);
-        kernels.gelu(wide);
-        kernels.quantise(wide, intermediate, bytes);
+        kernels.linear(bytes, &layer.up, up);
+        kernels.gelu(up);
+        kernels.quantise(up, intermediate, bytes);
         kernels.linear(bytes, &layer.down, y);
         norm(layer.norm, x, y);
     }
@@ -112,7 +113,7 @@ fn embed_words(hidden: usize, sections: &Sections<'_>, ids: &[u32], x: &mut Vec<
         let id = id as usize;
         let scale = sections.word_scale[id];
         let word = &sections.words[id * hidden..][..hidden];
-        x.extend(word.iter().zip(position).map(|(&step, &place)| f32::from(step).mul_add(scale, place)));
+        x.extend(word.iter().zip(position).map(|(&step, &place)| f32::from(step) * scale + place));
     }
 }
 

@@ -54,15 +54,7 @@ pub(super) fn gelu(x: &mut [f32]) {
 #[inline(always)]
 pub(super) fn quantise(x: &[f32], width: usize, out: &mut Quantised) {
     for (index, (row, steps)) in x.chunks_exact(width).zip(out.steps.chunks_exact_mut(width)).enumerate() {
-        let (mut low, mut high) = ([0.0_f32; LANES], [0.0_f32; LANES]);
-        for chunk in row.as_chunks::<LANES>().0 {
-            for ((low, high), &value) in low.iter_mut().zip(&mut high).zip(chunk) {
-                *low = if value < *low { value } else { *low };
-                *high = if value > *high { value } else { *high };
-            }
-        }
-        let low = low.iter().fold(0.0, |low, &value| if value < low { value } else { low });
-        let high = high.iter().fold(0.0, |high, &value| if value > high { value } else { high });
+        let (low, high) = (-largest(0.0, row, |value| -value), largest(0.0, row, |value| value));
         let range = high - low;
         let inverse = if range > 0.0 { 255.0 / range } else { 0.0 };
         let zero = nearest(-low * inverse);
@@ -80,23 +72,30 @@ pub(super) fn quantise(x: &[f32], width: usize, out: &mut Quantised) {
 pub(super) fn softmax(scores: &mut [f32], width: usize, count: usize, inverse: &mut [f32]) {
     for (row, inverse) in scores.chunks_exact_mut(width).zip(inverse) {
         row[count..].fill(f32::NEG_INFINITY);
-        let mut lanes = [f32::NEG_INFINITY; LANES];
-        for chunk in row.as_chunks::<LANES>().0 {
-            for (lane, &value) in lanes.iter_mut().zip(chunk) {
-                *lane = if value > *lane { value } else { *lane };
-            }
-        }
-        let largest =
-            lanes.iter().fold(f32::NEG_INFINITY, |most, &value| if value > most { value } else { most });
+        let most = largest(f32::NEG_INFINITY, row, |value| value);
         let mut lanes = [0.0; LANES];
         for chunk in row.as_chunks_mut::<LANES>().0 {
             for (lane, value) in lanes.iter_mut().zip(chunk) {
-                *value = exp_of(*value - largest);
+                *value = exp_of(*value - most);
                 *lane += *value;
             }
         }
         *inverse = 1.0 / total(lanes);
     }
+}
+
+/// The largest of `of` each value, or `start` if all are smaller. Minimum and maximum are two runs: asked for
+/// both in one, the compiler shuffles them into one register and back.
+#[inline(always)]
+fn largest(start: f32, row: &[f32], of: impl Fn(f32) -> f32) -> f32 {
+    let larger = |most: f32, value: f32| if value > most { value } else { most };
+    let mut lanes = [start; LANES];
+    for chunk in row.as_chunks::<LANES>().0 {
+        for (lane, &value) in lanes.iter_mut().zip(chunk) {
+            *lane = larger(*lane, of(value));
+        }
+    }
+    lanes.into_iter().fold(start, larger)
 }
 
 /// Between 0 and 255, halves to even; what is not a number is 0.

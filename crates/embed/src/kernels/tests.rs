@@ -40,7 +40,10 @@ fn linear_is_exact_at_the_extremes_and_equal_on_every_path() {
         let weights: Vec<i8> =
             (0..outputs * inputs).map(|_| if extreme { -127 } else { numbers.next() as i8 }).collect();
         let (scale, bias) = (numbers.floats(outputs), numbers.floats(outputs));
-        let sum: Vec<i32> = (0..outputs).map(|_| numbers.next() as i32 % 9999).collect();
+        let mut sum = vec![0_i32; outputs];
+        for (index, &weight) in weights.iter().enumerate() {
+            sum[index / (CHANNELS * inputs) * CHANNELS + index % GROUP / 4] += i32::from(weight);
+        }
         let linear = Linear { outputs, inputs, weights: &weights, scale: &scale, sum: &sum, bias: &bias };
         let run = |kernels: &Kernels| {
             let mut out = vec![f32::NAN; rows * outputs];
