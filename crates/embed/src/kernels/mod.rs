@@ -1,0 +1,265 @@
+//! The loops that take the time, one file per kind of processor, chosen once while running.
+#![expect(
+    unsafe_code,
+    reason = "code compiled for instructions the processor may lack can only be called so"
+)]
+
+pub(crate) mod cast;
+mod math;
+
+use crate::layout::{CHANNELS, Linear};
+
+/// Calls `$tile::<R>` with `R` equal to `$rows`, for the sizes of tile there are.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! with_rows {
+    ($rows:expr, $tile:ident($($argument:expr),* $(,)?)) => {
+        match $rows {
+            1 => $tile::<1>($($argument),*),
+            2 => $tile::<2>($($argument),*),
+            3 => $tile::<3>($($argument),*),
+            4 => $tile::<4>($($argument),*),
+            5 => $tile::<5>($($argument),*),
+            _ => $tile::<6>($($argument),*),
+        }
+    };
+}
+
+/// Compiles the functions of [`math`] for one path and puts them into a table with its own two kernels.
+macro_rules! path {
+    ($name:ident, $path:ident, $linear:ident, $product:ident $(, $features:literal)?) => {
+        pub(super) const $name: super::Kernels = {
+            $(#[target_feature(enable = $features)])?
+            fn add_norm(x: &mut [f32], y: &[f32], norms: &super::Norms<'_>) {
+                super::math::add_norm(x, y, norms);
+            }
+            $(#[target_feature(enable = $features)])?
+            fn gelu(x: &mut [f32]) {
+                super::math::gelu(x);
+            }
+            $(#[target_feature(enable = $features)])?
+            fn quantise(x: &[f32], width: usize, out: &mut super::Quantised) {
+                super::math::quantise(x, width, out);
+            }
+            $(#[target_feature(enable = $features)])?
+            fn softmax(scores: &mut [f32], width: usize, count: usize, inverse: &mut [f32]) {
+                super::math::softmax(scores, width, count, inverse);
+            }
+            super::Kernels {
+                path: super::Path::$path,
+                linear: $linear,
+                product: $product,
+                add_norm,
+                gelu,
+                quantise,
+                softmax,
+            }
+        };
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod scalar;
+
+/// A set of kernels. All of them give the same vectors, bit for bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Path {
+    /// x86-64 with AVX-512 VNNI (Ice Lake, Zen 4 and later).
+    Avx512,
+    /// x86-64 with AVX-VNNI in 256 bits (Alder Lake, Zen 5 and later).
+    AvxVnni,
+    /// x86-64 with AVX2 and FMA (since 2013).
+    Avx2,
+    /// aarch64 with dot products (since about 2018, every Apple M).
+    NeonDot,
+    /// Any other aarch64.
+    Neon,
+    /// No vector instructions beyond what every processor of the architecture has.
+    Scalar,
+}
+
+impl Path {
+    /// The paths this processor can run, best first. The last is always [`Path::Scalar`].
+    pub fn available() -> Vec<Self> {
+        tables().map(|kernels| kernels.path).collect()
+    }
+}
+
+/// Numbers as bytes: row by row, each with its own scale and zero point.
+#[derive(Debug, Default)]
+pub(crate) struct Quantised {
+    pub(crate) steps: Vec<u8>,
+    pub(crate) scale: Vec<f32>,
+    pub(crate) zero: Vec<i32>,
+}
+
+impl Quantised {
+    pub(crate) fn resize(&mut self, rows: usize, width: usize) {
+        self.steps.resize(rows * width, 0);
+        self.scale.resize(rows, 0.0);
+        self.zero.resize(rows, 0);
+    }
+}
+
+/// Scale, shift and epsilon of a layer normalisation.
+#[derive(Debug)]
+pub(crate) struct Norms<'a> {
+    pub(crate) weight: &'a [f32],
+    pub(crate) bias: &'a [f32],
+    pub(crate) epsilon: f32,
+}
+
+/// `out = left x right` for matrices of floats that are parts of larger ones. Every element of `out` is summed
+/// from the first of `inner` to the last, so that no path differs in a bit.
+#[derive(Debug)]
+pub(crate) struct Product<'a> {
+    pub(crate) left: &'a [f32],
+    pub(crate) left_stride: usize,
+    pub(crate) right: &'a [f32],
+    pub(crate) right_stride: usize,
+    pub(crate) out: &'a mut [f32],
+    pub(crate) out_stride: usize,
+    pub(crate) rows: usize,
+    pub(crate) inner: usize,
+    /// A multiple of [`crate::layout::PANEL`].
+    pub(crate) columns: usize,
+}
+
+impl Product<'_> {
+    /// Whether all that will be read and written is there; the kernels go by pointers.
+    fn fits(&self) -> bool {
+        let covers = |length: usize, rows: usize, stride: usize, columns: usize| {
+            rows == 0 || (columns <= stride && (rows - 1) * stride + columns <= length)
+        };
+        covers(self.left.len(), self.rows, self.left_stride, self.inner)
+            && covers(self.right.len(), self.inner, self.right_stride, self.columns)
+            && covers(self.out.len(), self.rows, self.out_stride, self.columns)
+            && self.columns.is_multiple_of(crate::layout::PANEL)
+    }
+}
+
+/// Whether all that [`Kernels::linear`] will read and write is there; the kernels go by pointers.
+fn fits(x: &Quantised, linear: &Linear<'_>, out: &[f32]) -> bool {
+    let rows = x.scale.len();
+    linear.outputs.is_multiple_of(CHANNELS)
+        && linear.inputs.is_multiple_of(CHANNELS)
+        && x.zero.len() == rows
+        && x.steps.len() == rows * linear.inputs
+        && linear.weights.len() == linear.outputs * linear.inputs
+        && [linear.scale.len(), linear.sum.len(), linear.bias.len()] == [linear.outputs; 3]
+        && out.len() == rows * linear.outputs
+}
+
+/// Rows worked on at a time: as many as leave every sum in a register.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const ROWS: usize = 6;
+/// Bytes of four inputs of a block of channels.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const GROUP: usize = CHANNELS * crate::layout::INPUTS;
+
+/// Row numbers in tiles of at most `most`, as even as can be: 20 rows by 6 are 5, 5, 5 and 5.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn tiles(rows: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+    let count = rows.div_ceil(most);
+    (0..count).map(move |tile| {
+        let (start, end) = (tile * rows / count, (tile + 1) * rows / count);
+        (start, end - start)
+    })
+}
+
+/// The kernels of one path. The tables are private to this module and handed out by [`best`] and [`on`] alone,
+/// which look at the processor first: that makes every call of them sound.
+#[derive(Debug)]
+pub(crate) struct Kernels {
+    path: Path,
+    linear: unsafe fn(&Quantised, &Linear<'_>, &mut [f32]),
+    product: unsafe fn(&mut Product<'_>),
+    add_norm: unsafe fn(&mut [f32], &[f32], &Norms<'_>),
+    gelu: unsafe fn(&mut [f32]),
+    quantise: unsafe fn(&[f32], usize, &mut Quantised),
+    softmax: unsafe fn(&mut [f32], usize, usize, &mut [f32]),
+}
+
+impl Kernels {
+    pub(crate) fn path(&self) -> Path {
+        self.path
+    }
+
+    /// `out = x * weights + bias`, from bytes to floats. The sums are of integers and exact on every path.
+    pub(crate) fn linear(&self, x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
+        // SAFETY: this table was handed out, so the processor has the path's instructions.
+        unsafe { (self.linear)(x, linear, out) }
+    }
+
+    /// See [`Product`].
+    pub(crate) fn product(&self, mut product: Product<'_>) {
+        // SAFETY: this table was handed out, so the processor has the path's instructions.
+        unsafe { (self.product)(&mut product) }
+    }
+
+    /// See [`math::add_norm`].
+    pub(crate) fn add_norm(&self, x: &mut [f32], y: &[f32], norms: &Norms<'_>) {
+        // SAFETY: this table was handed out, so the processor has the path's instructions.
+        unsafe { (self.add_norm)(x, y, norms) }
+    }
+
+    /// See [`math::gelu`].
+    pub(crate) fn gelu(&self, x: &mut [f32]) {
+        // SAFETY: this table was handed out, so the processor has the path's instructions.
+        unsafe { (self.gelu)(x) }
+    }
+
+    /// See [`math::quantise`]; `out` takes the size of `x`.
+    pub(crate) fn quantise(&self, x: &[f32], width: usize, out: &mut Quantised) {
+        out.resize(x.len() / width, width);
+        // SAFETY: this table was handed out, so the processor has the path's instructions.
+        unsafe { (self.quantise)(x, width, out) }
+    }
+
+    /// See [`math::softmax`].
+    pub(crate) fn softmax(&self, scores: &mut [f32], width: usize, count: usize, inverse: &mut [f32]) {
+        // SAFETY: this table was handed out, so the processor has the path's instructions.
+        unsafe { (self.softmax)(scores, width, count, inverse) }
+    }
+}
+
+fn tables() -> impl Iterator<Item = &'static Kernels> {
+    #[cfg(target_arch = "x86_64")]
+    let known = {
+        let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        let avx512 = avx2
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vnni");
+        let vnni = avx2 && is_x86_feature_detected!("avxvnni");
+        [(avx512, &avx512::AVX512), (vnni, &avx2::AVX_VNNI), (avx2, &avx2::AVX2), (true, &scalar::SCALAR)]
+    };
+    #[cfg(target_arch = "aarch64")]
+    let known = {
+        let dot = std::arch::is_aarch64_feature_detected!("dotprod");
+        [(dot, &neon::NEON_DOT), (true, &neon::NEON), (true, &scalar::SCALAR)]
+    };
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let known = [(true, &scalar::SCALAR)];
+    known.into_iter().filter(|(runs, _)| *runs).map(|(_, kernels)| kernels)
+}
+
+/// The best kernels for this processor.
+pub(crate) fn best() -> &'static Kernels {
+    tables().next().unwrap_or(&scalar::SCALAR)
+}
+
+/// The kernels of `path`, if this processor can run them.
+pub(crate) fn on(path: Path) -> Option<&'static Kernels> {
+    tables().find(|kernels| kernels.path == path)
+}
+
+#[cfg(test)]
+mod tests;

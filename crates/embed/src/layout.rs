@@ -1,0 +1,320 @@
+//! The model file: a header of fixed size, then sections in a fixed order, each starting at a multiple of 64.
+//!
+//! There is no table of sections: their sizes follow from the numbers in the header, so a file whose length
+//! does not fit its header is caught before anything is read.
+
+use crate::Error;
+use crate::kernels::cast::{Plain, numbers};
+use crate::vocabulary::Vocabulary;
+
+/// The first bytes of every model file.
+pub(crate) const MAGIC: [u8; 8] = *b"RKEMBED\n";
+/// The layout written and read here.
+pub(crate) const VERSION: u32 = 1;
+/// Length of the header in bytes.
+pub(crate) const HEADER: usize = 512;
+/// What each section starts at a multiple of: a cache line, and the widest vector register.
+pub(crate) const ALIGN: usize = 64;
+/// Output channels that lie together in the weights of a layer (see [`Linear::weights`]).
+pub(crate) const CHANNELS: usize = 64;
+/// Inputs of one channel that lie together: what one dot-product instruction adds up.
+pub(crate) const INPUTS: usize = 4;
+/// Width of the panels attention works on; a head is a whole number of them.
+pub(crate) const PANEL: usize = 32;
+/// Bytes kept for each of the texts in the header.
+pub(crate) const TEXT: usize = 64;
+
+/// How the vectors of the tokens become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pooling {
+    /// Their mean (MiniLM, E5, GTE).
+    Mean,
+    /// The first of them (BGE).
+    First,
+}
+
+/// What the header says.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Header {
+    pub(crate) file_length: u64,
+    pub(crate) checksum: u64,
+    pub(crate) hidden: usize,
+    pub(crate) layers: usize,
+    pub(crate) heads: usize,
+    pub(crate) intermediate: usize,
+    pub(crate) vocabulary: usize,
+    pub(crate) max_tokens: usize,
+    pub(crate) pooling: Pooling,
+    pub(crate) uncased: bool,
+    pub(crate) epsilon: f32,
+    /// Ids of `[CLS]`, `[SEP]`, `[UNK]`, `[PAD]`, `[MASK]`.
+    pub(crate) special: [u32; 5],
+    pub(crate) slots: usize,
+    pub(crate) spelling: usize,
+    pub(crate) id: String,
+    pub(crate) query_prefix: String,
+    pub(crate) passage_prefix: String,
+}
+
+/// The numbers of the header, in the order of the file, with the largest that makes sense: enough for every
+/// BERT there is, small enough that no product of them overflows.
+const NUMBERS: [(&str, u32, u32); 16] = [
+    ("hidden size", 64, 4096),
+    ("layer count", 1, 64),
+    ("head count", 1, 128),
+    ("intermediate size", 64, 16384),
+    ("vocabulary size", 5, 1 << 20),
+    ("token limit", 3, 8192),
+    ("pooling", 0, 1),
+    ("case flag", 0, 1),
+    ("epsilon", 0, u32::MAX),
+    ("[CLS] id", 0, 1 << 20),
+    ("[SEP] id", 0, 1 << 20),
+    ("[UNK] id", 0, 1 << 20),
+    ("[PAD] id", 0, 1 << 20),
+    ("[MASK] id", 0, 1 << 20),
+    ("vocabulary slots", 8, 1 << 22),
+    ("vocabulary bytes", 5, 1 << 26),
+];
+/// Where the numbers begin: after magic, version, header length, file length and checksum.
+const NUMBERS_AT: usize = 32;
+/// Where the three texts begin.
+const TEXTS_AT: usize = 256;
+
+impl Header {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Error> {
+        let found = bytes.len() as u64;
+        let head: &[u8; HEADER] = match bytes.first_chunk() {
+            Some(head) => head,
+            None if !bytes.starts_with(&MAGIC) => return Err(Error::Foreign),
+            None => return Err(Error::Length { part: "the header", expected: HEADER as u64, found }),
+        };
+        if !head.starts_with(&MAGIC) {
+            return Err(Error::Foreign);
+        }
+        let word = |at: usize| {
+            let mut word = [0; 4];
+            word.copy_from_slice(&head[at..at + 4]);
+            u32::from_le_bytes(word)
+        };
+        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+        if word(8) != VERSION {
+            return Err(Error::Version { found: word(8), supported: VERSION });
+        }
+        let damaged = |field, value: u32, at| Error::Header { field, value: u64::from(value), at };
+        if word(12) as usize != HEADER {
+            return Err(damaged("header length", word(12), 12));
+        }
+        let mut values = [0_u32; NUMBERS.len()];
+        for (index, (&(field, low, high), value)) in NUMBERS.iter().zip(&mut values).enumerate() {
+            *value = word(NUMBERS_AT + 4 * index);
+            if *value < low || *value > high {
+                return Err(damaged(field, *value, NUMBERS_AT + 4 * index));
+            }
+        }
+        // Rules between numbers; the index is the number that is blamed.
+        let [hidden, layers, heads, intermediate, vocabulary, max_tokens, pooling, uncased, epsilon, ..] =
+            values;
+        let special = [values[9], values[10], values[11], values[12], values[13]];
+        let rules = [
+            (0, hidden.is_multiple_of(CHANNELS as u32)),
+            (2, hidden.is_multiple_of(heads) && (hidden / heads).is_multiple_of(PANEL as u32)),
+            (3, intermediate.is_multiple_of(CHANNELS as u32)),
+            (8, f32::from_bits(epsilon).is_finite() && f32::from_bits(epsilon) >= 0.0),
+            (9, special.iter().all(|&id| id < vocabulary)),
+            (14, values[14].is_power_of_two() && values[14] > vocabulary),
+        ];
+        if let Some(&(index, _)) = rules.iter().find(|(_, holds)| !holds) {
+            return Err(damaged(NUMBERS[index].0, values[index], NUMBERS_AT + 4 * index));
+        }
+        let mut texts = [const { String::new() }; 3];
+        for (index, text) in texts.iter_mut().enumerate() {
+            let at = TEXTS_AT + index * TEXT;
+            let field = &head[at..at + TEXT];
+            let end = field.iter().position(|&byte| byte == 0).unwrap_or(TEXT);
+            let utf8 =
+                std::str::from_utf8(&field[..end]).map_err(|_| damaged("a text in the header", 0, at))?;
+            utf8.clone_into(text);
+        }
+        let [id, query_prefix, passage_prefix] = texts;
+        let header = Self {
+            file_length: long(16),
+            checksum: long(24),
+            hidden: hidden as usize,
+            layers: layers as usize,
+            heads: heads as usize,
+            intermediate: intermediate as usize,
+            vocabulary: vocabulary as usize,
+            max_tokens: max_tokens as usize,
+            pooling: if pooling == 0 { Pooling::Mean } else { Pooling::First },
+            uncased: uncased == 1,
+            epsilon: f32::from_bits(epsilon),
+            special,
+            slots: values[14] as usize,
+            spelling: values[15] as usize,
+            id,
+            query_prefix,
+            passage_prefix,
+        };
+        if header.file_length != found {
+            return Err(Error::Length { part: "the header", expected: header.file_length, found });
+        }
+        Ok(header)
+    }
+
+    pub(crate) fn write(&self) -> [u8; HEADER] {
+        let mut head = [0; HEADER];
+        head[..8].copy_from_slice(&MAGIC);
+        head[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        head[12..16].copy_from_slice(&(HEADER as u32).to_le_bytes());
+        head[16..24].copy_from_slice(&self.file_length.to_le_bytes());
+        head[24..32].copy_from_slice(&self.checksum.to_le_bytes());
+        let sizes =
+            [self.hidden, self.layers, self.heads, self.intermediate, self.vocabulary, self.max_tokens];
+        let mut values = sizes.map(|size| size as u32).to_vec();
+        values.push(u32::from(self.pooling == Pooling::First));
+        values.push(u32::from(self.uncased));
+        values.push(self.epsilon.to_bits());
+        values.extend(self.special);
+        values.extend([self.slots as u32, self.spelling as u32]);
+        for (value, place) in values.iter().zip(head[NUMBERS_AT..].chunks_exact_mut(4)) {
+            place.copy_from_slice(&value.to_le_bytes());
+        }
+        for (index, text) in [&self.id, &self.query_prefix, &self.passage_prefix].into_iter().enumerate() {
+            let at = TEXTS_AT + index * TEXT;
+            head[at..at + text.len()].copy_from_slice(text.as_bytes());
+        }
+        head
+    }
+}
+
+/// Scale and shift of a layer normalisation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Norm<'a> {
+    pub(crate) weight: &'a [f32],
+    pub(crate) bias: &'a [f32],
+}
+
+/// A matrix of `outputs` x `inputs` with a bias.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Linear<'a> {
+    pub(crate) outputs: usize,
+    pub(crate) inputs: usize,
+    /// In blocks of 64 channels; within a block, for every four inputs, the four weights of each channel:
+    /// a vector register holds whole channels' quadruples, which is what dot-product instructions take.
+    pub(crate) weights: &'a [i8],
+    /// What one step of a channel's weights is worth.
+    pub(crate) scale: &'a [f32],
+    /// Sum of a channel's weights, to take the zero point of the activations out again.
+    pub(crate) sum: &'a [i32],
+    pub(crate) bias: &'a [f32],
+}
+
+/// One layer of the encoder.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layer<'a> {
+    /// Query, key and value in one; the query is already divided by the root of the head's width.
+    pub(crate) qkv: Linear<'a>,
+    pub(crate) context: Linear<'a>,
+    pub(crate) attention_norm: Norm<'a>,
+    pub(crate) up: Linear<'a>,
+    pub(crate) down: Linear<'a>,
+    pub(crate) norm: Norm<'a>,
+}
+
+/// Everything after the header, where it lies.
+#[derive(Debug)]
+pub(crate) struct Sections<'a> {
+    pub(crate) vocabulary: Vocabulary<'a>,
+    pub(crate) word_scale: &'a [f32],
+    pub(crate) words: &'a [i8],
+    /// Position and token type, added up: a sentence on its own has only the first type.
+    pub(crate) positions: &'a [f32],
+    pub(crate) norm: Norm<'a>,
+    pub(crate) layers: Vec<Layer<'a>>,
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take<T: Plain>(&mut self, part: &'static str, count: usize) -> Result<&'a [T], Error> {
+        let start = self.at.next_multiple_of(ALIGN);
+        self.at = start + count * size_of::<T>();
+        let section = self.bytes.get(start..self.at).ok_or(Error::Length {
+            part,
+            expected: self.at as u64,
+            found: self.bytes.len() as u64,
+        })?;
+        numbers(section).ok_or(Error::Misaligned)
+    }
+
+    fn norm(&mut self, part: &'static str, hidden: usize) -> Result<Norm<'a>, Error> {
+        Ok(Norm { weight: self.take(part, hidden)?, bias: self.take(part, hidden)? })
+    }
+
+    fn linear(&mut self, part: &'static str, outputs: usize, inputs: usize) -> Result<Linear<'a>, Error> {
+        Ok(Linear {
+            outputs,
+            inputs,
+            weights: self.take(part, outputs * inputs)?,
+            scale: self.take(part, outputs)?,
+            sum: self.take(part, outputs)?,
+            bias: self.take(part, outputs)?,
+        })
+    }
+}
+
+impl<'a> Sections<'a> {
+    pub(crate) fn read(header: &Header, bytes: &'a [u8]) -> Result<Self, Error> {
+        if bytes.as_ptr().align_offset(ALIGN) != 0 {
+            return Err(Error::Misaligned);
+        }
+        let Header { hidden, intermediate, .. } = *header;
+        let mut reader = Reader { bytes, at: HEADER };
+        let vocabulary = Vocabulary {
+            slots: reader.take("the vocabulary", header.slots)?,
+            offsets: reader.take("the vocabulary", header.vocabulary + 1)?,
+            spelling: reader.take("the vocabulary", header.spelling)?,
+        };
+        let word_scale = reader.take("the word embeddings", header.vocabulary)?;
+        let words = reader.take("the word embeddings", header.vocabulary * hidden)?;
+        let positions = reader.take("the position embeddings", header.max_tokens * hidden)?;
+        let norm = reader.norm("the embeddings' norm", hidden)?;
+        let mut layers = Vec::with_capacity(header.layers);
+        for _ in 0..header.layers {
+            layers.push(Layer {
+                qkv: reader.linear("query, key and value", 3 * hidden, hidden)?,
+                context: reader.linear("the attention's output", hidden, hidden)?,
+                attention_norm: reader.norm("the attention's norm", hidden)?,
+                up: reader.linear("the intermediate layer", intermediate, hidden)?,
+                down: reader.linear("the layer's output", hidden, intermediate)?,
+                norm: reader.norm("the layer's norm", hidden)?,
+            });
+        }
+        if reader.at != bytes.len() {
+            let (expected, found) = (reader.at as u64, bytes.len() as u64);
+            return Err(Error::Length { part: "the last section", expected, found });
+        }
+        Ok(Self { vocabulary, word_scale, words, positions, norm, layers })
+    }
+}
+
+/// A checksum of the sections, eight bytes at a time; it finds damage, not malice.
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut sum = bytes.len() as u64;
+    let mut mix = |word: u64| {
+        sum = (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        sum ^= sum >> 29;
+    };
+    for &word in words {
+        mix(u64::from_le_bytes(word));
+    }
+    for &byte in rest {
+        mix(u64::from(byte));
+    }
+    sum
+}

@@ -1,0 +1,274 @@
+//! A published model (safetensors, vocabulary, configuration) into a model file.
+//!
+//! This is how the built-in file is made (`models/make.sh`) and how `rekindle model add` takes in another one:
+//! one piece of code knows the layout.
+
+use serde_json::Value;
+
+use crate::Error;
+use crate::layout::{ALIGN, CHANNELS, HEADER, Header, INPUTS, Pooling, TEXT, checksum};
+use crate::safetensors::Tensors;
+use crate::vocabulary;
+
+/// The files of a model folder in the usual layout, as bytes, and what no file says.
+#[derive(Debug, Clone, Copy)]
+pub struct Folder<'a> {
+    /// The name under which vectors of this model are kept apart; at most 63 bytes.
+    pub id: &'a str,
+    /// `config.json`.
+    pub config: &'a [u8],
+    /// `model.safetensors`.
+    pub weights: &'a [u8],
+    /// `vocab.txt`.
+    pub vocabulary: &'a [u8],
+    /// `tokenizer_config.json`; without it the model is uncased.
+    pub tokenizer: Option<&'a [u8]>,
+    /// `1_Pooling/config.json`; without it the mean is taken.
+    pub pooling: Option<&'a [u8]>,
+    /// `sentence_bert_config.json`; without it the limit is that of the positions, but at most 512.
+    pub sentence: Option<&'a [u8]>,
+    /// What goes before a question (E5, BGE); empty for most.
+    pub query_prefix: &'a str,
+    /// What goes before a memory (E5); empty for most.
+    pub passage_prefix: &'a str,
+}
+
+const CONFIG: &str = "config.json";
+const VOCABULARY: &str = "vocab.txt";
+/// In the order of the header.
+const SPECIAL: [&str; 5] = ["[CLS]", "[SEP]", "[UNK]", "[PAD]", "[MASK]"];
+
+/// The model file for `folder`. The same input gives the same bytes on every machine.
+pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
+    let config = json(CONFIG, folder.config)?;
+    check_architecture(&config)?;
+    for text in [folder.id, folder.query_prefix, folder.passage_prefix] {
+        if text.len() >= TEXT || text.contains('\0') {
+            return Err(source(CONFIG, format!("a name or prefix is longer than {} bytes", TEXT - 1)));
+        }
+    }
+    let spelled = std::str::from_utf8(folder.vocabulary)
+        .map_err(|error| source(VOCABULARY, format!("not UTF-8 from byte {}", error.valid_up_to())))?;
+    let words: Vec<&str> = spelled.lines().collect();
+    let (slots, offsets, spelling) = vocabulary::build(&words);
+    let mut special = [0; SPECIAL.len()];
+    for (id, name) in special.iter_mut().zip(SPECIAL) {
+        let place = words.iter().position(|&word| word == name);
+        *id = place.ok_or_else(|| source(VOCABULARY, format!("no {name} in it: not a BERT vocabulary")))?
+            as u32;
+    }
+    let hidden = size(&config, "hidden_size")?;
+    let heads = size(&config, "num_attention_heads")?;
+    let positions = size(&config, "max_position_embeddings")?;
+    let asked = folder.sentence.map(|bytes| json("sentence_bert_config.json", bytes)).transpose()?;
+    let asked = asked.and_then(|sentence| sentence.get("max_seq_length")?.as_u64()).unwrap_or(512);
+    let mut header = Header {
+        file_length: 0,
+        checksum: 0,
+        hidden,
+        layers: size(&config, "num_hidden_layers")?,
+        heads,
+        intermediate: size(&config, "intermediate_size")?,
+        vocabulary: words.len(),
+        max_tokens: positions.min(asked as usize),
+        pooling: pooling(folder.pooling)?,
+        uncased: uncased(folder.tokenizer)?,
+        epsilon: config.get("layer_norm_eps").and_then(Value::as_f64).unwrap_or(1e-12) as f32,
+        special,
+        slots: slots.len(),
+        spelling: spelling.len(),
+        id: folder.id.to_owned(),
+        query_prefix: folder.query_prefix.to_owned(),
+        passage_prefix: folder.passage_prefix.to_owned(),
+    };
+    let tensors = Tensors::read(folder.weights)?;
+    let mut file = File(vec![0; HEADER]);
+    file.section(slots.iter().flat_map(|slot| slot.to_le_bytes()));
+    file.section(offsets.iter().flat_map(|offset| offset.to_le_bytes()));
+    file.section(spelling);
+    embeddings(&mut file, &tensors, &header)?;
+    for layer in 0..header.layers {
+        encoder_layer(&mut file, &tensors, &header, layer)?;
+    }
+    header.file_length = file.0.len() as u64;
+    header.checksum = checksum(&file.0[HEADER..]);
+    file.0[..HEADER].copy_from_slice(&header.write());
+    // The numbers of a strange model are refused here by the same rules that guard reading.
+    Header::read(&file.0)?;
+    Ok(file.0)
+}
+
+fn check_architecture(config: &Value) -> Result<(), Error> {
+    let text = |key: &str| config.get(key).and_then(Value::as_str);
+    let known = [
+        ("model_type", "bert", text("model_type")),
+        ("hidden_act", "gelu", text("hidden_act")),
+        ("position_embedding_type", "absolute", text("position_embedding_type")),
+    ];
+    for (key, wanted, found) in known {
+        if found.unwrap_or(wanted) != wanted {
+            let found = found.unwrap_or_default();
+            return Err(source(CONFIG, format!("{key} is {found:?}, only {wanted:?} can be run")));
+        }
+    }
+    Ok(())
+}
+
+fn pooling(bytes: Option<&[u8]>) -> Result<Pooling, Error> {
+    let Some(bytes) = bytes else { return Ok(Pooling::Mean) };
+    let config = json("1_Pooling/config.json", bytes)?;
+    let is = |key: &str| config.get(key).and_then(Value::as_bool).unwrap_or(false);
+    match (is("pooling_mode_mean_tokens"), is("pooling_mode_cls_token")) {
+        (true, false) => Ok(Pooling::Mean),
+        (false, true) => Ok(Pooling::First),
+        _ => Err(source("1_Pooling/config.json", "neither mean nor CLS pooling".to_owned())),
+    }
+}
+
+fn uncased(bytes: Option<&[u8]>) -> Result<bool, Error> {
+    let Some(bytes) = bytes else { return Ok(true) };
+    let config = json("tokenizer_config.json", bytes)?;
+    let flag = |key: &str| config.get(key).and_then(Value::as_bool);
+    let lower = flag("do_lower_case").unwrap_or(true);
+    // Accents go with the case unless somebody says otherwise, and nobody does for the models we know.
+    if flag("strip_accents").is_some_and(|strip| strip != lower)
+        || flag("tokenize_chinese_chars") == Some(false)
+    {
+        let problem = "strip_accents apart from do_lower_case, or CJK not split: not supported";
+        return Err(source("tokenizer_config.json", problem.to_owned()));
+    }
+    Ok(lower)
+}
+
+fn embeddings(file: &mut File, tensors: &Tensors<'_>, header: &Header) -> Result<(), Error> {
+    let hidden = header.hidden;
+    let words = tensors.floats("embeddings.word_embeddings.weight", &[header.vocabulary, hidden])?;
+    let (scale, steps): (Vec<f32>, Vec<Vec<i8>>) = words.chunks_exact(hidden).map(quantise).unzip();
+    file.floats(&scale);
+    file.section(steps.iter().flatten().map(|&step| step as u8));
+    let mut positions = tensors.rows("embeddings.position_embeddings.weight", header.max_tokens, hidden)?;
+    let kind = tensors.rows("embeddings.token_type_embeddings.weight", 1, hidden)?;
+    for (place, kind) in positions.iter_mut().zip(kind.iter().cycle()) {
+        *place += kind;
+    }
+    file.floats(&positions);
+    norm(file, tensors, "embeddings.LayerNorm", hidden)
+}
+
+fn encoder_layer(file: &mut File, tensors: &Tensors<'_>, header: &Header, layer: usize) -> Result<(), Error> {
+    let (hidden, intermediate) = (header.hidden, header.intermediate);
+    let name = |rest: &str| format!("encoder.layer.{layer}.{rest}");
+    let head = (hidden / header.heads.max(1)) as f32;
+    let mut qkv = Matrix::default();
+    for (part, factor) in [("query", 1.0 / head.sqrt()), ("key", 1.0), ("value", 1.0)] {
+        qkv.add(tensors, &name(&format!("attention.self.{part}")), hidden, hidden, factor)?;
+    }
+    file.matrix(&qkv, hidden);
+    file.linear(tensors, &name("attention.output.dense"), hidden, hidden)?;
+    norm(file, tensors, &name("attention.output.LayerNorm"), hidden)?;
+    file.linear(tensors, &name("intermediate.dense"), intermediate, hidden)?;
+    file.linear(tensors, &name("output.dense"), hidden, intermediate)?;
+    norm(file, tensors, &name("output.LayerNorm"), hidden)
+}
+
+fn norm(file: &mut File, tensors: &Tensors<'_>, name: &str, hidden: usize) -> Result<(), Error> {
+    file.floats(&tensors.floats(&format!("{name}.weight"), &[hidden])?);
+    file.floats(&tensors.floats(&format!("{name}.bias"), &[hidden])?);
+    Ok(())
+}
+
+/// The largest value becomes 127 steps; the scale is what one step is worth.
+fn quantise(row: &[f32]) -> (f32, Vec<i8>) {
+    let largest = row.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+    let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
+    (scale, row.iter().map(|value| (value / scale).round_ties_even().clamp(-127.0, 127.0) as i8).collect())
+}
+
+/// Rows of steps, one per output channel, with their scales and biases.
+#[derive(Default)]
+struct Matrix {
+    rows: Vec<Vec<i8>>,
+    scale: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+impl Matrix {
+    /// `factor` goes into scale and bias: the steps stay as they are.
+    fn add(
+        &mut self,
+        tensors: &Tensors<'_>,
+        name: &str,
+        outputs: usize,
+        inputs: usize,
+        factor: f32,
+    ) -> Result<(), Error> {
+        let weights = tensors.floats(&format!("{name}.weight"), &[outputs, inputs])?;
+        for row in weights.chunks_exact(inputs) {
+            let (scale, steps) = quantise(row);
+            self.scale.push(scale * factor);
+            self.rows.push(steps);
+        }
+        let bias = tensors.floats(&format!("{name}.bias"), &[outputs])?;
+        self.bias.extend(bias.iter().map(|bias| bias * factor));
+        Ok(())
+    }
+}
+
+struct File(Vec<u8>);
+
+impl File {
+    fn section(&mut self, bytes: impl IntoIterator<Item = u8>) {
+        self.0.resize(self.0.len().next_multiple_of(ALIGN), 0);
+        self.0.extend(bytes);
+    }
+
+    fn floats(&mut self, floats: &[f32]) {
+        self.section(floats.iter().flat_map(|float| float.to_le_bytes()));
+    }
+
+    fn linear(
+        &mut self,
+        tensors: &Tensors<'_>,
+        name: &str,
+        outputs: usize,
+        inputs: usize,
+    ) -> Result<(), Error> {
+        let mut matrix = Matrix::default();
+        matrix.add(tensors, name, outputs, inputs, 1.0)?;
+        self.matrix(&matrix, inputs);
+        Ok(())
+    }
+
+    fn matrix(&mut self, matrix: &Matrix, inputs: usize) {
+        let blocks = matrix.rows.chunks(CHANNELS);
+        let quadruples = blocks.flat_map(|block| {
+            (0..inputs)
+                .step_by(INPUTS)
+                .flat_map(move |k| block.iter().flat_map(move |row| &row[k..k + INPUTS]))
+        });
+        self.section(quadruples.map(|&step| step as u8));
+        self.floats(&matrix.scale);
+        let sums = matrix.rows.iter().map(|row| row.iter().map(|&step| i32::from(step)).sum::<i32>());
+        self.section(sums.flat_map(i32::to_le_bytes));
+        self.floats(&matrix.bias);
+    }
+}
+
+fn json(file: &'static str, bytes: &[u8]) -> Result<Value, Error> {
+    serde_json::from_slice(bytes).map_err(|error| source(file, format!("not JSON: line {}", error.line())))
+}
+
+/// A size from the configuration, kept small enough that products of sizes cannot overflow.
+fn size(config: &Value, key: &str) -> Result<usize, Error> {
+    let value = config.get(key).and_then(Value::as_u64).filter(|value| (1..=1 << 20).contains(value));
+    let value = value.ok_or_else(|| source(CONFIG, format!("{key} is missing or makes no sense")))?;
+    // A row is taken four inputs at a time.
+    if key.ends_with("_size") && !value.is_multiple_of(CHANNELS as u64) {
+        return Err(source(CONFIG, format!("{key} is {value}, not a multiple of {CHANNELS}")));
+    }
+    Ok(value as usize)
+}
+
+fn source(file: &'static str, problem: String) -> Error {
+    Error::Source { file, problem }
+}

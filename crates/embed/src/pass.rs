@@ -1,0 +1,199 @@
+//! One run of the encoder: ids in, one vector per text out.
+
+use std::ops::Range;
+
+use crate::kernels::{self, Kernels, Norms, Path, Product, Quantised};
+use crate::layout::{Header, Norm, PANEL, Pooling, Sections};
+
+/// The room a run needs. It grows with the longest run and is kept from one to the next; one per thread.
+#[derive(Debug)]
+pub struct Scratch {
+    kernels: &'static Kernels,
+    /// One row per token of every text in the run, one text after the other: no padding anywhere.
+    x: Vec<f32>,
+    /// Results of the matrices as wide as `x`, and the context before that.
+    y: Vec<f32>,
+    /// Query, key and value side by side, then the intermediate layer.
+    wide: Vec<f32>,
+    bytes: Quantised,
+    keys: Vec<f32>,
+    scores: Vec<f32>,
+    inverse: Vec<f32>,
+}
+
+impl Scratch {
+    /// For the best path of this processor.
+    pub fn new() -> Self {
+        Self::with(kernels::best())
+    }
+
+    /// For a path of your choice, if this processor can run it.
+    pub fn on(path: Path) -> Option<Self> {
+        kernels::on(path).map(Self::with)
+    }
+
+    /// The path in use.
+    pub fn path(&self) -> Path {
+        self.kernels.path()
+    }
+
+    fn with(kernels: &'static Kernels) -> Self {
+        Self {
+            kernels,
+            x: Vec::new(),
+            y: Vec::new(),
+            wide: Vec::new(),
+            bytes: Quantised::default(),
+            keys: Vec::new(),
+            scores: Vec::new(),
+            inverse: Vec::new(),
+        }
+    }
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The vectors, of length one, of texts given by their ids.
+pub(crate) fn run(
+    header: &Header,
+    sections: &Sections<'_>,
+    scratch: &mut Scratch,
+    texts: &[Vec<u32>],
+) -> Vec<Vec<f32>> {
+    let (hidden, intermediate) = (header.hidden, header.intermediate);
+    let Scratch { kernels, x, y, wide, bytes, keys, scores, inverse } = scratch;
+    let mut spans = Vec::with_capacity(texts.len());
+    x.clear();
+    for ids in texts {
+        let start = x.len() / hidden;
+        embed_words(hidden, sections, ids, x);
+        spans.push(start..x.len() / hidden);
+    }
+    let rows = x.len() / hidden;
+    let norm = |norm: Norm<'_>, x: &mut [f32], y: &[f32]| {
+        let norms = Norms { weight: norm.weight, bias: norm.bias, epsilon: header.epsilon };
+        kernels.add_norm(x, y, &norms);
+    };
+    norm(sections.norm, x, &[]);
+    y.resize(rows * hidden, 0.0);
+    wide.resize(rows * intermediate.max(3 * hidden), 0.0);
+    for layer in &sections.layers {
+        let qkv = &mut wide[..rows * 3 * hidden];
+        kernels.quantise(x, hidden, bytes);
+        kernels.linear(bytes, &layer.qkv, qkv);
+        for span in &spans {
+            let mut attention = Attention { kernels, hidden, qkv, context: y, keys, scores, inverse };
+            attention.attend(header.heads, span);
+        }
+        kernels.quantise(y, hidden, bytes);
+        kernels.linear(bytes, &layer.context, y);
+        norm(layer.attention_norm, x, y);
+
+        let up = &mut wide[..rows * intermediate];
+        kernels.quantise(x, hidden, bytes);
+        kernels.linear(bytes, &layer.up, up);
+        kernels.gelu(up);
+        kernels.quantise(up, intermediate, bytes);
+        kernels.linear(bytes, &layer.down, y);
+        norm(layer.norm, x, y);
+    }
+    spans
+        .into_iter()
+        .map(|span| pool(header.pooling, hidden, &x[span.start * hidden..span.end * hidden]))
+        .collect()
+}
+
+fn embed_words(hidden: usize, sections: &Sections<'_>, ids: &[u32], x: &mut Vec<f32>) {
+    for (&id, position) in ids.iter().zip(sections.positions.chunks_exact(hidden)) {
+        // The tokenizer gives no id beyond the vocabulary.
+        let id = id as usize;
+        let scale = sections.word_scale[id];
+        let word = &sections.words[id * hidden..][..hidden];
+        x.extend(word.iter().zip(position).map(|(&step, &place)| f32::from(step) * scale + place));
+    }
+}
+
+/// Attention within one text.
+struct Attention<'a> {
+    kernels: &'static Kernels,
+    hidden: usize,
+    qkv: &'a [f32],
+    context: &'a mut [f32],
+    keys: &'a mut Vec<f32>,
+    scores: &'a mut Vec<f32>,
+    inverse: &'a mut Vec<f32>,
+}
+
+impl Attention<'_> {
+    fn attend(&mut self, heads: usize, span: &Range<usize>) {
+        let (hidden, head) = (self.hidden, self.hidden / heads);
+        let (rows, stride) = (span.len(), 3 * self.hidden);
+        let padded = rows.next_multiple_of(PANEL);
+        let qkv = &self.qkv[span.start * stride..span.end * stride];
+        let context = &mut self.context[span.start * hidden..span.end * hidden];
+        self.scores.resize(rows * padded, 0.0);
+        self.inverse.resize(rows, 0.0);
+        self.keys.clear();
+        self.keys.resize(head * padded, 0.0);
+        for first in (0..hidden).step_by(head) {
+            for (row, all) in qkv.chunks_exact(stride).enumerate() {
+                for (line, &key) in self.keys.chunks_exact_mut(padded).zip(&all[hidden + first..][..head]) {
+                    line[row] = key;
+                }
+            }
+            self.kernels.product(Product {
+                left: &qkv[first..],
+                left_stride: stride,
+                right: self.keys,
+                right_stride: padded,
+                out: self.scores,
+                out_stride: padded,
+                rows,
+                inner: head,
+                columns: padded,
+            });
+            self.kernels.softmax(self.scores, padded, rows, self.inverse);
+            self.kernels.product(Product {
+                left: self.scores,
+                left_stride: padded,
+                right: &qkv[2 * hidden + first..],
+                right_stride: stride,
+                out: &mut context[first..],
+                out_stride: hidden,
+                rows,
+                inner: rows,
+                columns: head,
+            });
+            // Dividing the result is less work than dividing the scores.
+            for (row, &inverse) in context.chunks_exact_mut(hidden).zip(self.inverse.iter()) {
+                for value in &mut row[first..first + head] {
+                    *value *= inverse;
+                }
+            }
+        }
+    }
+}
+
+fn pool(pooling: Pooling, hidden: usize, rows: &[f32]) -> Vec<f32> {
+    let mut vector = vec![0.0; hidden];
+    let take = match pooling {
+        Pooling::Mean => rows.len(),
+        Pooling::First => hidden,
+    };
+    for row in rows[..take].chunks_exact(hidden) {
+        for (sum, value) in vector.iter_mut().zip(row) {
+            *sum += value;
+        }
+    }
+    // The mean's divisor goes with the length.
+    let length = vector.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt();
+    let factor = if length > 0.0 { (1.0 / length) as f32 } else { 0.0 };
+    for value in &mut vector {
+        *value *= factor;
+    }
+    vector
+}

@@ -1,0 +1,267 @@
+//! Text into the ids of a BERT vocabulary, exactly as the reference tokenizer does it.
+
+use std::ops::ControlFlow;
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::characters::{MARKS, PUNCTUATION, REMOVED, Ranges};
+use crate::vocabulary::{Hash, Vocabulary};
+
+/// A word of more characters than this is unknown as a whole.
+const MAX_WORD: usize = 100;
+
+/// What the tokenizer needs to know of a model.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    pub(crate) vocabulary: Vocabulary<'a>,
+    /// Ids of `[CLS]`, `[SEP]`, `[UNK]`, `[PAD]`, `[MASK]`.
+    pub(crate) special: [u32; 5],
+    /// Lower case without accents.
+    pub(crate) uncased: bool,
+    /// How many ids there may be, the two at the ends included.
+    pub(crate) max_tokens: usize,
+}
+
+/// The ids of `text`, with `[CLS]` before and `[SEP]` after them. Reading stops where the limit is reached, so
+/// a megabyte costs little more than a page.
+pub(crate) fn tokenize(rules: &Rules<'_>, text: &str) -> Vec<u32> {
+    let [cls, sep, ..] = rules.special;
+    let last = rules.max_tokens - 1;
+    let mut ids = vec![cls];
+    let mut rest = text;
+    while ids.len() < last {
+        let (plain, special) = split_special(rules, &mut rest);
+        // Nothing is left to say when the limit breaks it off.
+        let _stopped = words(rules.uncased, plain, &mut |word| {
+            add_word(rules, word, &mut ids);
+            ids.truncate(last);
+            if ids.len() < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        match special {
+            Some(id) if ids.len() < last => ids.push(id),
+            Some(_) => {}
+            None => break,
+        }
+    }
+    ids.push(sep);
+    ids
+}
+
+/// Takes the text up to and including the next special token that is written out in it. The reference knows
+/// these before it looks at anything else, in this spelling only.
+fn split_special<'t>(rules: &Rules<'_>, rest: &mut &'t str) -> (&'t str, Option<u32>) {
+    let text = *rest;
+    for (at, _) in text.match_indices('[') {
+        for id in rules.special {
+            let spelling = rules.vocabulary.spelling(id).unwrap_or_default();
+            let end = at + spelling.len();
+            if spelling.first() == Some(&b'[')
+                && text.as_bytes().get(at..end) == Some(spelling)
+                && let Some(after) = text.get(end..)
+            {
+                *rest = after;
+                return (&text[..at], Some(id));
+            }
+        }
+    }
+    *rest = "";
+    (text, None)
+}
+
+/// A word of the text as the reference sees it.
+#[derive(Debug, Clone, Copy)]
+enum Word<'w> {
+    Whole(&'w str),
+    TooLong,
+}
+
+/// Cleans and splits `text` and hands on its words until `each` has had enough.
+fn words(uncased: bool, text: &str, each: &mut impl FnMut(Word<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+    let clean = text.chars().filter(|&c| !is_removed(c)).flat_map(|c| {
+        // A CJK character is a word of its own.
+        let around = is_cjk(c).then_some(' ');
+        around.into_iter().chain([if c.is_whitespace() { ' ' } else { c }]).chain(around)
+    });
+    if uncased {
+        split(clean.nfd().filter(|&c| !is_in(MARKS, c)).flat_map(char::to_lowercase), each)
+    } else {
+        split(clean, each)
+    }
+}
+
+fn split(
+    characters: impl Iterator<Item = char>,
+    each: &mut impl FnMut(Word<'_>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut word = String::new();
+    let mut length = 0;
+    let mut end = |word: &mut String, length: &mut usize| {
+        let flow = match length {
+            0 => ControlFlow::Continue(()),
+            1..=MAX_WORD => each(Word::Whole(word)),
+            _ => each(Word::TooLong),
+        };
+        word.clear();
+        *length = 0;
+        flow
+    };
+    for c in characters {
+        let alone = is_punctuation(c);
+        if alone || c.is_whitespace() {
+            end(&mut word, &mut length)?;
+        }
+        if !c.is_whitespace() {
+            length += 1;
+            // What is too long is not kept: a line of a megabyte may be one word.
+            if length <= MAX_WORD {
+                word.push(c);
+            }
+        }
+        if alone {
+            end(&mut word, &mut length)?;
+        }
+    }
+    end(&mut word, &mut length)
+}
+
+/// The longest piece that begins the word, then the longest that goes on from there; a word with a part that is
+/// no piece is unknown.
+fn add_word(rules: &Rules<'_>, word: Word<'_>, ids: &mut Vec<u32>) {
+    let [_, _, unknown, ..] = rules.special;
+    let before = ids.len();
+    let mut rest = match word {
+        Word::Whole(word) => Some(word),
+        Word::TooLong => None,
+    };
+    while let Some(left) = rest.filter(|left| !left.is_empty()) {
+        rest = longest_piece(&rules.vocabulary, ids.len() > before, left).map(|(id, length)| {
+            ids.push(id);
+            &left[length..]
+        });
+    }
+    if rest.is_none() {
+        ids.truncate(before);
+        ids.push(unknown);
+    }
+}
+
+fn longest_piece(vocabulary: &Vocabulary<'_>, continued: bool, word: &str) -> Option<(u32, usize)> {
+    let mut hashes = [Hash::new(continued); MAX_WORD];
+    let mut ends = [0; MAX_WORD];
+    let mut hash = Hash::new(continued);
+    let mut count = 0;
+    for ((start, c), (place, end)) in word.char_indices().zip(hashes.iter_mut().zip(&mut ends)) {
+        *end = start + c.len_utf8();
+        hash = hash.then(&word.as_bytes()[start..*end]);
+        *place = hash;
+        count += 1;
+    }
+    let ends = ends[..count].iter().zip(&hashes).rev();
+    ends.into_iter().find_map(|(&end, &hash)| {
+        let id = vocabulary.find(continued, &word.as_bytes()[..end], hash)?;
+        Some((id, end))
+    })
+}
+
+fn is_in(ranges: Ranges, c: char) -> bool {
+    let c = c as u32;
+    ranges.get(ranges.partition_point(|&(_, high)| high < c)).is_some_and(|&(low, _)| low <= c)
+}
+
+fn is_removed(c: char) -> bool {
+    !(' '..='~').contains(&c) && is_in(REMOVED, c)
+}
+
+fn is_punctuation(c: char) -> bool {
+    if c.is_ascii() { c.is_ascii_punctuation() } else { is_in(PUNCTUATION, c) }
+}
+
+/// The blocks of Chinese characters, not of kana or Hangul.
+fn is_cjk(c: char) -> bool {
+    matches!(c as u32,
+        0x4e00..=0x9fff | 0x3400..=0x4dbf | 0x20000..=0x2a6df | 0x2a700..=0x2b73f | 0x2b740..=0x2b81f
+        | 0x2b920..=0x2ceaf | 0xf900..=0xfaff | 0x2f800..=0x2fa1f)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CRC-32 as zlib has it, a bit at a time.
+    fn crc(start: u32, bytes: &[u8]) -> u32 {
+        !bytes.iter().fold(!start, |crc, &byte| {
+            (0..8).fold(crc ^ u32::from(byte), |crc, _| {
+                (crc >> 1) ^ (0xedb8_8320 & 0_u32.wrapping_sub(crc & 1))
+            })
+        })
+    }
+
+    fn split(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        let flow = words(true, text, &mut |word| {
+            found.push(match word {
+                Word::Whole(word) => word.to_owned(),
+                Word::TooLong => "too long".to_owned(),
+            });
+            ControlFlow::Continue(())
+        });
+        assert!(flow.is_continue());
+        found
+    }
+
+    /// Decomposed since Unicode 13 and 16, which the reference's tables do not know. No vocabulary has these
+    /// letters, so a word with one of them is unknown either way, and the golden tokens have each of them.
+    const NEWER: Ranges = &[
+        (0x105c9, 0x105c9),
+        (0x105e4, 0x105e4),
+        (0x11383, 0x11383),
+        (0x11385, 0x11385),
+        (0x1138e, 0x1138e),
+        (0x11391, 0x11391),
+        (0x113c5, 0x113c5),
+        (0x113c7, 0x113c8),
+        (0x11938, 0x11938),
+        (0x16121, 0x16128),
+        (0x16d68, 0x16d6a),
+    ];
+
+    #[test]
+    fn every_character_of_unicode_is_taken_as_the_reference_takes_it() {
+        let golden = include_bytes!("../tests/golden/unicode.crc").as_chunks().0;
+        assert_eq!(golden.len(), 0x110000 / 256);
+        for (block, &golden) in (0_u32..).zip(golden) {
+            let characters = (block * 256..(block + 1) * 256).filter_map(char::from_u32);
+            let characters = characters.filter(|&c| !is_in(NEWER, c));
+            let ours = characters
+                .fold(0, |sum, c| crc(crc(sum, split(&format!("a{c}B")).join("\n").as_bytes()), b"\0"));
+            assert_eq!(
+                ours,
+                u32::from_le_bytes(golden),
+                "U+{:04X} to U+{:04X}",
+                block * 256,
+                block * 256 + 255
+            );
+        }
+    }
+
+    #[test]
+    fn words_are_cleaned_split_and_limited() {
+        assert_eq!(split("Don't  PANIC,\u{0} Zoë!"), ["don", "'", "t", "panic", ",", "zoe", "!"]);
+        assert_eq!(split("日本go"), ["日", "本", "go"]);
+        assert_eq!(split(&"x".repeat(100)), ["x".repeat(100)]);
+        assert_eq!(split(&format!("a {}b c", "x".repeat(100))), ["a", "too long", "c"]);
+        assert_eq!(split(" \t\r\n"), [""; 0]);
+    }
+
+    #[test]
+    fn a_huge_text_is_only_read_as_far_as_it_counts() {
+        let mut read = 0;
+        let characters = "word ".repeat(100_000);
+        let flow = words(true, &characters, &mut |_| {
+            read += 1;
+            if read < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        assert!(flow.is_break());
+        assert_eq!(read, 3);
+    }
+}

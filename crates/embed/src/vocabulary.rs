@@ -1,0 +1,113 @@
+//! The words of a model, in a hash table that is read where it lies.
+
+/// Marks a piece that continues a word.
+pub(crate) const CONTINUED: &str = "##";
+
+/// Spellings in the order of their ids, and an open-addressed table from a spelling to its id.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Vocabulary<'a> {
+    /// Id plus one, or zero for an empty slot; the length is a power of two.
+    pub(crate) slots: &'a [u32],
+    /// Where each spelling starts; one more than there are spellings.
+    pub(crate) offsets: &'a [u32],
+    pub(crate) spelling: &'a [u8],
+}
+
+/// The hash of a spelling, byte by byte, so that every prefix of a word is hashed on the way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hash(u64);
+
+impl Hash {
+    /// Of the empty spelling, or of the mark alone.
+    pub(crate) fn new(continued: bool) -> Self {
+        let empty = Self(0xcbf2_9ce4_8422_2325);
+        if continued { empty.then(CONTINUED.as_bytes()) } else { empty }
+    }
+
+    pub(crate) fn then(self, bytes: &[u8]) -> Self {
+        Self(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)))
+    }
+
+    /// The slot to begin with in a table of `slots`, a power of two.
+    fn slot(self, slots: usize) -> usize {
+        (self.0 ^ (self.0 >> 29)) as usize & (slots - 1)
+    }
+}
+
+impl<'a> Vocabulary<'a> {
+    /// The spelling of `id`; none if there is no such id or the file is damaged there.
+    pub(crate) fn spelling(&self, id: u32) -> Option<&'a [u8]> {
+        let (start, end) = (*self.offsets.get(id as usize)?, *self.offsets.get(id as usize + 1)?);
+        self.spelling.get(start as usize..end as usize)
+    }
+
+    /// The id of `piece`, which has the hash `hash`.
+    pub(crate) fn find(&self, continued: bool, piece: &[u8], hash: Hash) -> Option<u32> {
+        let first = hash.slot(self.slots.len());
+        // A damaged table may be full: after one round there is nothing new to see.
+        for step in 0..self.slots.len() {
+            let id = self.slots[(first + step) & (self.slots.len() - 1)].checked_sub(1)?;
+            let spelling = self.spelling(id)?;
+            let same = if continued {
+                spelling.strip_prefix(CONTINUED.as_bytes()) == Some(piece)
+            } else {
+                spelling == piece
+            };
+            // An id beyond the vocabulary cannot have a spelling, so what is found can be looked up.
+            if same {
+                return Some(id);
+            }
+        }
+        None
+    }
+}
+
+/// The three parts of a vocabulary for `words` in the order of their ids.
+pub(crate) fn build(words: &[&str]) -> (Vec<u32>, Vec<u32>, Vec<u8>) {
+    let mut slots = vec![0_u32; (2 * words.len()).next_power_of_two().max(8)];
+    let mut offsets = vec![0];
+    let mut spelling = Vec::new();
+    for (id, word) in (1_u32..).zip(words) {
+        spelling.extend_from_slice(word.as_bytes());
+        offsets.push(spelling.len() as u32);
+        let mut slot = Hash::new(false).then(word.as_bytes()).slot(slots.len());
+        while slots[slot] != 0 {
+            slot = (slot + 1) & (slots.len() - 1);
+        }
+        slots[slot] = id;
+    }
+    (slots, offsets, spelling)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_is_found_as_itself_and_as_a_continuation() {
+        let words: Vec<String> =
+            (0..1000).map(|n| if n % 2 == 0 { format!("w{n}") } else { format!("##w{n}") }).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (slots, offsets, spelling) = build(&words);
+        let vocabulary = Vocabulary { slots: &slots, offsets: &offsets, spelling: &spelling };
+        let find = |continued, piece: &str| {
+            vocabulary.find(continued, piece.as_bytes(), Hash::new(continued).then(piece.as_bytes()))
+        };
+        for (id, word) in (0_u32..).zip(&words) {
+            assert_eq!(find(false, word), Some(id));
+            assert_eq!(find(true, word.trim_start_matches('#')), (id % 2 == 1).then_some(id));
+        }
+        assert_eq!(find(false, "absent"), None);
+        assert_eq!(find(false, ""), None);
+    }
+
+    #[test]
+    fn a_full_or_wild_table_ends_the_search() {
+        for id in [1, 7, u32::MAX] {
+            let vocabulary = Vocabulary { slots: &[id; 8], offsets: &[0, 3], spelling: b"abc" };
+            assert_eq!(vocabulary.find(false, b"abd", Hash::new(false).then(b"abd")), None);
+        }
+        let vocabulary = Vocabulary { slots: &[1; 8], offsets: &[9, 2], spelling: b"abc" };
+        assert_eq!(vocabulary.find(false, b"abc", Hash::new(false)), None);
+    }
+}

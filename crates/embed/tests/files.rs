@@ -1,0 +1,252 @@
+//! Model files: made, read, damaged. A small model made here stands for those a person may add.
+#![expect(clippy::unwrap_used, reason = "a golden file or a small model that cannot be made fails the test")]
+
+use proptest::prelude::*;
+use rekindle_embed::{Error, Folder, Model, Pooling, Role, Scratch, pack};
+
+const HIDDEN: usize = 64;
+const INTERMEDIATE: usize = 128;
+const VOCABULARY: &str = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhello\nworld\n##s\nquery\n:\n";
+const CONFIG: &str = r#"{"model_type":"bert","hidden_size":64,"num_hidden_layers":2,"num_attention_heads":2,
+    "intermediate_size":128,"max_position_embeddings":32,"layer_norm_eps":1e-12,"hidden_act":"gelu"}"#;
+const FIRST: &[u8] = br#"{"pooling_mode_cls_token":true,"pooling_mode_mean_tokens":false}"#;
+
+/// Tensors of numbers that mean nothing but differ, under `bert.` as some models have them.
+fn safetensors() -> Vec<u8> {
+    let mut shapes: Vec<(String, Vec<usize>)> = vec![
+        ("embeddings.word_embeddings.weight".into(), vec![10, HIDDEN]),
+        ("embeddings.position_embeddings.weight".into(), vec![32, HIDDEN]),
+        ("embeddings.token_type_embeddings.weight".into(), vec![2, HIDDEN]),
+        ("embeddings.LayerNorm.weight".into(), vec![HIDDEN]),
+        ("embeddings.LayerNorm.bias".into(), vec![HIDDEN]),
+    ];
+    for layer in 0..2 {
+        let matrices = [
+            ("attention.self.query", HIDDEN, HIDDEN),
+            ("attention.self.key", HIDDEN, HIDDEN),
+            ("attention.self.value", HIDDEN, HIDDEN),
+            ("attention.output.dense", HIDDEN, HIDDEN),
+            ("intermediate.dense", INTERMEDIATE, HIDDEN),
+            ("output.dense", HIDDEN, INTERMEDIATE),
+        ];
+        for (name, outputs, inputs) in matrices {
+            shapes.push((format!("encoder.layer.{layer}.{name}.weight"), vec![outputs, inputs]));
+            shapes.push((format!("encoder.layer.{layer}.{name}.bias"), vec![outputs]));
+        }
+        for name in ["attention.output.LayerNorm", "output.LayerNorm"] {
+            shapes.push((format!("encoder.layer.{layer}.{name}.weight"), vec![HIDDEN]));
+            shapes.push((format!("encoder.layer.{layer}.{name}.bias"), vec![HIDDEN]));
+        }
+    }
+    let (mut table, mut body) = (Vec::new(), Vec::new());
+    for (name, shape) in shapes {
+        let start = body.len();
+        let count: usize = shape.iter().product();
+        body.extend((0..count).flat_map(|i| (((i * 31 + start) % 97) as f32 / 97.0 - 0.45).to_le_bytes()));
+        let end = body.len();
+        table.push(format!(
+            r#""bert.{name}":{{"dtype":"F32","shape":{shape:?},"data_offsets":[{start},{end}]}}"#
+        ));
+    }
+    let table = format!("{{{}}}", table.join(","));
+    let mut file = (table.len() as u64).to_le_bytes().to_vec();
+    file.extend(table.as_bytes());
+    file.extend(body);
+    file
+}
+
+fn folder(weights: &[u8]) -> Folder<'_> {
+    Folder {
+        id: "small",
+        config: CONFIG.as_bytes(),
+        weights,
+        vocabulary: VOCABULARY.as_bytes(),
+        tokenizer: None,
+        pooling: None,
+        sentence: None,
+        query_prefix: "",
+        passage_prefix: "",
+    }
+}
+
+fn small() -> Vec<u8> {
+    pack(&folder(&safetensors())).unwrap()
+}
+
+/// Bytes at an address of our choice: `shift` beyond a multiple of 64.
+struct Placed {
+    room: Vec<u8>,
+    start: usize,
+    length: usize,
+}
+
+fn placed(bytes: &[u8], shift: usize) -> Placed {
+    let mut room = vec![0; bytes.len() + 128];
+    let start = room.as_ptr().align_offset(64) + shift;
+    room[start..start + bytes.len()].copy_from_slice(bytes);
+    Placed { room, start, length: bytes.len() }
+}
+
+impl Placed {
+    fn bytes(&self) -> &[u8] {
+        &self.room[self.start..self.start + self.length]
+    }
+}
+
+/// What reading these bytes says, having used the model if it could be read.
+fn say(bytes: &[u8]) -> Result<(), Error> {
+    let placed = placed(bytes, 0);
+    let model = Model::from_bytes(placed.bytes())?;
+    for text in ["", "hello worlds [MASK] and more", "日本 [SEP]"] {
+        assert_eq!(model.embed(&mut Scratch::new(), Role::Query, text).len(), model.dim());
+    }
+    Ok(())
+}
+
+#[test]
+fn sto_11_the_built_in_model_is_whole_and_says_what_it_is() {
+    let model = Model::builtin();
+    assert_eq!((model.id(), model.dim(), model.max_tokens()), ("all-MiniLM-L6-v2", 384, 256));
+    assert_eq!(model.pooling(), Pooling::Mean);
+    model.verify().unwrap();
+}
+
+#[test]
+fn a_packed_model_reads_back_and_packing_again_gives_the_same_bytes() {
+    let file = small();
+    assert_eq!(file, small());
+    let placed = placed(&file, 0);
+    let model = Model::from_bytes(placed.bytes()).unwrap();
+    model.verify().unwrap();
+    assert_eq!((model.id(), model.dim(), model.max_tokens()), ("small", 64, 32));
+    assert_eq!(model.tokenize("Hello worlds, [MASK]"), [2, 5, 6, 7, 1, 4, 3]);
+    let mut scratch = Scratch::new();
+    let [a, b] = ["hello", "world"].map(|text| model.embed(&mut scratch, Role::Passage, text));
+    assert_ne!(a, b);
+    assert!((a.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5);
+}
+
+#[test]
+fn pooling_limit_and_prefixes_come_from_the_folder() {
+    let weights = safetensors();
+    let plain = placed(&small(), 0);
+    let plain = Model::from_bytes(plain.bytes()).unwrap();
+    let file = pack(&Folder {
+        pooling: Some(FIRST),
+        sentence: Some(br#"{"max_seq_length":6}"#),
+        query_prefix: "query: ",
+        ..folder(&weights)
+    });
+    let file = placed(&file.unwrap(), 0);
+    let model = Model::from_bytes(file.bytes()).unwrap();
+    assert_eq!((model.pooling(), model.max_tokens()), (Pooling::First, 6));
+    let mut scratch = Scratch::new();
+    let mut embed = |model: &Model<'_>, role, text| model.embed(&mut scratch, role, text);
+    assert_eq!(embed(&model, Role::Query, "hello"), embed(&model, Role::Passage, "query: hello"));
+    assert_ne!(embed(&model, Role::Query, "hello"), embed(&model, Role::Passage, "hello"));
+    assert_ne!(embed(&model, Role::Passage, "hello"), embed(&plain, Role::Passage, "hello"));
+    assert_eq!(model.tokenize("hello hello hello hello hello").len(), 6);
+}
+
+#[test]
+fn models_that_cannot_be_run_are_refused_by_name() {
+    let weights = safetensors();
+    let refuse = |folder: Folder<'_>| pack(&folder).unwrap_err().to_string();
+    let config = |from: &str, to: &str| CONFIG.replace(from, to);
+    let with = |config: &str| refuse(Folder { config: config.as_bytes(), ..folder(&weights) });
+    assert_eq!(
+        with(&config(r#""bert""#, r#""nomic_bert""#)),
+        r#"config.json: model_type is "nomic_bert", only "bert" can be run"#
+    );
+    assert_eq!(with(&config("gelu", "relu")), r#"config.json: hidden_act is "relu", only "gelu" can be run"#);
+    assert_eq!(with(&config(":64", ":65")), "config.json: hidden_size is 65, not a multiple of 64");
+    assert_eq!(with(&config(":64", ":0")), "config.json: hidden_size is missing or makes no sense");
+    assert_eq!(
+        with(&config(":128", ":192")),
+        "model.safetensors: encoder.layer.0.intermediate.dense.weight has the shape [128, 64], not [192, 64]"
+    );
+    assert!(with(&config(r#"heads":2"#, r#"heads":4"#)).contains("head count is 4"));
+    assert_eq!(with("[]"), "config.json: hidden_size is missing or makes no sense");
+    assert_eq!(with("{\n"), "config.json: not JSON: line 2");
+    let vocabulary = VOCABULARY.replace("[SEP]", "</s>");
+    assert_eq!(
+        refuse(Folder { vocabulary: vocabulary.as_bytes(), ..folder(&weights) }),
+        "vocab.txt: no [SEP] in it: not a BERT vocabulary"
+    );
+    assert_eq!(
+        refuse(Folder { vocabulary: b"a\xff", ..folder(&weights) }),
+        "vocab.txt: not UTF-8 from byte 1"
+    );
+    assert!(refuse(Folder { id: &"x".repeat(64), ..folder(&weights) }).contains("longer than 63 bytes"));
+    assert!(refuse(Folder { pooling: Some(b"{}"), ..folder(&weights) }).contains("neither mean nor CLS"));
+    assert_eq!(
+        refuse(Folder { weights: &weights[..weights.len() - 4], ..folder(&weights) }),
+        "model.safetensors: encoder.layer.1.output.LayerNorm.bias goes beyond the end"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said() {
+    let file = small();
+    let length = file.len() as u64;
+    assert_eq!(say(b""), Err(Error::Foreign));
+    assert_eq!(say(&[0; 600]), Err(Error::Foreign));
+    assert_eq!(say(&file[..100]), Err(Error::Length { part: "the header", expected: 512, found: 100 }));
+    let short = &file[..file.len() - 1];
+    assert_eq!(say(short), Err(Error::Length { part: "the header", expected: length, found: length - 1 }));
+    let changed = |at: usize, value: u8| {
+        let mut file = file.clone();
+        file[at] = value;
+        file
+    };
+    assert_eq!(say(&changed(8, 9)), Err(Error::Version { found: 9, supported: 1 }));
+    assert_eq!(say(&changed(32, 65)), Err(Error::Header { field: "hidden size", value: 65, at: 32 }));
+    // One layer more than there is.
+    assert!(matches!(say(&changed(36, 3)), Err(Error::Length { part: "query, key and value", .. })));
+    assert!(matches!(say(&changed(36, 1)), Err(Error::Length { part: "the last section", .. })));
+    assert_eq!(Model::from_bytes(placed(&file, 4).bytes()).unwrap_err(), Error::Misaligned);
+    let flipped = changed(file.len() - 7, file[file.len() - 7] ^ 1);
+    let flipped = placed(&flipped, 0);
+    assert!(matches!(Model::from_bytes(flipped.bytes()).unwrap().verify(), Err(Error::Checksum { .. })));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_bytes_are_no_model(mut bytes in prop::collection::vec(any::<u8>(), 0..2000), magic: bool) {
+        if magic {
+            let start = b"RKEMBED\n\x01\0\0\0\0\x02\0\0";
+            bytes.splice(..bytes.len().min(start.len()), start.iter().copied());
+        }
+        prop_assert!(say(&bytes).is_err());
+    }
+
+    #[test]
+    fn a_damaged_file_is_refused_or_does_no_harm(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..20),
+        end in prop::option::weighted(0.2, any::<prop::sample::Index>()),
+    ) {
+        let mut file = small();
+        for (index, value, early) in changes {
+            // Half of the damage goes where the header and the vocabulary are.
+            let at = if early { index.index(900) } else { index.index(file.len()) };
+            file[at] = value;
+        }
+        if let Some(end) = end {
+            file.truncate(end.index(file.len()));
+        }
+        let _refused = say(&file);
+    }
+
+    #[test]
+    fn any_text_has_a_vector_of_length_one(text in "\\PC{0,40}|[\\x00-\\x{10ffff}]{0,40}") {
+        let model = Model::builtin();
+        let ids = model.tokenize(&text);
+        prop_assert!(ids.len() >= 2 && ids.len() <= model.max_tokens());
+        prop_assert!((ids[0], ids[ids.len() - 1]) == (101, 102));
+        let vector = model.embed(&mut Scratch::new(), Role::Query, &text);
+        let length: f32 = vector.iter().map(|x| x * x).sum();
+        prop_assert!((length - 1.0).abs() < 1e-5);
+    }
+}
