@@ -66,5 +66,6 @@ pub(crate) enum Command {
     Doctor(cmd::Doctor),
     Config(cmd::Config),
     Redact(cmd::Redact),
+    Model(cmd::Model),
     Completions(cmd::Completions),
 }

@@ -13,6 +13,7 @@ mod init;
 mod list;
 mod log;
 mod memory;
+mod model;
 mod project;
 mod redact;
 mod save;
@@ -33,6 +34,7 @@ pub(crate) use self::init::Init;
 pub(crate) use self::list::List;
 pub(crate) use self::log::Log;
 pub(crate) use self::memory::Memory;
+pub(crate) use self::model::Model;
 pub(crate) use self::project::Project;
 pub(crate) use self::redact::Redact;
 pub(crate) use self::save::Save;
@@ -53,6 +55,7 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
         Command::Init(init) => return init.run(&cli.global, out),
         Command::Completions(completions) => return completions.run(out),
         Command::Redact(redact) => return redact.run(out),
+        Command::Model(model) => return model.run(out),
         Command::Config(config) => return config.run(&cli.global, out),
         Command::Doctor(doctor) => return doctor.run(&cli.global, out),
         command => command,
@@ -76,6 +79,7 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
         Command::Init(_)
         | Command::Completions(_)
         | Command::Redact(_)
+        | Command::Model(_)
         | Command::Config(_)
         | Command::Doctor(_) => Ok(()),
     }

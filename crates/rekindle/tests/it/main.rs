@@ -17,6 +17,7 @@ mod house;
 mod identity;
 mod init;
 mod model;
+mod model_command;
 mod project;
 mod races;
 mod undo;
