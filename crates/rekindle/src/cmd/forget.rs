@@ -16,6 +16,7 @@ use crate::error::Failure;
 Takes the memory with all its versions, and the same statement wherever else Rekindle keeps it:
 archive, conflict copies, MEMORY.md, daily logs, journal. It cannot be undone. A tombstone without the
 text keeps it from being learnt again. Your own notes outside the vault are named, not changed.
+On a terminal it asks first; in a script it does what it was told.
 
 Examples:
   rekindle forget staging-port --dry-run
