@@ -7,7 +7,6 @@
 //!
 //! Every path through the processor gives the same vectors to the bit: integers are exact, and floats are added
 //! in one fixed order. An index made on one machine can be searched on another.
-#![cfg_attr(test, expect(clippy::float_cmp, reason = "equality to the bit is what is promised"))]
 
 mod builtin;
 mod characters;

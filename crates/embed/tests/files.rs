@@ -210,6 +210,18 @@ fn what_is_wrong_with_a_file_is_said() {
     assert!(matches!(Model::from_bytes(flipped.bytes()).unwrap().verify(), Err(Error::Checksum { .. })));
 }
 
+#[test]
+fn a_megabyte_of_anything_is_cut_to_the_limit() {
+    let model = Model::builtin();
+    for (unit, tokens) in
+        [("a", 3), ("[", 256), ("\u{301}", 2), ("\0", 2), ("word ", 256), ("[MASK]", 256), ("\u{ac01}", 3)]
+    {
+        let ids = model.tokenize(&unit.repeat((1 << 20) / unit.len()));
+        assert_eq!(ids.len(), tokens, "{unit:?}");
+        assert_eq!(ids[tokens - 1], 102);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
