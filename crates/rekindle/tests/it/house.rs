@@ -83,7 +83,8 @@ fn every_path_and_command_that_the_documents_name_exists() {
                 }
                 ["cargo", subcommand, ..] => {
                     assert!(
-                        ["test", "install", "uninstall", "fmt", "clippy", "doc"].contains(subcommand),
+                        ["test", "install", "uninstall", "fmt", "clippy", "doc", "bench"]
+                            .contains(subcommand),
                         "{document}: {span}"
                     );
                     checked += 1;
