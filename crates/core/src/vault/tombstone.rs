@@ -110,7 +110,28 @@ impl Graveyard {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_rendered_reads_back(
+            text in any::<String>(), salt in "[0-9a-f]{8,32}", messages in prop::collection::vec(any::<String>(), 0..3),
+            id in prop::option::of(any::<[u8; 8]>()),
+        ) {
+            let id = id.map(EntryId::new);
+            let at = crate::time::parse("2026-11-15").unwrap();
+            let stone = Tombstone::new(at, &salt, &text, id.clone(), messages.clone());
+            let line = stone.render();
+            prop_assert_eq!(line.matches('\n').count(), 1);
+            prop_assert_eq!(&serde_json::from_str::<Tombstone>(&line).unwrap(), &stone);
+            let yard = Graveyard::parse(&line);
+            prop_assert!(yard.broken.is_empty() && yard.holds_text(&text));
+            prop_assert!(id.iter().all(|id| yard.holds_entry(id)));
+            prop_assert!(messages.iter().all(|message| yard.holds_message(message)));
+        }
+    }
 
     #[test]
     fn b_08_a_forgotten_text_is_known_in_any_dress_and_its_words_are_not_kept() {
