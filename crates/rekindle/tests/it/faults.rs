@@ -217,3 +217,45 @@ fn a_full_or_read_only_disk_is_explained_and_nothing_changes() {
         assert_eq!(seen(&sandbox), before);
     }
 }
+
+/// A change that was cut off and whose folder now leads elsewhere must not keep everybody from writing.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_became_a_link_after_a_crash_blocks_nobody() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = lived_in(0);
+    std::fs::create_dir(sandbox.path("personal-private/kind")).unwrap();
+    let start = sandbox.snapshot();
+    let command = sandbox.rekindle(&["save", "kind", "new", "--body", "A new body."]);
+    let outside = sandbox.work().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    for at in 1.. {
+        sandbox.restore(&start);
+        if faults::run(&command, Fault::kill(at)).fault.is_none() {
+            break;
+        }
+        let folder = sandbox.path("personal-private/kind");
+        std::fs::remove_dir_all(&folder).unwrap();
+        std::os::unix::fs::symlink(&outside, &folder).unwrap();
+        save(&sandbox, "fix", "elsewhere", "the next command");
+        assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0, "step {at} wrote outside the vault");
+    }
+}
+
+/// A new folder's own name has to be on the disk before what is in it is acknowledged.
+#[test]
+fn a_new_folder_is_synced_into_the_one_above() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = lived_in(0);
+    let steps = faults::trace(&sandbox.rekindle(&["save", "brand-new", "a", "--body", "A new body."]));
+    let synced = |name: &str| {
+        steps.iter().any(|call| {
+            call.name.contains("sync") && call.path.as_deref().is_some_and(|path| path.ends_with(name))
+        })
+    };
+    assert!(synced("personal-private") && synced("brand-new") && synced("journal.jsonl"), "{steps:?}");
+}
