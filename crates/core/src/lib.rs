@@ -9,6 +9,7 @@
 //! - [`project`]: which project a folder belongs to
 //! - [`vault`]: the documents on disk: parse, change, render
 //! - [`journal`]: what a change to the vault was, and how to take it back
+//! - [`recall`]: what is found again, and why
 
 pub mod config;
 pub mod hash;
@@ -16,6 +17,7 @@ pub mod id;
 pub mod journal;
 pub mod project;
 pub mod provenance;
+pub mod recall;
 pub mod scope;
 pub mod text;
 pub mod time;

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::frontmatter::{self, Note, list, scalar};
 use super::lines::newline_of;
@@ -73,7 +73,7 @@ impl fmt::Display for Status {
 }
 
 /// How sure we were when the memory was captured (SID-04…06).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// Said outright.
