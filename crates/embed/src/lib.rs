@@ -17,6 +17,7 @@ mod model;
 mod pack;
 mod pass;
 mod safetensors;
+mod scan;
 mod tokenize;
 mod vocabulary;
 
@@ -26,3 +27,4 @@ pub use layout::Pooling;
 pub use model::{Model, Role};
 pub use pack::{Folder, pack};
 pub use pass::Scratch;
+pub use scan::{Quantised, dots, quantise};

@@ -1,4 +1,4 @@
-//! The arithmetic on floats, written once for every path.
+//! The arithmetic that needs no instructions of its own, written once for every path.
 //!
 //! Each kernel file compiles these functions again with its own vector instructions. They give the same bits
 //! everywhere: sums are kept in [`LANES`] columns whatever the width of a register, products are added with one
@@ -46,6 +46,16 @@ pub(super) fn add_norm(x: &mut [f32], y: &[f32], norms: &Norms<'_>) {
 pub(super) fn gelu(x: &mut [f32]) {
     for value in x {
         *value = gelu_of(*value);
+    }
+}
+
+/// The product of `query` with every row of signed bytes. Sums of integers: exact on every path.
+#[inline(always)]
+pub(super) fn dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
+    let Some(width) = std::num::NonZero::new(query.len()) else { return };
+    for (row, out) in rows.chunks_exact(width.get()).zip(out) {
+        let products = query.iter().zip(row).map(|(&a, &b)| i32::from(a) * i32::from(b.cast_signed()));
+        *out = products.sum();
     }
 }
 

@@ -44,6 +44,10 @@ macro_rules! path {
             fn softmax(scores: &mut [f32], width: usize, count: usize, inverse: &mut [f32]) {
                 super::math::softmax(scores, width, count, inverse);
             }
+            $(#[target_feature(enable = $features)])?
+            fn dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
+                super::math::dots(query, rows, out);
+            }
             super::Kernels {
                 path: super::Path::$path,
                 linear: $linear,
@@ -52,6 +56,7 @@ macro_rules! path {
                 gelu,
                 quantise,
                 softmax,
+                dots,
             }
         };
     };
@@ -183,6 +188,7 @@ pub(crate) struct Kernels {
     gelu: unsafe fn(&mut [f32]),
     quantise: unsafe fn(&[f32], usize, &mut Quantised),
     softmax: unsafe fn(&mut [f32], usize, usize, &mut [f32]),
+    dots: unsafe fn(&[i8], &[u8], &mut [i32]),
 }
 
 impl Kernels {
@@ -225,6 +231,12 @@ impl Kernels {
     pub(crate) fn softmax(&self, scores: &mut [f32], width: usize, count: usize, inverse: &mut [f32]) {
         // SAFETY: this table was handed out, so the processor has the path's instructions.
         unsafe { (self.softmax)(scores, width, count, inverse) }
+    }
+
+    /// See [`math::dots`].
+    pub(crate) fn dots(&self, query: &[i8], rows: &[u8], out: &mut [i32]) {
+        // SAFETY: this table was handed out, so the processor has the path's instructions.
+        unsafe { (self.dots)(query, rows, out) }
     }
 }
 
