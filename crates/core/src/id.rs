@@ -54,6 +54,12 @@ impl ChangeId {
         &self.0
     }
 
+    /// The id that was written down, or `None` where the text is not one of ours.
+    pub fn parse(text: &str) -> Option<Self> {
+        let ours = text.len() == 26 && text.bytes().all(|b| ALPHABET.contains(&b.to_ascii_lowercase()));
+        ours.then(|| Self(text.to_owned()))
+    }
+
     /// Whether `typed` names this change: the whole id, or enough of its end to be unambiguous. The beginning is
     /// the time, which recent changes share, so people are shown and type the tail.
     pub fn matches(&self, typed: &str) -> bool {

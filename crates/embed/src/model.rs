@@ -61,6 +61,11 @@ impl<'a> Model<'a> {
         &self.header.id
     }
 
+    /// The sum of its bytes: two models with one name are still two.
+    pub fn checksum(&self) -> u64 {
+        self.header.checksum
+    }
+
     /// The length of a vector.
     pub fn dim(&self) -> usize {
         self.header.hidden

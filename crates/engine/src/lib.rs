@@ -4,6 +4,9 @@
 //! - [`project`]: which project a folder belongs to
 //! - [`disk`]: the few ways a file may be written
 //! - [`vault`]: the only writer of Markdown
+//! - [`map`], [`index`]: what can be recalled, laid out so that a new process finds it in milliseconds
+//! - [`sources`]: the files of the notes that can be recalled from
+//! - [`recall`]: keeping the index true to the notes, and asking it
 //! - [`sessions`]: which sessions began and were not looked at yet
 //! - [`identity`]: who the agent is, and whether every agent reads the same files
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
@@ -15,8 +18,15 @@ pub mod doctor;
 pub mod environment;
 pub mod home;
 pub mod identity;
+pub mod index;
+pub mod map;
 pub mod project;
 pub mod random;
+pub mod recall;
 pub mod sessions;
 pub mod setup;
+//pub mod sources;
 pub mod vault;
+
+/// The model that is part of the program.
+pub const BUILTIN_MODEL: &str = "builtin/all-minilm-l6-v2";

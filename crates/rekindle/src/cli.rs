@@ -67,5 +67,6 @@ pub(crate) enum Command {
     Config(cmd::Config),
     Redact(cmd::Redact),
     Model(cmd::Model),
+    Bench(cmd::Bench),
     Completions(cmd::Completions),
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Display;
 
-use rekindle_engine::{config, home, identity, setup, vault};
+use rekindle_engine::recall::bench;
+use rekindle_engine::{config, home, identity, index, setup, vault};
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -74,6 +75,24 @@ impl From<identity::Error> for Failure {
     fn from(error: identity::Error) -> Self {
         let hint = error.hint();
         Self { hint, ..Self::new(error) }
+    }
+}
+
+impl From<index::Error> for Failure {
+    fn from(error: index::Error) -> Self {
+        Self::new(error).hint("`rekindle reindex` makes the index again from your notes; nothing is lost")
+    }
+}
+
+impl From<bench::BenchError> for Failure {
+    fn from(error: bench::BenchError) -> Self {
+        match error {
+            bench::BenchError::Index(error) => error.into(),
+            error @ bench::BenchError::Line { .. } => {
+                Self::usage(error).hint("`rekindle bench --help` shows what a line looks like")
+            }
+            error @ bench::BenchError::Input(_) => Self::new(error),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -107,6 +108,47 @@ impl Printer {
     /// Text for stdout in a style, where stdout has styles.
     pub(crate) fn styled(&self, style: Style, text: impl Display) -> String {
         paint(self.out_colored, style, text)
+    }
+}
+
+/// A line that says how far a long run is. Only where a person looks.
+pub(crate) struct Progress {
+    shown: bool,
+    what: &'static str,
+    last: Option<Instant>,
+}
+
+impl Progress {
+    /// How long a line stays before it is written anew.
+    const EVERY: Duration = Duration::from_millis(100);
+    const WIDTH: usize = 30;
+
+    pub(crate) fn new(_out: &Printer, what: &'static str) -> Self {
+        Self { shown: io::stderr().is_terminal(), what, last: None }
+    }
+
+    pub(crate) fn show(&mut self, done: usize, of: usize) {
+        if !self.shown || self.last.is_some_and(|last| last.elapsed() < Self::EVERY && done < of) {
+            return;
+        }
+        self.last = Some(Instant::now());
+        let filled = (Self::WIDTH * done).checked_div(of).unwrap_or(Self::WIDTH);
+        let bar = format!("{}{}", "#".repeat(filled), "-".repeat(Self::WIDTH - filled.min(Self::WIDTH)));
+        eprint!("\r{} [{bar}] {done}/{of}", self.what);
+    }
+
+    /// Another part of the same run.
+    pub(crate) fn now(&mut self, what: &'static str) {
+        if self.what != what {
+            self.end();
+            self.what = what;
+        }
+    }
+
+    pub(crate) fn end(&mut self) {
+        if self.last.take().is_some() {
+            eprintln!();
+        }
     }
 }
 

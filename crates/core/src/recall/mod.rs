@@ -1,5 +1,24 @@
 //! What is found again, and why.
 //!
 //! - [`document`]: what can be recalled, wherever it was written
+//! - [`terms`], [`counts`], [`windows`]: a text as the index sees it
+//! - [`collection`]: what ranking reads of every document
+//! - [`query`]: a prompt as a question
+//! - [`lexical`]: BM25, of a document, its surroundings and its thread
+//! - [`fuse`]: meaning and words together
+//! - [`adjust`], [`rank`]: age, usage, review and project; the order that comes out
+//! - [`filter`], [`trust`], [`select`]: which hits were asked for, which are trusted, which are shown
 
+pub mod adjust;
+pub mod collection;
+pub mod counts;
 pub mod document;
+pub mod filter;
+pub mod fuse;
+pub mod lexical;
+pub mod query;
+pub mod rank;
+pub mod select;
+pub mod terms;
+pub mod trust;
+pub mod windows;

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod bench;
 mod body;
 mod completions;
 mod config;
@@ -22,6 +23,7 @@ mod slog;
 mod status;
 mod undo;
 
+pub(crate) use self::bench::Bench;
 pub(crate) use self::completions::Completions;
 pub(crate) use self::config::Config;
 pub(crate) use self::daily::Daily;
@@ -56,6 +58,7 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
         Command::Completions(completions) => return completions.run(out),
         Command::Redact(redact) => return redact.run(out),
         Command::Model(model) => return model.run(out),
+        Command::Bench(bench) => return bench.run(out),
         Command::Config(config) => return config.run(&cli.global, out),
         Command::Doctor(doctor) => return doctor.run(&cli.global, out),
         command => command,
@@ -80,6 +83,7 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
         | Command::Completions(_)
         | Command::Redact(_)
         | Command::Model(_)
+        | Command::Bench(_)
         | Command::Config(_)
         | Command::Doctor(_) => Ok(()),
     }

@@ -1,0 +1,173 @@
+//! What a hit is worth beyond what it says: how old it is, whether it helped before, whether a person has seen it, where
+//! it belongs. Every factor is near 1: relevance comes first, these decide between hits that are about as good.
+
+use serde::Serialize;
+
+use super::collection::{Flags, NO_TIME};
+use crate::provenance::Origin;
+use crate::vault::entry::Confidence;
+
+/// How age counts (REC-03, R-09).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decay {
+    /// A little, and never more than [`DECAY_SHARE`].
+    Bounded,
+    /// `exp(-0.01 x days)`, without a floor.
+    Literal,
+    /// Not at all.
+    Off,
+}
+
+/// The most that age can take from a score.
+pub const DECAY_SHARE: f32 = 0.04;
+/// What a day takes, as REC-03 has it.
+const DECAY_PER_DAY: f32 = 0.01;
+/// What usage can give or take, when a memory helped or misled as often as can be counted.
+const USAGE_SHARE: f32 = 0.15;
+/// What is left of a hit that is marked as outdated (REC-09).
+const STALE: f32 = 0.8;
+/// What is left of a hit that nobody has looked at.
+const UNREVIEWED: f32 = 0.93;
+/// What is left of a hit that waits in the inbox, unless the person asks for the inbox.
+const INBOX: f32 = 0.88;
+/// What is left of a hit that only tool output supports.
+const TOOL: f32 = 0.95;
+/// What is left of a hit we were never sure of.
+const LOW_CONFIDENCE: f32 = 0.95;
+/// What a hit of the project at hand gains (B-05).
+const THIS_PROJECT: f32 = 1.06;
+
+/// The factors of one hit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Factors {
+    /// Age.
+    pub decay: f32,
+    /// Whether it helped before.
+    pub usage: f32,
+    /// Whether it is marked as outdated.
+    pub stale: f32,
+    /// Whether a person has seen it, and whose words support it.
+    pub trust: f32,
+    /// Whether it belongs to the project at hand.
+    pub project: f32,
+}
+
+impl Factors {
+    /// The same with another usage, between -1 and 1.
+    #[must_use]
+    pub fn with_usage(self, usage: f32) -> Self {
+        Self { usage: usage_factor(usage), ..self }
+    }
+
+    /// All of them together.
+    pub fn product(&self) -> f32 {
+        self.decay * self.usage * self.stale * self.trust * self.project
+    }
+}
+
+/// What the factors depend on beside the hit.
+#[derive(Clone, Copy, Debug)]
+pub struct Circumstances {
+    /// Seconds since 1970.
+    pub now: i64,
+    /// How age counts.
+    pub decay: Decay,
+    /// Whether the inbox ranks like everything else.
+    pub include_inbox: bool,
+}
+
+/// The factors of a hit. `usage` is between -1 and 1, `here` says whether it belongs to the project at hand.
+pub fn factors(circumstances: &Circumstances, flags: Flags, created: i64, usage: f32, here: bool) -> Factors {
+    let when = |holds: bool, factor: f32| if holds { factor } else { 1.0 };
+    let unreviewed = match (flags.is_reviewed(), flags.is_inbox()) {
+        (true, _) => 1.0,
+        (false, true) if circumstances.include_inbox => 1.0,
+        (false, true) => INBOX,
+        (false, false) => UNREVIEWED,
+    };
+    Factors {
+        decay: decay(circumstances, created),
+        usage: usage_factor(usage),
+        stale: when(flags.is_stale(), STALE),
+        trust: unreviewed
+            * when(!flags.is_reviewed() && flags.origin() == Origin::Tool, TOOL)
+            * when(!flags.is_reviewed() && flags.confidence() == Some(Confidence::Low), LOW_CONFIDENCE),
+        project: when(here, THIS_PROJECT),
+    }
+}
+
+fn usage_factor(usage: f32) -> f32 {
+    1.0 + USAGE_SHARE * if usage.is_nan() { 0.0 } else { usage.clamp(-1.0, 1.0) }
+}
+
+/// A hit from the future, or without a date, has no age: clocks are wrong more often than memories come from tomorrow.
+fn decay(circumstances: &Circumstances, created: i64) -> f32 {
+    if created == NO_TIME {
+        return 1.0;
+    }
+    let days = circumstances.now.saturating_sub(created).max(0) as f32 / 86_400.0;
+    let literal = (-DECAY_PER_DAY * days).exp();
+    match circumstances.decay {
+        Decay::Bounded => 1.0 - DECAY_SHARE * (1.0 - literal),
+        Decay::Literal => literal,
+        Decay::Off => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_800_000_000;
+    const REVIEWED: u32 = 1 << 16;
+
+    fn of(decay: Decay, flags: u32, days: i64, usage: f32, here: bool) -> Factors {
+        let circumstances = Circumstances { now: NOW, decay, include_inbox: false };
+        factors(&circumstances, Flags::from_bits(flags), NOW - days * 86_400, usage, here)
+    }
+
+    #[test]
+    fn rec_03_literal_decay_is_the_formula() {
+        for days in [0, 1, 30, 100, 365] {
+            let truth = (-0.01 * days as f32).exp();
+            assert!((of(Decay::Literal, REVIEWED, days, 0.0, false).decay - truth).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn r_09_bounded_decay_orders_equals_and_never_more() {
+        let age = |days| of(Decay::Bounded, REVIEWED, days, 0.0, false).decay;
+        assert!(age(0) > age(7) && age(7) > age(90));
+        assert!(age(36_500) >= 1.0 - DECAY_SHARE);
+        assert_eq!(of(Decay::Off, REVIEWED, 900, 0.0, false).decay, 1.0);
+    }
+
+    #[test]
+    fn a_clock_in_the_past_makes_nothing_young_or_old() {
+        assert_eq!(of(Decay::Literal, REVIEWED, -4000, 0.0, false).decay, 1.0);
+        let circumstances = Circumstances { now: i64::MIN, decay: Decay::Bounded, include_inbox: false };
+        assert_eq!(factors(&circumstances, Flags::from_bits(0), i64::MAX, 0.0, false).decay, 1.0);
+        assert_eq!(factors(&circumstances, Flags::from_bits(0), NO_TIME, 0.0, false).decay, 1.0);
+    }
+
+    #[test]
+    fn rec_08_what_helped_rises_and_what_misled_falls() {
+        let usage = |usage| of(Decay::Off, REVIEWED, 0, usage, false).usage;
+        assert!(usage(0.5) > usage(0.0) && usage(0.0) > usage(-0.5));
+        assert_eq!(usage(90.0), usage(1.0));
+    }
+
+    #[test]
+    fn r_05_and_b_05_unreviewed_falls_and_this_project_rises() {
+        let trust = |flags| of(Decay::Off, flags, 0, 0.0, false).trust;
+        let (inbox, stale) = (1 << 17, 1 << 19);
+        assert!(trust(REVIEWED) > trust(0) && trust(0) > trust(inbox));
+        assert!(of(Decay::Off, REVIEWED | stale, 0, 0.0, false).stale < 1.0);
+        assert!(
+            of(Decay::Off, REVIEWED, 0, 0.0, true).product()
+                > of(Decay::Off, REVIEWED, 0, 0.0, false).product()
+        );
+        let asked = Circumstances { now: NOW, decay: Decay::Off, include_inbox: true };
+        assert_eq!(factors(&asked, Flags::from_bits(inbox), NOW, 0.0, false).trust, 1.0);
+    }
+}

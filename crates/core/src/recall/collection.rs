@@ -1,0 +1,161 @@
+//! What ranking reads of every document: a few numbers each, side by side.
+
+use super::counts::Count;
+use super::document::{Document, Source};
+use crate::provenance::Origin;
+use crate::vault::entry::Confidence;
+use crate::vault::priority::Priority;
+
+/// A document without a date.
+pub const NO_TIME: i64 = i64::MIN;
+
+/// What can be said about a document in a few bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flags(u32);
+
+impl Flags {
+    const REVIEWED: u32 = 1 << 16;
+    const INBOX: u32 = 1 << 17;
+    const ACTIVE: u32 = 1 << 18;
+    const STALE: u32 = 1 << 19;
+
+    /// The flags of a document.
+    pub fn of(document: &Document) -> Self {
+        let place = |found: Option<usize>| found.map_or(0, |place| place as u32);
+        let source = place(Source::ALL.iter().position(|source| *source == document.source));
+        let origin = place(Origin::ALL.iter().position(|origin| *origin == document.origin));
+        let confidence = match document.confidence {
+            None => 0,
+            Some(Confidence::Low) => 1,
+            Some(Confidence::Medium) => 2,
+            Some(Confidence::High) => 3,
+        };
+        let priority = document.priority.map_or(0, |priority| 1 + priority as u32);
+        let bit = |set: bool, bit: u32| if set { bit } else { 0 };
+        Self(
+            source
+                | origin << 8
+                | confidence << 10
+                | priority << 12
+                | bit(document.reviewed, Self::REVIEWED)
+                | bit(document.inbox, Self::INBOX)
+                | bit(document.active, Self::ACTIVE)
+                | bit(document.stale, Self::STALE),
+        )
+    }
+
+    /// The bits, for a file.
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// From the bits of a file.
+    pub fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// What it was made from.
+    pub fn source(self) -> Source {
+        Source::ALL.get((self.0 & 0xff) as usize).copied().unwrap_or(Source::Note)
+    }
+
+    /// Whose words support it.
+    pub fn origin(self) -> Origin {
+        Origin::ALL.get((self.0 >> 8 & 3) as usize).copied().unwrap_or(Origin::Tool)
+    }
+
+    /// How sure we were.
+    pub fn confidence(self) -> Option<Confidence> {
+        [None, Some(Confidence::Low), Some(Confidence::Medium), Some(Confidence::High)]
+            [(self.0 >> 10 & 3) as usize]
+    }
+
+    /// How long it is worth keeping.
+    pub fn priority(self) -> Option<Priority> {
+        [None, Some(Priority::Low), Some(Priority::Medium), Some(Priority::High)][(self.0 >> 12 & 3) as usize]
+    }
+
+    /// Whether a person has looked at it.
+    pub fn is_reviewed(self) -> bool {
+        self.0 & Self::REVIEWED != 0
+    }
+
+    /// Whether it waits in the inbox.
+    pub fn is_inbox(self) -> bool {
+        self.0 & Self::INBOX != 0
+    }
+
+    /// Whether it still holds.
+    pub fn is_active(self) -> bool {
+        self.0 & Self::ACTIVE != 0
+    }
+
+    /// Whether it is marked as outdated.
+    pub fn is_stale(self) -> bool {
+        self.0 & Self::STALE != 0
+    }
+}
+
+/// All documents, by number. The documents of a thread have consecutive numbers, in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    /// Running words.
+    pub words: Vec<u32>,
+    /// Terms.
+    pub lengths: Vec<u32>,
+    /// The thread; each has a number of its own.
+    pub threads: Vec<u32>,
+    /// When it was written, in seconds since 1970, or [`NO_TIME`].
+    pub created: Vec<i64>,
+    /// What else is known.
+    pub flags: Vec<Flags>,
+    /// Whether it may be seen at all: there, in scope, in time. What is not visible takes part in nothing.
+    pub visible: Vec<bool>,
+}
+
+impl Columns {
+    /// How many documents there are, visible or not.
+    pub fn len(&self) -> usize {
+        self.visible.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.visible.is_empty()
+    }
+}
+
+/// Where one term of the query stands: documents ascending.
+pub type Postings = Vec<(u32, Count)>;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn flags_say_what_the_document_says(
+            source in prop::sample::select(Source::ALL.to_vec()),
+            origin in prop::sample::select(Origin::ALL.to_vec()),
+            confidence in prop::sample::select(vec![None, Some(Confidence::Low), Some(Confidence::High)]),
+            priority in prop::sample::select(vec![None, Some(Priority::Low), Some(Priority::High)]),
+            bits in any::<[bool; 4]>(),
+        ) {
+            let [reviewed, inbox, active, stale] = bits;
+            let document = Document {
+                id: "x".into(), source, path: "p".into(), lines: None, title: String::new(), text: String::new(),
+                tags: vec![], group: String::new(), kind: String::new(), created: None, project: None, origin,
+                reviewed, inbox, active, stale, confidence, priority, thread: None, speaker: None,
+            };
+            let flags = Flags::from_bits(Flags::of(&document).bits());
+            prop_assert_eq!(flags.source(), source);
+            prop_assert_eq!(flags.origin(), origin);
+            prop_assert_eq!(flags.confidence(), confidence);
+            prop_assert_eq!(flags.priority(), priority);
+            let read = [flags.is_reviewed(), flags.is_inbox(), flags.is_active(), flags.is_stale()];
+            prop_assert_eq!(read, bits);
+        }
+    }
+}

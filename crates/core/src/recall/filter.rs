@@ -1,0 +1,85 @@
+//! Which hits were asked for (REC-10, STO-09). Filters combine: a hit has to pass all of them.
+
+use serde::Serialize;
+
+use super::document::{Document, Source};
+use crate::provenance::Origin;
+use crate::time::{Timestamp, iso};
+use crate::vault::priority::Priority;
+
+/// What a person asked for beside the words. Empty: everything that holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filters {
+    /// One of these groups.
+    pub groups: Vec<String>,
+    /// One of these kinds.
+    pub kinds: Vec<String>,
+    /// One of these sources.
+    pub sources: Vec<Source>,
+    /// All of these tags.
+    pub tags: Vec<String>,
+    /// Written at this time or later.
+    pub since: Option<Timestamp>,
+    /// Written at this time or earlier.
+    pub until: Option<Timestamp>,
+    /// At least this priority.
+    pub priority: Option<Priority>,
+    /// One of these origins.
+    pub origins: Vec<Origin>,
+    /// Seen by a person, or not.
+    pub reviewed: Option<bool>,
+    /// Marked as outdated, or not.
+    pub stale: Option<bool>,
+    /// What no longer holds as well.
+    pub inactive: bool,
+}
+
+/// One filter as diagnostics name it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Applied {
+    /// Which.
+    pub filter: &'static str,
+    /// What it asks for.
+    pub value: String,
+}
+
+impl Filters {
+    /// Whether a hit passes.
+    pub fn admit(&self, document: &Document) -> bool {
+        let one_of =
+            |wanted: &[String], is: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == is);
+        let since = self.since.is_none_or(|since| document.created.is_some_and(|at| at >= since));
+        let until = self.until.is_none_or(|until| document.created.is_some_and(|at| at <= until));
+        (self.inactive || document.active)
+            && one_of(&self.groups, &document.group)
+            && one_of(&self.kinds, &document.kind)
+            && (self.sources.is_empty() || self.sources.contains(&document.source))
+            && self.tags.iter().all(|tag| document.tags.contains(tag))
+            && since
+            && until
+            && self.priority.is_none_or(|least| document.priority.is_some_and(|is| is >= least))
+            && (self.origins.is_empty() || self.origins.contains(&document.origin))
+            && self.reviewed.is_none_or(|wanted| document.reviewed == wanted)
+            && self.stale.is_none_or(|wanted| document.stale == wanted)
+    }
+
+    /// The filters that are set, for diagnostics (REC-07).
+    pub fn applied(&self) -> Vec<Applied> {
+        let mut applied = Vec::new();
+        let mut add = |filter: &'static str, value: String| applied.push(Applied { filter, value });
+        self.groups.iter().for_each(|group| add("group", group.clone()));
+        self.kinds.iter().for_each(|kind| add("kind", kind.clone()));
+        self.sources.iter().for_each(|source| add("source", source.word().to_owned()));
+        self.tags.iter().for_each(|tag| add("tag", tag.clone()));
+        self.since.into_iter().for_each(|at| add("since", iso(at)));
+        self.until.into_iter().for_each(|at| add("until", iso(at)));
+        self.priority.into_iter().for_each(|priority| add("priority", priority.word().to_owned()));
+        self.origins.iter().for_each(|origin| add("origin", origin.word().to_owned()));
+        self.reviewed.into_iter().for_each(|reviewed| add("reviewed", reviewed.to_string()));
+        self.stale.into_iter().for_each(|stale| add("stale", stale.to_string()));
+        if self.inactive {
+            add("inactive", "true".to_owned());
+        }
+        applied
+    }
+}

@@ -1,0 +1,129 @@
+//! A prompt as a question to the index.
+
+use super::terms;
+use crate::text::clean::clean;
+
+/// The longest part of a prompt that is searched for. People paste logs; what they want stands at either end.
+pub const MAX_BYTES: usize = 16 * 1024;
+/// The most terms of a prompt that are looked up.
+pub const MAX_TERMS: usize = 64;
+/// The longest part of a prompt that becomes a vector: more than any model reads.
+pub const MAX_EMBEDDED_BYTES: usize = 4 * 1024;
+
+/// One term that is searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryTerm {
+    /// What is compared.
+    pub text: String,
+    /// The same as a number.
+    pub hash: u64,
+    /// Whether it is written as only code writes.
+    pub identifier: bool,
+}
+
+/// A prompt, made ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// What is searched for: cleaned, and cut to a bearable length.
+    pub text: String,
+    /// Its terms, each once, in order.
+    pub terms: Vec<QueryTerm>,
+}
+
+impl Query {
+    /// Reads a prompt. `also` is another wording of it, if there is one: its terms count as well.
+    pub fn new(prompt: &str, also: Option<&str>) -> Self {
+        let text = ends_of(&clean(prompt), MAX_BYTES);
+        let mut terms: Vec<QueryTerm> = Vec::new();
+        for text in [Some(text.as_str()), also].into_iter().flatten() {
+            terms::each_term(text, |term| {
+                let hash = terms::hash(term.text);
+                match terms.iter().position(|known| known.hash == hash) {
+                    Some(place) => terms[place].identifier |= term.identifier,
+                    None if terms.len() < MAX_TERMS * 4 => {
+                        terms.push(QueryTerm {
+                            text: term.text.to_owned(),
+                            hash,
+                            identifier: term.identifier,
+                        });
+                    }
+                    None => {}
+                }
+            });
+        }
+        Self { text, terms }
+    }
+
+    /// The part that becomes a vector.
+    pub fn embedded(&self) -> String {
+        ends_of(&self.text, MAX_EMBEDDED_BYTES)
+    }
+
+    /// Keeps the terms that say most, where there are too many: `rarity` is asked for each.
+    pub fn keep_rarest(&mut self, rarity: impl Fn(u64) -> f32) {
+        if self.terms.len() <= MAX_TERMS {
+            return;
+        }
+        let mut by_rarity: Vec<(usize, f32)> =
+            self.terms.iter().enumerate().map(|(place, term)| (place, rarity(term.hash))).collect();
+        by_rarity.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut kept: Vec<usize> = by_rarity.into_iter().take(MAX_TERMS).map(|(place, _)| place).collect();
+        kept.sort_unstable();
+        let mut place = 0;
+        self.terms.retain(|_| {
+            place += 1;
+            kept.binary_search(&(place - 1)).is_ok()
+        });
+    }
+}
+
+/// The beginning and the end of a text that is too long.
+fn ends_of(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let (mut first, mut last) = (most / 2, text.len() - most / 2);
+    while !text.is_char_boundary(first) {
+        first -= 1;
+    }
+    while !text.is_char_boundary(last) {
+        last += 1;
+    }
+    format!("{}\n{}", &text[..first], &text[last..])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_term_counts_once_and_another_wording_adds_to_it() {
+        let query = Query::new("the port, which port?", Some("port 5433 of parse_token"));
+        let texts: Vec<&str> = query.terms.iter().map(|term| term.text.as_str()).collect();
+        assert_eq!(texts.iter().filter(|text| **text == "port").count(), 1);
+        assert!(texts.contains(&"5433"));
+        assert!(query.terms.iter().any(|term| term.identifier && term.text.contains("parse")));
+        assert_eq!(query.text, "the port, which port?");
+    }
+
+    #[test]
+    fn of_too_many_terms_the_rarest_stay_in_order() {
+        let prompt: String = (0..200).map(|n| format!("word{n} ")).collect();
+        let mut query = Query::new(&prompt, None);
+        let rare = query.terms[150].hash;
+        query.keep_rarest(|hash| if hash == rare { 9.0 } else { 1.0 });
+        assert_eq!(query.terms.len(), MAX_TERMS);
+        assert_eq!(query.terms[0].text, "word0");
+        assert!(query.terms.iter().any(|term| term.hash == rare));
+    }
+
+    proptest! {
+        #[test]
+        fn any_prompt_is_bounded(prompt in "\\PC{0,300}", times in 1_usize..400) {
+            let query = Query::new(&prompt.repeat(times), None);
+            prop_assert!(query.text.len() <= MAX_BYTES + 1 && query.embedded().len() <= MAX_EMBEDDED_BYTES + 1);
+        }
+    }
+}

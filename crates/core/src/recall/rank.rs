@@ -1,0 +1,67 @@
+//! The order of everything that was found, before anything is left out.
+
+use serde::Serialize;
+
+use super::adjust::{Circumstances, Factors, factors};
+use super::collection::Columns;
+use super::fuse::{Fusion, Parts};
+
+/// One document in the order.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ranked {
+    /// Its number.
+    #[serde(skip)]
+    pub document: u32,
+    /// What the order goes by: relevance times the factors.
+    pub score: f32,
+    /// What its relevance is made of.
+    pub parts: Parts,
+    /// What else counted.
+    pub factors: Factors,
+}
+
+/// The best `count` documents, best first. `usage` and `here` are asked about those that may be among them.
+///
+/// Documents of equal score are ordered by number here; whoever shows them orders them by name, which survives a
+/// rebuild. All that are as good as the last one are kept, as far as [`MOST_EQUALS`], so that the cut does not depend on
+/// the numbers either.
+pub fn rank(
+    columns: &Columns,
+    fusion: &Fusion<'_>,
+    circumstances: &Circumstances,
+    here: impl Fn(u32) -> bool,
+    count: usize,
+) -> Vec<Ranked> {
+    let mut scored: Vec<(f32, u32)> = Vec::with_capacity(columns.len());
+    for at in (0..columns.len()).filter(|at| columns.visible[*at]) {
+        let parts = fusion.parts(at);
+        if parts.relevance > 0.0 {
+            let factors = of(columns, circumstances, at, &here);
+            scored.push((parts.relevance * factors.product(), at as u32));
+        }
+    }
+    let order = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if scored.len() > count && count > 0 {
+        let (_, last, _) = scored.select_nth_unstable_by(count - 1, order);
+        let last = last.0;
+        let mut equals = 0;
+        scored.retain(|(score, _)| {
+            let is_equal = *score == last;
+            equals += usize::from(is_equal);
+            *score > last || (is_equal && equals <= MOST_EQUALS)
+        });
+    }
+    scored.sort_unstable_by(order);
+    let ranked = |(score, document): (f32, u32)| {
+        let at = document as usize;
+        Ranked { document, score, parts: fusion.parts(at), factors: of(columns, circumstances, at, &here) }
+    };
+    scored.into_iter().map(ranked).collect()
+}
+
+/// How many documents may share the last place.
+pub const MOST_EQUALS: usize = 4096;
+
+fn of(columns: &Columns, circumstances: &Circumstances, at: usize, here: &impl Fn(u32) -> bool) -> Factors {
+    factors(circumstances, columns.flags[at], columns.created[at], 0.0, here(at as u32))
+}

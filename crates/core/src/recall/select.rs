@@ -1,0 +1,244 @@
+//! From the order of everything to the few that are shown: what was asked for, each thing once, the trusted before the
+//! doubtful, and never more than a prompt can bear.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::document::Document;
+use super::filter::Filters;
+use super::rank::Ranked;
+use super::trust::{self, Candidate, Doubt};
+use crate::text::normal::normalised;
+
+/// Never more than this many, whoever asks (REC-04).
+pub const MOST: usize = 10;
+/// So many if nobody says otherwise.
+pub const USUAL: usize = 5;
+/// So many are looked at for each one that is shown: some say the same, some contradict each other.
+const LOOKED_AT: usize = 3;
+
+/// A document that is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// The document.
+    pub document: Document,
+    /// Why it is here.
+    pub ranked: Ranked,
+    /// What speaks against it.
+    pub doubts: Vec<Doubt>,
+}
+
+/// Why a document that was found is not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// It says what a better one says.
+    Duplicate,
+    /// The trust pass (REC-06).
+    Trust,
+    /// There were enough better ones.
+    Cap,
+    /// The session has it already.
+    Held,
+}
+
+/// A document that was found and is not shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Dropped {
+    /// Its name.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its score.
+    pub score: f32,
+    /// Why.
+    pub rule: Rule,
+    /// What the trust pass said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Doubt>,
+}
+
+/// What is shown, and what is not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selection {
+    /// The best, in order.
+    pub hits: Vec<Hit>,
+    /// What came close.
+    pub dropped: Vec<Dropped>,
+}
+
+impl Selection {
+    /// How many the trust pass dropped.
+    pub fn dropped_by_trust(&self) -> usize {
+        self.dropped.iter().filter(|dropped| dropped.rule == Rule::Trust).count()
+    }
+}
+
+/// Chooses among what was found, best first. `usage` says how often a document helped (REC-08), `held` whether the
+/// session has it already.
+pub fn select(
+    found: impl Iterator<Item = (Ranked, Document)>,
+    filters: &Filters,
+    k: usize,
+    usage: impl Fn(&str) -> f32,
+    held: impl Fn(&Document) -> bool,
+) -> Selection {
+    let k = k.min(MOST);
+    let mut selection = Selection::default();
+    let mut pool: Vec<Hit> = Vec::new();
+    let mut said: HashSet<String> = HashSet::new();
+    for (mut ranked, document) in found.filter(|(_, document)| filters.admit(document)) {
+        if held(&document) {
+            selection.dropped.push(dropped(&document, ranked.score, Rule::Held, Vec::new()));
+            continue;
+        }
+        if !said.insert(normalised(&document.text)) {
+            selection.dropped.push(dropped(&document, ranked.score, Rule::Duplicate, Vec::new()));
+            if selection.dropped.len() > MOST_DROPPED {
+                selection.dropped.pop();
+            }
+            continue;
+        }
+        let before = ranked.factors.product();
+        ranked.factors = ranked.factors.with_usage(usage(&document.id));
+        ranked.score *= ranked.factors.product() / before;
+        pool.push(Hit { document, ranked, doubts: Vec::new() });
+        if pool.len() >= k * LOOKED_AT + 1 {
+            break;
+        }
+    }
+    order(&mut pool);
+    let verdicts = {
+        let candidates: Vec<Candidate<'_>> =
+            pool.iter().map(|hit| Candidate { document: &hit.document, score: hit.ranked.score }).collect();
+        trust::pass(&candidates)
+    };
+    let mut kept = Vec::with_capacity(pool.len());
+    for (mut hit, verdict) in pool.into_iter().zip(verdicts) {
+        if verdict.dropped {
+            selection.dropped.push(dropped(&hit.document, hit.ranked.score, Rule::Trust, verdict.doubts));
+            continue;
+        }
+        hit.ranked.score *= verdict.factor;
+        hit.doubts = verdict.doubts;
+        kept.push(hit);
+    }
+    order(&mut kept);
+    for hit in kept.split_off(k.min(kept.len())) {
+        selection.dropped.push(dropped(&hit.document, hit.ranked.score, Rule::Cap, hit.doubts));
+    }
+    selection.hits = kept;
+    selection
+}
+
+/// So many of those that are not shown are remembered.
+const MOST_DROPPED: usize = 50;
+
+fn dropped(document: &Document, score: f32, rule: Rule, doubts: Vec<Doubt>) -> Dropped {
+    Dropped { id: document.id.clone(), title: document.title.clone(), score, rule, doubts }
+}
+
+/// By score, and by name where scores are equal: names survive a rebuild.
+fn order(hits: &mut [Hit]) {
+    hits.sort_by(|a, b| {
+        b.ranked.score.total_cmp(&a.ranked.score).then_with(|| a.document.id.cmp(&b.document.id))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provenance::Origin;
+    use crate::recall::adjust::Factors;
+    use crate::recall::document::Source;
+    use crate::recall::fuse::Parts;
+
+    fn found(count: usize, text: impl Fn(usize) -> String) -> Vec<(Ranked, Document)> {
+        let factors = Factors { decay: 1.0, usage: 1.0, stale: 1.0, trust: 1.0, project: 1.0 };
+        (0..count)
+            .map(|n| {
+                let ranked = Ranked {
+                    document: n as u32,
+                    score: 1.0 / (1.0 + n as f32),
+                    parts: Parts::default(),
+                    factors,
+                };
+                let document = Document {
+                    id: format!("d{n:05}"),
+                    source: Source::Entry,
+                    path: String::new(),
+                    lines: None,
+                    title: String::new(),
+                    text: text(n),
+                    tags: vec![],
+                    group: if n % 2 == 0 { "even" } else { "odd" }.into(),
+                    kind: String::new(),
+                    created: None,
+                    project: None,
+                    origin: Origin::User,
+                    reviewed: true,
+                    inbox: false,
+                    active: true,
+                    stale: false,
+                    confidence: None,
+                    priority: None,
+                    thread: None,
+                    speaker: None,
+                };
+                (ranked, document)
+            })
+            .collect()
+    }
+
+    fn ids(selection: &Selection) -> Vec<&str> {
+        selection.hits.iter().map(|hit| hit.document.id.as_str()).collect()
+    }
+
+    fn plain(found: Vec<(Ranked, Document)>, k: usize) -> Selection {
+        select(found.into_iter(), &Filters::default(), k, |_| 0.0, |_| false)
+    }
+
+    #[test]
+    fn rec_04_never_more_than_ten() {
+        let selection = plain(found(100, |n| format!("text {n}")), 1000);
+        assert_eq!(selection.hits.len(), MOST);
+        assert_eq!(plain(found(100, |n| format!("text {n}")), USUAL).hits.len(), 5);
+        assert!(plain(found(9, |n| format!("text {n}")), 0).hits.is_empty());
+    }
+
+    #[test]
+    fn ten_thousand_hits_with_the_same_text_are_one() {
+        let selection = plain(found(10_000, |_| "The same, again.".into()), 5);
+        assert_eq!(ids(&selection), ["d00000"]);
+        assert!(selection.dropped.iter().all(|dropped| dropped.rule == Rule::Duplicate));
+        assert!(selection.dropped.len() <= MOST_DROPPED + 1);
+    }
+
+    #[test]
+    fn rec_08_a_memory_that_helped_passes_one_that_did_not() {
+        let mut pair = found(2, |n| format!("alpha beta {n}x"));
+        pair[1].0.score = pair[0].0.score * 0.97;
+        let helped = |id: &str| if id == "d00001" { 0.6 } else { 0.0 };
+        let selection = select(pair.into_iter(), &Filters::default(), 5, helped, |_| false);
+        assert_eq!(ids(&selection), ["d00001", "d00000"]);
+        assert!(selection.hits[0].ranked.factors.usage > 1.0);
+    }
+
+    #[test]
+    fn rec_10_filters_reach_past_the_best() {
+        let filters = Filters { groups: vec!["odd".into()], ..Filters::default() };
+        let selection =
+            select(found(60, |n| format!("t {n}")).into_iter(), &filters, 3, |_| 0.0, |_| false);
+        assert_eq!(ids(&selection), ["d00001", "d00003", "d00005"]);
+    }
+
+    #[test]
+    fn what_the_session_holds_is_not_shown_again() {
+        let held = |document: &Document| document.id == "d00000";
+        let selection =
+            select(found(3, |n| format!("t {n}")).into_iter(), &Filters::default(), 5, |_| 0.0, held);
+        assert_eq!(ids(&selection), ["d00001", "d00002"]);
+        assert_eq!(selection.dropped[0].rule, Rule::Held);
+    }
+}

@@ -1,0 +1,233 @@
+//! A second look at the few best hits before they are shown (REC-06): which of them contradict each other, and which are
+//! too weakly supported to be passed on. Nothing vanishes silently: every decision has a name and is counted.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::document::Document;
+use super::terms;
+use crate::provenance::Origin;
+use crate::vault::entry::Confidence;
+
+/// Two texts that share this much of the shorter one are about the same thing.
+const SAME_SUBJECT: f32 = 0.7;
+/// What is left of a hit that a better supported one contradicts.
+const CONTRADICTED: f32 = 0.7;
+/// A guess that only tool output supports must be this close to the best hit to be passed on.
+const GUESS_SHARE: f32 = 0.75;
+
+/// Why a hit lost rank or was dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "rule", rename_all = "kebab-case")]
+pub enum Doubt {
+    /// Another hit says otherwise and is better supported or newer.
+    Contradicted {
+        /// The other one.
+        by: String,
+    },
+    /// Seen once, in tool output alone, and not close to the best.
+    Guess,
+    /// Marked as outdated.
+    Stale,
+}
+
+/// A hit as the trust pass sees it.
+#[derive(Clone, Debug)]
+pub struct Candidate<'a> {
+    /// The document.
+    pub document: &'a Document,
+    /// Its score so far.
+    pub score: f32,
+}
+
+/// What the trust pass decided about one hit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// Why it lost rank; empty for most.
+    pub doubts: Vec<Doubt>,
+    /// Whether it is not shown at all.
+    pub dropped: bool,
+    /// What is left of its score.
+    pub factor: f32,
+}
+
+/// Looks at the hits, best first.
+pub fn pass(candidates: &[Candidate<'_>]) -> Vec<Verdict> {
+    let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
+    let words: Vec<Words> = candidates.iter().map(|candidate| Words::of(&candidate.document.text)).collect();
+    let mut verdicts: Vec<Verdict> = candidates
+        .iter()
+        .map(|Candidate { document, score }| {
+            let mut verdict = Verdict { factor: 1.0, ..Verdict::default() };
+            let is_guess = !document.reviewed
+                && document.origin == Origin::Tool
+                && document.confidence == Some(Confidence::Low);
+            if is_guess && *score < best * GUESS_SHARE {
+                verdict.doubts.push(Doubt::Guess);
+                verdict.dropped = true;
+            }
+            if document.stale {
+                verdict.doubts.push(Doubt::Stale);
+            }
+            verdict
+        })
+        .collect();
+    for a in 0..candidates.len() {
+        for b in a + 1..candidates.len() {
+            if !words[a].contradict(&words[b]) {
+                continue;
+            }
+            let (loser, winner) =
+                if stands_above(candidates[a].document, candidates[b].document) { (b, a) } else { (a, b) };
+            let (loses, wins) = (candidates[loser].document, candidates[winner].document);
+            verdicts[loser].doubts.push(Doubt::Contradicted { by: wins.id.clone() });
+            verdicts[loser].factor *= CONTRADICTED;
+            verdicts[loser].dropped |= !loses.reviewed && loses.origin == Origin::Tool && wins.reviewed;
+        }
+    }
+    verdicts
+}
+
+/// Reviewed before unreviewed, then the newer, then the one that was found first.
+fn stands_above(a: &Document, b: &Document) -> bool {
+    match (a.reviewed, b.reviewed) {
+        (true, false) => true,
+        (false, true) => false,
+        _ => a.created >= b.created,
+    }
+}
+
+/// The words of a text, and those among them that make a statement what it is: numbers, versions, negations.
+struct Words {
+    all: BTreeSet<u64>,
+    telling: BTreeSet<u64>,
+}
+
+/// Words that turn a statement round.
+const TURNING: [&str; 12] = [
+    "not", "never", "no", "don't", "dont", "without", "instead", "longer", "avoid", "disabled", "nicht",
+    "kein",
+];
+
+impl Words {
+    fn of(text: &str) -> Self {
+        let (mut all, mut telling) = (BTreeSet::new(), BTreeSet::new());
+        terms::each_term(text, |term| {
+            let hash = terms::hash(term.text);
+            all.insert(hash);
+            if term.text.bytes().any(|byte| byte.is_ascii_digit()) {
+                telling.insert(hash);
+            }
+        });
+        for word in text.split_whitespace() {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            if TURNING.contains(&word.as_str()) {
+                telling.insert(terms::hash("not"));
+            }
+        }
+        Self { all, telling }
+    }
+
+    /// About the same thing, but not saying the same.
+    fn contradict(&self, other: &Self) -> bool {
+        let shorter = self.all.len().min(other.all.len());
+        if shorter < 3 {
+            return false;
+        }
+        let plain = |words: &Self| words.all.difference(&words.telling).copied().collect::<BTreeSet<u64>>();
+        let (ours, theirs) = (plain(self), plain(other));
+        let shared = ours.intersection(&theirs).count() as f32;
+        let least = ours.len().min(theirs.len()) as f32;
+        least >= 2.0
+            && shared / least >= SAME_SUBJECT
+            && self.telling != other.telling
+            && !self.telling.is_subset(&other.telling)
+            && !other.telling.is_subset(&self.telling)
+            || (least >= 2.0 && shared / least >= SAME_SUBJECT && self.turns() != other.turns())
+    }
+
+    fn turns(&self) -> bool {
+        self.telling.contains(&terms::hash("not"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recall::document::Source;
+
+    fn document(id: &str, text: &str, reviewed: bool, day: &str) -> Document {
+        Document {
+            id: id.into(),
+            source: Source::Entry,
+            path: format!("{id}.md"),
+            lines: None,
+            title: text.into(),
+            text: text.into(),
+            tags: vec![],
+            group: String::new(),
+            kind: String::new(),
+            created: crate::time::parse(day),
+            project: None,
+            origin: if reviewed { Origin::User } else { Origin::Tool },
+            reviewed,
+            inbox: false,
+            active: true,
+            stale: false,
+            confidence: None,
+            priority: None,
+            thread: None,
+            speaker: None,
+        }
+    }
+
+    fn judged(documents: &[Document]) -> Vec<Verdict> {
+        let candidates: Vec<_> =
+            documents.iter().map(|document| Candidate { document, score: 1.0 }).collect();
+        pass(&candidates)
+    }
+
+    #[test]
+    fn rec_06_of_two_that_contradict_each_other_the_newer_stays_above() {
+        let old = document("old", "Staging Postgres listens on port 5432.", true, "2026-01-01");
+        let new = document("new", "Staging Postgres listens on port 5433.", true, "2026-02-01");
+        for order in [[old.clone(), new.clone()], [new, old]] {
+            let verdicts = judged(&order);
+            let at = order.iter().position(|document| document.id == "old").unwrap();
+            assert_eq!(verdicts[at].doubts, [Doubt::Contradicted { by: "new".into() }]);
+            assert!(verdicts[at].factor < 1.0 && !verdicts[at].dropped);
+            assert_eq!(verdicts[1 - at].doubts, []);
+        }
+    }
+
+    #[test]
+    fn rec_06_what_a_person_reviewed_beats_newer_tool_output() {
+        let person = document("person", "The deploy script uses the blue cluster first.", true, "2026-01-01");
+        let tool =
+            document("tool", "The deploy script never uses the blue cluster first.", false, "2026-03-01");
+        let verdicts = judged(&[tool, person]);
+        assert!(verdicts[0].dropped);
+        assert_eq!(verdicts[1].doubts, []);
+    }
+
+    #[test]
+    fn different_subjects_and_equal_statements_do_not_contradict() {
+        let a = document("a", "Staging Postgres listens on port 5432.", true, "2026-01-01");
+        let b = document("b", "Redis for the queue needs version 7 or later.", true, "2026-02-01");
+        let same = document("c", "Staging Postgres listens on port 5432!", true, "2026-02-01");
+        assert!(judged(&[a.clone(), b]).iter().all(|verdict| verdict.doubts.is_empty()));
+        assert!(judged(&[a, same]).iter().all(|verdict| verdict.doubts.is_empty()));
+    }
+
+    #[test]
+    fn rec_06_a_single_sighting_in_tool_output_is_passed_on_only_near_the_top() {
+        let mut guess = document("guess", "The cache seems to live in var", false, "2026-01-01");
+        guess.confidence = Some(Confidence::Low);
+        let sure = document("sure", "Builds are cached under target", true, "2026-01-01");
+        let weak = [Candidate { document: &sure, score: 1.0 }, Candidate { document: &guess, score: 0.5 }];
+        assert!(pass(&weak)[1].dropped);
+        let strong = [Candidate { document: &guess, score: 1.0 }, Candidate { document: &sure, score: 0.9 }];
+        assert!(!pass(&strong)[0].dropped);
+    }
+}

@@ -1,0 +1,232 @@
+//! Units in, bytes of a segment out. The same units give the same bytes, whenever and wherever.
+
+use rekindle_core::recall::collection::{Flags, NO_TIME};
+use rekindle_core::recall::counts::{self, Count, Counted};
+use rekindle_core::recall::document::{Document, Unit};
+use rekindle_core::recall::windows::{self, Window};
+use rekindle_core::scope::ProjectId;
+use rekindle_core::time::Timestamp;
+use rekindle_embed::Quantised;
+
+use super::format::{Header, PARTS, Part, assemble};
+
+/// One document with its vectors, as far as there are any.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The document.
+    pub document: Document,
+    /// Its windows, each with its vector once there is one.
+    pub windows: Vec<(Window, Option<Quantised>)>,
+}
+
+impl Prepared {
+    /// A document without vectors.
+    pub fn new(document: Document) -> Self {
+        let windows =
+            windows::windows(&document.searched()).into_iter().map(|window| (window, None)).collect();
+        Self { document, windows }
+    }
+}
+
+/// A unit whose documents are prepared.
+#[derive(Clone, Debug)]
+pub struct PreparedUnit {
+    /// The unit, without its documents.
+    pub unit: Unit,
+    /// They are here.
+    pub documents: Vec<Prepared>,
+}
+
+impl From<Unit> for PreparedUnit {
+    fn from(mut unit: Unit) -> Self {
+        let documents = std::mem::take(&mut unit.documents).into_iter().map(Prepared::new).collect();
+        Self { unit, documents }
+    }
+}
+
+/// Which vectors a segment holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// The model that makes them.
+    pub model: String,
+    /// Their width.
+    pub dimension: usize,
+}
+
+/// A posting before it is sorted into its term.
+struct Posting {
+    term: u64,
+    document: u32,
+    count: Count,
+}
+
+/// Lays out a segment.
+pub(super) fn build(space: &Space, mut units: Vec<PreparedUnit>) -> Vec<u8> {
+    units.sort_by(|a, b| a.unit.path.cmp(&b.unit.path));
+    let mut parts: [Vec<u8>; PARTS] = Default::default();
+    let mut header = Header {
+        units: units.len() as u32,
+        dimension: space.dimension as u32,
+        model: space.model.clone(),
+        ..Header::default()
+    };
+    let documents: Vec<&Prepared> = units.iter().flat_map(|unit| &unit.documents).collect();
+    header.documents = documents.len() as u32;
+    let mut names = Names::default();
+    write_units(&units, &mut parts, &mut names);
+
+    let counted = count_all(&documents);
+    header.length = counted.iter().map(|counted| u64::from(counted.length)).sum();
+    write_columns(&documents, &counted, &mut parts, &mut names);
+    parts[Part::Names as usize] = std::mem::take(&mut names.heap);
+    write_windows(&documents, space.dimension, &mut parts, &mut header);
+    write_postings(&counted, &mut parts, &mut header);
+    assemble(header, &parts)
+}
+
+fn write_units(units: &[PreparedUnit], parts: &mut [Vec<u8>; PARTS], names: &mut Names) {
+    let mut first = 0_u32;
+    let out = &mut parts[Part::Units as usize];
+    for unit in units {
+        let (offset, length) = names.add(&unit.unit.path);
+        for value in [offset, length, first, u32::from(unit.unit.stamp.is_some())] {
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+        let stamp = unit.unit.stamp.as_ref();
+        out.extend_from_slice(&stamp.map_or(0, |stamp| stamp.modified).to_le_bytes());
+        out.extend_from_slice(&stamp.map_or(0, |stamp| stamp.size).to_le_bytes());
+        out.extend_from_slice(&stamp.map_or([0; 32], |stamp| stamp.hash.bytes()));
+        first += unit.documents.len() as u32;
+    }
+}
+
+fn write_columns(
+    documents: &[&Prepared],
+    counted: &[Counted],
+    parts: &mut [Vec<u8>; PARTS],
+    names: &mut Names,
+) {
+    let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
+    let mut projects: Vec<&str> = documents
+        .iter()
+        .filter_map(|prepared| prepared.document.project.as_ref())
+        .map(ProjectId::as_str)
+        .collect();
+    projects.sort_unstable();
+    projects.dedup();
+    for project in &projects {
+        let (offset, length) = names.add(project);
+        put(Part::Projects, &offset.to_le_bytes());
+        put(Part::Projects, &length.to_le_bytes());
+    }
+    let (mut thread, mut blob_bytes) = (0_u32, 0_u64);
+    let mut before: Option<(&str, &str)> = None;
+    for (prepared, counted) in documents.iter().zip(counted) {
+        let document = &prepared.document;
+        let here = document.thread.as_deref().map(|thread| (document.path.as_str(), thread));
+        if here.is_none() || here != before {
+            thread += 1;
+        }
+        before = here;
+        let scope = document
+            .project
+            .as_ref()
+            .and_then(|id| projects.binary_search(&id.as_str()).ok())
+            .map_or(0, |place| place as u32 + 1);
+        put(Part::Words, &counted.words.to_le_bytes());
+        put(Part::Lengths, &counted.length.to_le_bytes());
+        put(Part::Threads, &thread.to_le_bytes());
+        put(Part::Created, &document.created.map_or(NO_TIME, Timestamp::as_second).to_le_bytes());
+        put(Part::Flags, &Flags::of(document).bits().to_le_bytes());
+        put(Part::Scopes, &scope.to_le_bytes());
+        put(Part::Blobs, &blob_bytes.to_le_bytes());
+        // A document is plain data: it always has a JSON form.
+        let blob = serde_json::to_vec(document).unwrap_or_default();
+        blob_bytes += blob.len() as u64;
+        put(Part::Blob, &blob);
+    }
+    put(Part::Blobs, &blob_bytes.to_le_bytes());
+}
+
+fn write_windows(
+    documents: &[&Prepared],
+    dimension: usize,
+    parts: &mut [Vec<u8>; PARTS],
+    header: &mut Header,
+) {
+    let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
+    let nothing = vec![0_i8; dimension];
+    for prepared in documents {
+        put(Part::FirstWindows, &header.windows.to_le_bytes());
+        for (window, vector) in &prepared.windows {
+            let vector = vector.as_ref().filter(|vector| vector.steps.len() == dimension);
+            header.pending += u32::from(vector.is_none());
+            put(Part::Windows, &(window.start as u32).to_le_bytes());
+            put(Part::Windows, &(window.end as u32).to_le_bytes());
+            put(Part::Windows, &vector.map_or(0.0, |vector| vector.scale).to_le_bytes());
+            let steps = vector.map_or(&nothing, |vector| &vector.steps);
+            let bytes: Vec<u8> = steps.iter().map(|step| step.cast_unsigned()).collect();
+            put(Part::Vectors, &bytes);
+        }
+        header.windows += prepared.windows.len() as u32;
+    }
+    put(Part::FirstWindows, &header.windows.to_le_bytes());
+}
+
+fn write_postings(counted: &[Counted], parts: &mut [Vec<u8>; PARTS], header: &mut Header) {
+    let mut postings: Vec<Posting> =
+        Vec::with_capacity(counted.iter().map(|counted| counted.terms.len()).sum());
+    for (document, counted) in counted.iter().enumerate() {
+        let of = |&(term, count): &(u64, Count)| Posting { term, document: document as u32, count };
+        postings.extend(counted.terms.iter().map(of));
+    }
+    postings.sort_unstable_by_key(|posting| (posting.term, posting.document));
+    let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
+    let mut last = None;
+    for (place, posting) in postings.iter().enumerate() {
+        if last != Some(posting.term) {
+            put(Part::Terms, &posting.term.to_le_bytes());
+            put(Part::FirstPostings, &(place as u32).to_le_bytes());
+            header.terms += 1;
+            last = Some(posting.term);
+        }
+        put(Part::PostingDocuments, &posting.document.to_le_bytes());
+        put(Part::PostingCounts, &posting.count.pack().to_le_bytes());
+    }
+    put(Part::FirstPostings, &(postings.len() as u32).to_le_bytes());
+}
+
+/// Counting is most of the work, and every text is on its own.
+fn count_all(documents: &[&Prepared]) -> Vec<Counted> {
+    let count = |part: &[&Prepared]| -> Vec<Counted> {
+        part.iter().map(|prepared| counts::count(&prepared.document.searched())).collect()
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    if documents.len() < MIN_SHARE * 2 || threads == 1 {
+        return count(documents);
+    }
+    let share = documents.len().div_ceil(threads).max(MIN_SHARE);
+    std::thread::scope(|scope| {
+        let shares: Vec<_> = documents.chunks(share).map(|part| scope.spawn(move || count(part))).collect();
+        shares
+            .into_iter()
+            .flat_map(|share| share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+/// Fewer documents than this are counted before a thread has started.
+const MIN_SHARE: usize = 200;
+
+#[derive(Default)]
+struct Names {
+    heap: Vec<u8>,
+}
+
+impl Names {
+    fn add(&mut self, name: &str) -> (u32, u32) {
+        let offset = self.heap.len() as u32;
+        self.heap.extend_from_slice(name.as_bytes());
+        (offset, name.len() as u32)
+    }
+}

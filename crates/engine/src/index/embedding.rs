@@ -1,0 +1,210 @@
+//! Making vectors for what has none: a few at once when something is saved, all of them when the index is made.
+//!
+//! A long run writes what it has made to `embedding.partial`, so that one that was stopped goes on where it was
+//! (STO-15). The file holds hashes of texts and vectors, no text.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rekindle_core::hash::ContentHash;
+use rekindle_embed::{Model, Quantised, Role, Scratch, quantise};
+
+use super::build::{PreparedUnit, Space};
+use super::frames;
+use super::store::{Error, Index};
+use crate::disk;
+
+/// What a save may spend on vectors; the rest is done by whoever indexes next (STO-15).
+pub const SAVE_BUDGET: Duration = Duration::from_millis(50);
+/// Texts between two looks at the clock and two writes of what is done.
+const BATCH: usize = 64;
+
+/// A model, and the vectors it makes.
+#[derive(Clone, Copy, Debug)]
+pub struct Embedder<'a> {
+    model: &'a Model<'a>,
+    name: &'a str,
+}
+
+impl<'a> Embedder<'a> {
+    /// `name` is what the settings call the model.
+    pub fn new(name: &'a str, model: &'a Model<'a>) -> Self {
+        Self { model, name }
+    }
+
+    /// The vectors it makes.
+    pub fn space(&self) -> Space {
+        Space { model: format!("{}@{:016x}", self.name, self.model.checksum()), dimension: self.model.dim() }
+    }
+
+    /// The vector of a question.
+    pub fn query(&self, text: &str) -> Quantised {
+        quantise(&self.model.embed(&mut Scratch::default(), Role::Query, text))
+    }
+
+    /// Gives every window a vector that `known` has, and then makes the missing ones one after the other until `budget`
+    /// is spent. Says how many are still missing.
+    pub fn fill<'u>(
+        &self,
+        units: impl IntoIterator<Item = &'u mut PreparedUnit>,
+        known: &Known,
+        budget: Duration,
+    ) -> usize {
+        let (start, mut scratch, mut missing) = (Instant::now(), Scratch::default(), 0);
+        let mut slowest = Duration::ZERO;
+        for prepared in units.into_iter().flat_map(|unit| &mut unit.documents) {
+            let searched = prepared.document.searched();
+            for (window, vector) in prepared.windows.iter_mut().filter(|(_, vector)| vector.is_none()) {
+                let text = searched.get(window.start..window.end).unwrap_or_default();
+                let before = start.elapsed();
+                *vector = known.get(text).cloned();
+                // The next one takes about as long as the slowest so far.
+                if vector.is_none() && before + slowest < budget {
+                    *vector = Some(quantise(&self.model.embed(&mut scratch, Role::Passage, text)));
+                    slowest = slowest.max(start.elapsed().saturating_sub(before));
+                }
+                missing += usize::from(vector.is_none());
+            }
+        }
+        missing
+    }
+
+    /// Makes all vectors that are missing, on all cores. `progress` is told how many of how many are done, and may say
+    /// stop; what was made by then is kept for the next run.
+    pub fn fill_all(
+        &self,
+        index: &Index,
+        units: &mut [&mut PreparedUnit],
+        progress: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Result<usize, Error> {
+        let texts: Vec<String> = missing_texts(units);
+        if texts.is_empty() {
+            return Ok(0);
+        }
+        let partial = Partial { path: index.folder().join("embedding.partial"), space: self.space() };
+        disk::make_folder(index.folder()).map_err(Error::io("made", index.folder()))?;
+        let mut known = partial.read()?;
+        let mut wanted: Vec<&str> =
+            texts.iter().map(String::as_str).filter(|text| known.get(text).is_none()).collect();
+        // Texts of one length waste no work on padding; the longest first, so that the end comes as expected.
+        wanted.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        wanted.dedup();
+        let (total, done) = (texts.len(), texts.len() - wanted.len());
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut go_on = progress(done, total);
+        let mut made = 0;
+        for batch in wanted.chunks(BATCH) {
+            if !go_on {
+                break;
+            }
+            let vectors = self.model.embed_batch(Role::Passage, batch, threads);
+            let vectors: Vec<Quantised> = vectors.iter().map(|vector| quantise(vector)).collect();
+            partial.append(batch, &vectors)?;
+            made += vectors.len();
+            for (text, vector) in batch.iter().zip(vectors) {
+                known.put(text, vector);
+            }
+            go_on = progress(done + made, total);
+        }
+        self.fill(units.iter_mut().map(|unit| &mut **unit), &known, Duration::ZERO);
+        Ok(made)
+    }
+
+    /// Forgets the vectors that a long run kept: they are in the index now, or must not be kept.
+    pub fn clear_partial(index: &Index) -> Result<(), Error> {
+        let path = index.folder().join("embedding.partial");
+        disk::shred(&path).map_err(Error::io("removed", &path))
+    }
+}
+
+fn missing_texts(units: &[&mut PreparedUnit]) -> Vec<String> {
+    let mut texts = Vec::new();
+    for prepared in units.iter().flat_map(|unit| &unit.documents) {
+        if prepared.windows.iter().all(|(_, vector)| vector.is_some()) {
+            continue;
+        }
+        let searched = prepared.document.searched();
+        let missing = prepared.windows.iter().filter(|(_, vector)| vector.is_none());
+        texts.extend(
+            missing.filter_map(|(window, _)| searched.get(window.start..window.end)).map(str::to_owned),
+        );
+    }
+    texts
+}
+
+/// Vectors by the text they were made of.
+#[derive(Debug, Default)]
+pub struct Known(HashMap<ContentHash, Quantised>);
+
+impl Known {
+    /// The vectors of some units.
+    pub fn of<'a>(units: impl IntoIterator<Item = &'a PreparedUnit>) -> Self {
+        let mut known = Self::default();
+        for prepared in units.into_iter().flat_map(|unit| &unit.documents) {
+            let searched = prepared.document.searched();
+            for (window, vector) in &prepared.windows {
+                if let (Some(text), Some(vector)) = (searched.get(window.start..window.end), vector) {
+                    known.put(text, vector.clone());
+                }
+            }
+        }
+        known
+    }
+
+    fn get(&self, text: &str) -> Option<&Quantised> {
+        if self.0.is_empty() {
+            return None;
+        }
+        self.0.get(&ContentHash::of(text.as_bytes()))
+    }
+
+    fn put(&mut self, text: &str, vector: Quantised) {
+        self.0.insert(ContentHash::of(text.as_bytes()), vector);
+    }
+}
+
+/// What a long run has made so far. The first frame names the model; another model begins anew.
+struct Partial {
+    path: PathBuf,
+    space: Space,
+}
+
+impl Partial {
+    fn read(&self) -> Result<Known, Error> {
+        let bytes = frames::read(&self.path).map_err(Error::io("read", &self.path))?;
+        let (found, _) = frames::frames(&bytes);
+        let mut known = Known::default();
+        let mut found = found.into_iter();
+        let is_ours = found.next().is_some_and(|first| bytes[first] == *self.space.model.as_bytes());
+        if !is_ours {
+            let head = frames::frame(self.space.model.as_bytes());
+            frames::append(&self.path, 0, &head).map_err(Error::io("written", &self.path))?;
+            return Ok(known);
+        }
+        let row = 32 + 4 + self.space.dimension;
+        for row in found.flat_map(|range| bytes[range].chunks_exact(row)) {
+            let (Some(hash), Some(scale)) = (row.first_chunk::<32>(), row[32..].first_chunk::<4>()) else {
+                continue;
+            };
+            let steps = row[36..].iter().map(|byte| byte.cast_signed()).collect();
+            known.0.insert(
+                ContentHash::from_bytes(*hash),
+                Quantised { steps, scale: f32::from_le_bytes(*scale) },
+            );
+        }
+        Ok(known)
+    }
+
+    fn append(&self, texts: &[&str], vectors: &[Quantised]) -> Result<(), Error> {
+        let mut payload = Vec::new();
+        for (text, vector) in texts.iter().zip(vectors) {
+            payload.extend_from_slice(&ContentHash::of(text.as_bytes()).bytes());
+            payload.extend_from_slice(&vector.scale.to_le_bytes());
+            payload.extend(vector.steps.iter().map(|step| step.cast_unsigned()));
+        }
+        let length = std::fs::metadata(&self.path).map_or(0, |metadata| metadata.len());
+        frames::append(&self.path, length as usize, &frames::frame(&payload))
+            .map_err(Error::io("written", &self.path))
+    }
+}

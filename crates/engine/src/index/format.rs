@@ -1,0 +1,302 @@
+//! The bytes of a segment: a header that says where each part lies, then the parts. Little-endian throughout, so that
+//! any language on any machine can read it (STO-18).
+//!
+//! ```text
+//! "rkindex\n"  version  header length  total length  counts …  parts: offset, length, checksum …  header checksum
+//! ```
+//!
+//! Opening a segment reads the header alone. Every later access is checked against the bounds of its part, so a file
+//! that was cut short or overwritten gives wrong answers at worst, never a crash; `verify` finds out which.
+
+use rekindle_core::hash::checksum;
+
+/// What a segment begins with.
+const MAGIC: [u8; 8] = *b"rkindex\n";
+/// The version of everything below. Another version is rebuilt, never guessed at.
+pub(super) const VERSION: u32 = 1;
+/// Parts begin at multiples of this.
+const ALIGNMENT: usize = 64;
+const HEADER_BYTES: usize = 8 + 4 + 4 + 8 + 5 * 4 + 4 + 8 + MODEL_BYTES + PARTS * 24 + 8;
+/// The longest name of a model.
+pub(super) const MODEL_BYTES: usize = 128;
+
+/// The parts of a segment, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum Part {
+    /// For each unit: path offset and length, first document, whether it has a stamp, modified, size, hash.
+    Units,
+    /// The paths of units and the names of projects, end to end.
+    Names,
+    /// For each project: offset and length in the names.
+    Projects,
+    /// For each document: running words.
+    Words,
+    /// For each document: terms.
+    Lengths,
+    /// For each document: the number of its thread.
+    Threads,
+    /// For each document: seconds since 1970.
+    Created,
+    /// For each document: its flags.
+    Flags,
+    /// For each document: the number of its project plus one; 0 is everywhere.
+    Scopes,
+    /// For each document and one more: where its text begins in the blobs.
+    Blobs,
+    /// The documents as JSON, end to end.
+    Blob,
+    /// For each document and one more: its first window.
+    FirstWindows,
+    /// For each window: begin and end in the searched text, what one step is worth (0: no vector yet).
+    Windows,
+    /// For each window: its vector.
+    Vectors,
+    /// The hashes of all terms, ascending.
+    Terms,
+    /// For each term and one more: its first posting.
+    FirstPostings,
+    /// For each posting: the document.
+    PostingDocuments,
+    /// For each posting: how often, in all and at either end.
+    PostingCounts,
+}
+
+/// How many parts there are.
+pub(super) const PARTS: usize = 18;
+
+/// What the header counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) units: u32,
+    pub(super) documents: u32,
+    pub(super) windows: u32,
+    pub(super) terms: u32,
+    /// Windows that have no vector yet.
+    pub(super) pending: u32,
+    /// Bytes of a vector.
+    pub(super) dimension: u32,
+    /// All terms of all documents.
+    pub(super) length: u64,
+    /// The model that made the vectors.
+    pub(super) model: String,
+    /// Offset, length and checksum of each part.
+    pub(super) parts: [(u64, u64, u64); PARTS],
+}
+
+/// Why some bytes are not a segment of ours.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Damage {
+    /// Not a segment at all.
+    #[error("it is not an index file")]
+    Foreign,
+    /// Made by an older or newer program.
+    #[error("it was made by another version of Rekindle (format {0}, this one reads {VERSION})")]
+    Version(u32),
+    /// Cut short, or something was appended.
+    #[error("it has {is} bytes and should have {should}")]
+    Length {
+        /// How long it is.
+        is: u64,
+        /// How long the header says.
+        should: u64,
+    },
+    /// Overwritten.
+    #[error("its {0} do not add up")]
+    Checksum(&'static str),
+}
+
+/// Puts a header and the parts together.
+pub(super) fn assemble(mut header: Header, parts: &[Vec<u8>; PARTS]) -> Vec<u8> {
+    let mut at = HEADER_BYTES.next_multiple_of(ALIGNMENT);
+    for (place, part) in header.parts.iter_mut().zip(parts) {
+        *place = (at as u64, part.len() as u64, checksum(part));
+        at = (at + part.len()).next_multiple_of(ALIGNMENT);
+    }
+    let mut bytes = header.encode(at as u64);
+    for ((offset, ..), part) in header.parts.iter().zip(parts) {
+        bytes.resize(*offset as usize, 0);
+        bytes.extend_from_slice(part);
+    }
+    bytes.resize(at, 0);
+    bytes
+}
+
+impl Header {
+    fn encode(&self, total: u64) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEADER_BYTES);
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&(HEADER_BYTES as u32).to_le_bytes());
+        bytes.extend_from_slice(&total.to_le_bytes());
+        for count in [self.units, self.documents, self.windows, self.terms, self.pending, self.dimension] {
+            bytes.extend_from_slice(&count.to_le_bytes());
+        }
+        bytes.extend_from_slice(&self.length.to_le_bytes());
+        let model = &self.model.as_bytes()[..self.model.len().min(MODEL_BYTES)];
+        bytes.extend_from_slice(model);
+        bytes.resize(bytes.len() + MODEL_BYTES - model.len(), 0);
+        for (offset, length, sum) in self.parts {
+            for value in [offset, length, sum] {
+                bytes.extend_from_slice(&value.to_le_bytes());
+            }
+        }
+        bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());
+        bytes
+    }
+
+    /// Reads the header and checks that all parts are inside.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, Damage> {
+        let mut fields = Fields { bytes, at: 0 };
+        if fields.take(8) != Some(&MAGIC) {
+            return Err(Damage::Foreign);
+        }
+        let version = fields.u32().ok_or(Damage::Foreign)?;
+        if version != VERSION {
+            return Err(Damage::Version(version));
+        }
+        let short = |should: u64| Damage::Length { is: bytes.len() as u64, should };
+        let whole = bytes.get(..HEADER_BYTES).ok_or(short(HEADER_BYTES as u64))?;
+        let (head, sum) = whole.split_at(HEADER_BYTES - 8);
+        if checksum(head).to_le_bytes() != sum {
+            return Err(Damage::Checksum("header"));
+        }
+        let mut read = || -> Option<(Self, u64)> {
+            fields.u32()?;
+            let total = fields.u64()?;
+            let mut header = Self {
+                units: fields.u32()?,
+                documents: fields.u32()?,
+                windows: fields.u32()?,
+                terms: fields.u32()?,
+                pending: fields.u32()?,
+                dimension: fields.u32()?,
+                length: fields.u64()?,
+                ..Self::default()
+            };
+            let model = fields.take(MODEL_BYTES)?;
+            let end = model.iter().position(|byte| *byte == 0).unwrap_or(MODEL_BYTES);
+            header.model = String::from_utf8_lossy(&model[..end]).into_owned();
+            for part in &mut header.parts {
+                *part = (fields.u64()?, fields.u64()?, fields.u64()?);
+            }
+            Some((header, total))
+        };
+        let (header, total) = read().ok_or(Damage::Checksum("header"))?;
+        if total != bytes.len() as u64 {
+            return Err(short(total));
+        }
+        let inside = |(offset, length, _): &(u64, u64, u64)| {
+            offset.checked_add(*length).is_some_and(|end| end <= total)
+        };
+        if !header.parts.iter().all(inside) {
+            return Err(Damage::Checksum("header"));
+        }
+        Ok(header)
+    }
+
+    /// The bytes of a part. `bytes` are those the header was read from.
+    pub(super) fn part<'a>(&self, bytes: &'a [u8], part: Part) -> &'a [u8] {
+        let range = self.range(part);
+        bytes.get(range).unwrap_or_default()
+    }
+
+    /// Where a part lies.
+    pub(super) fn range(&self, part: Part) -> std::ops::Range<usize> {
+        let (offset, length, _) = self.parts[part as usize];
+        offset as usize..offset as usize + length as usize
+    }
+
+    /// Reads everything and compares it with what was written.
+    pub(super) fn verify(&self, bytes: &[u8]) -> Result<(), Damage> {
+        let good = |(offset, length, sum): &(u64, u64, u64)| {
+            bytes
+                .get(*offset as usize..(*offset + *length) as usize)
+                .is_some_and(|part| checksum(part) == *sum)
+        };
+        if self.parts.iter().all(good) { Ok(()) } else { Err(Damage::Checksum("parts")) }
+    }
+}
+
+struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let taken = self.bytes.get(self.at..self.at + count)?;
+        self.at += count;
+        Some(taken)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn example() -> Vec<u8> {
+        let header = Header { units: 1, documents: 2, model: "a/b".into(), ..Header::default() };
+        assemble(header, &std::array::from_fn(|part| vec![part as u8; part * 7]))
+    }
+
+    #[test]
+    fn a_segment_reads_back() {
+        let bytes = example();
+        let header = Header::decode(&bytes).unwrap();
+        assert_eq!((header.units, header.documents, header.model.as_str()), (1, 2, "a/b"));
+        assert_eq!(header.part(&bytes, Part::Terms), vec![Part::Terms as u8; Part::Terms as usize * 7]);
+        assert_eq!(Part::PostingCounts as usize + 1, PARTS);
+        header.verify(&bytes).unwrap();
+    }
+
+    #[test]
+    fn damage_has_a_name() {
+        let bytes = example();
+        assert_eq!(Header::decode(b""), Err(Damage::Foreign));
+        assert_eq!(Header::decode(&vec![0; bytes.len()]), Err(Damage::Foreign));
+        assert!(matches!(Header::decode(&bytes[..20]), Err(Damage::Length { .. })));
+        assert!(matches!(Header::decode(&bytes[..bytes.len() - 1]), Err(Damage::Length { .. })));
+        let mut newer = bytes.clone();
+        newer[8] = 9;
+        assert_eq!(Header::decode(&newer), Err(Damage::Version(9)));
+        let mut counts = bytes.clone();
+        counts[24] = 9;
+        assert_eq!(Header::decode(&counts), Err(Damage::Checksum("header")));
+        let mut inside = bytes.clone();
+        *inside.last_mut().unwrap() ^= 1;
+        let last = Header::decode(&inside).unwrap();
+        // Padding is nobody's.
+        assert!(last.verify(&inside).is_ok());
+        let at = last.range(Part::Terms).start;
+        inside[at] ^= 1;
+        assert_eq!(last.verify(&inside), Err(Damage::Checksum("parts")));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(mut bytes in prop::collection::vec(any::<u8>(), 0..900), ours in any::<bool>()) {
+            if ours && bytes.len() >= 12 {
+                bytes[..12].copy_from_slice(&example()[..12]);
+            }
+            prop_assert!(Header::decode(&bytes).is_err());
+        }
+
+        #[test]
+        fn one_changed_byte_of_the_header_is_noticed(at in 0_usize..HEADER_BYTES, by in 1_u8..255) {
+            let mut bytes = example();
+            bytes[at] = bytes[at].wrapping_add(by);
+            prop_assert!(Header::decode(&bytes).is_err());
+        }
+    }
+}

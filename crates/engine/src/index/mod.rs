@@ -1,0 +1,21 @@
+//! What can be recalled, laid out so that a new process finds it in milliseconds. Derived from the Markdown: delete the
+//! folder and it comes back the same.
+//!
+//! - `format`, `build`, [`segment`]: the bytes of a segment, writing and reading them
+//! - `frames`, [`store`]: generations, the delta beside them, and who may change them
+//! - [`snapshot`]: the whole as one reader sees it
+//! - [`embedding`]: making the vectors that are missing
+
+mod build;
+pub mod embedding;
+mod format;
+mod frames;
+pub mod segment;
+pub mod snapshot;
+pub mod store;
+
+pub use build::{Prepared, PreparedUnit, Space};
+pub use embedding::Embedder;
+pub use format::Damage;
+pub use snapshot::{Size, Snapshot};
+pub use store::{Appender, Error, Index, Old, Writer};

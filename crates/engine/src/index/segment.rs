@@ -1,0 +1,226 @@
+//! Reading a segment in place. Every access is checked; what is damaged reads as absent.
+
+use rekindle_core::hash::ContentHash;
+use rekindle_core::recall::collection::Flags;
+use rekindle_core::recall::counts::Count;
+use rekindle_core::recall::document::{Document, Stamp};
+use rekindle_core::recall::windows::Window;
+
+use super::build::Space;
+use super::format::{Damage, Header, Part};
+use crate::map::Mapped;
+
+/// Bytes of a unit in its part.
+const UNIT_BYTES: usize = 64;
+/// Bytes of a window in its part.
+const WINDOW_BYTES: usize = 12;
+
+/// Some documents and everything that finding them needs.
+#[derive(Debug)]
+pub struct Segment {
+    bytes: Mapped,
+    header: Header,
+}
+
+/// A unit as a segment remembers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownUnit<'a> {
+    /// The file, below the notes vault.
+    pub path: &'a str,
+    /// The file as it was read.
+    pub stamp: Option<Stamp>,
+    /// Its documents in the segment.
+    pub documents: std::ops::Range<u32>,
+}
+
+impl Segment {
+    /// Reads the header; nothing else is touched.
+    pub fn open(bytes: Mapped) -> Result<Self, Damage> {
+        let header = Header::decode(&bytes)?;
+        Ok(Self { bytes, header })
+    }
+
+    /// Reads everything and says whether it is as it was written.
+    pub fn verify(&self) -> Result<(), Damage> {
+        self.header.verify(&self.bytes)
+    }
+
+    /// How many documents there are.
+    pub fn documents(&self) -> u32 {
+        self.header.documents
+    }
+
+    /// How many units there are.
+    pub fn units(&self) -> u32 {
+        self.header.units
+    }
+
+    /// How many windows wait for a vector.
+    pub fn pending(&self) -> u32 {
+        self.header.pending
+    }
+
+    /// How many windows there are.
+    pub fn windows(&self) -> u32 {
+        self.header.windows
+    }
+
+    /// Its size on disk.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The vectors it holds.
+    pub fn space(&self) -> Space {
+        Space { model: self.header.model.clone(), dimension: self.header.dimension as usize }
+    }
+
+    fn part(&self, part: Part) -> &[u8] {
+        self.header.part(&self.bytes, part)
+    }
+
+    /// A unit, by number.
+    pub fn unit(&self, number: u32) -> Option<KnownUnit<'_>> {
+        let units = self.part(Part::Units).as_chunks::<UNIT_BYTES>().0;
+        let unit = units.get(number as usize)?;
+        let (offset, length, first) = (u32_at(unit, 0)?, u32_at(unit, 1)?, u32_at(unit, 2)?);
+        let path = self.name(offset, length)?;
+        let stamp = match u32_at(unit, 3)? {
+            0 => None,
+            _ => Some(Stamp {
+                modified: i64::from_le_bytes(unit[16..24].try_into().ok()?),
+                size: u64::from_le_bytes(unit[24..32].try_into().ok()?),
+                hash: ContentHash::from_bytes(unit[32..64].try_into().ok()?),
+            }),
+        };
+        let next =
+            units.get(number as usize + 1).map_or(Some(self.header.documents), |unit| u32_at(unit, 2))?;
+        let documents = first.min(self.header.documents)
+            ..next.clamp(first.min(self.header.documents), self.header.documents);
+        Some(KnownUnit { path, stamp, documents })
+    }
+
+    /// The unit of a path.
+    pub fn unit_of(&self, path: &str) -> Option<(u32, KnownUnit<'_>)> {
+        let (mut low, mut high) = (0, self.header.units);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let unit = self.unit(middle)?;
+            match unit.path.cmp(path) {
+                std::cmp::Ordering::Equal => return Some((middle, unit)),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    fn name(&self, offset: u32, length: u32) -> Option<&str> {
+        let end = offset.checked_add(length)?;
+        std::str::from_utf8(self.part(Part::Names).get(offset as usize..end as usize)?).ok()
+    }
+
+    /// The projects whose documents it holds, in the order of their numbers.
+    pub fn projects(&self) -> Vec<&str> {
+        let pairs = self.part(Part::Projects).as_chunks::<8>().0;
+        let name = |pair: &[u8; 8]| self.name(u32_at(pair, 0)?, u32_at(pair, 1)?);
+        pairs.iter().map(|pair| name(pair).unwrap_or_default()).collect()
+    }
+
+    /// Running words of each document.
+    pub fn words(&self) -> impl Iterator<Item = u32> {
+        numbers(self.part(Part::Words))
+    }
+
+    /// Terms of each document.
+    pub fn lengths(&self) -> impl Iterator<Item = u32> {
+        numbers(self.part(Part::Lengths))
+    }
+
+    /// The number of the thread of each document.
+    pub fn threads(&self) -> impl Iterator<Item = u32> {
+        numbers(self.part(Part::Threads))
+    }
+
+    /// The number of the project of each document plus one; 0 is everywhere.
+    pub fn scopes(&self) -> impl Iterator<Item = u32> {
+        numbers(self.part(Part::Scopes))
+    }
+
+    /// The flags of each document.
+    pub fn flags(&self) -> impl Iterator<Item = Flags> {
+        numbers(self.part(Part::Flags)).map(Flags::from_bits)
+    }
+
+    /// When each document was written, in seconds since 1970, or [`rekindle_core::recall::collection::NO_TIME`].
+    pub fn created(&self) -> impl Iterator<Item = i64> {
+        self.part(Part::Created).as_chunks::<8>().0.iter().map(|bytes| i64::from_le_bytes(*bytes))
+    }
+
+    /// A document itself.
+    pub fn document(&self, number: u32) -> Option<Document> {
+        let starts = self.part(Part::Blobs).as_chunks::<8>().0;
+        let start = u64::from_le_bytes(*starts.get(number as usize)?) as usize;
+        let end = u64::from_le_bytes(*starts.get(number as usize + 1)?) as usize;
+        serde_json::from_slice(self.part(Part::Blob).get(start..end)?).ok()
+    }
+
+    /// The first window of each document, and where the last one ends.
+    pub fn first_windows(&self) -> impl Iterator<Item = u32> {
+        numbers(self.part(Part::FirstWindows))
+    }
+
+    /// A window: where it is in the searched text, and what a step of its vector is worth.
+    pub fn window(&self, number: u32) -> Option<(Window, f32)> {
+        let window = self.part(Part::Windows).as_chunks::<WINDOW_BYTES>().0.get(number as usize)?;
+        let (start, end) = (u32_at(window, 0)? as usize, u32_at(window, 1)? as usize);
+        Some((Window { start, end }, f32::from_bits(u32_at(window, 2)?)))
+    }
+
+    /// What a step of each window's vector is worth; 0 where there is none.
+    pub fn scales(&self) -> impl Iterator<Item = f32> {
+        let windows = self.part(Part::Windows).as_chunks::<WINDOW_BYTES>().0;
+        windows.iter().map(|window| f32::from_bits(u32_at(window, 2).unwrap_or(0)))
+    }
+
+    /// The vectors, end to end.
+    pub fn vectors(&self) -> &[u8] {
+        self.part(Part::Vectors)
+    }
+
+    /// Brings the vectors into memory in one go.
+    pub fn will_scan(&self) {
+        let range = self.header.range(Part::Vectors);
+        self.bytes.will_need(range.start, range.len());
+    }
+
+    /// Where a term stands: documents ascending, and how often.
+    pub fn postings(&self, term: u64) -> impl Iterator<Item = (u32, Count)> {
+        let range = self.postings_of(term).unwrap_or_default();
+        let documents = self.part(Part::PostingDocuments).as_chunks::<4>().0;
+        let counts = self.part(Part::PostingCounts).as_chunks::<2>().0;
+        let documents = documents.get(range.clone()).unwrap_or_default();
+        let counts = counts.get(range).unwrap_or_default();
+        let pair = |(document, count): (&[u8; 4], &[u8; 2])| {
+            (u32::from_le_bytes(*document), Count::unpack(u16::from_le_bytes(*count)))
+        };
+        documents.iter().zip(counts).map(pair)
+    }
+
+    fn postings_of(&self, term: u64) -> Option<std::ops::Range<usize>> {
+        let terms = self.part(Part::Terms).as_chunks::<8>().0;
+        let place = terms.binary_search_by_key(&term, |bytes| u64::from_le_bytes(*bytes)).ok()?;
+        let starts = self.part(Part::FirstPostings).as_chunks::<4>().0;
+        let at = |place: usize| starts.get(place).map(|bytes| u32::from_le_bytes(*bytes) as usize);
+        let (start, end) = (at(place)?, at(place + 1)?);
+        (start <= end).then_some(start..end)
+    }
+}
+
+fn u32_at(bytes: &[u8], place: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(*bytes.as_chunks::<4>().0.get(place)?))
+}
+
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    bytes.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes))
+}

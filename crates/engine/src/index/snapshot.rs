@@ -1,0 +1,334 @@
+//! The index as one reader sees it: the segments of one generation, the newest last, and which of their documents were
+//! replaced since. A reader waits for nobody and writes nothing.
+
+use std::collections::{BTreeMap, HashSet};
+
+use rekindle_core::id::ChangeId;
+use rekindle_core::recall::collection::{Columns, Postings};
+use rekindle_core::recall::document::{Document, Stamp, Unit};
+use rekindle_core::recall::windows::Window;
+use rekindle_embed::{Quantised, dots};
+
+use super::build::{Prepared, PreparedUnit, Space};
+use super::segment::Segment;
+
+/// One generation, as it was when it was opened.
+#[derive(Debug)]
+pub struct Snapshot {
+    pub(super) generation: u64,
+    /// Bytes of the delta that this snapshot knows.
+    pub(super) delta_bytes: usize,
+    pub(super) seen: Option<ChangeId>,
+    /// Whether the delta ends in something that is no whole frame.
+    pub(super) torn: bool,
+    segments: Vec<Segment>,
+    /// The first number of each segment's documents.
+    first: Vec<u32>,
+    /// For each document, whether a later segment holds its file.
+    replaced: Vec<bool>,
+}
+
+/// The documents of one project.
+#[derive(Debug)]
+pub struct Members(Vec<bool>);
+
+impl Members {
+    /// Whether a document is one of them.
+    pub fn contains(&self, document: u32) -> bool {
+        self.0.get(document as usize).copied().unwrap_or(false)
+    }
+}
+
+/// How much of the index is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Documents that can be found.
+    pub documents: usize,
+    /// Windows of text.
+    pub windows: usize,
+    /// Windows without a vector.
+    pub pending: usize,
+    /// Bytes on disk.
+    pub bytes: usize,
+    /// Small segments that wait to be folded in.
+    pub segments: usize,
+}
+
+impl Snapshot {
+    pub(super) fn new(
+        generation: u64,
+        segments: Vec<Segment>,
+        seen: Option<ChangeId>,
+        delta_bytes: usize,
+        torn: bool,
+    ) -> Self {
+        let mut first = Vec::with_capacity(segments.len());
+        let mut total = 0;
+        for segment in &segments {
+            first.push(total);
+            total += segment.documents();
+        }
+        let mut replaced = vec![false; total as usize];
+        let mut newer: HashSet<String> = HashSet::new();
+        for (place, (segment, first)) in segments.iter().zip(&first).enumerate().rev() {
+            // The newest segments are small, the oldest is not: look the few up in the many.
+            for path in &newer {
+                if let Some((_, unit)) = segment.unit_of(path) {
+                    let range =
+                        (first + unit.documents.start) as usize..(first + unit.documents.end) as usize;
+                    replaced.get_mut(range).into_iter().flatten().for_each(|replaced| *replaced = true);
+                }
+            }
+            if place > 0 {
+                let units = (0..segment.units()).filter_map(|unit| segment.unit(unit));
+                newer.extend(units.map(|unit| unit.path.to_owned()));
+            }
+        }
+        Self { generation, delta_bytes, seen, torn, segments, first, replaced }
+    }
+
+    /// The last change of the vault that it knows of.
+    pub fn seen(&self) -> Option<&ChangeId> {
+        self.seen.as_ref()
+    }
+
+    /// Whether the last append was cut off. What it held comes with the next [`super::Appender::append`].
+    pub fn is_torn(&self) -> bool {
+        self.torn
+    }
+
+    /// How much is there.
+    pub fn size(&self) -> Size {
+        Size {
+            documents: self.replaced.iter().filter(|replaced| !**replaced).count(),
+            windows: self.segments.iter().map(|segment| segment.windows() as usize).sum(),
+            pending: self.segments.iter().map(|segment| segment.pending() as usize).sum(),
+            bytes: self.segments.iter().map(Segment::size).sum(),
+            segments: self.segments.len().saturating_sub(1),
+        }
+    }
+
+    /// Whether all vectors were made by this model.
+    pub fn is_of(&self, space: &Space) -> bool {
+        self.segments.iter().all(|segment| segment.windows() == 0 || segment.space() == *space)
+    }
+
+    /// Reads every byte and says what is damaged.
+    pub fn verify(&self) -> Result<(), super::format::Damage> {
+        self.segments.iter().try_for_each(Segment::verify)
+    }
+
+    /// Which documents belong to a project.
+    pub fn project_members(&self, project: Option<&str>) -> Members {
+        let Some(project) = project else { return Members(Vec::new()) };
+        let mut members = Vec::with_capacity(self.replaced.len());
+        for segment in &self.segments {
+            let wanted =
+                segment.projects().iter().position(|name| *name == project).map(|place| place as u32 + 1);
+            let count = segment.documents() as usize;
+            members.extend(segment.scopes().take(count).map(|scope| Some(scope) == wanted));
+        }
+        Members(members)
+    }
+
+    fn locate(&self, number: u32) -> Option<(&Segment, u32)> {
+        let place = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
+        Some((self.segments.get(place)?, number - self.first[place]))
+    }
+
+    /// What ranking reads of every document. What may be seen depends on the project: `sees` is asked for each
+    /// project's name, and for `None`, which is everywhere.
+    pub fn columns(&self, sees: impl Fn(Option<&str>) -> bool) -> Columns {
+        let mut columns = Columns::default();
+        let everywhere = sees(None);
+        let mut threads = 0;
+        for (segment, first) in self.segments.iter().zip(&self.first) {
+            let count = segment.documents() as usize;
+            columns.words.extend(segment.words().take(count));
+            columns.lengths.extend(segment.lengths().take(count));
+            // Threads are numbered from one in each segment.
+            columns.threads.extend(segment.threads().take(count).map(|thread| threads + thread));
+            threads = columns.threads.last().copied().unwrap_or(threads);
+            columns.created.extend(segment.created().take(count));
+            columns.flags.extend(segment.flags().take(count));
+            let sees: Vec<bool> = segment.projects().into_iter().map(|project| sees(Some(project))).collect();
+            let visible = segment.scopes().take(count).map(|scope| match scope {
+                0 => everywhere,
+                scope => sees.get(scope as usize - 1).copied().unwrap_or(false),
+            });
+            columns.visible.extend(visible);
+            debug_assert_eq!(*first as usize + count, columns.visible.len());
+        }
+        for (visible, replaced) in columns.visible.iter_mut().zip(&self.replaced) {
+            *visible &= !replaced;
+        }
+        columns
+    }
+
+    /// Where a term stands, in all segments.
+    pub fn postings(&self, term: u64) -> Postings {
+        let of = |(segment, first): (&Segment, &u32)| {
+            let (first, count) = (*first, segment.documents());
+            let inside = segment.postings(term).filter(move |(document, _)| *document < count);
+            inside.map(move |(document, count)| (first + document, count)).collect::<Vec<_>>()
+        };
+        let mut segments = self.segments.iter().zip(&self.first);
+        let mut postings = segments.next().map(of).unwrap_or_default();
+        for found in segments.map(of) {
+            postings.extend(found);
+        }
+        postings
+    }
+
+    /// How close the best window of each document is to the query: the cosine, and the window's number. Documents
+    /// without a vector have [`f32::NEG_INFINITY`].
+    pub fn cosines(&self, query: &Quantised) -> Vec<f32> {
+        let mut cosines = Vec::with_capacity(self.replaced.len());
+        for segment in &self.segments {
+            let count = segment.documents() as usize;
+            let from = cosines.len();
+            if segment.space().dimension != query.steps.len() {
+                cosines.resize(from + count, f32::NEG_INFINITY);
+                continue;
+            }
+            segment.will_scan();
+            let mut products = vec![0; segment.windows() as usize];
+            scan(&query.steps, segment.vectors(), &mut products);
+            let scales: Vec<f32> = segment.scales().collect();
+            let starts: Vec<u32> = segment.first_windows().collect();
+            for pair in starts.windows(2).take(count) {
+                let windows = pair[0] as usize..pair[1] as usize;
+                let products = products.get(windows.clone()).unwrap_or_default();
+                let scales = scales.get(windows).unwrap_or_default();
+                let with_vector = products.iter().zip(scales).filter(|(_, scale)| **scale > 0.0);
+                let cosine = with_vector.map(|(product, scale)| *product as f32 * scale * query.scale);
+                cosines.push(cosine.fold(f32::NEG_INFINITY, f32::max));
+            }
+            cosines.resize(from + count, f32::NEG_INFINITY);
+        }
+        cosines
+    }
+
+    /// The window of a document that is closest to the query.
+    pub fn best_window(&self, number: u32, query: &Quantised) -> Option<Window> {
+        let (segment, local) = self.locate(number)?;
+        let mut best: Option<(f32, Window)> = None;
+        for (window, vector) in vectors_of(segment, local) {
+            let product: i32 = vector
+                .as_ref()?
+                .steps
+                .iter()
+                .zip(&query.steps)
+                .map(|(a, b)| i32::from(*a) * i32::from(*b))
+                .sum();
+            let close = product as f32 * vector?.scale;
+            if best.is_none_or(|(best, _)| close > best) {
+                best = Some((close, window));
+            }
+        }
+        best.map(|(_, window)| window)
+    }
+
+    /// A document, by number.
+    pub fn document(&self, number: u32) -> Option<Document> {
+        let (segment, local) = self.locate(number)?;
+        segment.document(local)
+    }
+
+    /// The file of a path as it was read.
+    pub fn stamp(&self, path: &str) -> Option<Stamp> {
+        self.segments.iter().rev().find_map(|segment| segment.unit_of(path)).and_then(|(_, unit)| unit.stamp)
+    }
+
+    /// Every file that the index knows, with its stamp. Files that are gone are left out.
+    pub fn stamps(&self) -> BTreeMap<&str, Stamp> {
+        let mut stamps = BTreeMap::new();
+        for segment in &self.segments {
+            for unit in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {
+                match unit.stamp {
+                    Some(stamp) => stamps.insert(unit.path, stamp),
+                    None => stamps.remove(unit.path),
+                };
+            }
+        }
+        stamps
+    }
+
+    /// One file with its documents and their vectors.
+    pub fn unit(&self, path: &str) -> Option<PreparedUnit> {
+        let (segment, unit) =
+            self.segments.iter().rev().find_map(|segment| Some((segment, segment.unit_of(path)?.1)))?;
+        let documents = unit.documents.clone().filter_map(|local| {
+            Some(Prepared { document: segment.document(local)?, windows: vectors_of(segment, local) })
+        });
+        let documents = documents.collect();
+        let unit = Unit { path: unit.path.to_owned(), stamp: unit.stamp, documents: Vec::new() };
+        Some(PreparedUnit { unit, documents })
+    }
+
+    /// Everything that is there, by path. Vectors of another model are left behind.
+    pub fn all(&self, space: &Space) -> BTreeMap<String, PreparedUnit> {
+        let mut all = BTreeMap::new();
+        for (place, segment) in self.segments.iter().enumerate() {
+            let keep_vectors = segment.space() == *space;
+            for known in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {
+                let documents = known.documents.clone().filter_map(|local| {
+                    let number = self.first[place] + local;
+                    if self.replaced.get(number as usize).copied().unwrap_or(true) {
+                        return None;
+                    }
+                    let document = segment.document(local)?;
+                    if !keep_vectors {
+                        return Some(Prepared::new(document));
+                    }
+                    let windows = vectors_of(segment, local);
+                    Some(Prepared { document, windows })
+                });
+                let documents = documents.collect();
+                let unit = Unit { path: known.path.to_owned(), stamp: known.stamp, documents: Vec::new() };
+                match unit.stamp {
+                    Some(_) => all.insert(unit.path.clone(), PreparedUnit { unit, documents }),
+                    None => all.remove(&unit.path),
+                };
+            }
+        }
+        all
+    }
+
+    /// Every document that is anywhere in the files, replaced ones too: for making sure that one is gone.
+    pub fn every_document(&self) -> impl Iterator<Item = Document> {
+        self.segments
+            .iter()
+            .flat_map(|segment| (0..segment.documents()).filter_map(|number| segment.document(number)))
+    }
+}
+
+fn vectors_of(segment: &Segment, local: u32) -> Vec<(Window, Option<Quantised>)> {
+    let width = segment.space().dimension;
+    let mut starts = segment.first_windows().skip(local as usize);
+    let (from, to) = (starts.next().unwrap_or(0), starts.next().unwrap_or(0));
+    (from..to.min(segment.windows())).filter_map(|number| vector(segment, width, number)).collect()
+}
+
+fn vector(segment: &Segment, width: usize, number: u32) -> Option<(Window, Option<Quantised>)> {
+    let (window, scale) = segment.window(number)?;
+    let bytes = segment.vectors().get(number as usize * width..(number as usize + 1) * width)?;
+    let steps = bytes.iter().map(|byte| byte.cast_signed()).collect();
+    Some((window, (scale > 0.0).then_some(Quantised { steps, scale })))
+}
+
+/// From here on a second thread is worth its start.
+const SHARED_FROM: usize = 20_000;
+
+fn scan(query: &[i8], vectors: &[u8], products: &mut [i32]) {
+    if products.len() < SHARED_FROM || query.is_empty() {
+        return dots(query, vectors, products);
+    }
+    let half = products.len() / 2;
+    let (low, high) = products.split_at_mut(half);
+    let (first, second) = vectors.split_at((half * query.len()).min(vectors.len()));
+    std::thread::scope(|scope| {
+        scope.spawn(|| dots(query, second, high));
+        dots(query, first, low);
+    });
+}

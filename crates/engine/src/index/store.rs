@@ -1,0 +1,341 @@
+//! The index on disk, and who may change it.
+//!
+//! ```text
+//! index/CURRENT          which generation holds, as JSON
+//! index/000003.base      its large segment: mapped by readers, never changed
+//! index/000003.delta     its small segments, each a frame: appended by whoever changed the vault
+//! index/writer.lock      held by the one who makes a new generation
+//! index/delta.lock       held for the moment of an append, and of the switch to a new generation
+//! ```
+//!
+//! A reader opens `CURRENT`, the base and the delta, and is never waited for: the files of a generation do not change,
+//! and one that is switched away under a reader is opened anew.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rekindle_core::id::ChangeId;
+use rekindle_core::recall::document::Document;
+use serde::{Deserialize, Serialize};
+
+use super::build::{PreparedUnit, Space, build};
+use super::format::{Damage, VERSION};
+use super::frames;
+use super::segment::Segment;
+use super::snapshot::Snapshot;
+use crate::disk;
+use crate::map::Mapped;
+
+/// How long somebody who changed the vault waits for others who did.
+const APPEND_PATIENCE: Duration = Duration::from_secs(2);
+/// How often a reader tries again when the generation is switched under it.
+const RETRIES: usize = 8;
+
+/// What went wrong with the index. Nothing is lost: it can always be made again.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file of it is not what it should be.
+    #[error("the index cannot be used: {} : {damage}", path.display())]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        damage: Damage,
+    },
+    /// The system refused.
+    #[error("the index could not be {what} at {}: {error}", path.display())]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// Somebody else is at it.
+    #[error("another process is indexing")]
+    Busy,
+}
+
+impl Error {
+    pub(super) fn io(what: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
+        move |error| match error.kind() {
+            io::ErrorKind::TimedOut => Self::Busy,
+            _ => Self::Io { what, path: path.to_owned(), error },
+        }
+    }
+}
+
+/// `CURRENT`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Current {
+    format: u32,
+    generation: u64,
+    /// The last change of the vault that the base knows of.
+    seen: Option<ChangeId>,
+}
+
+/// The index in a folder.
+#[derive(Clone, Debug)]
+pub struct Index {
+    folder: PathBuf,
+}
+
+/// The right to make a new generation.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    index: &'a Index,
+    _lock: File,
+}
+
+impl Index {
+    /// The index in `folder`, which need not exist.
+    pub fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn current_file(&self) -> PathBuf {
+        self.folder.join("CURRENT")
+    }
+
+    fn base(&self, generation: u64) -> PathBuf {
+        self.folder.join(format!("{generation:06}.base"))
+    }
+
+    fn delta(&self, generation: u64) -> PathBuf {
+        self.folder.join(format!("{generation:06}.delta"))
+    }
+
+    fn current(&self) -> Result<Option<Current>, Error> {
+        let path = self.current_file();
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("read", &path)(error)),
+        };
+        let damaged = |damage| Error::Damaged { path: path.clone(), damage };
+        // A newer program may say more in another way; the format always says so.
+        #[derive(Deserialize)]
+        struct Format {
+            format: u32,
+        }
+        let Format { format } = serde_json::from_slice(&text).map_err(|_| damaged(Damage::Foreign))?;
+        if format != VERSION {
+            return Err(damaged(Damage::Version(format)));
+        }
+        serde_json::from_slice(&text).map(Some).map_err(|_| damaged(Damage::Foreign))
+    }
+
+    /// What is there now; `None` if there is no index yet.
+    pub fn open(&self) -> Result<Option<Snapshot>, Error> {
+        let mut tries = 0;
+        loop {
+            let Some(current) = self.current()? else { return Ok(None) };
+            match self.open_generation(&current) {
+                Err(Error::Io { error, .. })
+                    if error.kind() == io::ErrorKind::NotFound && tries < RETRIES =>
+                {
+                    tries += 1;
+                }
+                other => return other.map(Some),
+            }
+        }
+    }
+
+    fn open_generation(&self, current: &Current) -> Result<Snapshot, Error> {
+        let base = self.base(current.generation);
+        let open = |bytes: Mapped, path: &Path| {
+            Segment::open(bytes).map_err(|damage| Error::Damaged { path: path.to_owned(), damage })
+        };
+        let mapped = Mapped::open(&base).map_err(Error::io("read", &base))?;
+        let mut segments = vec![open(mapped, &base)?];
+        let path = self.delta(current.generation);
+        let bytes = std::fs::read(&path).map_err(Error::io("read", &path))?;
+        let (found, whole) = frames::frames(&bytes);
+        let mut seen = current.seen.clone();
+        for range in found {
+            let (later, segment) = split(&bytes[range]);
+            seen = later.or(seen);
+            segments.push(open(segment.to_vec().into(), &path)?);
+        }
+        Ok(Snapshot::new(current.generation, segments, seen, whole, whole < bytes.len()))
+    }
+
+    /// The right to append to the delta. Nobody else appends or publishes while it is held, so hold it for moments.
+    pub fn appender(&self) -> Result<Appender<'_>, Error> {
+        let path = self.folder.join("delta.lock");
+        disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
+        let lock = disk::lock(&path, APPEND_PATIENCE).map_err(Error::io("locked", &path))?;
+        Ok(Appender { index: self, _lock: lock })
+    }
+
+    /// Waits at most `patience` for the right to make a new generation.
+    pub fn writer(&self, patience: Duration) -> Result<Writer<'_>, Error> {
+        disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
+        let path = self.folder.join("writer.lock");
+        let lock = disk::lock(&path, patience).map_err(Error::io("locked", &path))?;
+        Ok(Writer { index: self, _lock: lock })
+    }
+
+    /// Every document that stands in any file of the index, current or left over.
+    pub fn every_document(&self) -> Vec<(PathBuf, Document)> {
+        let mut found = Vec::new();
+        for path in self.files() {
+            let segments: Vec<Segment> = match path.extension().and_then(|extension| extension.to_str()) {
+                Some("base") => {
+                    Mapped::open(&path).ok().and_then(|bytes| Segment::open(bytes).ok()).into_iter().collect()
+                }
+                Some("delta") => {
+                    let bytes = std::fs::read(&path).unwrap_or_default();
+                    let ranges = frames::frames(&bytes).0;
+                    ranges
+                        .into_iter()
+                        .filter_map(|range| Segment::open(split(&bytes[range]).1.to_vec().into()).ok())
+                        .collect()
+                }
+                _ => continue,
+            };
+            for segment in segments {
+                let documents = (0..segment.documents()).filter_map(|number| segment.document(number));
+                found.extend(documents.map(|document| (path.clone(), document)));
+            }
+        }
+        found
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let listed =
+            std::fs::read_dir(&self.folder).map(|files| files.filter_map(Result::ok).collect::<Vec<_>>());
+        listed.unwrap_or_default().into_iter().map(|file| file.path()).collect()
+    }
+}
+
+/// The right to append to the delta.
+#[derive(Debug)]
+pub struct Appender<'a> {
+    index: &'a Index,
+    _lock: File,
+}
+
+impl Appender<'_> {
+    /// Adds changed files as a small segment. `seen` is the last change of the vault that is now known. Without an index
+    /// there is nothing to add to, and the answer is `false`: whoever makes it reads the files themselves.
+    pub fn append(
+        &self,
+        space: &Space,
+        units: Vec<PreparedUnit>,
+        seen: Option<&ChangeId>,
+    ) -> Result<bool, Error> {
+        let Some(current) = self.index.current()? else { return Ok(false) };
+        let path = self.index.delta(current.generation);
+        let bytes = frames::read(&path).map_err(Error::io("read", &path))?;
+        let (_, whole) = frames::frames(&bytes);
+        let framed = frames::frame(&join(seen, &build(space, units)));
+        frames::append(&path, whole, &framed).map_err(Error::io("written", &path))?;
+        Ok(true)
+    }
+}
+
+/// What becomes of the bytes that a new generation replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Old {
+    /// They are removed.
+    Removed,
+    /// They are overwritten first: they hold what was forgotten (B-08).
+    Shredded,
+}
+
+impl Writer<'_> {
+    /// Everything that is there, whatever state it is in: damage reads as nothing.
+    pub fn load(&self, space: &Space) -> (BTreeMap<String, PreparedUnit>, Option<Snapshot>) {
+        match self.index.open() {
+            Ok(Some(snapshot)) => (snapshot.all(space), Some(snapshot)),
+            Ok(None) | Err(_) => (BTreeMap::new(), None),
+        }
+    }
+
+    /// Makes `units` the next generation. `basis` is the snapshot they were made from: what was appended to its delta
+    /// since is carried over.
+    pub fn publish(
+        &self,
+        space: &Space,
+        units: BTreeMap<String, PreparedUnit>,
+        basis: Option<&Snapshot>,
+        seen: Option<&ChangeId>,
+        old: Old,
+    ) -> Result<(), Error> {
+        let bytes = build(space, units.into_values().collect());
+        let _appender = self.index.appender()?;
+        // A damaged index has no current generation, but it may have files: never reuse their names.
+        let newest = self
+            .index
+            .files()
+            .iter()
+            .filter_map(|file| file.file_stem()?.to_str()?.parse::<u64>().ok())
+            .max();
+        let generation = newest.map_or(1, |newest| newest + 1);
+        let tail = match basis {
+            Some(basis) => {
+                let path = self.index.delta(basis.generation);
+                let bytes = frames::read(&path).map_err(Error::io("read", &path))?;
+                let (_, whole) = frames::frames(&bytes);
+                bytes.get(basis.delta_bytes..whole).unwrap_or_default().to_vec()
+            }
+            None => Vec::new(),
+        };
+        let (base, delta) = (self.index.base(generation), self.index.delta(generation));
+        disk::write_whole(&delta, &tail).map_err(Error::io("written", &delta))?;
+        disk::write_whole(&base, &bytes).map_err(Error::io("written", &base))?;
+        let current = Current { format: VERSION, generation, seen: seen.cloned() };
+        let text = serde_json::to_vec(&current).unwrap_or_default();
+        let path = self.index.current_file();
+        disk::write_whole(&path, &text).map_err(Error::io("written", &path))?;
+        self.sweep(generation, old)
+    }
+
+    /// Removes what no generation needs any more.
+    fn sweep(&self, keep: u64, old: Old) -> Result<(), Error> {
+        let keep = [self.index.base(keep), self.index.delta(keep)];
+        for file in self.index.files() {
+            let is_segment =
+                file.extension().is_some_and(|extension| extension == "base" || extension == "delta");
+            let is_left_over = file
+                .file_name()
+                .is_some_and(|name| name.as_encoded_bytes().starts_with(disk::TEMPORARY.as_bytes()));
+            if !(is_segment || is_left_over) || keep.contains(&file) {
+                continue;
+            }
+            let gone = match old {
+                Old::Removed => disk::remove(&file),
+                Old::Shredded => disk::shred(&file),
+            };
+            gone.map_err(Error::io("removed", &file))?;
+        }
+        Ok(())
+    }
+}
+
+/// A frame of the delta: the last change it knows of, and a segment.
+fn join(seen: Option<&ChangeId>, segment: &[u8]) -> Vec<u8> {
+    let seen = seen.map_or("", ChangeId::as_str);
+    let mut bytes = Vec::with_capacity(1 + seen.len() + segment.len());
+    bytes.push(seen.len() as u8);
+    bytes.extend_from_slice(seen.as_bytes());
+    bytes.extend_from_slice(segment);
+    bytes
+}
+
+fn split(frame: &[u8]) -> (Option<ChangeId>, &[u8]) {
+    let Some((length, rest)) = frame.split_first() else { return (None, frame) };
+    let Some((seen, segment)) = rest.split_at_checked(usize::from(*length)) else { return (None, &[]) };
+    let seen = std::str::from_utf8(seen).ok().filter(|seen| !seen.is_empty());
+    (seen.and_then(ChangeId::parse), segment)
+}

@@ -1,0 +1,233 @@
+//! Conversations from outside, for measuring recall: the same index, model and ranking as everywhere, without a vault.
+//!
+//! One index for each namespace, in a folder of its own: what is one person's is never found by another.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rekindle_core::hash::ContentHash;
+use rekindle_core::provenance::Origin;
+use rekindle_core::recall::adjust::Decay;
+use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
+use rekindle_core::recall::fuse::Method;
+use rekindle_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::search::{Found, Rules, search};
+use crate::index::{Embedder, Error, Index, Old, Prepared, PreparedUnit, Snapshot};
+
+/// One message to be remembered.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Message {
+    /// Whose memory.
+    pub ns: String,
+    /// The conversation.
+    pub session: String,
+    /// Its name.
+    pub id: String,
+    /// When it was said.
+    pub ts: Timestamp,
+    /// Who said it.
+    pub role: String,
+    /// What.
+    pub text: String,
+}
+
+/// One question.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Question {
+    /// Whose memory is asked.
+    pub ns: String,
+    /// Its name.
+    pub qid: String,
+    /// When it is asked: nothing later is found.
+    pub ts: Timestamp,
+    /// What is asked.
+    pub query: String,
+}
+
+/// What an ingest did.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Ingested {
+    /// Messages read.
+    pub messages: usize,
+    /// Messages that were new.
+    pub added: usize,
+    /// Namespaces they belong to.
+    pub namespaces: usize,
+    /// Bytes of all indexes on disk.
+    pub bytes: u64,
+}
+
+/// Why a line could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// A line is not what it should be.
+    #[error("line {line}: {why}")]
+    Line {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] Error),
+    /// The input.
+    #[error("the input could not be read: {0}")]
+    Input(#[from] io::Error),
+}
+
+/// Reads lines of JSON.
+pub fn lines<T: serde::de::DeserializeOwned>(
+    input: impl BufRead,
+) -> impl Iterator<Item = Result<T, BenchError>> {
+    let wanted = |line: &io::Result<String>| !line.as_ref().is_ok_and(|line| line.trim().is_empty());
+    input.lines().enumerate().filter(move |(_, line)| wanted(line)).map(|(number, line)| {
+        let of = |why: serde_json::Error| BenchError::Line { line: number + 1, why: why.to_string() };
+        serde_json::from_str(&line?).map_err(of)
+    })
+}
+
+/// The index of a namespace.
+pub fn index(store: &Path, ns: &str) -> Index {
+    let name: String = ContentHash::of(ns.as_bytes()).short(16);
+    Index::at(store.join(name))
+}
+
+/// Adds messages. The same message again changes nothing.
+pub fn ingest(
+    store: &Path,
+    embedder: Embedder<'_>,
+    messages: Vec<Message>,
+    progress: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<Ingested, BenchError> {
+    let mut done = Ingested { messages: messages.len(), ..Ingested::default() };
+    let mut namespaces: BTreeMap<String, Vec<Message>> = BTreeMap::new();
+    for message in messages {
+        namespaces.entry(message.ns.clone()).or_default().push(message);
+    }
+    done.namespaces = namespaces.len();
+    let space = embedder.space();
+    let mut changed: Vec<(Index, BTreeMap<String, PreparedUnit>)> = Vec::new();
+    for (ns, messages) in namespaces {
+        let index = index(store, &ns);
+        let (mut units, _) = index.writer(PATIENCE)?.load(&space);
+        let added = add(&mut units, messages);
+        done.added += added;
+        if added > 0 {
+            changed.push((index, units));
+        }
+    }
+    // The model works best on many texts at a time, whichever namespace they are from.
+    let keeper = Index::at(store.to_owned());
+    let mut all: Vec<&mut PreparedUnit> =
+        changed.iter_mut().flat_map(|(_, units)| units.values_mut()).collect();
+    embedder.fill_all(&keeper, &mut all, progress)?;
+    for (index, units) in changed {
+        index.writer(PATIENCE)?.publish(&space, units, None, None, Old::Removed)?;
+    }
+    Embedder::clear_partial(&keeper)?;
+    done.bytes = folder_bytes(store);
+    Ok(done)
+}
+
+/// How long to wait for another ingest.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Puts messages into the sessions they belong to, in order of time. Says how many were new.
+fn add(units: &mut BTreeMap<String, PreparedUnit>, messages: Vec<Message>) -> usize {
+    let mut known: HashSet<String> = units
+        .values()
+        .flat_map(|unit| &unit.documents)
+        .map(|prepared| prepared.document.id.clone())
+        .collect();
+    let (mut touched, before) = (HashSet::new(), known.len());
+    for message in messages {
+        if !known.insert(message.id.clone()) {
+            continue;
+        }
+        let session = message.session.clone();
+        let unit = units.entry(session.clone()).or_insert_with(|| empty(&session));
+        unit.documents.push(Prepared::new(document(message)));
+        touched.insert(session);
+    }
+    for session in touched {
+        if let Some(unit) = units.get_mut(&session) {
+            unit.documents.sort_by_key(|prepared| prepared.document.created);
+        }
+    }
+    known.len() - before
+}
+
+fn empty(session: &str) -> PreparedUnit {
+    let stamp = Stamp { modified: 0, size: 0, hash: ContentHash::of(session.as_bytes()) };
+    Unit { path: session.to_owned(), stamp: Some(stamp), documents: Vec::new() }.into()
+}
+
+fn document(message: Message) -> Document {
+    let named = !["user", "assistant", "system", "tool"].contains(&message.role.as_str());
+    Document {
+        id: message.id,
+        source: Source::Message,
+        path: message.session.clone(),
+        lines: None,
+        title: String::new(),
+        text: message.text,
+        tags: Vec::new(),
+        group: String::new(),
+        kind: String::new(),
+        created: Some(message.ts),
+        project: None,
+        origin: if message.role == "user" { Origin::User } else { Origin::Agent },
+        reviewed: true,
+        inbox: false,
+        active: true,
+        stale: false,
+        confidence: None,
+        priority: None,
+        thread: Some(message.session),
+        speaker: named.then_some(message.role),
+    }
+}
+
+/// The best `count` messages for a question, below the cap: everything, in order. `None` where nothing was ingested.
+pub fn query(
+    store: &Path,
+    embedder: Embedder<'_>,
+    question: &Question,
+    count: usize,
+) -> Result<Option<(Snapshot, Found)>, BenchError> {
+    let Some(snapshot) = index(store, &question.ns).open()? else { return Ok(None) };
+    let now = question.ts.as_second();
+    let rules = Rules {
+        method: Method::Measured,
+        decay: Decay::Bounded,
+        include_inbox: false,
+        project: None,
+        all_projects: false,
+        inactive: false,
+        until: Some(now),
+        now,
+    };
+    let found = search(&snapshot, Some(embedder), &question.query, None, &rules, count);
+    Ok(Some((snapshot, found)))
+}
+
+/// The folder of an index, for its size.
+pub fn folder_bytes(folder: &Path) -> u64 {
+    let mut folders: Vec<PathBuf> = vec![folder.to_owned()];
+    let mut bytes = 0;
+    while let Some(folder) = folders.pop() {
+        for item in std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok) {
+            match item.metadata() {
+                Ok(metadata) if metadata.is_dir() => folders.push(item.path()),
+                Ok(metadata) => bytes += metadata.len(),
+                Err(_) => {}
+            }
+        }
+    }
+    bytes
+}

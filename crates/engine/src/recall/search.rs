@@ -1,0 +1,121 @@
+//! From a prompt to the order of everything that was found: one forward pass of the model, one look at the index, and
+//! then `core` decides.
+
+use std::time::{Duration, Instant};
+
+use rekindle_core::recall::adjust::{Circumstances, Decay};
+use rekindle_core::recall::collection::{Columns, Postings};
+use rekindle_core::recall::fuse::{Fusion, Method};
+use rekindle_core::recall::lexical;
+use rekindle_core::recall::query::{Query, QueryTerm};
+use rekindle_core::recall::rank::{Ranked, rank};
+use rekindle_embed::Quantised;
+
+use crate::index::{Embedder, Snapshot};
+
+/// What decides the order beside the prompt.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// How meaning and words are put together.
+    pub method: Method,
+    /// How age counts.
+    pub decay: Decay,
+    /// Whether the inbox ranks like everything else.
+    pub include_inbox: bool,
+    /// The project at hand.
+    pub project: Option<&'a str>,
+    /// Whether the memories of all projects may be seen.
+    pub all_projects: bool,
+    /// Whether what no longer holds may be seen.
+    pub inactive: bool,
+    /// Nothing that was written after this second takes part.
+    pub until: Option<i64>,
+    /// Now, in seconds since 1970.
+    pub now: i64,
+}
+
+/// What was found, and what it took.
+#[derive(Debug)]
+pub struct Found {
+    /// The best, in order.
+    pub ranked: Vec<Ranked>,
+    /// The terms that were looked up, and how much each says here.
+    pub terms: Vec<(QueryTerm, f32)>,
+    /// Where each of them stands.
+    pub postings: Vec<Postings>,
+    /// What ranking saw.
+    pub columns: Columns,
+    /// The prompt as a vector; `None` if there was no model or no time.
+    pub vector: Option<Quantised>,
+    /// How close each document is; empty without a vector.
+    pub cosines: Vec<f32>,
+    /// The forward pass.
+    pub embedding: Duration,
+    /// Everything else.
+    pub searching: Duration,
+}
+
+/// Finds the best `count` documents for a prompt.
+///
+/// The model works while the index is read: on two cores the one hides behind the other.
+pub fn search(
+    snapshot: &Snapshot,
+    embedder: Option<Embedder<'_>>,
+    prompt: &str,
+    also: Option<&str>,
+    rules: &Rules<'_>,
+    count: usize,
+) -> Found {
+    let start = Instant::now();
+    let mut query = Query::new(prompt, also);
+    let embedded = query.embedded();
+    let usable = embedder.filter(|embedder| !embedded.trim().is_empty() && snapshot.is_of(&embedder.space()));
+    std::thread::scope(|scope| {
+        let vector = usable.map(|embedder| {
+            scope.spawn(move || {
+                let vector = embedder.query(&embedded);
+                (vector, start.elapsed())
+            })
+        });
+        query.keep_rarest(|term| 1.0 / (1.0 + snapshot.postings(term).len() as f32));
+        let mut columns =
+            snapshot.columns(|project| project.is_none() || rules.all_projects || project == rules.project);
+        hide(&mut columns, rules);
+        let postings: Vec<Postings> = query.terms.iter().map(|term| snapshot.postings(term.hash)).collect();
+        let lexical = lexical::score(&columns, &postings);
+        let vector = vector.and_then(|vector| vector.join().ok());
+        let embedding = vector.as_ref().map_or(Duration::ZERO, |(_, took)| *took);
+        let vector = vector.map(|(vector, _)| vector);
+        let cosines = vector.as_ref().map(|vector| snapshot.cosines(vector)).unwrap_or_default();
+        let matches = match rules.method {
+            Method::Linear { .. } => count_matches(columns.len(), &postings),
+            Method::Measured => Vec::new(),
+        };
+        let fusion = Fusion::new(rules.method, &columns, &lexical, &cosines, matches);
+        let circumstances =
+            Circumstances { now: rules.now, decay: rules.decay, include_inbox: rules.include_inbox };
+        let here = snapshot.project_members(rules.project);
+        let ranked = rank(&columns, &fusion, &circumstances, |document| here.contains(document), count);
+        let terms = query.terms.into_iter().zip(lexical.idf).collect();
+        Found { ranked, terms, postings, columns, vector, cosines, embedding, searching: start.elapsed() }
+    })
+}
+
+/// What no longer holds, or was written too late, is not there.
+fn hide(columns: &mut Columns, rules: &Rules<'_>) {
+    for at in 0..columns.len() {
+        let holds = rules.inactive || columns.flags[at].is_active();
+        let in_time = rules.until.is_none_or(|until| columns.created[at] <= until);
+        columns.visible[at] &= holds && in_time;
+    }
+}
+
+fn count_matches(documents: usize, postings: &[Postings]) -> Vec<u32> {
+    let mut matches = vec![0; documents];
+    for (document, _) in postings.iter().flatten() {
+        if let Some(count) = matches.get_mut(*document as usize) {
+            *count += 1;
+        }
+    }
+    matches
+}

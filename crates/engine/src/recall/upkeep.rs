@@ -1,0 +1,311 @@
+//! Keeping the index true to the notes.
+//!
+//! Two ways lead here. After a change of ours, [`Upkeep::catch_up`] reads what the journal says was touched since the
+//! index was last right, and appends just that: the cost of a save. For everything else (edits in an editor, a sync, a
+//! lost or damaged index, another model), [`Upkeep::refresh`] compares every file by time and size, and by content where
+//! those differ.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use rekindle_core::id::ChangeId;
+use rekindle_core::journal::{Place, Root};
+
+use crate::disk;
+use crate::index::embedding::{Embedder, Known, SAVE_BUDGET};
+use crate::index::{Error as IndexError, Index, Old, PreparedUnit, Snapshot};
+use crate::sources::{self, Listed};
+use crate::vault::{self, Outcome, Vault};
+
+/// How many small segments may lie beside the large one. Each costs a reader some microseconds.
+const FOLD_AT: usize = 48;
+/// How many bytes they may have together.
+const FOLD_AT_BYTES: usize = 1 << 20;
+/// More changed documents than this are folded in at once.
+const APPEND_AT_MOST: usize = 64;
+/// How long a person who asked for an index waits for another process that makes one.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why the index could not be brought up to date. The notes are untouched.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// The notes.
+    #[error(transparent)]
+    Vault(#[from] vault::Error),
+}
+
+/// What [`Upkeep::catch_up`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaughtUp {
+    /// Nothing had changed.
+    Current,
+    /// So many files were read again; so many windows still wait for a vector.
+    Appended {
+        /// Files read again.
+        files: usize,
+        /// Windows without a vector.
+        pending: usize,
+    },
+    /// There is no index, or it knows nothing of the journal: it has to be made from the files.
+    Behind,
+}
+
+/// What [`Upkeep::refresh`] did.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Files that can be recalled from.
+    pub files: usize,
+    /// Files that were read because they are new or changed.
+    pub read: usize,
+    /// Files that are gone.
+    pub gone: usize,
+    /// Vectors that were made.
+    pub embedded: usize,
+    /// Windows that still wait for one.
+    pub pending: usize,
+    /// Documents that can be found.
+    pub documents: usize,
+    /// What could not be read, and why.
+    pub problems: Vec<(String, String)>,
+}
+
+/// How thorough to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Read what changed.
+    Changed,
+    /// Read everything, and keep nothing but vectors of the same text.
+    Everything,
+}
+
+/// A step of a long run, for whoever shows progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// So many of so many files are read.
+    Reading(usize, usize),
+    /// So many of so many vectors are made.
+    Embedding(usize, usize),
+}
+
+/// The index, the notes it is made of, and the model.
+#[derive(Debug)]
+pub struct Upkeep<'a> {
+    /// The notes.
+    pub vault: &'a Vault,
+    /// The index.
+    pub index: &'a Index,
+    /// The model.
+    pub embedder: Embedder<'a>,
+}
+
+impl Upkeep<'_> {
+    /// Indexes what was changed through the vault since the index was last right.
+    pub fn catch_up(&self) -> Result<CaughtUp, Error> {
+        // From here on nobody else appends, so what is read is never older than what they have read.
+        let appender = self.index.appender()?;
+        let snapshot = match self.index.open() {
+            Ok(Some(snapshot)) => snapshot,
+            Ok(None) | Err(IndexError::Damaged { .. }) => return Ok(CaughtUp::Behind),
+            Err(error) => return Err(error.into()),
+        };
+        let Some((touched, newest)) = self.touched_since(snapshot.seen())? else { return Ok(CaughtUp::Behind) };
+        if newest.is_none() {
+            return Ok(CaughtUp::Current);
+        }
+        let mut units = Vec::with_capacity(touched.len());
+        for path in &touched {
+            units.push(PreparedUnit::from(sources::read(self.vault, path)?));
+        }
+        let before: Vec<PreparedUnit> = touched.iter().filter_map(|path| snapshot.unit(path)).collect();
+        let pending = self.embedder.fill(&mut units, &self.known(&snapshot, &before), SAVE_BUDGET);
+        let files = units.len();
+        if !appender.append(&self.embedder.space(), units, newest.as_ref())? {
+            return Ok(CaughtUp::Behind);
+        }
+        drop(appender);
+        let size = snapshot.size();
+        if size.segments >= FOLD_AT || snapshot.delta_bytes >= FOLD_AT_BYTES {
+            match self.fold(Duration::ZERO) {
+                // Somebody else is folding, or will.
+                Ok(()) | Err(Error::Index(IndexError::Busy)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(CaughtUp::Appended { files, pending })
+    }
+
+    /// Vectors of the same text by the same model need not be made again.
+    fn known<'u>(&self, snapshot: &Snapshot, units: impl IntoIterator<Item = &'u PreparedUnit>) -> Known {
+        if snapshot.is_of(&self.embedder.space()) { Known::of(units) } else { Known::default() }
+    }
+
+    /// The files that changes after `seen` touched, and the last of those changes. `None`: the journal does not know
+    /// `seen`. A change that is under way is left for its writer to report.
+    fn touched_since(&self, seen: Option<&ChangeId>) -> Result<Option<(BTreeSet<String>, Option<ChangeId>)>, Error> {
+        let (mut touched, mut newest, mut found) = (BTreeSet::new(), None, seen.is_none());
+        for record in self.vault.changes()? {
+            let record = record?;
+            if Some(&record.change.id) == seen {
+                found = true;
+                break;
+            }
+            if newest.is_none() && record.outcome == Outcome::Pending {
+                continue;
+            }
+            newest.get_or_insert(record.change.id);
+            let places = record.change.ops.iter().filter_map(|op| op.place());
+            touched.extend(places.filter_map(|place| self.path_of(place)));
+        }
+        Ok(found.then_some((touched, newest)))
+    }
+
+    /// How the index calls a file of the vault.
+    fn path_of(&self, place: &Place) -> Option<String> {
+        match place.root {
+            Root::Vault => Some(format!("{}/{}", self.vault.folder_name(), place.path)),
+            Root::Notes => Some(place.path.to_string()),
+            Root::Identity => None,
+        }
+    }
+
+    /// The last change of ours that has ended.
+    fn newest_change(&self) -> Result<Option<ChangeId>, Error> {
+        for record in self.vault.changes()? {
+            let record = record?;
+            if record.outcome != Outcome::Pending {
+                return Ok(Some(record.change.id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether there are changes of ours that the index does not know.
+    pub fn is_behind(&self, snapshot: &Snapshot) -> Result<bool, Error> {
+        Ok(self.newest_change()?.as_ref() != snapshot.seen())
+    }
+
+    /// Puts the small segments into the large one.
+    fn fold(&self, patience: Duration) -> Result<(), Error> {
+        let space = self.embedder.space();
+        let writer = self.index.writer(patience)?;
+        let (all, basis) = writer.load(&space);
+        let seen = basis.as_ref().and_then(Snapshot::seen).cloned();
+        Ok(writer.publish(&space, all, basis.as_ref(), seen.as_ref(), Old::Removed)?)
+    }
+
+    /// Compares every file with what the index knows of it, and reads what changed. `progress` may say stop.
+    pub fn refresh(
+        &self,
+        extent: Extent,
+        progress: &mut dyn FnMut(Step) -> bool,
+    ) -> Result<Report, Error> {
+        // What is changed from here on is for the next time.
+        let newest = self.newest_change()?;
+        let space = self.embedder.space();
+        let writer = self.index.writer(PATIENCE)?;
+        let opened = match self.index.open() {
+            Ok(opened) => opened,
+            Err(IndexError::Damaged { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let opened = opened.filter(|snapshot| extent == Extent::Changed || snapshot.verify().is_ok());
+        let listed = sources::list(self.vault)?;
+        let mut report = Report { files: listed.len(), problems: listed.problems, ..Report::default() };
+        let known = opened.as_ref().map(Snapshot::stamps).unwrap_or_default();
+        let is_changed = |file: &&Listed| {
+            extent == Extent::Everything
+                || known.get(file.path.as_str()).is_none_or(|stamp| (stamp.modified, stamp.size) != (file.modified, file.size))
+        };
+        let changed: Vec<&str> = listed.files.iter().filter(is_changed).map(|file| file.path.as_str()).collect();
+        let there: BTreeSet<&str> = listed.files.iter().map(|file| file.path.as_str()).collect();
+        let gone: Vec<String> =
+            known.keys().filter(|path| !there.contains(*path)).map(|path| (*path).to_owned()).collect();
+        (report.read, report.gone) = (changed.len(), gone.len());
+        let mut units: Vec<PreparedUnit> = Vec::with_capacity(changed.len());
+        for batch in changed.chunks(READ_BATCH) {
+            let (read, problems) = sources::read_many(self.vault, batch);
+            units.extend(read.into_iter().map(PreparedUnit::from));
+            report.problems.extend(problems);
+            if !progress(Step::Reading(units.len(), changed.len())) {
+                break;
+            }
+        }
+        drop(known);
+        let few = units.iter().map(|unit| unit.documents.len()).sum::<usize>() + gone.len() <= APPEND_AT_MOST;
+        match &opened {
+            Some(snapshot) if few && extent == Extent::Changed && snapshot.is_of(&space) => {
+                let is_current = units.is_empty() && gone.is_empty() && snapshot.seen() == newest.as_ref();
+                if !is_current {
+                    let before: Vec<_> = changed.iter().filter_map(|path| snapshot.unit(path)).collect();
+                    self.embedder.fill(&mut units, &Known::of(&before), SAVE_BUDGET);
+                    units.extend(gone.into_iter().map(absent));
+                    self.index.appender()?.append(&space, units, newest.as_ref())?;
+                }
+            }
+            _ => {
+                let mut all = opened.as_ref().map(|snapshot| snapshot.all(&space)).unwrap_or_default();
+                let known = Known::of(all.values());
+                self.embedder.fill(&mut units, &known, Duration::ZERO);
+                if extent == Extent::Everything {
+                    all.clear();
+                }
+                gone.iter().for_each(|path| drop(all.remove(path)));
+                all.extend(units.into_iter().map(|unit| (unit.unit.path.clone(), unit)));
+                writer.publish(&space, all, opened.as_ref(), newest.as_ref(), Old::Removed)?;
+            }
+        }
+        drop(writer);
+        self.report_size(&mut report)?;
+        Ok(report)
+    }
+
+    fn report_size(&self, report: &mut Report) -> Result<(), Error> {
+        if let Some(snapshot) = self.index.open()? {
+            let size = snapshot.size();
+            (report.documents, report.pending) = (size.documents, size.pending);
+        }
+        Ok(())
+    }
+
+    /// Makes the vectors that are missing and publishes them. Others may save, index and recall meanwhile. Says how many
+    /// were made, and whether another process is at it already.
+    pub fn embed(&self, progress: &mut dyn FnMut(Step) -> bool) -> Result<Report, Error> {
+        let mut report = Report::default();
+        let space = self.embedder.space();
+        let path = self.index.folder().join("embed.lock");
+        disk::make_folder(self.index.folder()).map_err(IndexError::io("made", self.index.folder()))?;
+        let _lock = disk::lock(&path, Duration::ZERO).map_err(IndexError::io("locked", &path))?;
+        let Some(snapshot) = self.index.open()? else { return Ok(report) };
+        if snapshot.size().pending > 0 || !snapshot.is_of(&space) {
+            let mut units: Vec<PreparedUnit> = snapshot.all(&space).into_values().collect();
+            drop(snapshot);
+            report.embedded =
+                self.embedder.fill_all(self.index, &mut units.iter_mut().collect::<Vec<_>>(), &mut |done, of| progress(Step::Embedding(done, of)))?;
+            let made = Known::of(&units);
+            drop(units);
+            let writer = self.index.writer(PATIENCE)?;
+            let (mut all, basis): (BTreeMap<_, _>, _) = writer.load(&space);
+            let mut fresh: Vec<PreparedUnit> = std::mem::take(&mut all).into_values().collect();
+            let missing = self.embedder.fill(&mut fresh, &made, Duration::ZERO);
+            all.extend(fresh.into_iter().map(|unit| (unit.unit.path.clone(), unit)));
+            let seen = basis.as_ref().and_then(Snapshot::seen).cloned();
+            writer.publish(&space, all, basis.as_ref(), seen.as_ref(), Old::Removed)?;
+            if missing == 0 {
+                Embedder::clear_partial(self.index)?;
+            }
+        }
+        self.report_size(&mut report)?;
+        Ok(report)
+    }
+}
+
+/// Files read between two reports of progress.
+const READ_BATCH: usize = 1000;
+
+fn absent(path: String) -> PreparedUnit {
+    let unit = rekindle_core::recall::document::Unit { path, stamp: None, documents: Vec::new() };
+    PreparedUnit { unit, documents: Vec::new() }
+}

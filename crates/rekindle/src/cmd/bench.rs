@@ -1,0 +1,113 @@
+//! `rekindle bench`
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use rekindle_embed::Model;
+use rekindle_engine::index::Embedder;
+use rekindle_engine::recall::bench::{self, Message, Question};
+use serde_json::{Value, json};
+
+use crate::error::Failure;
+use crate::output::{Printer, Progress};
+
+/// Measure recall on conversations of your own
+#[derive(Args)]
+#[command(after_help = "\
+Reads lines of JSON on stdin and keeps an index of its own in --store; your vault is not touched. It is the same
+index, model and ranking that a prompt gets, below the cap: the whole order, and `abstain` beside it.
+
+  ingest reads  {\"ns\",\"session\",\"id\",\"ts\",\"role\",\"text\"}
+  query reads   {\"ns\",\"qid\",\"ts\",\"query\"}
+  and answers   {\"qid\",\"results\":[{\"id\",\"score\"}],\"latency_ms\",\"context_tokens\",\"abstain\"}
+
+Examples:
+  rekindle bench ingest --store /tmp/store < corpus.jsonl
+  rekindle bench query --store /tmp/store --k 50 < queries.jsonl > run.jsonl")]
+pub(crate) struct Bench {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Remember messages
+    Ingest {
+        /// Where the index is kept
+        #[arg(long, value_name = "DIR")]
+        store: PathBuf,
+    },
+    /// Answer questions
+    Query {
+        /// Where the index is kept
+        #[arg(long, value_name = "DIR")]
+        store: PathBuf,
+        /// How many messages to name
+        #[arg(long, default_value_t = 50, value_name = "N")]
+        k: usize,
+    },
+}
+
+/// How many hits the agent would be given.
+const SHOWN: usize = 5;
+/// About how many characters a token has.
+const CHARS_PER_TOKEN: usize = 4;
+
+impl Bench {
+    pub(crate) fn run(self, out: &Printer) -> Result<(), Failure> {
+        let embedder = Embedder::new(rekindle_engine::BUILTIN_MODEL, Model::builtin());
+        match self.verb {
+            Verb::Ingest { store } => {
+                let messages: Vec<Message> = bench::lines(io::stdin().lock()).collect::<Result<_, _>>()?;
+                let mut progress = Progress::new(out, "embedding");
+                let mut show = |done: usize, of: usize| {
+                    progress.show(done, of);
+                    true
+                };
+                let done = bench::ingest(&store, embedder, messages, &mut show)?;
+                progress.end();
+                out.json(&done)
+            }
+            Verb::Query { store, k } => {
+                let mut answers = BufWriter::new(io::stdout().lock());
+                for question in bench::lines::<Question>(io::stdin().lock()) {
+                    let answer = answer(&store, embedder, &question?, k)?;
+                    let line = serde_json::to_string(&answer).map_err(Failure::new)?;
+                    writeln!(answers, "{line}")?;
+                }
+                Ok(answers.flush()?)
+            }
+        }
+    }
+}
+
+fn answer(
+    store: &std::path::Path,
+    embedder: Embedder<'_>,
+    question: &Question,
+    k: usize,
+) -> Result<Value, Failure> {
+    let Some((snapshot, found)) = bench::query(store, embedder, question, k)? else {
+        return Ok(
+            json!({"qid": question.qid, "results": [], "latency_ms": 0, "context_tokens": 0, "abstain": true}),
+        );
+    };
+    let mut documents: Vec<_> = found
+        .ranked
+        .iter()
+        .filter_map(|ranked| Some((snapshot.document(ranked.document)?, ranked.score)))
+        .collect();
+    documents.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.id.cmp(&b.0.id)));
+    documents.truncate(k);
+    let shown: usize = documents.iter().take(SHOWN).map(|(document, _)| document.text.chars().count()).sum();
+    let results: Vec<Value> =
+        documents.iter().map(|(document, score)| json!({"id": document.id, "score": score})).collect();
+    Ok(json!({
+        "qid": question.qid,
+        "results": results,
+        "latency_ms": found.searching.as_secs_f64() * 1000.0,
+        "context_tokens": shown.div_ceil(CHARS_PER_TOKEN),
+        "abstain": documents.is_empty(),
+    }))
+}
