@@ -14,6 +14,7 @@ mod stem;
 #[cfg(test)]
 mod tests;
 
+pub(super) use fold::is_unspaced;
 pub use hash::hash;
 
 /// The longest term in bytes. What is longer is cut, and told apart by a hash.
