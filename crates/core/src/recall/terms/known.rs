@@ -1,0 +1,303 @@
+//! Words that the rules would get wrong: function words, which say nothing about what a text is about, and forms that
+//! no ending explains.
+
+use super::hash::hash;
+
+/// What is known about a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// It carries the grammar, not the subject.
+    Stop,
+    /// Its stem.
+    Stem(&'static str),
+}
+
+/// English function words. Contractions stand without their apostrophe, unless that makes another word of them
+/// (shell, well). What a rule may turn on (never, always, without, first) is not here, nor is the month of May.
+const STOP: &str = "a about after all also am an and any are arent as at be because been before being between both \
+    but by can cannot cant could couldnt did didnt do does doesnt doing dont during e.g each etc for from further had \
+    hadnt has hasnt have havent having he hed her here heres hers herself hes him himself his how hows i i.e \
+    if im in into is isnt it itd itll its itself ive just lets me might more most much must my myself no nor not \
+    of off on only or other our ours ourselves out over own same shall shant she shes should shouldnt so \
+    some such than that thats the their theirs them themselves then there theres these they theyd theyll theyre theyve \
+    this those through to too under until up upon us very was wasnt we were werent weve what whats when whens \
+    where wheres whether which while who whom whos whose why whys will with wont would wouldnt you youd youll your \
+    youre yours yourself yourselves youve a.m p.m";
+
+/// Irregular forms and words that look like a form of another. A word beside itself is left as it is.
+const STEMS: [(&str, &str); 193] = [
+    // What the rules would cut off is part of the word.
+    ("customer", "customer"),
+    ("customers", "customer"),
+    ("department", "department"),
+    ("departments", "department"),
+    ("apartment", "apartment"),
+    ("apartments", "apartment"),
+    ("business", "business"),
+    ("businesses", "business"),
+    ("witness", "witness"),
+    ("harness", "harness"),
+    ("early", "early"),
+    ("evening", "evening"),
+    ("evenings", "evening"),
+    ("embed", "embed"),
+    ("embeds", "embed"),
+    ("exceed", "exceed"),
+    ("exceeds", "exceed"),
+    ("exceeded", "exceed"),
+    ("exceeding", "exceed"),
+    ("proceed", "proceed"),
+    ("proceeds", "proceed"),
+    ("succeed", "succeed"),
+    ("succeeds", "succeed"),
+    ("news", "news"),
+    ("always", "always"),
+    ("perhaps", "perhaps"),
+    ("alias", "alias"),
+    ("aliases", "alias"),
+    ("bias", "bias"),
+    ("biases", "bias"),
+    ("canvas", "canvas"),
+    ("canvases", "canvas"),
+    ("atlas", "atlas"),
+    ("pandas", "pandas"),
+    ("kubernetes", "kubernetes"),
+    ("postgres", "postgres"),
+    ("jenkins", "jenkins"),
+    ("gas", "gas"),
+    ("bus", "bus"),
+    ("buses", "bus"),
+    ("virus", "virus"),
+    ("viruses", "virus"),
+    ("status", "status"),
+    ("statuses", "status"),
+    ("focus", "focus"),
+    ("focuses", "focus"),
+    ("security", "secur"),
+    ("reference", "refer"),
+    ("references", "refer"),
+    ("referenced", "refer"),
+    ("analysis", "analys"),
+    ("analyses", "analys"),
+    ("paste", "paste"),
+    ("pastes", "paste"),
+    ("pasted", "paste"),
+    ("pasting", "paste"),
+    // Nouns.
+    ("children", "child"),
+    ("men", "man"),
+    ("women", "woman"),
+    ("feet", "foot"),
+    ("teeth", "tooth"),
+    ("mice", "mous"),
+    ("indices", "index"),
+    ("matrices", "matrix"),
+    ("vertices", "vertex"),
+    ("criteria", "criterion"),
+    ("schemata", "schema"),
+    ("wives", "wife"),
+    ("knives", "knife"),
+    ("shelves", "shelf"),
+    ("halves", "half"),
+    // Verbs.
+    ("ate", "eat"),
+    ("eaten", "eat"),
+    ("began", "begin"),
+    ("begun", "begin"),
+    ("bought", "buy"),
+    ("bring", "bring"),
+    ("brought", "bring"),
+    ("broke", "break"),
+    ("broken", "break"),
+    ("built", "build"),
+    ("came", "come"),
+    ("caught", "catch"),
+    ("chose", "choos"),
+    ("chosen", "choos"),
+    ("dealt", "deal"),
+    ("died", "die"),
+    ("dying", "die"),
+    ("drank", "drink"),
+    ("drawn", "draw"),
+    ("drew", "draw"),
+    ("driven", "drive"),
+    ("drove", "drive"),
+    ("fallen", "fall"),
+    ("fell", "fall"),
+    ("felt", "feel"),
+    ("flew", "fly"),
+    ("flown", "fly"),
+    ("fly", "fly"),
+    ("flies", "fly"),
+    ("flying", "fly"),
+    ("forgot", "forget"),
+    ("forgotten", "forget"),
+    ("fought", "fight"),
+    ("found", "find"),
+    ("froze", "freez"),
+    ("frozen", "freez"),
+    ("gave", "give"),
+    ("given", "give"),
+    ("goes", "go"),
+    ("going", "go"),
+    ("gone", "go"),
+    ("went", "go"),
+    ("got", "get"),
+    ("gotten", "get"),
+    ("grew", "grow"),
+    ("grown", "grow"),
+    ("heard", "hear"),
+    ("held", "hold"),
+    ("hid", "hide"),
+    ("hidden", "hide"),
+    ("kept", "keep"),
+    ("knew", "know"),
+    ("known", "know"),
+    ("laid", "lay"),
+    ("learnt", "learn"),
+    ("led", "lead"),
+    ("lent", "lend"),
+    ("lie", "lie"),
+    ("lies", "lie"),
+    ("lying", "lie"),
+    ("lost", "lose"),
+    ("made", "make"),
+    ("meant", "mean"),
+    ("met", "meet"),
+    ("paid", "pay"),
+    ("ran", "run"),
+    ("rode", "ride"),
+    ("ridden", "ride"),
+    ("said", "say"),
+    ("sang", "sing"),
+    ("sung", "sing"),
+    ("saw", "see"),
+    ("seen", "see"),
+    ("sent", "send"),
+    ("shaken", "shake"),
+    ("shook", "shake"),
+    ("shot", "shoot"),
+    ("shown", "show"),
+    ("slept", "sleep"),
+    ("sold", "sell"),
+    ("spent", "spend"),
+    ("spoke", "speak"),
+    ("spoken", "speak"),
+    ("stole", "steal"),
+    ("stolen", "steal"),
+    ("stood", "stand"),
+    ("stuck", "stick"),
+    ("swam", "swim"),
+    ("swum", "swim"),
+    ("taken", "take"),
+    ("took", "take"),
+    ("taught", "teach"),
+    ("thought", "think"),
+    ("threw", "throw"),
+    ("thrown", "throw"),
+    ("told", "tell"),
+    ("tore", "tear"),
+    ("torn", "tear"),
+    ("tying", "tie"),
+    ("understood", "understand"),
+    ("woke", "wake"),
+    ("woken", "wake"),
+    ("won", "win"),
+    ("wore", "wear"),
+    ("worn", "wear"),
+    ("written", "write"),
+    ("wrote", "write"),
+    ("overridden", "overrid"),
+    ("overrode", "overrid"),
+    ("override", "overrid"),
+    ("rebuilt", "rebuild"),
+    ("rewritten", "rewrit"),
+    ("rewrote", "rewrit"),
+    ("reran", "rerun"),
+    ("spun", "spin"),
+    ("split", "split"),
+    ("bound", "bound"),
+    ("hung", "hang"),
+    ("sought", "seek"),
+    ("struck", "strike"),
+    ("drunk", "drink"),
+    ("quizzes", "quiz"),
+];
+
+const SLOTS: usize = 1024;
+
+/// Open addressing over term hashes. No two words of the lists above share a hash (a test says so), so a hash that is
+/// here is the word.
+static TABLE: [(u64, Option<Known>); SLOTS] = table();
+
+const fn table() -> [(u64, Option<Known>); SLOTS] {
+    let mut table = [(0, None); SLOTS];
+    let bytes = STOP.as_bytes();
+    let (mut from, mut at) = (0, 0);
+    while at <= bytes.len() {
+        if at == bytes.len() || bytes[at] == b' ' {
+            let (_, rest) = bytes.split_at(from);
+            let (word, _) = rest.split_at(at - from);
+            if let Ok(word) = std::str::from_utf8(word)
+                && !word.is_empty()
+            {
+                insert(&mut table, word, Known::Stop);
+            }
+            from = at + 1;
+        }
+        at += 1;
+    }
+    let mut next = 0;
+    while next < STEMS.len() {
+        insert(&mut table, STEMS[next].0, Known::Stem(STEMS[next].1));
+        next += 1;
+    }
+    table
+}
+
+const fn insert(table: &mut [(u64, Option<Known>); SLOTS], word: &str, known: Known) {
+    let hash = hash(word);
+    let mut slot = hash as usize % SLOTS;
+    while table[slot].1.is_some() && table[slot].0 != hash {
+        slot = (slot + 1) % SLOTS;
+    }
+    table[slot] = (hash, Some(known));
+}
+
+/// What is known about a word in lower case, without apostrophes.
+pub(super) fn known(word: &str) -> Option<Known> {
+    let wanted = hash(word);
+    let mut slot = wanted as usize % SLOTS;
+    loop {
+        match TABLE[slot] {
+            (hash, Some(known)) if hash == wanted => return Some(known),
+            (_, None) => return None,
+            _ => slot = (slot + 1) % SLOTS,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_word_is_in_the_table_once() {
+        let stop: Vec<&str> = STOP.split_whitespace().collect();
+        let all: Vec<&str> = stop.iter().copied().chain(STEMS.iter().map(|(word, _)| *word)).collect();
+        let distinct: HashSet<&str> = all.iter().copied().collect();
+        let hashes: HashSet<u64> = all.iter().map(|word| hash(word)).collect();
+        assert_eq!((distinct.len(), hashes.len()), (all.len(), all.len()));
+        for word in &stop {
+            assert_eq!(known(word), Some(Known::Stop), "{word}");
+        }
+        for (word, stem) in STEMS {
+            assert_eq!(known(word), Some(Known::Stem(stem)), "{word}");
+        }
+        for word in ["shell", "hell", "memory", "", "never"] {
+            assert_eq!(known(word), None, "{word}");
+        }
+    }
+}

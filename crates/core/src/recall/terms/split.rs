@@ -1,0 +1,446 @@
+//! Text taken apart: words between blanks, names inside them, words inside names.
+//!
+//! What stands between two blanks is looked at for itself, so the terms of two texts are the terms of the two joined by
+//! a blank. A name is taken whole and in its parts, on three levels: a path (`core/src/lib.rs`), what is between its
+//! slashes (`lib.rs`, `std::fs::File`), and the words of each name (`parse_token`, `parseToken`, `parse-token`).
+
+use std::ops::Range;
+
+use super::fold::{fold, is_joiner, is_unspaced, is_word};
+use super::hash::hash;
+use super::known::{Known, known};
+use super::stem::stem;
+use super::{MAX_TERM_BYTES, Term};
+
+/// A name longer than this is no name, and only its parts are taken.
+const MAX_WHOLE_BYTES: usize = 256;
+
+pub(super) struct Splitter<F> {
+    take: F,
+    /// How many running words there were so far.
+    words: u32,
+    /// The text between two blanks, folded.
+    folded: String,
+    /// The term in the making.
+    term: String,
+}
+
+/// What the parts of a name turned out to be.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// How many parts there are.
+    parts: usize,
+    /// Whether one of them says something.
+    telling: bool,
+    /// Whether it is written as only code writes.
+    code: bool,
+}
+
+impl<F: FnMut(Term<'_>)> Splitter<F> {
+    pub(super) fn new(take: F) -> Self {
+        Self { take, words: 0, folded: String::new(), term: String::with_capacity(2 * MAX_TERM_BYTES) }
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        let mut at = 0;
+        while at < text.len() {
+            if let Some(plain) = plain_word(text.as_bytes(), at) {
+                self.simple(&text[plain.word]);
+                at = plain.end;
+            } else {
+                let end = piece_end(text, at);
+                self.piece(&text[at..end]);
+                at = end + text[end..].chars().next().map_or(0, char::len_utf8);
+            }
+        }
+    }
+
+    /// A word without any inner structure: nearly all of prose.
+    fn simple(&mut self, word: &str) {
+        self.term.clear();
+        self.term.push_str(word);
+        self.term.make_ascii_lowercase();
+        self.finish_word(self.words);
+        self.words += 1;
+    }
+
+    /// Anything between two blanks.
+    pub(super) fn piece(&mut self, piece: &str) {
+        if piece.is_ascii() {
+            return self.names(piece);
+        }
+        let mut folded = std::mem::take(&mut self.folded);
+        fold(piece, &mut folded);
+        self.names(&folded);
+        self.folded = folded;
+    }
+
+    /// The names in a piece: runs of word characters and what joins them.
+    fn names(&mut self, piece: &str) {
+        let mut from = 0;
+        while let Some(start) = piece[from..].find(|c| is_word(c) || is_joiner(c)).map(|at| from + at) {
+            let end = name_end(piece, start);
+            self.name_with_marks(&piece[start..end], &piece[end..]);
+            from = end;
+        }
+    }
+
+    /// A name with the marks that may stand around it: `--force`, `c++`, `c#`.
+    fn name_with_marks(&mut self, run: &str, after: &str) {
+        let name = run.trim_matches(is_joiner_or_colon);
+        if name.is_empty() {
+            return;
+        }
+        let word = self.words;
+        self.path(name, run.starts_with(['/', '\\']));
+        let dashes = run[..run.find(is_word).unwrap_or(0)].bytes().rev().take_while(|b| *b == b'-').count();
+        let is_flag = match dashes {
+            1 => name.len() <= 3 && name.starts_with(|c: char| c.is_ascii_alphabetic()),
+            2 => name.starts_with(|c: char| c.is_ascii_alphabetic()),
+            _ => false,
+        };
+        let is_letters = name.bytes().all(|b| b.is_ascii_alphabetic());
+        if is_flag && name.len() <= MAX_TERM_BYTES {
+            self.term.clear();
+            self.term.push_str(&"--"[..dashes]);
+            self.term.push_str(name);
+            self.finish_whole(word, true);
+        } else if is_letters && run.ends_with(name) && ends_with_mark(name, after) {
+            self.term.clear();
+            self.term.push_str(name);
+            self.term.push_str(if after.starts_with('#') { "#" } else { "++" });
+            self.finish_whole(word, true);
+        }
+    }
+
+    /// The first level: what is between slashes.
+    fn path(&mut self, path: &str, rooted: bool) -> Seen {
+        let word = self.words;
+        let mut all = Seen::default();
+        let mut structured = false;
+        for part in path.split(['/', '\\']) {
+            let part = part.trim_matches(is_joiner_or_colon);
+            if part.is_empty() {
+                continue;
+            }
+            let seen = self.dotted(part);
+            structured |= seen.parts > 1;
+            all = Seen { parts: all.parts + 1, telling: all.telling | seen.telling, code: seen.code };
+            if all.parts == 1 && !path.contains(['/', '\\']) {
+                return seen;
+            }
+        }
+        if all.parts > 1 && all.telling && path.len() <= MAX_WHOLE_BYTES {
+            self.term.clear();
+            for part in path.split(['/', '\\']).map(|part| part.trim_matches(is_joiner_or_colon)) {
+                if !self.term.is_empty() && !part.is_empty() {
+                    self.term.push('/');
+                }
+                push_normal(part, &mut self.term);
+            }
+            // `read/write` is prose, `src/main.rs` and `a/b/c` are not.
+            self.finish_whole(word, structured || rooted || all.parts > 2);
+        }
+        all
+    }
+
+    /// The second level: what is between dots, `::` and `@`.
+    fn dotted(&mut self, name: &str) -> Seen {
+        let word = self.words;
+        let is_dot = |c| matches!(c, '.' | '@' | ':');
+        let mut parts = name.split(is_dot).filter(|part| !part.is_empty());
+        if let (Some(only), None) = (parts.next(), parts.next()) {
+            return self.name(only, false);
+        }
+        let mut all = Seen { parts: 0, telling: false, code: true };
+        for part in name.split(is_dot) {
+            let part = part.trim_matches(is_joiner);
+            if !part.is_empty() {
+                let seen = self.name(part, true);
+                all.parts += 1;
+                all.telling |= seen.telling || part.bytes().any(|b| b.is_ascii_digit());
+            }
+        }
+        if name.len() <= MAX_WHOLE_BYTES {
+            self.term.clear();
+            let numbered = matches!(name.as_bytes(), [b'v' | b'V', b'0'..=b'9', ..]);
+            let mut last = ' ';
+            for c in name[usize::from(numbered)..].chars() {
+                let c = if c == ':' { '.' } else { c };
+                if !(c == '.' && last == '.') {
+                    push_normal_char(c, &mut self.term);
+                }
+                last = c;
+            }
+            self.finish_whole(word, true);
+        }
+        all
+    }
+
+    /// The third level: the words of a name.
+    fn name(&mut self, name: &str, inside: bool) -> Seen {
+        let word = self.words;
+        if name.len() > MAX_TERM_BYTES && !name.contains(is_unspaced) {
+            self.term.clear();
+            push_normal(name, &mut self.term);
+            self.finish_whole(word, true);
+            self.words += 1;
+            return Seen { parts: 1, telling: true, code: true };
+        }
+        let mut seen = Seen::default();
+        for part in name.split(['_', '-']).filter(|part| !part.is_empty()) {
+            let of_many = inside || part.len() < name.len();
+            let found = self.humps(part, of_many);
+            seen.parts += found.parts;
+            seen.telling |= found.telling;
+            seen.code |= found.code;
+        }
+        seen.code |= name.contains('_') || name.bytes().any(|b| b.is_ascii_digit());
+        seen.code &= !name.contains('\'');
+        if seen.parts > 1 && seen.telling && !name.contains(is_unspaced) {
+            self.term.clear();
+            push_normal(name, &mut self.term);
+            stem(&mut self.term);
+            self.finish_whole(word, seen.code);
+        }
+        seen
+    }
+
+    /// The words of `camelCase`, and of scripts that have no spaces.
+    fn humps(&mut self, name: &str, of_many: bool) -> Seen {
+        let count = humps(name).count();
+        if count == 1 || count * 2 > name.len() {
+            return self.word(name, of_many);
+        }
+        let mut seen = Seen { code: true, ..Seen::default() };
+        for hump in humps(name) {
+            if hump.starts_with(is_unspaced) {
+                self.pairs(hump);
+                seen.telling = true;
+                // A word beside it in another script makes no name of the two.
+                continue;
+            }
+            seen.telling |= self.word(hump, true).telling;
+            seen.parts += 1;
+        }
+        seen.code = seen.parts > 1;
+        seen
+    }
+
+    /// One word. A single letter or digit says nothing where it is a part of a name.
+    fn word(&mut self, word: &str, of_many: bool) -> Seen {
+        if word.starts_with(is_unspaced) {
+            self.pairs(word);
+            return Seen { parts: 1, telling: true, code: false };
+        }
+        let at = self.words;
+        let mut parts = word.split('\'');
+        let first = parts.next().unwrap_or(word);
+        self.term.clear();
+        self.words += 1;
+        match (parts.next(), parts.next()) {
+            // The article before a French word, the O before an Irish name.
+            (Some(rest), None) if first.len() == 1 && rest.len() > 2 => push_lower(rest, &mut self.term),
+            (Some(rest), None) if is_contraction(rest) => push_lower(first, &mut self.term),
+            _ => word.split('\'').for_each(|part| push_lower(part, &mut self.term)),
+        }
+        if of_many && self.term.len() == 1 {
+            return Seen { parts: 1, telling: false, code: false };
+        }
+        if !is_code(&self.term) {
+            let telling = self.finish_word(at);
+            return Seen { parts: 1, telling, code: false };
+        }
+        // `python3` is Python too.
+        let letters = self.term.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+        let is_numbered =
+            (3..40).contains(&letters) && self.term[letters..].bytes().all(|b| b.is_ascii_digit());
+        self.finish_whole(at, true);
+        if is_numbered {
+            self.term.truncate(letters);
+            self.finish_word(at);
+        }
+        Seen { parts: 1, telling: true, code: true }
+    }
+
+    /// Two characters at a time; a running word for every two.
+    fn pairs(&mut self, run: &str) {
+        let mut chars = run.char_indices().map(|(at, c)| at + c.len_utf8());
+        let (mut start, mut end) = (0, chars.next().unwrap_or(0));
+        let mut count: u32 = 1;
+        for next in chars {
+            self.emit(&run[start..next], self.words + (count - 1) / 2, false);
+            (start, end) = (end, next);
+            count += 1;
+        }
+        if count == 1 {
+            self.emit(&run[start..end], self.words, false);
+        }
+        self.words += count.div_ceil(2);
+    }
+
+    /// Hands over the word in `term`, stemmed, unless it is a stop word. Whether it was handed over.
+    fn finish_word(&mut self, word: u32) -> bool {
+        match known(&self.term) {
+            Some(Known::Stop) => return false,
+            Some(Known::Stem(own)) => {
+                (self.take)(Term { text: own, word, identifier: false });
+                return true;
+            }
+            None => stem(&mut self.term),
+        }
+        self.finish(word, false)
+    }
+
+    /// Hands over the name in `term` as it is.
+    fn finish_whole(&mut self, word: u32, identifier: bool) -> bool {
+        self.term.make_ascii_lowercase();
+        if known(&self.term) == Some(Known::Stop) {
+            return false;
+        }
+        self.finish(word, identifier)
+    }
+
+    fn finish(&mut self, word: u32, identifier: bool) -> bool {
+        if self.term.is_empty() {
+            return false;
+        }
+        if self.term.len() > MAX_TERM_BYTES {
+            let number = hash(&self.term);
+            self.term.truncate(self.term.floor_char_boundary(MAX_TERM_BYTES - 17));
+            self.term.push_str(&format!("~{number:016x}"));
+        }
+        (self.take)(Term { text: &self.term, word, identifier });
+        true
+    }
+
+    fn emit(&mut self, text: &str, word: u32, identifier: bool) {
+        (self.take)(Term { text, word, identifier });
+    }
+}
+
+/// A piece that is a word, in lower case or with one capital, with punctuation around it.
+struct Plain {
+    word: Range<usize>,
+    /// Where the piece ends.
+    end: usize,
+}
+
+/// The plain word that begins at `at`, if the piece there is one. What this answers, the long way answers too (a test
+/// says so); it is here because most pieces are like that.
+fn plain_word(text: &[u8], at: usize) -> Option<Plain> {
+    let opens = |b: &u8| matches!(b, b'(' | b'"' | b'\'' | b'*' | b'`' | b'[');
+    let closes = |b: &u8| {
+        matches!(b, b'.' | b',' | b';' | b':' | b'!' | b'?' | b')' | b'"' | b'\'' | b'*' | b'`' | b']')
+    };
+    let start = at + text[at..].iter().take_while(|b| opens(b)).count();
+    if !text.get(start)?.is_ascii_alphabetic() {
+        return None;
+    }
+    let after = start + 1 + text[start + 1..].iter().take_while(|b| b.is_ascii_lowercase()).count();
+    let end = after + text[after..].iter().take_while(|b| closes(b)).count();
+    let ends = text.get(end).is_none_or(|b| matches!(b, b' ' | b'\t'..=b'\r'));
+    (ends && after - start <= MAX_TERM_BYTES).then_some(Plain { word: start..after, end })
+}
+
+/// Where the piece at `at` ends: at the next white space.
+fn piece_end(text: &str, at: usize) -> usize {
+    text[at..].find(char::is_whitespace).map_or(text.len(), |length| at + length)
+}
+
+fn is_joiner_or_colon(c: char) -> bool {
+    is_joiner(c) || c == ':'
+}
+
+/// Where a run of word characters and joiners ends. A colon belongs to it only if it is doubled.
+fn name_end(piece: &str, start: usize) -> usize {
+    let mut at = start;
+    while let Some(c) = piece[at..].chars().next() {
+        if is_word(c) || is_joiner(c) {
+            at += c.len_utf8();
+        } else if piece[at..].starts_with("::") {
+            at += 2;
+        } else {
+            break;
+        }
+    }
+    at
+}
+
+/// Whether `c++`, `c#` and the like end here.
+fn ends_with_mark(name: &str, after: &str) -> bool {
+    let rest = match after.strip_prefix("++") {
+        Some(rest) => rest,
+        None if name.len() <= 2 => match after.strip_prefix('#') {
+            Some(rest) => rest,
+            None => return false,
+        },
+        None => return false,
+    };
+    !rest.starts_with(|c| is_word(c) || matches!(c, '+' | '#'))
+}
+
+fn is_contraction(rest: &str) -> bool {
+    ["s", "d", "m", "re", "ve", "ll"].iter().any(|ending| rest.eq_ignore_ascii_case(ending))
+}
+
+/// Whether a word in lower case mixes letters and digits as codes do (`e0277`, `sha256`, `8762cce`) and people do not
+/// (`10am`, `2nd`, `90s`).
+fn is_code(word: &str) -> bool {
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let leading = word.bytes().take_while(u8::is_ascii_digit).count();
+    digits > 0 && digits < word.len() && !(leading == digits && word.len() - digits <= 2)
+}
+
+/// The words of a name in `camelCase`, and its runs in scripts without spaces. `HTTPServer` is two, `URLs` is one.
+fn humps(name: &str) -> impl Iterator<Item = &str> {
+    let mut rest = name;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (hump, after) = rest.split_at(hump_end(rest));
+        rest = after;
+        Some(hump)
+    })
+}
+
+fn hump_end(name: &str) -> usize {
+    let mut chars = name.char_indices().peekable();
+    let Some((_, mut last)) = chars.next() else { return 0 };
+    let mut capitals = usize::from(last.is_uppercase());
+    let mut start_of_last = 0;
+    while let Some((at, c)) = chars.next() {
+        if is_unspaced(last) != is_unspaced(c) || (c.is_uppercase() && !last.is_uppercase()) {
+            return at;
+        }
+        if c.is_lowercase() && last.is_uppercase() && capitals > 1 {
+            let is_plural = c == 's' && !chars.peek().is_some_and(|(_, next)| next.is_lowercase());
+            if !is_plural {
+                return start_of_last;
+            }
+        }
+        capitals = if c.is_uppercase() { capitals + 1 } else { 0 };
+        (last, start_of_last) = (c, at);
+    }
+    name.len()
+}
+
+/// A name as it is compared: `fooBar`, `foo_bar` and `foo-bar` are one.
+fn push_normal(name: &str, out: &mut String) {
+    name.chars().for_each(|c| push_normal_char(c, out));
+}
+
+fn push_normal_char(c: char, out: &mut String) {
+    if !matches!(c, '_' | '-' | '\'') {
+        push_lower_char(c, out);
+    }
+}
+
+fn push_lower(word: &str, out: &mut String) {
+    word.chars().for_each(|c| push_lower_char(c, out));
+}
+
+fn push_lower_char(c: char, out: &mut String) {
+    if c.is_ascii() { out.push(c.to_ascii_lowercase()) } else { out.extend(c.to_lowercase()) }
+}

@@ -1,0 +1,254 @@
+//! A long text in pieces that an embedding can hold: each as long as a model reads well, overlapping, so that what
+//! stands on a border stands whole in one of them (STO-13).
+
+use super::terms::is_unspaced;
+
+/// How many running words a window has.
+pub const WORDS: usize = 170;
+/// How many words after its predecessor a window begins.
+pub const STRIDE: usize = 140;
+/// How many windows a text has at most. In a longer one they stand further apart and are longer.
+pub const MAX_WINDOWS: usize = 64;
+
+/// How many words before its place a window may begin or end, to do so where a sentence or a line does.
+const SLACK: usize = 14;
+/// A word has at most this many letters; a longer run counts as several, as models read it.
+const LETTERS: usize = 10;
+
+/// Words are counted in halves: a character of a script without spaces is half a word.
+const HALVES: usize = 2;
+
+/// A piece of a text, in bytes, on character boundaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its first byte.
+    pub start: usize,
+    /// The byte after its last.
+    pub end: usize,
+}
+
+/// How well a text can be cut before a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Border {
+    /// Inside a long run of letters.
+    Inside,
+    /// Between two words.
+    Word,
+    /// After a sentence.
+    Sentence,
+    /// At the beginning of a line.
+    Line,
+    /// After an empty line.
+    Paragraph,
+}
+
+/// The beginning of a word.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    at: usize,
+    /// How many halves of a word are before it.
+    before: usize,
+    border: Border,
+}
+
+/// The windows of `text`, in order. They cover all of it, and neighbours overlap. A text without anything to see has
+/// none, a short one has one.
+pub fn windows(text: &str) -> Vec<Window> {
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let whole = Window { start: 0, end: text.len() };
+    // Nothing shorter in bytes can have so many words, and most texts are.
+    if text.len() <= WORDS {
+        return vec![whole];
+    }
+    let (marks, total) = marks(text);
+    let (size, mut stride) = (WORDS * HALVES, STRIDE * HALVES);
+    if total <= size {
+        return vec![whole];
+    }
+    let overlap = size - stride;
+    stride = stride.max((total - size).div_ceil(MAX_WINDOWS - 1));
+    let size = stride + overlap;
+    let count = 1 + (total - size).div_ceil(stride);
+    let starts = (0..count).map(|nth| border_near(&marks, nth * stride));
+    let ends = (0..count).map(|nth| match nth + 1 == count {
+        true => text.len(),
+        false => border_near(&marks, nth * stride + size),
+    });
+    starts.zip(ends).map(|(start, end)| Window { start, end }).collect()
+}
+
+/// The lines of `text` on which a window stands, counted from 1, both included; blank lines at its ends aside.
+pub fn lines(text: &str, window: Window) -> (u32, u32) {
+    let inside = &text[window.start..window.end];
+    let leading = inside.len() - inside.trim_start().len();
+    let visible = inside.trim();
+    let breaks = |text: &str| u32::try_from(text.bytes().filter(|b| *b == b'\n').count()).unwrap_or(u32::MAX);
+    let first = breaks(&text[..window.start + leading]).saturating_add(1);
+    (first, first.saturating_add(breaks(visible)))
+}
+
+/// Where to cut near the word that `place` halves precede: at the best border in the slack before it, the latest of
+/// several.
+fn border_near(marks: &[Mark], place: usize) -> usize {
+    if place == 0 {
+        return 0;
+    }
+    let after = marks.partition_point(|mark| mark.before <= place);
+    let from = marks.partition_point(|mark| mark.before + SLACK * HALVES < place);
+    marks[from..after].iter().max_by_key(|mark| mark.border).map_or(0, |mark| mark.at)
+}
+
+/// Where the words begin, and how many halves of a word there are.
+fn marks(text: &str) -> (Vec<Mark>, usize) {
+    let mut marks = Vec::with_capacity(text.len() / 5);
+    let mut total = 0;
+    let mut border = Border::Paragraph;
+    // How many letters of the run so far are a word; a run begins with its first.
+    let mut letters = 0;
+    let mut blank_line = true;
+    let mut ended = false;
+    for (at, c) in text.char_indices() {
+        if is_unspaced(c) {
+            marks.push(Mark { at, before: total, border });
+            total += 1;
+            (border, letters, blank_line, ended) = (Border::Word, 0, false, false);
+        } else if c.is_alphanumeric() {
+            if letters % LETTERS == 0 {
+                let border = if letters == 0 { border } else { Border::Inside };
+                marks.push(Mark { at, before: total, border });
+                total += HALVES;
+            }
+            letters += 1;
+            (border, blank_line, ended) = (Border::Inside, false, false);
+        } else {
+            letters = 0;
+            match c {
+                '\n' if blank_line => border = Border::Paragraph,
+                '\n' => (border, blank_line) = (border.max(Border::Line), true),
+                '。' | '！' | '？' => border = border.max(Border::Sentence),
+                '.' | '!' | '?' => ended = true,
+                _ if c.is_whitespace() && ended => border = border.max(Border::Sentence),
+                _ if c.is_whitespace() => border = border.max(Border::Word),
+                // Brackets and quotes after the end of a sentence do not undo it.
+                _ => ended &= matches!(c, ')' | '"' | '\'' | '”' | '’' | '»' | ']'),
+            }
+        }
+    }
+    (marks, total)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn words(count: usize) -> String {
+        (0..count).map(|number| format!("w{number}")).collect::<Vec<_>>().join(" ")
+    }
+
+    fn counted(text: &str) -> usize {
+        marks(text).1.div_ceil(HALVES)
+    }
+
+    #[test]
+    fn short_texts_are_one_window_and_empty_ones_none() {
+        assert_eq!(windows(""), []);
+        assert_eq!(windows(" \n\t "), []);
+        for text in ["one", "…", &words(WORDS)] {
+            assert_eq!(windows(text), [Window { start: 0, end: text.len() }]);
+        }
+    }
+
+    #[test]
+    fn sto_13_long_texts_are_split_with_overlap() {
+        let text = words(WORDS + 1);
+        let found = windows(&text);
+        assert_eq!(found.len(), 2);
+        assert!(counted(&text[..found[0].end]) <= WORDS && counted(&text[..found[0].end]) >= WORDS - SLACK);
+        assert!(counted(&text[..found[1].start]) <= STRIDE);
+        assert_eq!(windows(&words(WORDS + STRIDE)).len(), 2);
+        assert_eq!(windows(&words(WORDS + STRIDE + 1)).len(), 3);
+    }
+
+    #[test]
+    fn windows_begin_where_lines_and_sentences_do() {
+        let sentence = "The staging database listens on another port. ";
+        let text = sentence.repeat(60);
+        for window in windows(&text) {
+            assert!(text[window.start..].starts_with("The staging"));
+        }
+        let text = text.replacen("The staging", "\n\nThe staging", 20);
+        let found = windows(&text);
+        assert!(text[..found[1].start].ends_with("\n\n"), "{:?}", &text[found[1].start..][..40]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_count_by_halves() {
+        assert_eq!(windows(&"設".repeat(2 * WORDS)).len(), 1);
+        assert_eq!(windows(&"設".repeat(2 * WORDS + 1)).len(), 2);
+    }
+
+    #[test]
+    fn long_runs_count_as_several_words() {
+        assert_eq!(windows(&"x".repeat(WORDS * LETTERS)).len(), 1);
+        assert_eq!(windows(&"x".repeat(WORDS * LETTERS + 1)).len(), 2);
+    }
+
+    #[test]
+    fn huge_texts_have_few_windows() {
+        let text = words(500_000);
+        let found = windows(&text);
+        assert_eq!(found.len(), MAX_WINDOWS);
+        assert_eq!(found.last().map(|window| window.end), Some(text.len()));
+    }
+
+    #[test]
+    fn windows_keep_their_place() {
+        let text = "one\ntwo\n\nthree\n";
+        assert_eq!(lines(text, Window { start: 0, end: text.len() }), (1, 4));
+        assert_eq!(lines(text, Window { start: 4, end: 8 }), (2, 2));
+        assert_eq!(lines(text, Window { start: 7, end: 15 }), (4, 4));
+    }
+
+    fn texts() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            any::<char>().prop_map(|c| String::from(c).repeat(7)),
+            "([a-z]{1,12}[ .]{1,2}){1,40}",
+            "[a-z]{1,30}\n{0,3}",
+            Just("設定を変更。".repeat(9)),
+            Just("x".repeat(400)),
+        ];
+        proptest::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn windows_cover_the_text_in_order(text in texts()) {
+            let found = windows(&text);
+            prop_assert!(found.len() <= MAX_WINDOWS);
+            prop_assert_eq!(found.is_empty(), text.trim().is_empty());
+            for window in &found {
+                prop_assert!(text.is_char_boundary(window.start) && text.is_char_boundary(window.end));
+                prop_assert!(window.start < window.end);
+                let (first, last) = lines(&text, *window);
+                prop_assert!(first <= last && last as usize <= text.split('\n').count());
+            }
+            if let (Some(first), Some(last)) = (found.first(), found.last()) {
+                prop_assert_eq!((first.start, last.end), (0, text.len()));
+            }
+            for pair in found.windows(2) {
+                prop_assert!(pair[0].start < pair[1].start && pair[0].end < pair[1].end);
+                prop_assert!(counted(&text[pair[1].start..pair[0].end]) >= WORDS - STRIDE - SLACK);
+            }
+            if found.len() < MAX_WINDOWS {
+                // A cut inside a word counts it twice.
+                prop_assert!(found.iter().all(|w| counted(&text[w.start..w.end]) <= WORDS + SLACK + 1));
+            }
+        }
+    }
+}
