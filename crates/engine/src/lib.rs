@@ -3,6 +3,7 @@
 //! - [`home`], [`config`], [`environment`], [`clock`], [`random`]: where things are, how they are set, what time it is
 //! - [`project`]: which project a folder belongs to
 //! - [`disk`]: the few ways a file may be written
+//! - [`models`]: what turns text into vectors
 //! - [`vault`]: the only writer of Markdown
 //! - [`sessions`]: which sessions began and were not looked at yet
 //! - [`identity`]: who the agent is, and whether every agent reads the same files
@@ -15,6 +16,7 @@ pub mod doctor;
 pub mod environment;
 pub mod home;
 pub mod identity;
+pub mod models;
 pub mod project;
 pub mod random;
 pub mod sessions;

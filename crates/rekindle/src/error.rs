@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use rekindle_engine::{config, home, identity, setup, vault};
+use rekindle_engine::{config, home, identity, models, setup, vault};
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -74,6 +74,13 @@ impl From<identity::Error> for Failure {
     fn from(error: identity::Error) -> Self {
         let hint = error.hint();
         Self { hint, ..Self::new(error) }
+    }
+}
+
+impl From<models::Error> for Failure {
+    fn from(error: models::Error) -> Self {
+        let code = if error.is_usage() { 2 } else { 1 };
+        Self { hint: error.hint(), code, ..Self::new(&error) }
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
         Command::Init(init) => return init.run(&cli.global, out),
         Command::Completions(completions) => return completions.run(out),
         Command::Redact(redact) => return redact.run(out),
-        Command::Model(model) => return model.run(out),
+        Command::Model(model) => return model.run(&cli.global, out),
         Command::Config(config) => return config.run(&cli.global, out),
         Command::Doctor(doctor) => return doctor.run(&cli.global, out),
         command => command,
