@@ -53,6 +53,9 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Content> {
     if !metadata.is_file() {
         return Ok(Content::NotAFile);
     }
+    if metadata.len() > limit {
+        return Ok(Content::TooLarge(metadata.len()));
+    }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(limit)).unwrap_or(0) + 1);
     match File::open(path) {
         Ok(file) => file.take(limit + 1).read_to_end(&mut bytes)?,
@@ -178,6 +181,18 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let like = path.exists().then_some(path);
     stage(&staged, bytes, like).and_then(|()| std::fs::rename(&staged, path)).inspect_err(|_| {
         // The error that brought us here is the one to report; a left-over is swept by `doctor`.
+        remove(&staged).unwrap_or_default();
+    })?;
+    sync_folder(folder)
+}
+
+/// Writes a machine's own file as a whole, unless the name is taken: then `AlreadyExists`, and nothing has happened.
+pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    make_folder(folder)?;
+    let staged = free_name(folder, "write-")?;
+    stage(&staged, bytes, None).and_then(|()| publish(&staged, path)).inspect_err(|_| {
+        // As above.
         remove(&staged).unwrap_or_default();
     })?;
     sync_folder(folder)
@@ -369,6 +384,25 @@ mod tests {
         assert_eq!(std::fs::read(&b).unwrap(), b"theirs");
         publish(&a, &folder.path().join("c")).unwrap();
         assert!(!a.exists());
+    }
+
+    #[test]
+    fn write_new_never_replaces_and_leaves_nothing_behind() {
+        let folder = folder();
+        let path = folder.path().join("deep/f");
+        write_new(&path, b"1").unwrap();
+        assert_eq!(write_new(&path, b"2").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read(&path).unwrap(), b"1");
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_over_the_limit_is_not_read() {
+        let folder = folder();
+        let path = folder.path().join("f");
+        // Sparse: reading it would take a while.
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        assert!(matches!(read(&path, 10).unwrap(), Content::TooLarge(1_099_511_627_776)));
     }
 
     #[cfg(unix)]

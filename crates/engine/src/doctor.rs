@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rekindle_core::config::Config;
 use rekindle_core::text::redact;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::lines::Broken;
@@ -12,8 +13,9 @@ use rekindle_core::vault::path::folded;
 use rekindle_core::vault::{memory, review};
 use serde::Serialize;
 
-use crate::home::Places;
+use crate::home::{Home, Places};
 use crate::identity::{self, Link};
+use crate::models::{self, Models};
 use crate::vault::{Outcome, Scan, Vault};
 use crate::{disk, sessions, vault};
 
@@ -115,6 +117,35 @@ pub fn examine(places: &Places) -> Vec<Checked> {
         Checked { check, findings }
     }));
     checked
+}
+
+/// Looks at the models, which are there without a vault, too.
+pub fn examine_models(home: &Home, config: &Config) -> Checked {
+    let models = Models::open(home);
+    let failed = |error: &models::Error| Finding::error(error.to_string(), error.hint());
+    let used = config.embed.model.as_str();
+    // Without its vectors, recall still finds words (REC-11).
+    let mut findings = vec![match models.load(used) {
+        Ok(model) => Finding::ok(format!("{} is in use", model.name())),
+        Err(error) => {
+            Finding::warning(format!("{error}; recall goes by words alone"), error.hint().unwrap_or_default())
+        }
+    }];
+    match models.list() {
+        Ok(listed) => findings.extend(listed.into_iter().filter_map(|model| {
+            let damage = model.about.err()?;
+            Some(Finding::warning(format!("{}: {}", model.name, damage.why), damage.hint))
+        })),
+        Err(error) => findings.push(failed(&error)),
+    }
+    // A folder that cannot be read was reported just now.
+    for left in models.left_overs().unwrap_or_default() {
+        findings.push(Finding::warning(
+            format!("{} was left behind", left.display()),
+            "it is from a `rekindle model add` that was killed; remove it if none is running",
+        ));
+    }
+    Checked { check: "models", findings }
 }
 
 /// Tries it: permissions, quotas and read-only mounts all look fine until somebody writes.

@@ -93,6 +93,11 @@ impl Home {
         self.root.join("config.toml")
     }
 
+    /// The models that were added. Not in the state folder, which may be deleted: nobody makes them again.
+    pub fn models(&self) -> PathBuf {
+        self.root.join("models")
+    }
+
     /// Everything whose place the settings decide. Fails if state and notes would mix; touches
     /// nothing.
     pub fn places(&self, config: &Config) -> Result<Places, Error> {
@@ -256,6 +261,7 @@ mod tests {
     fn r_02_two_places_under_one_root() {
         let places = home().places(&config(&[])).unwrap();
         assert_eq!(home().config_file(), Path::new("/r/config.toml"));
+        assert_eq!(home().models(), Path::new("/r/models"));
         assert_eq!(places.notes(), Path::new("/r/vault"));
         assert_eq!(places.vault(), Path::new("/r/vault/MemoryVault"));
         assert_eq!(places.state(), Path::new("/r/state"));

@@ -3,6 +3,7 @@
 //! - [`home`], [`config`], [`environment`], [`clock`], [`random`]: where things are, how they are set, what time it is
 //! - [`project`]: which project a folder belongs to
 //! - [`disk`]: the few ways a file may be written
+//! - [`models`]: what turns text into vectors
 //! - [`vault`]: the only writer of Markdown
 //! - [`map`], [`index`]: what can be recalled, laid out so that a new process finds it in milliseconds
 //! - [`sources`]: the files of the notes that can be recalled from
@@ -20,6 +21,7 @@ pub mod home;
 pub mod identity;
 pub mod index;
 pub mod map;
+pub mod models;
 pub mod project;
 pub mod random;
 pub mod recall;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use rekindle_engine::recall::bench;
-use rekindle_engine::{config, home, identity, index, setup, vault};
+use rekindle_engine::{config, home, identity, index, models, setup, vault};
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -93,6 +93,13 @@ impl From<bench::BenchError> for Failure {
             }
             error @ bench::BenchError::Input(_) => Self::new(error),
         }
+    }
+}
+
+impl From<models::Error> for Failure {
+    fn from(error: models::Error) -> Self {
+        let code = if error.is_usage() { 2 } else { 1 };
+        Self { hint: error.hint(), code, ..Self::new(&error) }
     }
 }
 

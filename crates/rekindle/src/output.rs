@@ -4,11 +4,16 @@
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use crate::error::Failure;
+
+/// How long a person waits before wondering.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// When to colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -87,6 +92,21 @@ impl Printer {
     /// Something the person should know, beside the data.
     pub(crate) fn note(&self, text: impl Display) {
         eprintln!("{text}");
+    }
+
+    /// Does `work` and, if it takes longer than a person waits without wondering, says `text` meanwhile.
+    pub(crate) fn meanwhile<T>(&self, text: &str, work: impl FnOnce() -> T) -> T {
+        let (working, done) = mpsc::channel::<()>();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                if done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                    self.note(text);
+                }
+            });
+            let result = work();
+            drop(working);
+            result
+        })
     }
 
     /// Something that may surprise.

@@ -26,6 +26,8 @@ mod command;
 pub mod faults;
 pub mod race;
 mod sandbox;
+pub mod tiny_bert;
 
 pub use command::{Command, Output};
 pub use sandbox::{Sandbox, Snapshot};
+pub use tiny_bert::TinyBert;

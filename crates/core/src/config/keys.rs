@@ -82,6 +82,12 @@ pub(super) const KEYS: &[Key] = &[
     // Shorter than a person's name: it may be somebody else's text, and it is shown.
     Key::new("project.name", Kind::Name { max: 64 }),
     Key::new("recall.k", Kind::Whole { min: 1, max: 10 }),
+    Key::new("recall.rewrite", Kind::Bool),
+    Key::new("recall.fusion", Kind::OneOf(&["default", "linear"])),
+    Key::new("recall.decay", Kind::OneOf(&["bounded", "literal", "off"])),
+    Key::new("recall.linear.similarity", Kind::Weight),
+    Key::new("recall.linear.keyword", Kind::Weight),
+    Key::new("recall.linear.keyword_cap", Kind::Whole { min: 0, max: 1000 }),
     Key::with("llm.observer_model", Kind::Model, &[ours("OBSERVER_MODEL")]),
     Key::with("llm.reflector_model", Kind::Model, &[ours("REFLECTOR_MODEL")]),
     Key::with(

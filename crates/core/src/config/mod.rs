@@ -21,7 +21,7 @@ pub use error::{Error, Place, Source};
 pub use keys::{KeyDoc, check, keys, variable_names};
 pub use load::{File, Layers, Loaded, Setting, load};
 pub use settings::{
-    Confidence, Config, Embed, Engines, Identity, Llm, LogLevel, Memory, Model, Paths, Project, Qdrant,
-    Recall, ReviewMode, ScopeRule, Time, User, Vault,
+    Confidence, Config, Decay, Embed, Engines, Fusion, Identity, Linear, Llm, LogLevel, Memory, Model, Paths,
+    Project, Qdrant, Recall, ReviewMode, ScopeRule, Time, User, Vault,
 };
 pub use value::{LIST_SEPARATOR, Value};

@@ -143,6 +143,55 @@ pub struct Project {
 pub struct Recall {
     /// How many memories at most.
     pub k: usize,
+    /// Whether a model may reword the question (REC-05). Off means: no text leaves for it, ever.
+    pub rewrite: bool,
+    /// How two rankings become one.
+    pub fusion: Fusion,
+    /// How age lowers a score.
+    pub decay: Decay,
+    /// The weights of [`Fusion::Linear`].
+    pub linear: Linear,
+}
+
+/// How hits of the word search and of the vector search become one ranking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fusion {
+    /// Whatever measures best on the development benchmarks.
+    Default,
+    /// The weighted sum of REC-02.
+    Linear,
+}
+
+/// How age lowers a score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decay {
+    /// Only so far that relevance still comes first.
+    Bounded,
+    /// `exp(-0.01 x days)`, as REC-03 has it.
+    Literal,
+    /// Not at all.
+    Off,
+}
+
+/// The weights of the weighted sum (REC-02); none of them is negative, and all are finite.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Linear {
+    /// What a similarity of 1 is worth.
+    pub similarity: f64,
+    /// What every matching word is worth.
+    pub keyword: f64,
+    /// How many matching words count at most, as written: 0 is no limit. [`Linear::matches`] applies it.
+    pub keyword_cap: usize,
+}
+
+impl Linear {
+    /// How many of `matching` words count.
+    pub fn matches(&self, matching: usize) -> usize {
+        if self.keyword_cap == 0 { matching } else { matching.min(self.keyword_cap) }
+    }
 }
 
 /// The models that write (OBS-02, REF-02).

@@ -71,6 +71,11 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         "memory.confidence.high" => [("0.95", "0.95"), ("1", "1")],
         "memory.confidence.medium" => [("0.5", "0.5"), ("0", "0")],
         "recall.k" => [("3", "3"), ("10", "10")],
+        "recall.rewrite" => [("true", "yes"), ("false", "off")],
+        "recall.fusion" => [("'linear'", "linear"), ("'default'", "default")],
+        "recall.decay" => [("'literal'", "literal"), ("'off'", "off")],
+        "recall.linear.similarity" | "recall.linear.keyword" => [("0.5", "0.5"), ("300", "300")],
+        "recall.linear.keyword_cap" => [("3", "3"), ("1000", "1000")],
         "identity.links" => {
             [("['/a', '~/b']", if cfg!(windows) { "/a;~/b" } else { "/a:~/b" }), ("['/c']", "/c")]
         }
@@ -242,6 +247,15 @@ fn ops_02_bad_values_name_key_place_and_what_is_allowed() {
         ("memory.confidence.high = 1.01", "memory.confidence.high must be a number from 0 to 1"),
         ("memory.confidence.high = nan", "memory.confidence.high must be a number from 0 to 1"),
         ("memory.confidence.medium = -1", "memory.confidence.medium must be a number from 0 to 1"),
+        ("recall.rewrite = 1", "recall.rewrite must be true or false"),
+        ("recall.fusion = 'rrf'", "recall.fusion must be one of default, linear"),
+        ("recall.decay = 'none'", "recall.decay must be one of bounded, literal, off"),
+        ("recall.linear.similarity = -0.1", "recall.linear.similarity must be a number from 0 to 1000"),
+        ("recall.linear.similarity = inf", "recall.linear.similarity must be a number from 0 to 1000"),
+        ("recall.linear.keyword = nan", "recall.linear.keyword must be a number from 0 to 1000"),
+        ("recall.linear.keyword = 1000.5", "recall.linear.keyword must be a number from 0 to 1000"),
+        ("recall.linear.keyword = 99999", "recall.linear.keyword must be a number from 0 to 1000"),
+        ("recall.linear.keyword_cap = -1", "recall.linear.keyword_cap must be a whole number from 0 to 1000"),
         ("identity.links = '~/.agents'", "identity.links must be a list of paths"),
         ("identity.links = ['~/.agents', 3]", "identity.links must be a list of paths"),
         ("identity.links = ['']", "identity.links must be a list of paths"),
@@ -256,6 +270,27 @@ fn ops_02_bad_values_name_key_place_and_what_is_allowed() {
     }
     let error = Case::default().env("REKINDLE_RECALL_K", "many").error();
     assert_eq!(error, "environment variable REKINDLE_RECALL_K: recall.k must be a whole number from 1 to 10");
+}
+
+#[test]
+fn rec_02_the_weights_are_the_literal_ones_until_somebody_changes_them() {
+    let recall = Case::default().ok().config.recall;
+    assert_eq!((recall.rewrite, recall.fusion, recall.decay), (false, Fusion::Default, Decay::Bounded));
+    assert_eq!((recall.linear.similarity, recall.linear.keyword), (0.7, 0.3));
+    let other = "[recall]\nrewrite = true\nfusion = 'linear'\ndecay = 'off'\nlinear.keyword = 2\n";
+    let recall = Case::default().user(other).env("REKINDLE_RECALL_LINEAR_SIMILARITY", "0").ok().config.recall;
+    assert_eq!((recall.rewrite, recall.fusion, recall.decay), (true, Fusion::Linear, Decay::Off));
+    assert_eq!((recall.linear.similarity, recall.linear.keyword), (0.0, 2.0));
+    let minus = Case::default().env("REKINDLE_RECALL_LINEAR_KEYWORD", "-inf").error();
+    assert!(minus.ends_with("recall.linear.keyword must be a number from 0 to 1000"), "{minus}");
+}
+
+#[test]
+fn x_20_matching_words_count_without_end_unless_capped() {
+    let linear = |text: &str| Case::default().user(text).ok().config.recall.linear;
+    assert_eq!([0, 1, 40].map(|matching| linear("").matches(matching)), [0, 1, 40]);
+    let capped = linear("recall.linear.keyword_cap = 3");
+    assert_eq!([0, 1, 3, 40].map(|matching| capped.matches(matching)), [0, 1, 3, 3]);
 }
 
 #[test]
@@ -489,6 +524,7 @@ proptest! {
             ("user.name", Value::Text(name)),
             ("recall.k", Value::Whole(k)),
             ("memory.confidence.high", Value::Fraction(high)),
+            ("recall.linear.keyword", Value::Fraction(high * 1000.0)),
             ("identity.links", Value::List(links)),
         ];
         for (key, value) in values {

@@ -49,6 +49,9 @@ impl From<Value> for toml::Value {
     }
 }
 
+/// More than anybody needs, and sums of it stay finite.
+const MAX_WEIGHT: f64 = 1000.0;
+
 /// What a setting may hold.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
@@ -59,6 +62,8 @@ pub(super) enum Kind {
     },
     /// From 0 to 1.
     Fraction,
+    /// What something is worth in a sum: from 0 to [`MAX_WEIGHT`].
+    Weight,
     OneOf(&'static [&'static str]),
     /// One line a person reads, of at most so many characters.
     Name {
@@ -84,7 +89,7 @@ impl Kind {
         match self {
             Self::Bool => "true or false",
             Self::Whole { .. } => "whole number",
-            Self::Fraction => "number",
+            Self::Fraction | Self::Weight => "number",
             Self::Paths => "list",
             _ => "text",
         }
@@ -96,6 +101,7 @@ impl Kind {
             Self::Bool => "true or false".to_owned(),
             Self::Whole { min, max } => format!("a whole number from {min} to {max}"),
             Self::Fraction => "a number from 0 to 1".to_owned(),
+            Self::Weight => format!("a number from 0 to {MAX_WEIGHT}"),
             Self::OneOf(words) => format!("one of {}", words.join(", ")),
             Self::Name { max } => {
                 format!("one line of text, at most {max} characters, without control or direction characters")
@@ -127,17 +133,21 @@ impl Kind {
             (Self::Bool, DeValue::Boolean(value)) => Value::Bool(*value),
             (Self::Whole { .. }, DeValue::Integer(value)) => Value::Whole(whole(value)?),
             // People write 1 for 1.0.
-            (Self::Fraction, DeValue::Integer(value)) => {
-                Value::Fraction(f64::from(i8::try_from(whole(value)?).ok()?))
+            (Self::Fraction | Self::Weight, DeValue::Integer(value)) => {
+                Value::Fraction(f64::from(i16::try_from(whole(value)?).ok()?))
             }
-            (Self::Fraction, DeValue::Float(value)) => Value::Fraction(value.as_str().parse().ok()?),
+            (Self::Fraction | Self::Weight, DeValue::Float(value)) => {
+                Value::Fraction(value.as_str().parse().ok()?)
+            }
             (Self::Paths, DeValue::Array(values)) => Value::List(
                 values
                     .iter()
                     .map(|value| Some(value.get_ref().as_str()?.to_owned()))
                     .collect::<Option<_>>()?,
             ),
-            (Self::Bool | Self::Whole { .. } | Self::Fraction | Self::Paths, _) => return None,
+            (Self::Bool | Self::Whole { .. } | Self::Fraction | Self::Weight | Self::Paths, _) => {
+                return None;
+            }
             (_, value) => Value::Text(value.as_str()?.to_owned()),
         };
         self.allows(&value).then_some(value)
@@ -148,7 +158,7 @@ impl Kind {
         let value = match self {
             Self::Bool => Value::Bool(switch(text)?),
             Self::Whole { .. } => Value::Whole(text.trim().parse().ok()?),
-            Self::Fraction => Value::Fraction(text.trim().parse().ok()?),
+            Self::Fraction | Self::Weight => Value::Fraction(text.trim().parse().ok()?),
             Self::Paths if text.is_empty() => Value::List(Vec::new()),
             Self::Paths => Value::List(text.split(LIST_SEPARATOR).map(str::to_owned).collect()),
             _ => Value::Text(text.to_owned()),
@@ -162,6 +172,7 @@ impl Kind {
             (Self::Whole { min, max }, Value::Whole(value)) => (min..=max).contains(value),
             // NaN is in no range.
             (Self::Fraction, Value::Fraction(value)) => (0.0..=1.0).contains(value),
+            (Self::Weight, Value::Fraction(value)) => (0.0..=MAX_WEIGHT).contains(value),
             (Self::Paths, Value::List(values)) => values.iter().all(|text| !text.is_empty() && is_path(text)),
             (_, Value::Text(text)) => self.allows_text(text),
             _ => false,
@@ -180,7 +191,7 @@ impl Kind {
             Self::Zone => {
                 text.is_empty() || (text.len() <= 64 && text.split('/').all(|part| is_word(part, "_-+")))
             }
-            Self::Bool | Self::Whole { .. } | Self::Fraction | Self::Paths => false,
+            Self::Bool | Self::Whole { .. } | Self::Fraction | Self::Weight | Self::Paths => false,
         }
     }
 }

@@ -9,7 +9,7 @@ use rekindle_core::recall::document::{Document, Stamp, Unit};
 use rekindle_core::recall::windows::Window;
 use rekindle_embed::{Quantised, dots};
 
-use super::build::{Prepared, PreparedUnit, Space};
+use super::build::{Prepared, PreparedUnit, Space, build};
 use super::segment::Segment;
 
 /// One generation, as it was when it was opened.
@@ -85,6 +85,13 @@ impl Snapshot {
             }
         }
         Self { generation, delta_bytes, seen, torn, segments, first, replaced }
+    }
+
+    /// Units that are in no index, without vectors.
+    pub fn in_memory(units: Vec<PreparedUnit>) -> Self {
+        let space = Space { model: String::new(), dimension: 0 };
+        let segments = Segment::open(build(&space, units).into()).into_iter().collect();
+        Self::new(0, segments, None, 0, false)
     }
 
     /// The last change of the vault that it knows of.

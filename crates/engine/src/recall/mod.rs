@@ -1,7 +1,14 @@
 //! Asking the index, and keeping it true to the notes.
 //!
 //! - [`search`]: from a prompt to the order of everything that was found
+//! - [`ask`]: from there to what is shown, each hit checked against its file
+//! - [`upkeep`]: what changed in the notes arrives in the index
+//! - [`usage`], [`log`]: what helped, and what was answered
 //! - [`bench`]: the same on conversations from outside, to be measured
 
+pub mod ask;
 pub mod bench;
+pub mod log;
 pub mod search;
+pub mod upkeep;
+pub mod usage;

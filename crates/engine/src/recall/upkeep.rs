@@ -171,22 +171,6 @@ impl Upkeep<'_> {
         }
     }
 
-    /// The last change of ours that has ended.
-    fn newest_change(&self) -> Result<Option<ChangeId>, Error> {
-        for record in self.vault.changes()? {
-            let record = record?;
-            if record.outcome != Outcome::Pending {
-                return Ok(Some(record.change.id));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Whether there are changes of ours that the index does not know.
-    pub fn is_behind(&self, snapshot: &Snapshot) -> Result<bool, Error> {
-        Ok(self.newest_change()?.as_ref() != snapshot.seen())
-    }
-
     /// Puts the small segments into the large one.
     fn fold(&self, patience: Duration) -> Result<(), Error> {
         let space = self.embedder.space();
@@ -203,7 +187,7 @@ impl Upkeep<'_> {
         progress: &mut dyn FnMut(Step) -> bool,
     ) -> Result<Report, Error> {
         // What is changed from here on is for the next time.
-        let newest = self.newest_change()?;
+        let newest = newest_change(self.vault)?;
         let space = self.embedder.space();
         let writer = self.index.writer(PATIENCE)?;
         let opened = match self.index.open() {
@@ -308,4 +292,15 @@ const READ_BATCH: usize = 1000;
 fn absent(path: String) -> PreparedUnit {
     let unit = rekindle_core::recall::document::Unit { path, stamp: None, documents: Vec::new() };
     PreparedUnit { unit, documents: Vec::new() }
+}
+
+/// The last change of ours that has ended.
+pub fn newest_change(vault: &Vault) -> Result<Option<ChangeId>, vault::Error> {
+    for record in vault.changes()? {
+        let record = record?;
+        if record.outcome != Outcome::Pending {
+            return Ok(Some(record.change.id));
+        }
+    }
+    Ok(None)
 }

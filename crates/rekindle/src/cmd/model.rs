@@ -1,20 +1,31 @@
 //! `rekindle model`
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
-use rekindle_embed::{Model as Transformer, Path, Role, Scratch};
-use serde_json::json;
+use rekindle_embed::{Path, Pooling, Role, Scratch};
+use rekindle_engine::config;
+use rekindle_engine::home::Home;
+use rekindle_engine::models::{self, About, Added, BUILTIN, Listed, Models, Prefixes, SETTING};
+use serde_json::{Map, Value, json};
 
 use super::body;
+use crate::cli::Global;
 use crate::error::Failure;
-use crate::output::Printer;
+use crate::output::{Printer, Style, column};
 
-/// Show the model that compares texts by meaning, or compare two texts
+/// Show, choose, add or remove the models that compare texts by meaning
 #[derive(Args)]
 #[command(after_help = "\
-The model is part of the program: nothing is downloaded and no text leaves the machine.
+One model is part of the program: nothing is downloaded and no text leaves the machine. Others of
+the BERT family (MiniLM, BGE, E5, GTE) can be added from the folder they were downloaded to.
 
 Examples:
   rekindle model list
+  rekindle model add ~/Downloads/bge-small-en-v1.5 --name bge-small
+  rekindle model use bge-small
+  rekindle model use builtin/all-minilm-l6-v2
+  rekindle model remove bge-small
   rekindle model compare 'the staging database' 'postgres on the test host'")]
 pub(crate) struct Model {
     #[command(subcommand)]
@@ -26,9 +37,48 @@ pub(crate) struct Model {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// List the models
+    /// List the models and say which one is in use
     List,
-    /// Print how alike two texts are, from -1 to 1
+    /// Make a model the one in use
+    #[command(after_help = "\
+Vectors of one model mean nothing to another: `rekindle reindex` makes them again.
+
+Examples:
+  rekindle model use bge-small
+  rekindle model use builtin/all-minilm-l6-v2")]
+    Use {
+        /// Its name, as in the list
+        name: String,
+    },
+    /// Add a model of the BERT family from its folder
+    #[command(after_help = "\
+The folder has model.safetensors, config.json and vocab.txt or tokenizer.json; pooling, limit and
+prefixes are taken from 1_Pooling/config.json, sentence_bert_config.json and
+config_sentence_transformers.json where they are. The folder is not needed afterwards.
+
+Examples:
+  rekindle model add ~/Downloads/bge-small-en-v1.5
+  rekindle model add ./e5-small-v2 --name e5 --query-prefix 'query: ' --passage-prefix 'passage: '")]
+    Add {
+        /// The folder
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+        /// What to call it: lower-case letters, digits and hyphens (default: what the folder is called)
+        #[arg(long)]
+        name: Option<String>,
+        /// What goes before every question, where the folder does not say (E5, BGE)
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+        query_prefix: Option<String>,
+        /// What goes before every memory, where the folder does not say (E5)
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+        passage_prefix: Option<String>,
+    },
+    /// Remove a model that was added and is not in use
+    Remove {
+        /// Its name, as in the list
+        name: String,
+    },
+    /// Print how alike two texts are to the model in use, from -1 to 1
     Compare {
         /// One text: TEXT, @FILE, or - for stdin
         #[arg(value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
@@ -40,10 +90,33 @@ enum Verb {
 }
 
 impl Model {
-    pub(crate) fn run(self, out: &Printer) -> Result<(), Failure> {
-        let model = Transformer::builtin();
+    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+        let home = Home::find(global.home.as_deref())?;
+        let models = Models::open(&home);
+        let settings = || config::read(&home, None, &global.settings);
+        let json = self.json;
         match self.verb {
+            Some(Verb::List) | None => {
+                let settings = settings()?;
+                let setting = settings.get(SETTING)?;
+                list(out, json, &models, &setting.value.to_string(), &setting.place.to_string())
+            }
+            Some(Verb::Use { name }) => choose(out, json, &models, &name),
+            Some(Verb::Add { folder, name, query_prefix, passage_prefix }) => {
+                let prefixes = Prefixes { query: query_prefix, passage: passage_prefix };
+                let work = || models.add(&folder, name.as_deref(), &prefixes);
+                let added = out.meanwhile(&format!("reading {} …", folder.display()), work)?;
+                say_added(out, json, &added)
+            }
+            Some(Verb::Remove { name }) => {
+                let name = models.remove(&name, &settings()?)?;
+                match json {
+                    true => out.json(&json!({"removed": name})),
+                    false => out.line(format!("removed {name}")),
+                }
+            }
             Some(Verb::Compare { one, other }) => {
+                let model = models.load(settings()?.config.embed.model.as_str())?;
                 let cwd = std::env::current_dir()?;
                 let mut scratch = Scratch::new();
                 let mut embed = |text: &str| -> Result<Vec<f32>, Failure> {
@@ -51,30 +124,126 @@ impl Model {
                 };
                 let (one, other) = (embed(&one)?, embed(&other)?);
                 let cosine: f32 = one.iter().zip(&other).map(|(a, b)| a * b).sum();
-                match self.json {
+                match json {
                     true => out.json(&json!({"cosine": cosine, "model": model.id()})),
                     false => out.line(format!("{cosine:.3}")),
                 }
             }
-            Some(Verb::List) | None => {
-                let (id, dim, tokens) = (model.id(), model.dim(), model.max_tokens());
-                // The first is the one that is used.
-                let kernels = Path::available()
-                    .first()
-                    .map_or_else(String::new, |path| format!("{path:?}").to_lowercase());
-                match self.json {
-                    true => out.json(&json!([{
-                        "id": id,
-                        "dimension": dim,
-                        "max_tokens": tokens,
-                        "builtin": true,
-                        "kernels": kernels,
-                    }])),
-                    false => {
-                        out.line(format!("{id}  {dim} dimensions, {tokens} tokens, built in, {kernels}"))
-                    }
-                }
-            }
         }
     }
+}
+
+fn choose(out: &Printer, json: bool, models: &Models, name: &str) -> Result<(), Failure> {
+    let chosen = out.meanwhile("reading the model …", || models.choose(name))?;
+    if json {
+        return out.json(&json!({
+            "name": chosen.name,
+            "in_use": chosen.overruled.is_none(),
+            "overruled_by": chosen.overruled,
+        }));
+    }
+    if let Some(place) = &chosen.overruled {
+        out.line(format!("your config.toml now says {}", chosen.name))?;
+        out.warn(format!("{place} says otherwise, and counts for more"));
+        return Ok(());
+    }
+    out.line(format!("{} is now the model in use", chosen.name))?;
+    out.note("the next `rekindle reindex` makes the vectors of your memories again with it");
+    Ok(())
+}
+
+fn say_added(out: &Printer, json: bool, added: &Added) -> Result<(), Failure> {
+    let name = &added.listed.name;
+    if json {
+        let mut row = row(&added.listed, false);
+        row.insert("query_prefix".into(), added.query_prefix.as_str().into());
+        row.insert("passage_prefix".into(), added.passage_prefix.as_str().into());
+        return out.json(&row);
+    }
+    out.line(format!("added {name}  {}", describe(&added.listed)))?;
+    for (what, prefix) in [("questions", &added.query_prefix), ("memories", &added.passage_prefix)] {
+        if !prefix.is_empty() {
+            out.note(format!("{what} begin with {prefix:?}"));
+        }
+    }
+    if !added.said_pooling {
+        out.note("the folder has no 1_Pooling/config.json, so the mean is taken; BGE wants cls");
+    }
+    out.note("its licence is not known here: see where you got it");
+    out.note(format!("`rekindle model use {name}` makes it the model in use"));
+    Ok(())
+}
+
+fn list(out: &Printer, json: bool, models: &Models, setting: &str, place: &str) -> Result<(), Failure> {
+    let listed = out.meanwhile("reading the models …", || models.list())?;
+    let used = models::full_name(setting).unwrap_or_default();
+    let in_use = |model: &Listed| model.name == used;
+    if !listed.iter().any(in_use) {
+        out.warn(format!(
+            "embed.model is {setting} ({place}), which is not here: recall goes by words alone"
+        ));
+        out.note(format!("`rekindle model use {BUILTIN}` goes back to the built-in one"));
+    }
+    if json {
+        return out.json(&listed.iter().map(|model| row(model, in_use(model))).collect::<Vec<_>>());
+    }
+    let width = listed.iter().map(|model| model.name.chars().count()).max().unwrap_or(0);
+    for model in &listed {
+        let used = if in_use(model) { out.styled(Style::Good, ", in use") } else { String::new() };
+        out.line(format!("{}  {}{used}", column(&model.name, width), describe(model)))?;
+        if let Err(damage) = &model.about {
+            out.line(format!("{}  {}", " ".repeat(width), out.styled(Style::Dim, &damage.hint)))?;
+        }
+    }
+    Ok(())
+}
+
+fn describe(model: &Listed) -> String {
+    let About { dim, max_tokens, pooling, .. } = match &model.about {
+        Ok(about) => about,
+        Err(damage) => return format!("damaged: {}", damage.why),
+    };
+    let pooling = pooling_word(*pooling);
+    let size = match model.bytes {
+        Some(bytes) => format!("{:.1} MB", bytes as f64 / 1e6),
+        None => format!("built in, {}", kernels()),
+    };
+    format!("{dim} dimensions, {max_tokens} tokens, {pooling} pooling, {size}")
+}
+
+fn row(model: &Listed, in_use: bool) -> Map<String, Value> {
+    let builtin = model.name == BUILTIN;
+    let mut row = Map::new();
+    row.insert("name".into(), model.name.as_str().into());
+    row.insert("in_use".into(), in_use.into());
+    row.insert("builtin".into(), builtin.into());
+    row.insert("bytes".into(), model.bytes.into());
+    // Of what somebody added, nobody here knows.
+    row.insert("licence".into(), if builtin { "Apache-2.0".into() } else { Value::Null });
+    match &model.about {
+        Ok(about) => {
+            row.insert("id".into(), about.id.as_str().into());
+            row.insert("dimension".into(), about.dim.into());
+            row.insert("max_tokens".into(), about.max_tokens.into());
+            row.insert("pooling".into(), pooling_word(about.pooling).into());
+            row.insert("kernels".into(), kernels().into());
+        }
+        Err(damage) => {
+            row.insert("damaged".into(), damage.why.as_str().into());
+            row.insert("hint".into(), damage.hint.as_str().into());
+        }
+    }
+    row
+}
+
+fn pooling_word(pooling: Pooling) -> &'static str {
+    match pooling {
+        Pooling::Mean => "mean",
+        Pooling::First => "cls",
+    }
+}
+
+/// The arithmetic that this processor runs a model with: the first of those it has.
+fn kernels() -> String {
+    Path::available().first().map_or_else(String::new, |path| format!("{path:?}").to_lowercase())
 }

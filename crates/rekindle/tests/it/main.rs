@@ -18,6 +18,7 @@ mod identity;
 mod init;
 mod model;
 mod model_command;
+mod models;
 mod project;
 mod races;
 mod undo;

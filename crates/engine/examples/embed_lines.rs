@@ -1,0 +1,22 @@
+//! `embed_lines NAME`: the vectors of the lines on stdin as JSON, one object a line, by a model of the Rekindle home.
+//! `scripts/models-cross.sh` holds them against a reference.
+#![expect(clippy::print_stdout, reason = "a developer's program, printing what it was asked for")]
+
+use std::error::Error;
+use std::io::BufRead as _;
+
+use rekindle_embed::{Role, Scratch};
+use rekindle_engine::home::Home;
+use rekindle_engine::models::Models;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let name = std::env::args().nth(1).ok_or("usage: embed_lines NAME <TEXTS")?;
+    let model = Models::open(&Home::find(None)?).load(&name)?;
+    let mut scratch = Scratch::new();
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let mut embed = |role| model.embed(&mut scratch, role, &line);
+        println!("{}", serde_json::json!({"query": embed(Role::Query), "passage": embed(Role::Passage)}));
+    }
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! One prompt, answered: from the index as it is, with every hit checked against its file before it is shown.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use rekindle_core::recall::document::Document;
+use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::rank::Ranked;
+use rekindle_core::recall::select::{Selection, select};
+use rekindle_core::recall::windows::{self, Window};
+
+use super::search::{Found, Rules, search};
+use super::upkeep::{self, Upkeep};
+use super::usage::Usage;
+use crate::index::{Embedder, Error as IndexError, Index, PreparedUnit, Snapshot};
+use crate::sources;
+use crate::vault::Vault;
+
+/// So many documents are ranked; filters, duplicates and changed files take some of them away.
+const RANKED: usize = 256;
+/// A hit whose text is longer is shown by its best part.
+const SHOWN_WHOLE_BYTES: usize = 2000;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The prompt.
+    pub prompt: &'a str,
+    /// Another wording of it.
+    pub rewritten: Option<&'a str>,
+    /// What was asked for beside the words.
+    pub filters: &'a Filters,
+    /// What decides the order.
+    pub rules: Rules<'a>,
+    /// How many hits are wanted.
+    pub k: usize,
+    /// Names of documents that the session has already.
+    pub held: &'a HashSet<String>,
+}
+
+/// Why an answer may miss something. The answer holds all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Degraded {
+    /// There is no index yet: the notes were searched by words.
+    NoIndex,
+    /// The index cannot be read: the notes were searched by words.
+    DamagedIndex,
+    /// Changes of ours are not in the index yet.
+    Behind,
+    /// Some texts have no vector yet.
+    Pending,
+    /// The vectors are of another model: the words decided.
+    OtherModel,
+    /// The model could not be used: the words decided.
+    NoModel,
+}
+
+impl Degraded {
+    /// What a person is told.
+    pub fn explain(self) -> &'static str {
+        match self {
+            Self::NoIndex => "there is no index yet, so the notes were searched by words alone",
+            Self::DamagedIndex => "the index cannot be used, so the notes were searched by words alone",
+            Self::Behind => "the newest changes are not in the index yet",
+            Self::Pending => "some texts were not compared by meaning yet",
+            Self::OtherModel => "the index was made with another model, so words alone decided",
+            Self::NoModel => "the model cannot be used, so words alone decided",
+        }
+    }
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Answer {
+    /// What is shown, and what is not.
+    pub selection: Selection,
+    /// The part of each hit that is shown, in the same order.
+    pub shown: Vec<Shown>,
+    /// Why nothing is shown although something was found.
+    pub abstained: Option<String>,
+    /// What the answer may miss.
+    pub degraded: Vec<Degraded>,
+    /// How many documents could be seen.
+    pub documents: usize,
+    /// What the model took.
+    pub embedding: Duration,
+    /// What finding and ordering took.
+    pub searching: Duration,
+}
+
+/// The part of a document that is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The text.
+    pub text: String,
+    /// Its lines in the file.
+    pub lines: Option<(u32, u32)>,
+    /// Whether the file changed since it was indexed, and this is how it is now.
+    pub refreshed: bool,
+}
+
+/// Answers a prompt.
+pub fn ask(
+    vault: &Vault,
+    index: &Index,
+    embedder: Option<Embedder<'_>>,
+    usage: &Usage,
+    request: &Request<'_>,
+) -> Result<Answer, upkeep::Error> {
+    let (snapshot, mut degraded) = open(vault, index, embedder)?;
+    let found = search(&snapshot, embedder, request.prompt, request.rewritten, &request.rules, RANKED);
+    if embedder.is_none() {
+        degraded.push(Degraded::NoModel);
+    }
+    let mut freshness = Freshness { vault, snapshot: &snapshot, files: HashMap::new() };
+    let mut refreshed: HashSet<String> = HashSet::new();
+    let documents = found.ranked.iter().filter_map(|ranked| {
+        let (document, is_new) = freshness.current(snapshot.document(ranked.document)?)?;
+        if is_new {
+            refreshed.insert(document.id.clone());
+        }
+        Some((*ranked, document))
+    });
+    let selection = select(
+        documents,
+        request.filters,
+        request.k,
+        |id| usage.strength(id),
+        |document| request.held.contains(&document.id),
+    );
+    let shown = selection
+        .hits
+        .iter()
+        .map(|hit| shown(&snapshot, &found, &hit.ranked, &hit.document, refreshed.contains(&hit.document.id)))
+        .collect();
+    Ok(Answer {
+        selection,
+        shown,
+        abstained: None,
+        degraded,
+        documents: found.columns.visible.iter().filter(|visible| **visible).count(),
+        embedding: found.embedding,
+        searching: found.searching,
+    })
+}
+
+/// The index as it is, or the notes themselves where there is none.
+fn open(
+    vault: &Vault,
+    index: &Index,
+    embedder: Option<Embedder<'_>>,
+) -> Result<(Snapshot, Vec<Degraded>), upkeep::Error> {
+    let mut degraded = Vec::new();
+    match index.open() {
+        Ok(Some(snapshot)) => {
+            if upkeep::newest_change(vault)?.as_ref() != snapshot.seen() || snapshot.is_torn() {
+                degraded.push(Degraded::Behind);
+            }
+            match embedder {
+                Some(embedder) if !snapshot.is_of(&embedder.space()) => degraded.push(Degraded::OtherModel),
+                _ if snapshot.size().pending > 0 => degraded.push(Degraded::Pending),
+                _ => {}
+            }
+            return Ok((snapshot, degraded));
+        }
+        Ok(None) => degraded.push(Degraded::NoIndex),
+        Err(IndexError::Damaged { .. }) => degraded.push(Degraded::DamagedIndex),
+        Err(error) => return Err(error.into()),
+    }
+    let listed = sources::list(vault)?;
+    let paths: Vec<&str> = listed.files.iter().map(|file| file.path.as_str()).collect();
+    let (units, _) = sources::read_many(vault, &paths);
+    let units = units.into_iter().map(PreparedUnit::from).collect();
+    Ok((Snapshot::in_memory(units), degraded))
+}
+
+/// Whether files are still as they were indexed. Only the files of hits are looked at.
+struct Freshness<'a> {
+    vault: &'a Vault,
+    snapshot: &'a Snapshot,
+    /// The documents of files that changed; `None` for files that did not.
+    files: HashMap<String, Option<Vec<Document>>>,
+}
+
+impl Freshness<'_> {
+    /// The document as its file has it now, and whether that differs; `None` if it is gone.
+    fn current(&mut self, document: Document) -> Option<(Document, bool)> {
+        let (vault, snapshot) = (self.vault, self.snapshot);
+        let path = document.path.clone();
+        let now = self.files.entry(path.clone()).or_insert_with(|| {
+            let is_same = snapshot.stamp(&path).is_some_and(|stamp| sources::is_unchanged(vault, &path, &stamp));
+            if is_same { None } else { Some(sources::read(vault, &path).map(|unit| unit.documents).unwrap_or_default()) }
+        });
+        match now {
+            None => Some((document, false)),
+            Some(documents) => {
+                let now = documents.iter().find(|now| now.id == document.id)?;
+                let is_new = now.text != document.text;
+                Some((now.clone(), is_new))
+            }
+        }
+    }
+}
+
+/// A long document is shown by the part that answers, cut at whole lines of its own text.
+fn shown(snapshot: &Snapshot, found: &Found, ranked: &Ranked, document: &Document, refreshed: bool) -> Shown {
+    let whole = || Shown { text: document.text.clone(), lines: document.lines, refreshed };
+    if document.text.len() <= SHOWN_WHOLE_BYTES || refreshed {
+        return whole();
+    }
+    let Some(window) = found.vector.as_ref().and_then(|vector| snapshot.best_window(ranked.document, vector)) else {
+        return whole();
+    };
+    // The window was measured in the searched text, which begins with the words that name the document.
+    let lead = document.searched().len() - document.text.len();
+    let part = Window { start: window.start.saturating_sub(lead), end: window.end.saturating_sub(lead) };
+    let Some(text) = document.text.get(part.start..part.end.min(document.text.len())) else { return whole() };
+    let (first, last) = windows::lines(&document.text, part);
+    let lines = document.lines.map(|(from, to)| ((from + first - 1).min(to), (from + last - 1).min(to)));
+    Shown { text: text.trim().to_owned(), lines, refreshed }
+}
+
+impl Upkeep<'_> {
+    /// Whether a later run would change the index.
+    pub fn is_wanted(degraded: &[Degraded]) -> bool {
+        degraded.iter().any(|degraded| *degraded != Degraded::NoModel)
+    }
+}

@@ -1,0 +1,43 @@
+//! What every recall answered (REC-23), a line each in `logs/recall.jsonl`: `inspect` shows it, `forget` cleans it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::disk::{self, BackwardLines, Lines};
+
+/// A log longer than this becomes the old one, and the one before it goes.
+const MOST_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The log of a state folder.
+#[derive(Clone, Debug)]
+pub struct Log {
+    path: PathBuf,
+}
+
+impl Log {
+    /// In the folder of logs.
+    pub fn at(logs: &Path) -> Self {
+        Self { path: logs.join("recall.jsonl") }
+    }
+
+    /// Adds a line.
+    pub fn append(&self, line: &Value) -> io::Result<()> {
+        if let Some(folder) = self.path.parent() {
+            disk::make_folder(folder)?;
+        }
+        if std::fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > MOST_BYTES) {
+            disk::set_aside(&self.path, &self.path.with_extension("old.jsonl"))?;
+        }
+        Lines::open(&self.path)?.append(&format!("{line}\n"), false)
+    }
+
+    /// The lines, the newest first.
+    pub fn read(&self) -> io::Result<impl Iterator<Item = Value>> {
+        let lines = BackwardLines::open(&self.path)?;
+        let older = BackwardLines::open(&self.path.with_extension("old.jsonl"))?;
+        let all = lines.into_iter().flatten().chain(older.into_iter().flatten());
+        Ok(all.filter_map(|line| serde_json::from_slice(&line.ok()?).ok()))
+    }
+}
