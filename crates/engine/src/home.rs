@@ -191,6 +191,16 @@ impl Places {
         self.state.join("logs")
     }
 
+    /// What can be recalled: derived, may be deleted.
+    pub fn index(&self) -> PathBuf {
+        self.state.join("index")
+    }
+
+    /// Which memories helped (REC-08).
+    pub fn usage(&self) -> PathBuf {
+        self.state.join("usage.jsonl")
+    }
+
     /// Forgettings under way (B-08).
     pub fn forget(&self) -> PathBuf {
         self.state.join("forget")

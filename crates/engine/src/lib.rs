@@ -8,10 +8,12 @@
 //! - [`map`], [`index`]: what can be recalled, laid out so that a new process finds it in milliseconds
 //! - [`sources`]: the files of the notes that can be recalled from
 //! - [`recall`]: keeping the index true to the notes, and asking it
+//! - [`background`]: work that goes on when a command has ended, and ends itself
 //! - [`sessions`]: which sessions began and were not looked at yet
 //! - [`identity`]: who the agent is, and whether every agent reads the same files
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
 
+pub mod background;
 pub mod clock;
 pub mod config;
 pub mod disk;
@@ -27,8 +29,5 @@ pub mod random;
 pub mod recall;
 pub mod sessions;
 pub mod setup;
-//pub mod sources;
+pub mod sources;
 pub mod vault;
-
-/// The model that is part of the program.
-pub const BUILTIN_MODEL: &str = "builtin/all-minilm-l6-v2";

@@ -1,5 +1,6 @@
 //! Puts the parts together for one command: where things are, how they are set, which project this is, what time.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::config::{Loaded, ScopeRule};
@@ -7,9 +8,12 @@ use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::text::Counts;
 use rekindle_core::time::Zoned;
 use rekindle_engine::home::{Home, Places};
+use rekindle_engine::index::{Embedder, Index};
+use rekindle_engine::models::{LoadedModel, Models};
 use rekindle_engine::project::{self, Identified};
+use rekindle_engine::recall::upkeep::{Settled, Upkeep};
 use rekindle_engine::vault::Vault;
-use rekindle_engine::{clock, config, environment};
+use rekindle_engine::{background, clock, config, environment};
 
 use crate::cli::Global;
 use crate::error::Failure;
@@ -24,6 +28,8 @@ pub(crate) struct Context<'a> {
     pub(crate) now: Zoned,
     pub(crate) cwd: PathBuf,
     pub(crate) out: &'a Printer,
+    /// Whether the vault was opened to change it.
+    changing: Cell<bool>,
 }
 
 impl<'a> Context<'a> {
@@ -40,7 +46,7 @@ impl<'a> Context<'a> {
         let places = home.places(&settings.config)?;
         let project = place.map(|place| project::identify(&place, &project::load(&places.projects_file())));
         let now = clock::now(config::zone(&settings)?);
-        Ok(Self { home, settings, places, project, now, cwd, out })
+        Ok(Self { home, settings, places, project, now, cwd, out, changing: Cell::new(false) })
     }
 
     /// The vault, which has to be there.
@@ -56,6 +62,7 @@ impl<'a> Context<'a> {
             return Err(Failure::new(format!("memory is switched off by memory.enabled ({place}), so nothing is written"))
                 .hint("`rekindle config set memory.enabled true`, or `-c memory.enabled=true` for this command only"));
         }
+        self.changing.set(true);
         self.vault()
     }
 
@@ -79,6 +86,48 @@ impl<'a> Context<'a> {
                 "`--global` saves it for everywhere; `rekindle project` explains what counts as a project",
             )),
             _ => Ok(Scope::Global),
+        }
+    }
+
+    /// What can be recalled.
+    pub(crate) fn index(&self) -> Index {
+        Index::at(self.places.index())
+    }
+
+    /// The model that the settings name.
+    pub(crate) fn model(&self) -> Result<LoadedModel, Failure> {
+        Ok(Models::open(&self.home).load(self.settings.config.embed.model.as_str())?)
+    }
+
+    /// The model, or a word to the person that there is none: words alone then decide (REC-11).
+    pub(crate) fn model_if_any(&self) -> Option<LoadedModel> {
+        self.model().map_err(|failure| self.out.warn(failure.message)).ok()
+    }
+
+    /// Brings what was just changed into the index. The change itself is done and stays done, whatever happens here.
+    pub(crate) fn settle(&self) {
+        if !self.changing.get() {
+            return;
+        }
+        let (Some(model), Ok(vault)) = (self.model_if_any(), self.vault()) else { return };
+        let index = self.index();
+        let upkeep = Upkeep { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
+        match upkeep.settle() {
+            Ok(Settled::Current) => {}
+            Ok(Settled::Later) => self.index_later(),
+            Err(error) => self.out.warn(format!("it is saved, but not in the index yet: {error}")),
+        }
+    }
+
+    /// Leaves the index to a process of its own, if the settings allow it.
+    pub(crate) fn index_later(&self) {
+        if !self.settings.config.index.background {
+            return;
+        }
+        let Some(home) = self.home.root().to_str() else { return };
+        let arguments = ["--home", home, "reindex", "--background"];
+        if let Err(error) = background::start(&arguments, self.places.state()) {
+            self.out.warn(format!("the index could not be left to a process of its own: {error}"));
         }
     }
 

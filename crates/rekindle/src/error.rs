@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use rekindle_engine::recall::bench;
+use rekindle_engine::recall::{bench, upkeep};
 use rekindle_engine::{config, home, identity, index, models, setup, vault};
 
 /// A command that did not do what was asked.
@@ -78,8 +78,20 @@ impl From<identity::Error> for Failure {
     }
 }
 
+impl From<upkeep::Error> for Failure {
+    fn from(error: upkeep::Error) -> Self {
+        match error {
+            upkeep::Error::Index(error) => error.into(),
+            upkeep::Error::Vault(error) => error.into(),
+        }
+    }
+}
+
 impl From<index::Error> for Failure {
     fn from(error: index::Error) -> Self {
+        if matches!(error, index::Error::Busy) {
+            return Self::new(error).hint("wait for it to end; what is there can be recalled meanwhile");
+        }
         Self::new(error).hint("`rekindle reindex` makes the index again from your notes; nothing is lost")
     }
 }

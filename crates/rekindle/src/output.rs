@@ -143,11 +143,15 @@ impl Progress {
     const EVERY: Duration = Duration::from_millis(100);
     const WIDTH: usize = 30;
 
-    pub(crate) fn new(_out: &Printer, what: &'static str) -> Self {
+    pub(crate) fn new(what: &'static str) -> Self {
         Self { shown: io::stderr().is_terminal(), what, last: None }
     }
 
-    pub(crate) fn show(&mut self, done: usize, of: usize) {
+    pub(crate) fn show(&mut self, what: &'static str, done: usize, of: usize) {
+        if self.what != what {
+            self.end();
+            self.what = what;
+        }
         if !self.shown || self.last.is_some_and(|last| last.elapsed() < Self::EVERY && done < of) {
             return;
         }
@@ -155,14 +159,6 @@ impl Progress {
         let filled = (Self::WIDTH * done).checked_div(of).unwrap_or(Self::WIDTH);
         let bar = format!("{}{}", "#".repeat(filled), "-".repeat(Self::WIDTH - filled.min(Self::WIDTH)));
         eprint!("\r{} [{bar}] {done}/{of}", self.what);
-    }
-
-    /// Another part of the same run.
-    pub(crate) fn now(&mut self, what: &'static str) {
-        if self.what != what {
-            self.end();
-            self.what = what;
-        }
     }
 
     pub(crate) fn end(&mut self) {

@@ -95,6 +95,7 @@ pub(super) const KEYS: &[Key] = &[
         Kind::Model,
         &[ours("AGENT_TOOLKIT_EMBEDDING_MODEL"), shared("EMBEDDING_MODEL")],
     ),
+    Key::new("index.background", Kind::Bool),
     Key::with("engines.qdrant.url", Kind::Url, &[shared("QDRANT_URL")]),
     Key::with("engines.qdrant.collection", Kind::Identifier, &[shared("QDRANT_COLLECTION")]),
     Key::new("time.zone", Kind::Zone),

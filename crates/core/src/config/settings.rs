@@ -24,6 +24,8 @@ pub struct Config {
     pub llm: Llm,
     /// The model that embeds.
     pub embed: Embed,
+    /// What can be recalled.
+    pub index: Index,
     /// Servers, for those who run them.
     pub engines: Engines,
     /// Days and nights.
@@ -210,6 +212,14 @@ pub struct Llm {
 pub struct Embed {
     /// Text to vectors.
     pub model: Model,
+}
+
+/// What can be recalled (STO-14).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Index {
+    /// Whether a command may leave work to a process of its own.
+    pub background: bool,
 }
 
 /// A model and who provides it. [`super::load`] lets only `provider/model` through.

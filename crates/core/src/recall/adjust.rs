@@ -4,19 +4,9 @@
 use serde::Serialize;
 
 use super::collection::{Flags, NO_TIME};
+use crate::config::Decay;
 use crate::provenance::Origin;
 use crate::vault::entry::Confidence;
-
-/// How age counts (REC-03, R-09).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decay {
-    /// A little, and never more than [`DECAY_SHARE`].
-    Bounded,
-    /// `exp(-0.01 x days)`, without a floor.
-    Literal,
-    /// Not at all.
-    Off,
-}
 
 /// The most that age can take from a score.
 pub const DECAY_SHARE: f32 = 0.04;

@@ -104,7 +104,7 @@ pub fn select(
         ranked.factors = ranked.factors.with_usage(usage(&document.id));
         ranked.score *= ranked.factors.product() / before;
         pool.push(Hit { document, ranked, doubts: Vec::new() });
-        if pool.len() >= k * LOOKED_AT + 1 {
+        if pool.len() > k * LOOKED_AT {
             break;
         }
     }
@@ -228,8 +228,7 @@ mod tests {
     #[test]
     fn rec_10_filters_reach_past_the_best() {
         let filters = Filters { groups: vec!["odd".into()], ..Filters::default() };
-        let selection =
-            select(found(60, |n| format!("t {n}")).into_iter(), &filters, 3, |_| 0.0, |_| false);
+        let selection = select(found(60, |n| format!("t {n}")).into_iter(), &filters, 3, |_| 0.0, |_| false);
         assert_eq!(ids(&selection), ["d00001", "d00003", "d00005"]);
     }
 

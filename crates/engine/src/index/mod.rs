@@ -18,4 +18,4 @@ pub use build::{Prepared, PreparedUnit, Space};
 pub use embedding::Embedder;
 pub use format::Damage;
 pub use snapshot::{Size, Snapshot};
-pub use store::{Appender, Error, Index, Old, Writer};
+pub use store::{Appender, Embedding, Error, Index, Old, Writer};

@@ -52,6 +52,8 @@ pub struct Size {
     pub bytes: usize,
     /// Small segments that wait to be folded in.
     pub segments: usize,
+    /// Bytes of those.
+    pub delta: usize,
 }
 
 impl Snapshot {
@@ -112,6 +114,7 @@ impl Snapshot {
             pending: self.segments.iter().map(|segment| segment.pending() as usize).sum(),
             bytes: self.segments.iter().map(Segment::size).sum(),
             segments: self.segments.len().saturating_sub(1),
+            delta: self.delta_bytes,
         }
     }
 

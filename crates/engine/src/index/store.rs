@@ -6,6 +6,7 @@
 //! index/000003.delta     its small segments, each a frame: appended by whoever changed the vault
 //! index/writer.lock      held by the one who makes a new generation
 //! index/delta.lock       held for the moment of an append, and of the switch to a new generation
+//! index/embedding.lock   held by the one who makes many vectors
 //! ```
 //!
 //! A reader opens `CURRENT`, the base and the delta, and is never waited for: the files of a generation do not change,
@@ -185,6 +186,14 @@ impl Index {
         Ok(Writer { index: self, _lock: lock })
     }
 
+    /// The right to make vectors for all that has none; only one process at a time, and nobody else waits for it.
+    pub fn embedding(&self) -> Result<Embedding, Error> {
+        disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
+        let path = self.folder.join("embedding.lock");
+        let lock = disk::lock(&path, Duration::ZERO).map_err(Error::io("locked", &path))?;
+        Ok(Embedding { _lock: lock })
+    }
+
     /// Every document that stands in any file of the index, current or left over.
     pub fn every_document(&self) -> Vec<(PathBuf, Document)> {
         let mut found = Vec::new();
@@ -216,6 +225,12 @@ impl Index {
             std::fs::read_dir(&self.folder).map(|files| files.filter_map(Result::ok).collect::<Vec<_>>());
         listed.unwrap_or_default().into_iter().map(|file| file.path()).collect()
     }
+}
+
+/// The right to make vectors for all that has none.
+#[derive(Debug)]
+pub struct Embedding {
+    _lock: File,
 }
 
 /// The right to append to the delta.

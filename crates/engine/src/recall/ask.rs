@@ -10,7 +10,7 @@ use rekindle_core::recall::select::{Selection, select};
 use rekindle_core::recall::windows::{self, Window};
 
 use super::search::{Found, Rules, search};
-use super::upkeep::{self, Upkeep};
+use super::upkeep;
 use super::usage::Usage;
 use crate::index::{Embedder, Error as IndexError, Index, PreparedUnit, Snapshot};
 use crate::sources;
@@ -87,6 +87,13 @@ pub struct Answer {
     pub embedding: Duration,
     /// What finding and ordering took.
     pub searching: Duration,
+}
+
+impl Answer {
+    /// Whether work on the index would make the next answer better.
+    pub fn is_worth_indexing(&self) -> bool {
+        self.degraded.iter().any(|degraded| *degraded != Degraded::NoModel)
+    }
 }
 
 /// The part of a document that is shown.
@@ -189,8 +196,13 @@ impl Freshness<'_> {
         let (vault, snapshot) = (self.vault, self.snapshot);
         let path = document.path.clone();
         let now = self.files.entry(path.clone()).or_insert_with(|| {
-            let is_same = snapshot.stamp(&path).is_some_and(|stamp| sources::is_unchanged(vault, &path, &stamp));
-            if is_same { None } else { Some(sources::read(vault, &path).map(|unit| unit.documents).unwrap_or_default()) }
+            let is_same =
+                snapshot.stamp(&path).is_some_and(|stamp| sources::is_unchanged(vault, &path, &stamp));
+            if is_same {
+                None
+            } else {
+                Some(sources::read(vault, &path).map(|unit| unit.documents).unwrap_or_default())
+            }
         });
         match now {
             None => Some((document, false)),
@@ -209,7 +221,8 @@ fn shown(snapshot: &Snapshot, found: &Found, ranked: &Ranked, document: &Documen
     if document.text.len() <= SHOWN_WHOLE_BYTES || refreshed {
         return whole();
     }
-    let Some(window) = found.vector.as_ref().and_then(|vector| snapshot.best_window(ranked.document, vector)) else {
+    let Some(window) = found.vector.as_ref().and_then(|vector| snapshot.best_window(ranked.document, vector))
+    else {
         return whole();
     };
     // The window was measured in the searched text, which begins with the words that name the document.
@@ -219,11 +232,4 @@ fn shown(snapshot: &Snapshot, found: &Found, ranked: &Ranked, document: &Documen
     let (first, last) = windows::lines(&document.text, part);
     let lines = document.lines.map(|(from, to)| ((from + first - 1).min(to), (from + last - 1).min(to)));
     Shown { text: text.trim().to_owned(), lines, refreshed }
-}
-
-impl Upkeep<'_> {
-    /// Whether a later run would change the index.
-    pub fn is_wanted(degraded: &[Degraded]) -> bool {
-        degraded.iter().any(|degraded| *degraded != Degraded::NoModel)
-    }
 }

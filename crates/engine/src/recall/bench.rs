@@ -7,9 +7,9 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rekindle_core::config::Decay;
 use rekindle_core::hash::ContentHash;
 use rekindle_core::provenance::Origin;
-use rekindle_core::recall::adjust::Decay;
 use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
 use rekindle_core::recall::fuse::Method;
 use rekindle_core::time::Timestamp;

@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use rekindle_core::recall::adjust::{Circumstances, Decay};
+use rekindle_core::config::Decay;
+use rekindle_core::recall::adjust::Circumstances;
 use rekindle_core::recall::collection::{Columns, Postings};
 use rekindle_core::recall::fuse::{Fusion, Method};
 use rekindle_core::recall::lexical;

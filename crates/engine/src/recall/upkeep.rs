@@ -11,7 +11,6 @@ use std::time::Duration;
 use rekindle_core::id::ChangeId;
 use rekindle_core::journal::{Place, Root};
 
-use crate::disk;
 use crate::index::embedding::{Embedder, Known, SAVE_BUDGET};
 use crate::index::{Error as IndexError, Index, Old, PreparedUnit, Snapshot};
 use crate::sources::{self, Listed};
@@ -72,6 +71,18 @@ pub struct Report {
     pub problems: Vec<(String, String)>,
 }
 
+/// How far [`Upkeep::settle`] came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// Everything is in the index.
+    Current,
+    /// There is more to do than a command should wait for.
+    Later,
+}
+
+/// Notes with more files than this are not read by a command that came for something else.
+const READ_AT_MOST: usize = 300;
+
 /// How thorough to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
@@ -111,7 +122,9 @@ impl Upkeep<'_> {
             Ok(None) | Err(IndexError::Damaged { .. }) => return Ok(CaughtUp::Behind),
             Err(error) => return Err(error.into()),
         };
-        let Some((touched, newest)) = self.touched_since(snapshot.seen())? else { return Ok(CaughtUp::Behind) };
+        let Some((touched, newest)) = self.touched_since(snapshot.seen())? else {
+            return Ok(CaughtUp::Behind);
+        };
         if newest.is_none() {
             return Ok(CaughtUp::Current);
         }
@@ -127,7 +140,7 @@ impl Upkeep<'_> {
         }
         drop(appender);
         let size = snapshot.size();
-        if size.segments >= FOLD_AT || snapshot.delta_bytes >= FOLD_AT_BYTES {
+        if size.segments >= FOLD_AT || size.delta >= FOLD_AT_BYTES {
             match self.fold(Duration::ZERO) {
                 // Somebody else is folding, or will.
                 Ok(()) | Err(Error::Index(IndexError::Busy)) => {}
@@ -137,6 +150,24 @@ impl Upkeep<'_> {
         Ok(CaughtUp::Appended { files, pending })
     }
 
+    /// Does what a command can do in passing: appends what it changed, or makes the index where that takes no time.
+    pub fn settle(&self) -> Result<Settled, Error> {
+        match self.catch_up()? {
+            CaughtUp::Current | CaughtUp::Appended { pending: 0, .. } => return Ok(Settled::Current),
+            CaughtUp::Appended { .. } => return Ok(Settled::Later),
+            CaughtUp::Behind => {}
+        }
+        if sources::list(self.vault)?.files.len() > READ_AT_MOST {
+            return Ok(Settled::Later);
+        }
+        let report = match self.refresh(Extent::Changed, &mut |_| true) {
+            Ok(report) => report,
+            Err(Error::Index(IndexError::Busy)) => return Ok(Settled::Later),
+            Err(error) => return Err(error),
+        };
+        Ok(if report.pending == 0 { Settled::Current } else { Settled::Later })
+    }
+
     /// Vectors of the same text by the same model need not be made again.
     fn known<'u>(&self, snapshot: &Snapshot, units: impl IntoIterator<Item = &'u PreparedUnit>) -> Known {
         if snapshot.is_of(&self.embedder.space()) { Known::of(units) } else { Known::default() }
@@ -144,7 +175,10 @@ impl Upkeep<'_> {
 
     /// The files that changes after `seen` touched, and the last of those changes. `None`: the journal does not know
     /// `seen`. A change that is under way is left for its writer to report.
-    fn touched_since(&self, seen: Option<&ChangeId>) -> Result<Option<(BTreeSet<String>, Option<ChangeId>)>, Error> {
+    fn touched_since(
+        &self,
+        seen: Option<&ChangeId>,
+    ) -> Result<Option<(BTreeSet<String>, Option<ChangeId>)>, Error> {
         let (mut touched, mut newest, mut found) = (BTreeSet::new(), None, seen.is_none());
         for record in self.vault.changes()? {
             let record = record?;
@@ -181,11 +215,7 @@ impl Upkeep<'_> {
     }
 
     /// Compares every file with what the index knows of it, and reads what changed. `progress` may say stop.
-    pub fn refresh(
-        &self,
-        extent: Extent,
-        progress: &mut dyn FnMut(Step) -> bool,
-    ) -> Result<Report, Error> {
+    pub fn refresh(&self, extent: Extent, progress: &mut dyn FnMut(Step) -> bool) -> Result<Report, Error> {
         // What is changed from here on is for the next time.
         let newest = newest_change(self.vault)?;
         let space = self.embedder.space();
@@ -201,9 +231,12 @@ impl Upkeep<'_> {
         let known = opened.as_ref().map(Snapshot::stamps).unwrap_or_default();
         let is_changed = |file: &&Listed| {
             extent == Extent::Everything
-                || known.get(file.path.as_str()).is_none_or(|stamp| (stamp.modified, stamp.size) != (file.modified, file.size))
+                || known
+                    .get(file.path.as_str())
+                    .is_none_or(|stamp| (stamp.modified, stamp.size) != (file.modified, file.size))
         };
-        let changed: Vec<&str> = listed.files.iter().filter(is_changed).map(|file| file.path.as_str()).collect();
+        let changed: Vec<&str> =
+            listed.files.iter().filter(is_changed).map(|file| file.path.as_str()).collect();
         let there: BTreeSet<&str> = listed.files.iter().map(|file| file.path.as_str()).collect();
         let gone: Vec<String> =
             known.keys().filter(|path| !there.contains(*path)).map(|path| (*path).to_owned()).collect();
@@ -232,7 +265,7 @@ impl Upkeep<'_> {
             _ => {
                 let mut all = opened.as_ref().map(|snapshot| snapshot.all(&space)).unwrap_or_default();
                 let known = Known::of(all.values());
-                self.embedder.fill(&mut units, &known, Duration::ZERO);
+                self.embedder.fill(&mut units, &known, SAVE_BUDGET);
                 if extent == Extent::Everything {
                     all.clear();
                 }
@@ -259,15 +292,16 @@ impl Upkeep<'_> {
     pub fn embed(&self, progress: &mut dyn FnMut(Step) -> bool) -> Result<Report, Error> {
         let mut report = Report::default();
         let space = self.embedder.space();
-        let path = self.index.folder().join("embed.lock");
-        disk::make_folder(self.index.folder()).map_err(IndexError::io("made", self.index.folder()))?;
-        let _lock = disk::lock(&path, Duration::ZERO).map_err(IndexError::io("locked", &path))?;
+        let _lock = self.index.embedding()?;
         let Some(snapshot) = self.index.open()? else { return Ok(report) };
         if snapshot.size().pending > 0 || !snapshot.is_of(&space) {
             let mut units: Vec<PreparedUnit> = snapshot.all(&space).into_values().collect();
             drop(snapshot);
-            report.embedded =
-                self.embedder.fill_all(self.index, &mut units.iter_mut().collect::<Vec<_>>(), &mut |done, of| progress(Step::Embedding(done, of)))?;
+            report.embedded = self.embedder.fill_all(
+                self.index,
+                &mut units.iter_mut().collect::<Vec<_>>(),
+                &mut |done, of| progress(Step::Embedding(done, of)),
+            )?;
             let made = Known::of(&units);
             drop(units);
             let writer = self.index.writer(PATIENCE)?;

@@ -56,13 +56,13 @@ const CHARS_PER_TOKEN: usize = 4;
 
 impl Bench {
     pub(crate) fn run(self, out: &Printer) -> Result<(), Failure> {
-        let embedder = Embedder::new(rekindle_engine::BUILTIN_MODEL, Model::builtin());
+        let embedder = Embedder::new(rekindle_engine::models::BUILTIN, Model::builtin());
         match self.verb {
             Verb::Ingest { store } => {
                 let messages: Vec<Message> = bench::lines(io::stdin().lock()).collect::<Result<_, _>>()?;
-                let mut progress = Progress::new(out, "embedding");
+                let mut progress = Progress::new("embedding");
                 let mut show = |done: usize, of: usize| {
-                    progress.show(done, of);
+                    progress.show("embedding", done, of);
                     true
                 };
                 let done = bench::ingest(&store, embedder, messages, &mut show)?;

@@ -7,16 +7,20 @@ mod config;
 mod daily;
 mod doctor;
 mod evolve;
+mod feedback;
 mod forget;
 mod ideas;
 mod identity;
 mod init;
+mod inspect;
 mod list;
 mod log;
 mod memory;
 mod model;
 mod project;
+mod recall;
 mod redact;
+mod reindex;
 mod save;
 mod show;
 mod slog;
@@ -29,16 +33,20 @@ pub(crate) use self::config::Config;
 pub(crate) use self::daily::Daily;
 pub(crate) use self::doctor::Doctor;
 pub(crate) use self::evolve::Evolve;
+pub(crate) use self::feedback::Feedback;
 pub(crate) use self::forget::Forget;
 pub(crate) use self::ideas::Ideas;
 pub(crate) use self::identity::Identity;
 pub(crate) use self::init::Init;
+pub(crate) use self::inspect::Inspect;
 pub(crate) use self::list::List;
 pub(crate) use self::log::Log;
 pub(crate) use self::memory::Memory;
 pub(crate) use self::model::Model;
 pub(crate) use self::project::Project;
+pub(crate) use self::recall::Recall;
 pub(crate) use self::redact::Redact;
+pub(crate) use self::reindex::Reindex;
 pub(crate) use self::save::Save;
 pub(crate) use self::show::Show;
 pub(crate) use self::slog::Slog;
@@ -58,32 +66,44 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
         Command::Completions(completions) => return completions.run(out),
         Command::Redact(redact) => return redact.run(out),
         Command::Bench(bench) => return bench.run(out),
+        Command::Recall(recall) => return recall.run(&cli.global, out),
         Command::Model(model) => return model.run(&cli.global, out),
         Command::Config(config) => return config.run(&cli.global, out),
         Command::Doctor(doctor) => return doctor.run(&cli.global, out),
         command => command,
     };
     let context = Context::new(&cli.global, out)?;
+    let done = run_in(&context, command);
+    // Also after a failure: what was written before it is written.
+    context.settle();
+    done
+}
+
+fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
     match command {
-        Command::Save(save) => save.run(&context),
-        Command::Evolve(evolve) => evolve.run(&context),
-        Command::Show(show) => show.run(&context),
-        Command::List(list) => list.run(&context),
-        Command::Forget(forget) => forget.run(&context),
-        Command::Undo(undo) => undo.run(&context),
-        Command::Log(log) => log.run(&context),
-        Command::Memory(memory) => memory.run(&context),
-        Command::Slog(slog) => slog.run(&context),
-        Command::Ideas(ideas) => ideas.run(&context),
-        Command::Daily(daily) => daily.run(&context),
-        Command::Identity(identity) => identity.run(&context),
-        Command::Project(project) => project.run(&context),
-        Command::Status(status) => status.run(&context),
+        Command::Save(save) => save.run(context),
+        Command::Evolve(evolve) => evolve.run(context),
+        Command::Show(show) => show.run(context),
+        Command::List(list) => list.run(context),
+        Command::Forget(forget) => forget.run(context),
+        Command::Undo(undo) => undo.run(context),
+        Command::Log(log) => log.run(context),
+        Command::Memory(memory) => memory.run(context),
+        Command::Slog(slog) => slog.run(context),
+        Command::Ideas(ideas) => ideas.run(context),
+        Command::Daily(daily) => daily.run(context),
+        Command::Identity(identity) => identity.run(context),
+        Command::Project(project) => project.run(context),
+        Command::Status(status) => status.run(context),
+        Command::Inspect(inspect) => inspect.run(context),
+        Command::Feedback(feedback) => feedback.run(context),
+        Command::Reindex(reindex) => reindex.run(context),
         Command::Init(_)
         | Command::Completions(_)
         | Command::Redact(_)
         | Command::Model(_)
         | Command::Bench(_)
+        | Command::Recall(_)
         | Command::Config(_)
         | Command::Doctor(_) => Ok(()),
     }

@@ -1,0 +1,71 @@
+//! `rekindle feedback`
+
+use clap::{Args, ValueEnum};
+use rekindle_core::vault::entry::Entry;
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_engine::recall::usage::{Signal, Usage};
+use serde_json::json;
+
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// Say whether a memory helped
+#[derive(Args)]
+#[command(after_help = "\
+What helped ranks a little higher from now on, what misled or is outdated a little lower. Nothing is deleted; `rekindle
+evolve` corrects a memory, `rekindle forget` removes it.
+
+Examples:
+  rekindle feedback m-0123456789ab good
+  rekindle feedback personal-private/fix/staging-port.md stale")]
+pub(crate) struct Feedback {
+    /// The memory: its id, or its path
+    #[arg(value_name = "ID|PATH")]
+    memory: String,
+    /// What to say about it
+    #[arg(value_enum)]
+    word: Word,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Word {
+    /// It helped
+    Good,
+    /// It misled
+    Wrong,
+    /// It is outdated
+    Stale,
+}
+
+impl Feedback {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let id = self.id(context)?;
+        let signal = match self.word {
+            Word::Good => Signal::Good,
+            Word::Wrong => Signal::Wrong,
+            Word::Stale => Signal::Stale,
+        };
+        let file = context.places.usage();
+        Usage::record(&file, &id, signal, context.now.timestamp())?;
+        let strength = Usage::read(&file).strength(&id);
+        if self.json {
+            return context.out.json(&json!({"id": id, "strength": strength}));
+        }
+        context.out.line(format!("Noted. The strength of {id} is now {strength:+.1} (from -1 to +1)."))
+    }
+
+    /// An entry by any of its names; what is no entry has only the name that `recall` gave it.
+    fn id(&self, context: &Context<'_>) -> Result<String, Failure> {
+        if self.memory.contains('#') {
+            return Ok(self.memory.clone());
+        }
+        let vault = context.vault_to_change()?;
+        let path = vault.find(&self.memory, &context.cwd)?;
+        let read = vault.read_entry(&path)?;
+        let id = Note::parse(&read.text).ok().and_then(|note| Entry::of(&note, &path).id);
+        Ok(id.map_or_else(|| format!("{}/{path}", vault.folder_name()), |id| id.to_string()))
+    }
+}

@@ -1,0 +1,125 @@
+//! `rekindle inspect`
+
+use clap::Args;
+use rekindle_engine::recall::log::Log;
+use serde_json::{Value, json};
+
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Style, column};
+
+/// Show what was recalled, and why
+#[derive(Args)]
+#[command(after_help = "\
+Every recall leaves a line on this machine: what was asked, what was shown, what each score was made of, what was left
+out and by which rule. Without a number the last ones are listed; 1 is the newest.
+
+Examples:
+  rekindle inspect
+  rekindle inspect 1
+  rekindle inspect --of m-0123456789ab
+  rekindle inspect 1 --json")]
+pub(crate) struct Inspect {
+    /// Which recall, counted from the newest
+    #[arg(value_name = "N")]
+    number: Option<usize>,
+    /// Only recalls that showed or left out this memory
+    #[arg(long, value_name = "ID")]
+    of: Option<String>,
+    /// How many to list
+    #[arg(long, short = 'n', default_value_t = 20, value_name = "N")]
+    limit: usize,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Inspect {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let log = Log::at(&context.places.logs());
+        let names = |line: &Value, list: &str| {
+            let all = line[list].as_array().into_iter().flatten();
+            all.filter_map(|item| item["id"].as_str().map(str::to_owned)).collect::<Vec<_>>()
+        };
+        let wanted = |line: &Value| {
+            self.of
+                .as_ref()
+                .is_none_or(|id| names(line, "results").contains(id) || names(line, "dropped").contains(id))
+        };
+        let mut lines = log.read()?.filter(wanted);
+        if let Some(number) = self.number {
+            let line = number.checked_sub(1).and_then(|before| lines.nth(before));
+            let Some(line) = line else {
+                return Err(Failure::usage(format!("there is no recall number {number}"))
+                    .hint("`rekindle inspect` lists them; 1 is the newest"));
+            };
+            return match self.json {
+                true => context.out.json(&line),
+                false => show(context, &line),
+            };
+        }
+        let lines: Vec<Value> = lines.take(self.limit).collect();
+        if self.json {
+            return context.out.json(&json!(lines));
+        }
+        for (number, line) in lines.iter().enumerate() {
+            let shown = line["results"].as_array().map_or(0, Vec::len);
+            let what =
+                if line["abstained"] == json!(true) { "silent".to_owned() } else { format!("{shown} shown") };
+            let query: String = line["query"].as_str().unwrap_or_default().chars().take(60).collect();
+            let at = line["at"].as_str().unwrap_or_default();
+            let number = column(&(number + 1).to_string(), 4);
+            context.out.line(format!(
+                "{}{}  {}  {}",
+                context.out.styled(Style::Dim, number),
+                context.out.styled(Style::Dim, at),
+                column(&what, 8),
+                query.replace('\n', " ")
+            ))?;
+        }
+        if lines.is_empty() {
+            context.out.note("Nothing was recalled yet. `rekindle recall --help` shows how to begin.");
+        }
+        Ok(())
+    }
+}
+
+fn show(context: &Context<'_>, line: &Value) -> Result<(), Failure> {
+    let out = context.out;
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    for (key, name) in [("at", "when"), ("query", "query"), ("project", "project"), ("tookMs", "took (ms)")] {
+        if !line[key].is_null() {
+            out.line(format!("{}  {}", out.styled(Style::Dim, column(name, 10)), text(&line[key])))?;
+        }
+    }
+    for degraded in line["degraded"].as_array().into_iter().flatten() {
+        out.line(format!("{}  {}", out.styled(Style::Warn, column("degraded", 10)), text(degraded)))?;
+    }
+    if let Some(why) = line["abstainedBecause"].as_str() {
+        out.line(format!("{}  {why}", out.styled(Style::Dim, column("silent", 10))))?;
+    }
+    for result in line["results"].as_array().into_iter().flatten() {
+        out.line("")?;
+        let score = result["score"].as_f64().unwrap_or_default();
+        let head = format!("{score:.3}  {}  {}", text(&result["id"]), text(&result["title"]));
+        out.line(out.styled(Style::Bold, head))?;
+        for list in ["parts", "factors"] {
+            let all = result[list].as_object().into_iter().flatten();
+            let all: Vec<String> =
+                all.filter_map(|(name, value)| Some(format!("{name} {:.3}", value.as_f64()?))).collect();
+            out.line(format!("  {}  {}", out.styled(Style::Dim, column(list, 8)), all.join("  ")))?;
+        }
+        for doubt in result["doubts"].as_array().into_iter().flatten() {
+            out.line(format!("  {}  {doubt}", out.styled(Style::Warn, column("doubt", 8))))?;
+        }
+    }
+    for dropped in line["dropped"].as_array().into_iter().flatten() {
+        let score = dropped["score"].as_f64().unwrap_or_default();
+        let rule = text(&dropped["rule"]);
+        out.line(out.styled(
+            Style::Dim,
+            format!("left out ({rule}): {score:.3}  {}  {}", text(&dropped["id"]), text(&dropped["title"])),
+        ))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,342 @@
+//! `rekindle recall`
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use clap::Args;
+use rekindle_core::config::Fusion;
+use rekindle_core::provenance::Origin;
+use rekindle_core::recall::document::Source;
+use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::fuse::Method;
+use rekindle_core::recall::select::{Hit, MOST};
+use rekindle_core::text;
+use rekindle_core::time::{Timestamp, iso};
+use rekindle_core::vault::layout::Group;
+use rekindle_core::vault::priority::Priority;
+use rekindle_engine::index::Embedder;
+use rekindle_engine::recall::ask::{Answer, Request, Shown, ask};
+use rekindle_engine::recall::log::Log;
+use rekindle_engine::recall::search::Rules;
+use rekindle_engine::recall::usage::Usage;
+use serde_json::{Value, json};
+
+use super::body;
+use crate::cli::Global;
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Printer, Style};
+
+/// Find the memories that a prompt needs
+#[derive(Args)]
+#[command(after_help = "\
+Memories of the project you are in and those that hold everywhere are found; another project's stay there unless
+--project names it. What nobody has reviewed yet is found as well, ranks lower and says so.
+
+Examples:
+  rekindle recall 'which port does the staging database use?'
+  rekindle recall 'how do we release' --group personal-skills --k 3
+  rekindle recall 'flaky test' --since 2026-10-01 --priority high --json
+  rekindle recall 'why did we drop redis' --explain
+  git log -1 --format=%B | rekindle recall -")]
+pub(crate) struct Recall {
+    /// What to find: TEXT, @FILE, or - for stdin
+    #[arg(value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
+    query: String,
+    /// How many memories at most, up to 10
+    #[arg(long, short = 'k', value_name = "N")]
+    k: Option<usize>,
+    /// Only this group; may be given several times
+    #[arg(long)]
+    group: Vec<Group>,
+    /// Only this sort (fix, preference, …); may be given several times
+    #[arg(long)]
+    kind: Vec<String>,
+    /// Only from here: entry, skill, memory, observation, proposal, idea, daily, note
+    #[arg(long, value_parser = source)]
+    source: Vec<Source>,
+    /// Only with this tag; several must all be there
+    #[arg(long = "tag", short = 't', value_name = "TAG")]
+    tags: Vec<String>,
+    /// Only what was written at this date or time, or later
+    #[arg(long, value_name = "DATE", value_parser = moment)]
+    since: Option<Timestamp>,
+    /// Only what was written at this date or time, or earlier
+    #[arg(long, value_name = "DATE", value_parser = moment)]
+    until: Option<Timestamp>,
+    /// Only of this priority or higher: low, medium, high
+    #[arg(long, value_parser = priority)]
+    priority: Option<Priority>,
+    /// Only what these words support: user, agent, import, tool
+    #[arg(long)]
+    origin: Vec<Origin>,
+    /// Only what a person has reviewed (true) or has not (false)
+    #[arg(long, value_name = "true|false")]
+    reviewed: Option<bool>,
+    /// Look into this project instead of the one you are in; `all` looks into every one
+    #[arg(long, value_name = "ID|all")]
+    project: Option<String>,
+    /// Rank what waits in the inbox like everything else
+    #[arg(long)]
+    include_inbox: bool,
+    /// What was superseded or resolved as well
+    #[arg(long, short = 'a')]
+    all: bool,
+    /// Show what each score is made of, and what was left out by which rule
+    #[arg(long)]
+    explain: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn moment(text: &str) -> Result<Timestamp, String> {
+    rekindle_core::time::parse(text)
+        .ok_or_else(|| "write it as 2026-11-15 or 2026-11-15T14:05:00Z".to_owned())
+}
+
+fn priority(text: &str) -> Result<Priority, String> {
+    let found = Priority::ALL.into_iter().find(|priority| priority.word() == text);
+    found.ok_or_else(|| "a priority is low, medium or high".to_owned())
+}
+
+fn source(text: &str) -> Result<Source, String> {
+    let found = Source::ALL.into_iter().find(|source| source.word() == text);
+    found.ok_or_else(|| {
+        "a source is entry, skill, memory, observation, proposal, idea, daily or note".to_owned()
+    })
+}
+
+impl Recall {
+    /// With `--json` a failure is an answer too: one object that says what and what to do (REC-20).
+    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+        let json = self.json;
+        let done = Context::new(global, out).and_then(|context| self.answer(&context));
+        match done {
+            Err(failure) if json && !failure.silent => {
+                out.json(&json!({"error": {"message": failure.message, "hint": failure.hint}}))?;
+                Err(Failure { silent: true, ..failure })
+            }
+            other => other,
+        }
+    }
+
+    fn answer(self, context: &Context<'_>) -> Result<(), Failure> {
+        let start = Instant::now();
+        let query = body::read(&self.query, &context.cwd)?;
+        let settings = &context.settings.config.recall;
+        let k = self.k.unwrap_or(settings.k);
+        if k > MOST {
+            return Err(Failure::usage(format!("--k is at most {MOST}, not {k}"))
+                .hint("more memories than that would crowd out the prompt itself"));
+        }
+        let filters = self.filters();
+        if !context.settings.config.memory.enabled {
+            context.out.warn("memory is switched off by memory.enabled, so nothing is recalled");
+            return match self.json {
+                true => context.out.json(&empty(&query, "memory is switched off")),
+                false => Ok(()),
+            };
+        }
+        let vault = context.vault()?;
+        let (model, index) = (context.model_if_any(), context.index());
+        let usage = Usage::read(&context.places.usage());
+        let here = context.project_id().map(|id| id.as_str().to_owned());
+        let named = self.project.clone().filter(|project| project != "all");
+        let project = named.or(here);
+        let request = Request {
+            prompt: &query,
+            rewritten: None,
+            filters: &filters,
+            rules: Rules {
+                method: method(context),
+                decay: settings.decay,
+                include_inbox: self.include_inbox,
+                project: project.as_deref(),
+                all_projects: self.project.as_deref() == Some("all"),
+                inactive: self.all,
+                until: None,
+                now: context.now.timestamp().as_second(),
+            },
+            k,
+            held: &HashSet::new(),
+        };
+        let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
+        let answer = ask(&vault, &index, embedder, &usage, &request)?;
+        let took = start.elapsed().as_secs_f64() * 1000.0;
+        let report = report(&query, &filters, &answer, took);
+        self.log(context, &report);
+        if answer.is_worth_indexing() {
+            context.index_later();
+        }
+        for degraded in answer.degraded.iter().filter(|_| !self.json) {
+            context.out.warn(degraded.explain());
+        }
+        match self.json {
+            true => context.out.json(&report),
+            false => self.show(context, &answer),
+        }
+    }
+
+    fn filters(&self) -> Filters {
+        Filters {
+            groups: self.group.iter().map(|group| group.word().to_owned()).collect(),
+            kinds: self.kind.clone(),
+            sources: self.source.clone(),
+            tags: self.tags.clone(),
+            since: self.since,
+            until: self.until,
+            priority: self.priority,
+            origins: self.origin.clone(),
+            reviewed: self.reviewed,
+            stale: None,
+            inactive: self.all,
+        }
+    }
+
+    /// Every recall leaves a line (REC-23). One that cannot be written keeps nobody from the answer.
+    fn log(&self, context: &Context<'_>, report: &Value) {
+        let mut line = json!({
+            "at": iso(context.now.timestamp()),
+            "project": context.project_id(),
+            "by": "command",
+        });
+        if let (Some(line), Some(report)) = (line.as_object_mut(), report.as_object()) {
+            line.extend(report.iter().map(|(key, value)| (key.clone(), value.clone())));
+        }
+        if let Err(error) = Log::at(&context.places.logs()).append(&line) {
+            context.out.warn(format!("what was recalled could not be written down: {error}"));
+        }
+    }
+
+    fn show(&self, context: &Context<'_>, answer: &Answer) -> Result<(), Failure> {
+        let out = context.out;
+        for (hit, shown) in answer.selection.hits.iter().zip(&answer.shown) {
+            out.write(row(out, hit, shown, self.explain).as_bytes())?;
+        }
+        if self.explain {
+            for dropped in &answer.selection.dropped {
+                let rule = serde_json::to_value(dropped.rule).map_err(Failure::new)?;
+                let rule = rule.as_str().unwrap_or_default().to_owned();
+                out.line(
+                    out.styled(Style::Dim, format!("left out ({rule}): {} {}", dropped.id, dropped.title)),
+                )?;
+            }
+        }
+        if let Some(why) = &answer.abstained {
+            out.note(format!("Nothing worth saying: {why}."));
+        } else if answer.selection.hits.is_empty() {
+            out.note("Nothing found.");
+        }
+        Ok(())
+    }
+}
+
+/// How meaning and words are put together, as the settings say.
+pub(crate) fn method(context: &Context<'_>) -> Method {
+    let settings = &context.settings.config.recall;
+    match settings.fusion {
+        Fusion::Default => Method::Measured,
+        Fusion::Linear => Method::Linear {
+            similarity: settings.linear.similarity as f32,
+            keyword: settings.linear.keyword as f32,
+            cap: u32::try_from(settings.linear.keyword_cap).ok().filter(|cap| *cap > 0),
+        },
+    }
+}
+
+fn row(out: &Printer, hit: &Hit, shown: &Shown, explain: bool) -> String {
+    let document = &hit.document;
+    let place = match shown.lines {
+        Some((first, last)) if first != last => format!("{}:{first}-{last}", document.path),
+        Some((first, _)) => format!("{}:{first}", document.path),
+        None => document.path.clone(),
+    };
+    let day = document.created.map(|at| iso(at).chars().take(10).collect::<String>());
+    let marks = [
+        (!document.reviewed).then(|| "unreviewed".to_owned()),
+        document.inbox.then(|| "inbox".to_owned()),
+        document.stale.then(|| "stale".to_owned()),
+        (!document.active).then(|| "no longer holds".to_owned()),
+        (!hit.doubts.is_empty()).then(|| "contradicted".to_owned()),
+        shown.refreshed.then(|| "changed since it was indexed".to_owned()),
+    ];
+    let marks: Vec<String> = marks.into_iter().flatten().collect();
+    let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
+    let head = format!("{:.3}  {}{}", hit.ranked.score, document.id, marks);
+    let mut text = format!("{}\n", out.styled(Style::Bold, head));
+    let about = [Some(place), day].into_iter().flatten().collect::<Vec<_>>().join("  ");
+    text.push_str(&format!("  {}\n", out.styled(Style::Dim, about)));
+    for line in shown.text.trim().lines() {
+        text.push_str(&format!("  {line}\n"));
+    }
+    if explain {
+        let parts = serde_json::to_string(&json!({"parts": hit.ranked.parts, "factors": hit.ranked.factors}));
+        text.push_str(&format!("  {}\n", out.styled(Style::Dim, parts.unwrap_or_default())));
+    }
+    text.push('\n');
+    text
+}
+
+/// The answer of REC-07 and REC-15. What it quotes has passed redaction again (B-03): a file may have changed since it
+/// was indexed.
+pub(crate) fn report(query: &str, filters: &Filters, answer: &Answer, took: f64) -> Value {
+    let results: Vec<Value> =
+        answer.selection.hits.iter().zip(&answer.shown).map(|(hit, shown)| result(hit, shown)).collect();
+    json!({
+        "query": text::admit(query).text,
+        "rewrittenQuery": Value::Null,
+        "filtersApplied": filters.applied(),
+        "droppedByTrustPass": answer.selection.dropped_by_trust(),
+        "abstained": answer.abstained.is_some(),
+        "abstainedBecause": answer.abstained,
+        "degraded": answer.degraded,
+        "documents": answer.documents,
+        "tookMs": (took * 100.0).round() / 100.0,
+        "results": results,
+        "dropped": answer.selection.dropped,
+    })
+}
+
+fn result(hit: &Hit, shown: &Shown) -> Value {
+    let document = &hit.document;
+    json!({
+        "id": document.id,
+        "path": document.path,
+        "lines": shown.lines,
+        "title": document.title,
+        "text": text::admit(&shown.text).text,
+        "score": hit.ranked.score,
+        "parts": hit.ranked.parts,
+        "factors": hit.ranked.factors,
+        "source": document.source,
+        "kind": document.kind,
+        "group": document.group,
+        "tags": document.tags,
+        "project": document.project,
+        "origin": document.origin,
+        "reviewed": document.reviewed,
+        "inbox": document.inbox,
+        "stale": document.stale,
+        "priority": document.priority,
+        "created": document.created.map(iso),
+        "doubts": hit.doubts,
+        "refreshed": shown.refreshed,
+    })
+}
+
+fn empty(query: &str, why: &str) -> Value {
+    json!({
+        "query": text::admit(query).text,
+        "rewrittenQuery": Value::Null,
+        "filtersApplied": [],
+        "droppedByTrustPass": 0,
+        "abstained": true,
+        "abstainedBecause": why,
+        "degraded": [],
+        "documents": 0,
+        "tookMs": 0,
+        "results": [],
+        "dropped": [],
+    })
+}

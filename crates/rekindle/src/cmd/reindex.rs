@@ -1,0 +1,96 @@
+//! `rekindle reindex`
+
+use clap::Args;
+use rekindle_engine::background;
+use rekindle_engine::index::{self, Embedder};
+use rekindle_engine::recall::upkeep::{self, Extent, Step, Upkeep};
+use serde_json::json;
+
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::Progress;
+
+/// Bring the index up to date with your notes
+#[derive(Args)]
+#[command(after_help = "\
+The index is made from your notes and can be deleted at any time (`rekindle status` says where it is). Saving keeps it
+up to date; this is for what changed elsewhere: in an editor, by a sync, by another model. It can be stopped and goes
+on where it was.
+
+Examples:
+  rekindle reindex
+  rekindle reindex --all
+  rekindle reindex --no-embed --json")]
+pub(crate) struct Reindex {
+    /// Read every file again, not only those that changed
+    #[arg(long)]
+    all: bool,
+    /// Leave the vectors for later; until then words alone find what is new
+    #[arg(long)]
+    no_embed: bool,
+    /// On its own, without a word, while nobody waits
+    #[arg(long, hide = true)]
+    background: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Reindex {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        if self.background {
+            background::detach();
+        }
+        let (vault, model, index) = (context.vault()?, context.model()?, context.index());
+        let upkeep = Upkeep { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
+        let mut progress = Progress::new("reading");
+        let mut show = |step: Step| {
+            match step {
+                Step::Reading(done, of) => progress.show("reading", done, of),
+                Step::Embedding(done, of) => progress.show("embedding", done, of),
+            }
+            true
+        };
+        let extent = if self.all { Extent::Everything } else { Extent::Changed };
+        let mut report = upkeep.refresh(extent, &mut show)?;
+        if !self.no_embed && report.pending > 0 {
+            match upkeep.embed(&mut show) {
+                Ok(embedded) => {
+                    (report.embedded, report.pending) = (embedded.embedded, embedded.pending);
+                    report.documents = embedded.documents;
+                }
+                Err(upkeep::Error::Index(index::Error::Busy)) if self.background => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        progress.end();
+        for (path, why) in report.problems.iter().take(MOST_PROBLEMS) {
+            context.out.warn(format!("{path} was left out: {why}"));
+        }
+        if report.problems.len() > MOST_PROBLEMS {
+            context.out.warn(format!("{} more files were left out", report.problems.len() - MOST_PROBLEMS));
+        }
+        if self.json {
+            return context.out.json(&json!({
+                "files": report.files,
+                "read": report.read,
+                "gone": report.gone,
+                "documents": report.documents,
+                "embedded": report.embedded,
+                "pending": report.pending,
+                "problems": report.problems.iter().map(|(path, why)| json!({"path": path, "why": why})).collect::<Vec<_>>(),
+            }));
+        }
+        let later = match report.pending {
+            0 => String::new(),
+            pending => format!("; {pending} still to be compared by meaning"),
+        };
+        context.out.line(format!(
+            "{} memories in {} files; {} read, {} gone, {} embedded{later}",
+            report.documents, report.files, report.read, report.gone, report.embedded
+        ))
+    }
+}
+
+/// So many files are named that could not be read.
+const MOST_PROBLEMS: usize = 5;
