@@ -66,6 +66,12 @@ impl<'a> Context<'a> {
         self.vault()
     }
 
+    /// The vault for `forget`, which nothing switches off.
+    pub(crate) fn vault_to_forget(&self) -> Result<Vault, Failure> {
+        self.changing.set(true);
+        self.vault()
+    }
+
     /// The scope of something saved here: the project's, unless the person or the settings say otherwise.
     pub(crate) fn scope(&self, global: bool) -> Result<Scope, Failure> {
         let rule = self.settings.config.memory.scope;

@@ -3,8 +3,11 @@
 //! A file of the notes yields any number of documents; [`Unit`] is the file as the index knows it. Everything here is
 //! derived from the Markdown and can be thrown away.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
+use super::windows::Window;
 use crate::hash::ContentHash;
 use crate::provenance::Origin;
 use crate::scope::ProjectId;
@@ -150,6 +153,17 @@ impl Document {
         }
         text.push_str(&self.text);
         text
+    }
+}
+
+impl Document {
+    /// A part of the searched text as a model reads it: who said it is part of what was said, wherever it is cut.
+    pub fn passage<'t>(&self, searched: &'t str, window: Window) -> Cow<'t, str> {
+        let text = searched.get(window.start..window.end).unwrap_or_default();
+        match &self.speaker {
+            Some(speaker) if window.start > 0 => Cow::Owned(format!("{speaker}: {text}")),
+            _ => Cow::Borrowed(text),
+        }
     }
 }
 

@@ -1,9 +1,37 @@
-//! What makes a document the answer: its meaning, its words, and what stands around it.
+//! What makes a document the answer: its meaning, its words, what stands around it, and when it was written.
+//!
+//! ```text
+//! relevance = meaning + words + thread + identifiers + time - length
+//! ```
+//!
+//! Everything is scored once with the vectors of whole windows; the best [`LOOKED_AT`] are then looked at closely, by
+//! the vectors of single thoughts, and a second time with a question that leans towards what was found first. The
+//! weights were chosen on development sets; docs/adr/0011 has them, one part left out at a time.
+
+use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::collection::Columns;
+use super::collection::{Columns, NO_TIME, Postings};
 use super::lexical::Lexical;
+use super::when::{self, Span};
+
+/// How many documents are looked at closely.
+pub const LOOKED_AT: usize = 200;
+/// How many of the best lend the question a direction for the second look.
+pub const LENDERS: usize = 2;
+/// How far the question leans towards them.
+pub const LEANING: f32 = 0.6;
+
+/// The share of the best single thought in the meaning; the rest is the best window.
+const FINE: f32 = 0.75;
+const WORDS: f32 = 0.3;
+const THREAD: f32 = 0.2;
+const IDENTIFIERS: f32 = 0.3;
+const TIME: f32 = 0.4;
+const LENGTH: f32 = 0.1;
+/// A text longer than this many words has more chances to come close by accident.
+const LENGTH_FROM: f32 = 80.0;
 
 /// How the arms are put together (R-08).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,22 +52,47 @@ pub enum Method {
 /// The parts of one document's relevance, as they are added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Parts {
-    /// How close its best window is to the question.
-    pub cosine: f32,
-    /// BM25 of its own words, beside the best there is.
-    pub lexical: f32,
-    /// BM25 of its own words, beside the best there could be.
-    pub coverage: f32,
-    /// BM25 of it with its neighbours.
-    pub context: f32,
-    /// BM25 of its thread.
+    /// How close it is to the question.
+    pub meaning: f32,
+    /// Its words and those of its neighbours.
+    pub words: f32,
+    /// The words of the rest of its thread.
     pub thread: f32,
-    /// The best cosine of its thread.
-    pub thread_cosine: f32,
-    /// The cosine of its neighbours.
-    pub neighbours: f32,
+    /// The question's identifiers that it holds whole.
+    pub identifiers: f32,
+    /// Whether it was written when the question says.
+    pub time: f32,
+    /// What a long text loses.
+    pub length: f32,
     /// All of it together.
     pub relevance: f32,
+}
+
+impl Parts {
+    fn sum(self) -> Self {
+        let relevance = self.meaning + self.words + self.thread + self.identifiers + self.time + self.length;
+        Self { relevance, ..self }
+    }
+}
+
+/// How close a document is to the question, looked at closely.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Close {
+    /// The cosine of its best window.
+    pub whole: f32,
+    /// The cosine of its best single thought.
+    pub fine: f32,
+}
+
+/// What a question asks beside its meaning.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Where each of its terms stands.
+    pub postings: &'a [Postings],
+    /// For each term, whether it is an identifier.
+    pub identifiers: &'a [bool],
+    /// The times it names.
+    pub times: &'a [Span],
 }
 
 /// A question with everything that was found for it.
@@ -48,67 +101,89 @@ pub struct Fusion<'a> {
     method: Method,
     columns: &'a Columns,
     lexical: &'a Lexical,
+    /// The cosine of every document's best window; empty where words alone decide (REC-11).
     cosines: &'a [f32],
-    /// How many terms of the question each document holds; only where the method counts them.
+    /// How many terms each document holds, where the method counts them.
     matches: Vec<u32>,
-    top: Tops,
-    thread_best: Vec<f32>,
+    /// The share of the question's identifiers that each document holds; empty if it has none.
+    identifiers: Vec<f32>,
+    times: &'a [Span],
+    /// Words of the thread of each document.
+    thread_words: Vec<u32>,
+    words_scale: f32,
+    thread_scale: f32,
+    looked_at: HashMap<u32, Close>,
+    /// The lowest relevance of what was looked at: nothing else ranks above it.
+    floor: f32,
 }
 
-#[derive(Debug)]
-struct Tops {
-    own: f32,
-    context: f32,
-    thread: f32,
-}
-
-fn top(scores: &[f32]) -> f32 {
+/// One over the highest of some scores; 0 if there is none.
+fn inverse_top(scores: &[f32]) -> f32 {
     let top = scores.iter().copied().fold(0.0, f32::max);
-    if top > 0.0 { top } else { 1.0 }
+    if top > 0.0 { 1.0 / top } else { 0.0 }
 }
 
 impl<'a> Fusion<'a> {
-    /// Puts together what was found. `cosines` may be empty: then the words alone decide (REC-11).
+    /// Puts together what was found.
     pub fn new(
         method: Method,
         columns: &'a Columns,
         lexical: &'a Lexical,
         cosines: &'a [f32],
-        matches: Vec<u32>,
+        asked: &Asked<'a>,
     ) -> Self {
-        let mut fusion = Self {
+        // The best there is and the best there could be: the one alone makes much of a poor match, the other alone
+        // little of a good one to a long question.
+        let top = inverse_top(&lexical.context);
+        let ideal = if lexical.ideal > 0.0 { 1.0 / lexical.ideal } else { 0.0 };
+        Self {
             method,
             columns,
             lexical,
             cosines,
-            matches,
-            top: Tops {
-                own: top(&lexical.own),
-                context: top(&lexical.context),
-                thread: top(&lexical.thread),
+            matches: match method {
+                Method::Linear { .. } => count_matches(columns.len(), asked.postings),
+                Method::Measured => Vec::new(),
             },
-            thread_best: Vec::new(),
-        };
-        fusion.thread_best = fusion.best_of_threads();
-        fusion
-    }
-
-    fn best_of_threads(&self) -> Vec<f32> {
-        let mut best = vec![0.0; self.columns.len()];
-        let mut start = 0;
-        for thread in self.columns.threads.chunk_by(|a, b| a == b) {
-            let range = start..start + thread.len();
-            start = range.end;
-            let highest = range.clone().map(|at| self.cosine(at)).fold(0.0, f32::max);
-            best[range].fill(highest);
+            identifiers: identifier_shares(columns, lexical, asked),
+            times: asked.times,
+            thread_words: thread_words(columns),
+            words_scale: WORDS * (top * ideal).sqrt(),
+            thread_scale: THREAD * inverse_top(&lexical.thread),
+            looked_at: HashMap::new(),
+            floor: f32::INFINITY,
         }
-        best
     }
 
-    /// The cosine of a document that can be seen; never below 0.
+    /// The documents worth a closer look, among those `wanted` wants. None where nothing is to be seen closer.
+    pub fn worth_a_look(&self, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
+        if self.cosines.is_empty() || self.method != Method::Measured {
+            return Vec::new();
+        }
+        let visible = (0..self.columns.len()).filter(|at| self.columns.visible[*at] && wanted(*at as u32));
+        let mut scored: Vec<(f32, u32)> = visible.map(|at| (self.parts(at).relevance, at as u32)).collect();
+        best(&mut scored, LOOKED_AT);
+        scored.into_iter().map(|(_, document)| document).collect()
+    }
+
+    /// Takes in what the closer look found.
+    pub fn look(&mut self, closer: impl IntoIterator<Item = (u32, Close)>) {
+        self.looked_at = closer.into_iter().collect();
+        self.floor = f32::INFINITY;
+        let lowest = self.looked_at.keys().map(|at| self.parts(*at as usize).relevance);
+        self.floor = lowest.fold(f32::INFINITY, f32::min);
+    }
+
+    /// The best of what was looked at: the question leans towards them.
+    pub fn lenders(&self) -> Vec<u32> {
+        let mut scored: Vec<(f32, u32)> =
+            self.looked_at.keys().map(|at| (self.parts(*at as usize).relevance, *at)).collect();
+        best(&mut scored, LENDERS);
+        scored.into_iter().map(|(_, document)| document).collect()
+    }
+
     fn cosine(&self, at: usize) -> f32 {
-        let visible = self.columns.visible.get(at).copied().unwrap_or(false);
-        if visible { self.cosines.get(at).copied().unwrap_or(0.0).max(0.0) } else { 0.0 }
+        self.cosines.get(at).copied().unwrap_or(0.0).max(0.0)
     }
 
     /// The relevance of a document, and what it is made of.
@@ -119,40 +194,185 @@ impl<'a> Fusion<'a> {
                 let matches = self.matches.get(at).copied().unwrap_or(0);
                 let counted = cap.map_or(matches, |cap| matches.min(cap));
                 let parts = Parts {
-                    cosine: self.cosine(at) * similarity,
-                    lexical: counted as f32 * keyword,
+                    meaning: self.cosine(at) * similarity,
+                    words: counted as f32 * keyword,
                     ..Parts::default()
                 };
-                Parts { relevance: parts.cosine + parts.lexical, ..parts }
+                parts.sum()
             }
         }
     }
 
     fn measured(&self, at: usize) -> Parts {
-        let columns = self.columns;
-        let short = (-(columns.words[at] as f32) / 60.0).exp();
-        let same = |other: usize| columns.threads[other] == columns.threads[at];
-        let before = at.checked_sub(1).filter(|other| same(*other)).map_or(0.0, |other| self.cosine(other));
-        let after = Some(at + 1)
-            .filter(|other| *other < columns.len() && same(*other))
-            .map_or(0.0, |other| self.cosine(other));
+        let words = self.columns.words[at] as f32;
+        let rest = 1.0 - words / (self.thread_words[at] as f32).max(1.0);
+        let created = self.columns.created[at];
+        let looked_at = self.looked_at.get(&(at as u32));
         let parts = Parts {
-            cosine: self.cosine(at),
-            lexical: 0.0,
-            coverage: 0.14 * self.lexical.own[at] / self.lexical.ideal.max(1e-6),
-            context: (0.27 + 0.24 * short) * self.lexical.context[at] / self.top.context,
-            thread: 0.08 * self.lexical.thread[at] / self.top.thread,
-            thread_cosine: 0.35 * self.thread_best[at],
-            neighbours: 0.26 * (before + after) / 2.0,
+            meaning: match looked_at {
+                Some(close) => (1.0 - FINE) * close.whole.max(0.0) + FINE * close.fine.max(0.0),
+                None => self.cosine(at),
+            },
+            words: self.words_scale * self.lexical.context[at],
+            thread: self.thread_scale * rest * self.lexical.thread[at],
+            identifiers: IDENTIFIERS * self.identifiers.get(at).copied().unwrap_or(0.0),
+            time: if self.times.is_empty() || created == NO_TIME {
+                0.0
+            } else {
+                TIME * when::fit(created, self.times)
+            },
+            length: -LENGTH * (words / LENGTH_FROM).max(1.0).ln(),
             relevance: 0.0,
         };
-        let relevance = parts.cosine
-            + parts.lexical * self.top.own
-            + parts.coverage
-            + parts.context
-            + parts.thread
-            + parts.thread_cosine
-            + parts.neighbours;
-        Parts { relevance, ..parts }
+        let parts = parts.sum();
+        match looked_at {
+            None if parts.relevance > self.floor => Parts { relevance: self.floor, ..parts },
+            _ => parts,
+        }
+    }
+}
+
+/// Keeps the best `count`, best first; equals by number.
+fn best(scored: &mut Vec<(f32, u32)>, count: usize) {
+    let order = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if scored.len() > count {
+        scored.select_nth_unstable_by(count, order);
+        scored.truncate(count);
+    }
+    scored.sort_unstable_by(order);
+}
+
+fn count_matches(documents: usize, postings: &[Postings]) -> Vec<u32> {
+    let mut matches = vec![0; documents];
+    for (document, _) in postings.iter().flatten() {
+        if let Some(count) = matches.get_mut(*document as usize) {
+            *count += 1;
+        }
+    }
+    matches
+}
+
+fn identifier_shares(columns: &Columns, lexical: &Lexical, asked: &Asked<'_>) -> Vec<f32> {
+    let all = || asked.identifiers.iter().zip(&lexical.idf).zip(asked.postings).filter(|((is, _), _)| **is);
+    let total: f32 = all().map(|((_, idf), _)| idf).sum();
+    if total <= 0.0 {
+        return Vec::new();
+    }
+    let mut shares = vec![0.0; columns.len()];
+    for ((_, idf), postings) in all() {
+        for (document, _) in postings {
+            if let Some(share) = shares.get_mut(*document as usize) {
+                *share += idf / total;
+            }
+        }
+    }
+    shares
+}
+
+/// Only what can be seen is part of a thread.
+fn thread_words(columns: &Columns) -> Vec<u32> {
+    let mut words = vec![0; columns.len()];
+    let mut start = 0;
+    for thread in columns.threads.chunk_by(|a, b| a == b) {
+        let range = start..start + thread.len();
+        start = range.end;
+        let visible = range.clone().filter(|at| columns.visible[*at]);
+        let total = visible.map(|at| columns.words[at]).fold(0_u32, u32::saturating_add);
+        words[range].fill(total);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recall::collection::Flags;
+    use crate::recall::counts::Count;
+    use crate::recall::lexical;
+
+    fn columns(words: &[u32]) -> Columns {
+        let count = words.len();
+        Columns {
+            words: words.to_vec(),
+            lengths: words.to_vec(),
+            threads: (1..=count as u32).collect(),
+            created: vec![NO_TIME; count],
+            flags: vec![Flags::from_bits(0); count],
+            visible: vec![true; count],
+        }
+    }
+
+    fn once(documents: &[u32]) -> Postings {
+        documents.iter().map(|document| (*document, Count { all: 1, head: 1, tail: 1 })).collect()
+    }
+
+    #[test]
+    fn rec_02_the_literal_formula_is_there() {
+        let columns = columns(&[10, 10, 10]);
+        let postings = [once(&[0, 1]), once(&[1])];
+        let lexical = lexical::score(&columns, &postings);
+        let asked = Asked { postings: &postings, identifiers: &[false, false], times: &[] };
+        let cosines = [0.9, 0.1, 0.5];
+        let linear = Method::Linear { similarity: 0.7, keyword: 0.3, cap: None };
+        let fusion = Fusion::new(linear, &columns, &lexical, &cosines, &asked);
+        for (at, truth) in [0.9 * 0.7 + 0.3, 0.1 * 0.7 + 0.6, 0.5 * 0.7].into_iter().enumerate() {
+            assert!((fusion.parts(at).relevance - truth).abs() < 1e-6);
+        }
+        assert!(fusion.worth_a_look(|_| true).is_empty());
+        // X-20: a bound on the number of words.
+        let capped = Method::Linear { similarity: 0.7, keyword: 0.3, cap: Some(1) };
+        let fusion = Fusion::new(capped, &columns, &lexical, &cosines, &asked);
+        assert!((fusion.parts(1).relevance - (0.1 * 0.7 + 0.3)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn rec_11_without_vectors_words_decide() {
+        let columns = columns(&[10, 10]);
+        let postings = [once(&[1])];
+        let lexical = lexical::score(&columns, &postings);
+        let asked = Asked { postings: &postings, identifiers: &[false], times: &[] };
+        let fusion = Fusion::new(Method::Measured, &columns, &lexical, &[], &asked);
+        assert!(fusion.parts(1).relevance > fusion.parts(0).relevance);
+        assert_eq!(fusion.parts(0).relevance, 0.0);
+        assert!(fusion.worth_a_look(|_| true).is_empty());
+    }
+
+    #[test]
+    fn what_was_not_looked_at_never_ranks_above_what_was() {
+        let columns = columns(&[10; 300]);
+        let lexical = lexical::score(&columns, &[]);
+        let cosines: Vec<f32> = (0..300).map(|at| 0.9 - at as f32 * 0.001).collect();
+        let asked = Asked { postings: &[], identifiers: &[], times: &[] };
+        let mut fusion = Fusion::new(Method::Measured, &columns, &lexical, &cosines, &asked);
+        let looked = fusion.worth_a_look(|document| document != 3);
+        assert_eq!(looked.len(), LOOKED_AT);
+        assert!(!looked.contains(&3));
+        fusion.look(looked.iter().map(|at| (*at, Close { whole: 0.1, fine: 0.1 })));
+        let lowest = looked.iter().map(|at| fusion.parts(*at as usize).relevance).fold(1.0, f32::min);
+        assert!(fusion.parts(3).relevance <= lowest && fusion.parts(299).relevance <= lowest);
+        assert_eq!(fusion.lenders().len(), LENDERS);
+    }
+
+    #[test]
+    fn an_identifier_held_whole_outweighs_its_parts() {
+        let columns = columns(&[10, 10, 10, 10]);
+        // parse, token, parse_token
+        let postings = [once(&[0, 1, 2]), once(&[0, 1]), once(&[1])];
+        let lexical = lexical::score(&columns, &postings);
+        let asked = Asked { postings: &postings, identifiers: &[false, false, true], times: &[] };
+        let fusion = Fusion::new(Method::Measured, &columns, &lexical, &[], &asked);
+        assert!((fusion.parts(1).identifiers - IDENTIFIERS).abs() < 1e-6);
+        assert_eq!(fusion.parts(0).identifiers, 0.0);
+    }
+
+    #[test]
+    fn a_long_text_pays_for_its_chances() {
+        let columns = columns(&[40, 80, 800]);
+        let lexical = lexical::score(&columns, &[]);
+        let cosines = [0.5, 0.5, 0.5];
+        let asked = Asked { postings: &[], identifiers: &[], times: &[] };
+        let fusion = Fusion::new(Method::Measured, &columns, &lexical, &cosines, &asked);
+        assert_eq!(fusion.parts(0).relevance, fusion.parts(1).relevance);
+        assert!(fusion.parts(2).relevance < fusion.parts(1).relevance);
     }
 }

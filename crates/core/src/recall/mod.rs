@@ -3,7 +3,7 @@
 //! - [`document`]: what can be recalled, wherever it was written
 //! - [`terms`], [`counts`], [`windows`]: a text as the index sees it
 //! - [`collection`]: what ranking reads of every document
-//! - [`query`]: a prompt as a question
+//! - [`query`], [`when`]: a prompt as a question, and the times it names
 //! - [`lexical`]: BM25, of a document, its surroundings and its thread
 //! - [`fuse`]: meaning and words together
 //! - [`adjust`], [`rank`]: age, usage, review and project; the order that comes out
@@ -21,4 +21,5 @@ pub mod rank;
 pub mod select;
 pub mod terms;
 pub mod trust;
+pub mod when;
 pub mod windows;

@@ -20,7 +20,7 @@ pub struct Ranked {
     pub factors: Factors,
 }
 
-/// The best `count` documents, best first. `usage` and `here` are asked about those that may be among them.
+/// The best `count` of the documents that `wanted` wants, best first. `here` says which belong to the project at hand.
 ///
 /// Documents of equal score are ordered by number here; whoever shows them orders them by name, which survives a
 /// rebuild. All that are as good as the last one are kept, as far as [`MOST_EQUALS`], so that the cut does not depend on
@@ -30,10 +30,11 @@ pub fn rank(
     fusion: &Fusion<'_>,
     circumstances: &Circumstances,
     here: impl Fn(u32) -> bool,
+    wanted: impl Fn(u32) -> bool,
     count: usize,
 ) -> Vec<Ranked> {
     let mut scored: Vec<(f32, u32)> = Vec::with_capacity(columns.len());
-    for at in (0..columns.len()).filter(|at| columns.visible[*at]) {
+    for at in (0..columns.len()).filter(|at| columns.visible[*at] && wanted(*at as u32)) {
         let parts = fusion.parts(at);
         if parts.relevance > 0.0 {
             let factors = of(columns, circumstances, at, &here);

@@ -79,6 +79,51 @@ pub fn windows(text: &str) -> Vec<Window> {
     starts.zip(ends).map(|(start, end)| Window { start, end }).collect()
 }
 
+/// How many words a fine window has at least.
+pub const FINE_WORDS: usize = 16;
+/// How many fine windows a text has at most. In a longer one they are longer.
+pub const MAX_FINE: usize = 256;
+/// A last piece of fewer words belongs to the one before.
+const FINE_REST: usize = 5;
+
+/// The sentences of `text`, the short ones together, the long ones cut: pieces of about one thought each. One thought
+/// among many is lost in the vector of a whole text, and found by its own. They follow each other without overlap; a
+/// text of one piece has none, since its window says the same.
+pub fn fine(text: &str) -> Vec<Window> {
+    if text.len() <= FINE_WORDS {
+        return Vec::new();
+    }
+    let (marks, total) = marks(text);
+    let least = (FINE_WORDS * HALVES).max(total.div_ceil(MAX_FINE));
+    let before = |place: usize| marks.get(place).map_or(total, |mark| mark.before);
+    let at = |place: usize| marks.get(place).map_or(text.len(), |mark| mark.at);
+    let mut ends: Vec<usize> = Vec::new();
+    let mut from = 0;
+    let sentences = (1..marks.len()).filter(|place| marks[*place].border >= Border::Sentence);
+    for end in sentences.chain([marks.len()]) {
+        while before(end) - before(from) > 2 * least {
+            let cut = marks.partition_point(|mark| mark.before < before(from) + least);
+            ends.push(cut);
+            from = cut;
+        }
+        if before(end) - before(from) >= least {
+            ends.push(end);
+            from = end;
+        }
+    }
+    if from < marks.len() {
+        match ends.last_mut() {
+            Some(last) if total - before(from) < FINE_REST * HALVES => *last = marks.len(),
+            _ => ends.push(marks.len()),
+        }
+    }
+    if ends.len() < 2 {
+        return Vec::new();
+    }
+    let starts = std::iter::once(0).chain(ends.iter().map(|end| at(*end)));
+    starts.zip(ends.iter().map(|end| at(*end))).map(|(start, end)| Window { start, end }).collect()
+}
+
 /// The lines of `text` on which a window stands, counted from 1, both included; blank lines at its ends aside.
 pub fn lines(text: &str, window: Window) -> (u32, u32) {
     let inside = &text[window.start..window.end];

@@ -16,15 +16,20 @@ pub struct Prepared {
     /// The document.
     pub document: Document,
     /// Its windows, each with its vector once there is one.
-    pub windows: Vec<(Window, Option<Quantised>)>,
+    pub windows: Vec<Embedded>,
+    /// Its fine windows likewise.
+    pub fine: Vec<Embedded>,
 }
+
+/// A part of a text, and its vector once there is one.
+pub type Embedded = (Window, Option<Quantised>);
 
 impl Prepared {
     /// A document without vectors.
     pub fn new(document: Document) -> Self {
-        let windows =
-            windows::windows(&document.searched()).into_iter().map(|window| (window, None)).collect();
-        Self { document, windows }
+        let searched = document.searched();
+        let bare = |windows: Vec<Window>| windows.into_iter().map(|window| (window, None)).collect();
+        Self { windows: bare(windows::windows(&searched)), fine: bare(windows::fine(&searched)), document }
     }
 }
 
@@ -79,7 +84,10 @@ pub(super) fn build(space: &Space, mut units: Vec<PreparedUnit>) -> Vec<u8> {
     header.length = counted.iter().map(|counted| u64::from(counted.length)).sum();
     write_columns(&documents, &counted, &mut parts, &mut names);
     parts[Part::Names as usize] = std::mem::take(&mut names.heap);
-    write_windows(&documents, space.dimension, &mut parts, &mut header);
+    let coarse = [Part::FirstWindows, Part::Windows, Part::Vectors];
+    header.windows = write_windows(&documents, |prepared| &prepared.windows, coarse, &mut parts, &mut header);
+    let fine = [Part::FirstFine, Part::Fine, Part::FineVectors];
+    header.fine = write_windows(&documents, |prepared| &prepared.fine, fine, &mut parts, &mut header);
     write_postings(&counted, &mut parts, &mut header);
     assemble(header, &parts)
 }
@@ -148,29 +156,34 @@ fn write_columns(
     put(Part::Blobs, &blob_bytes.to_le_bytes());
 }
 
+/// Writes one kind of windows and says how many there are.
 fn write_windows(
     documents: &[&Prepared],
-    dimension: usize,
+    of: impl Fn(&Prepared) -> &Vec<Embedded>,
+    [first, windows, vectors]: [Part; 3],
     parts: &mut [Vec<u8>; PARTS],
     header: &mut Header,
-) {
+) -> u32 {
     let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
+    let dimension = header.dimension as usize;
     let nothing = vec![0_i8; dimension];
-    for prepared in documents {
-        put(Part::FirstWindows, &header.windows.to_le_bytes());
-        for (window, vector) in &prepared.windows {
+    let mut count = 0_u32;
+    for embedded in documents.iter().map(|prepared| of(prepared)) {
+        put(first, &count.to_le_bytes());
+        for (window, vector) in embedded {
             let vector = vector.as_ref().filter(|vector| vector.steps.len() == dimension);
             header.pending += u32::from(vector.is_none());
-            put(Part::Windows, &(window.start as u32).to_le_bytes());
-            put(Part::Windows, &(window.end as u32).to_le_bytes());
-            put(Part::Windows, &vector.map_or(0.0, |vector| vector.scale).to_le_bytes());
+            put(windows, &(window.start as u32).to_le_bytes());
+            put(windows, &(window.end as u32).to_le_bytes());
+            put(windows, &vector.map_or(0.0, |vector| vector.scale).to_le_bytes());
             let steps = vector.map_or(&nothing, |vector| &vector.steps);
             let bytes: Vec<u8> = steps.iter().map(|step| step.cast_unsigned()).collect();
-            put(Part::Vectors, &bytes);
+            put(vectors, &bytes);
         }
-        header.windows += prepared.windows.len() as u32;
+        count += embedded.len() as u32;
     }
-    put(Part::FirstWindows, &header.windows.to_le_bytes());
+    put(first, &count.to_le_bytes());
+    count
 }
 
 fn write_postings(counted: &[Counted], parts: &mut [Vec<u8>; PARTS], header: &mut Header) {

@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rekindle_core::hash::ContentHash;
+use rekindle_core::recall::windows::Window;
 use rekindle_embed::{Model, Quantised, Role, Scratch, quantise};
 
 use super::build::{PreparedUnit, Space};
 use super::frames;
-use super::store::{Error, Index};
+use super::store::{Error, Index, PARTIAL};
 use crate::disk;
 
 /// What a save may spend on vectors; the rest is done by whoever indexes next (STO-15).
@@ -55,8 +56,9 @@ impl<'a> Embedder<'a> {
         let mut slowest = Duration::ZERO;
         for prepared in units.into_iter().flat_map(|unit| &mut unit.documents) {
             let searched = prepared.document.searched();
-            for (window, vector) in prepared.windows.iter_mut().filter(|(_, vector)| vector.is_none()) {
-                let text = searched.get(window.start..window.end).unwrap_or_default();
+            let all = prepared.windows.iter_mut().chain(&mut prepared.fine);
+            for (window, vector) in all.filter(|(_, vector)| vector.is_none()) {
+                let text = &*prepared.document.passage(&searched, *window);
                 let before = start.elapsed();
                 *vector = known.get(text).cloned();
                 // The next one takes about as long as the slowest so far.
@@ -82,7 +84,7 @@ impl<'a> Embedder<'a> {
         if texts.is_empty() {
             return Ok(0);
         }
-        let partial = Partial { path: index.folder().join("embedding.partial"), space: self.space() };
+        let partial = Partial { path: index.folder().join(PARTIAL), space: self.space() };
         disk::make_folder(index.folder()).map_err(Error::io("made", index.folder()))?;
         let mut known = partial.read()?;
         let mut wanted: Vec<&str> =
@@ -113,7 +115,7 @@ impl<'a> Embedder<'a> {
 
     /// Forgets the vectors that a long run kept: they are in the index now, or must not be kept.
     pub fn clear_partial(index: &Index) -> Result<(), Error> {
-        let path = index.folder().join("embedding.partial");
+        let path = index.folder().join(PARTIAL);
         disk::shred(&path).map_err(Error::io("removed", &path))
     }
 }
@@ -121,14 +123,14 @@ impl<'a> Embedder<'a> {
 fn missing_texts(units: &[&mut PreparedUnit]) -> Vec<String> {
     let mut texts = Vec::new();
     for prepared in units.iter().flat_map(|unit| &unit.documents) {
-        if prepared.windows.iter().all(|(_, vector)| vector.is_some()) {
-            continue;
+        let missing = prepared.windows.iter().chain(&prepared.fine).filter(|(_, vector)| vector.is_none());
+        let missing: Vec<Window> = missing.map(|(window, _)| *window).collect();
+        if !missing.is_empty() {
+            let searched = prepared.document.searched();
+            texts.extend(
+                missing.iter().map(|window| prepared.document.passage(&searched, *window).into_owned()),
+            );
         }
-        let searched = prepared.document.searched();
-        let missing = prepared.windows.iter().filter(|(_, vector)| vector.is_none());
-        texts.extend(
-            missing.filter_map(|(window, _)| searched.get(window.start..window.end)).map(str::to_owned),
-        );
     }
     texts
 }
@@ -143,9 +145,9 @@ impl Known {
         let mut known = Self::default();
         for prepared in units.into_iter().flat_map(|unit| &unit.documents) {
             let searched = prepared.document.searched();
-            for (window, vector) in &prepared.windows {
-                if let (Some(text), Some(vector)) = (searched.get(window.start..window.end), vector) {
-                    known.put(text, vector.clone());
+            for (window, vector) in prepared.windows.iter().chain(&prepared.fine) {
+                if let Some(vector) = vector {
+                    known.put(&prepared.document.passage(&searched, *window), vector.clone());
                 }
             }
         }

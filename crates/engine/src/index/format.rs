@@ -16,7 +16,7 @@ const MAGIC: [u8; 8] = *b"rkindex\n";
 pub(super) const VERSION: u32 = 1;
 /// Parts begin at multiples of this.
 const ALIGNMENT: usize = 64;
-const HEADER_BYTES: usize = 8 + 4 + 4 + 8 + 5 * 4 + 4 + 8 + MODEL_BYTES + PARTS * 24 + 8;
+const HEADER_BYTES: usize = 8 + 4 + 4 + 8 + 7 * 4 + 8 + MODEL_BYTES + PARTS * 24 + 8;
 /// The longest name of a model.
 pub(super) const MODEL_BYTES: usize = 128;
 
@@ -52,6 +52,12 @@ pub(super) enum Part {
     Windows,
     /// For each window: its vector.
     Vectors,
+    /// For each document and one more: its first fine window.
+    FirstFine,
+    /// For each fine window: as [`Part::Windows`].
+    Fine,
+    /// For each fine window: its vector.
+    FineVectors,
     /// The hashes of all terms, ascending.
     Terms,
     /// For each term and one more: its first posting.
@@ -63,7 +69,7 @@ pub(super) enum Part {
 }
 
 /// How many parts there are.
-pub(super) const PARTS: usize = 18;
+pub(super) const PARTS: usize = 21;
 
 /// What the header counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,6 +77,7 @@ pub(super) struct Header {
     pub(super) units: u32,
     pub(super) documents: u32,
     pub(super) windows: u32,
+    pub(super) fine: u32,
     pub(super) terms: u32,
     /// Windows that have no vector yet.
     pub(super) pending: u32,
@@ -129,7 +136,9 @@ impl Header {
         bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend_from_slice(&(HEADER_BYTES as u32).to_le_bytes());
         bytes.extend_from_slice(&total.to_le_bytes());
-        for count in [self.units, self.documents, self.windows, self.terms, self.pending, self.dimension] {
+        for count in
+            [self.units, self.documents, self.windows, self.fine, self.terms, self.pending, self.dimension]
+        {
             bytes.extend_from_slice(&count.to_le_bytes());
         }
         bytes.extend_from_slice(&self.length.to_le_bytes());
@@ -168,6 +177,7 @@ impl Header {
                 units: fields.u32()?,
                 documents: fields.u32()?,
                 windows: fields.u32()?,
+                fine: fields.u32()?,
                 terms: fields.u32()?,
                 pending: fields.u32()?,
                 dimension: fields.u32()?,

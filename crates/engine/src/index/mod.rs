@@ -14,7 +14,7 @@ pub mod segment;
 pub mod snapshot;
 pub mod store;
 
-pub use build::{Prepared, PreparedUnit, Space};
+pub use build::{Embedded, Prepared, PreparedUnit, Space};
 pub use embedding::Embedder;
 pub use format::Damage;
 pub use snapshot::{Size, Snapshot};

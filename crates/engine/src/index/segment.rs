@@ -5,6 +5,7 @@ use rekindle_core::recall::collection::Flags;
 use rekindle_core::recall::counts::Count;
 use rekindle_core::recall::document::{Document, Stamp};
 use rekindle_core::recall::windows::Window;
+use rekindle_embed::{Quantised, dots};
 
 use super::build::Space;
 use super::format::{Damage, Header, Part};
@@ -31,6 +32,32 @@ pub struct KnownUnit<'a> {
     pub stamp: Option<Stamp>,
     /// Its documents in the segment.
     pub documents: std::ops::Range<u32>,
+}
+
+/// A window as a segment holds it.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'a> {
+    /// Where it is in the searched text.
+    pub window: Window,
+    /// Its vector, as signed bytes.
+    pub steps: &'a [u8],
+    /// What a step is worth; 0 if there is no vector.
+    pub scale: f32,
+}
+
+impl Stored<'_> {
+    /// The vector, if there is one.
+    pub fn vector(&self) -> Option<Quantised> {
+        let steps = || self.steps.iter().map(|byte| byte.cast_signed()).collect();
+        (self.scale > 0.0).then(|| Quantised { steps: steps(), scale: self.scale })
+    }
+
+    /// How close it is to a query; nothing without a vector.
+    pub fn cosine(&self, query: &Quantised) -> Option<f32> {
+        let mut product = [0];
+        dots(&query.steps, self.steps, &mut product);
+        (self.scale > 0.0).then(|| product[0] as f32 * self.scale * query.scale)
+    }
 }
 
 impl Segment {
@@ -65,6 +92,11 @@ impl Segment {
         self.header.windows
     }
 
+    /// How many fine windows there are.
+    pub fn fine(&self) -> u32 {
+        self.header.fine
+    }
+
     /// Its size on disk.
     pub fn size(&self) -> usize {
         self.bytes.len()
@@ -73,6 +105,11 @@ impl Segment {
     /// The vectors it holds.
     pub fn space(&self) -> Space {
         Space { model: self.header.model.clone(), dimension: self.header.dimension as usize }
+    }
+
+    /// Whether its vectors can be compared with a query.
+    pub fn is_as_wide(&self, query: &Quantised) -> bool {
+        self.header.dimension as usize == query.steps.len()
     }
 
     fn part(&self, part: Part) -> &[u8] {
@@ -170,22 +207,46 @@ impl Segment {
         numbers(self.part(Part::FirstWindows))
     }
 
-    /// A window: where it is in the searched text, and what a step of its vector is worth.
-    pub fn window(&self, number: u32) -> Option<(Window, f32)> {
-        let window = self.part(Part::Windows).as_chunks::<WINDOW_BYTES>().0.get(number as usize)?;
-        let (start, end) = (u32_at(window, 0)? as usize, u32_at(window, 1)? as usize);
-        Some((Window { start, end }, f32::from_bits(u32_at(window, 2)?)))
-    }
-
     /// What a step of each window's vector is worth; 0 where there is none.
     pub fn scales(&self) -> impl Iterator<Item = f32> {
         let windows = self.part(Part::Windows).as_chunks::<WINDOW_BYTES>().0;
         windows.iter().map(|window| f32::from_bits(u32_at(window, 2).unwrap_or(0)))
     }
 
-    /// The vectors, end to end.
+    /// The vectors of all windows, end to end.
     pub fn vectors(&self) -> &[u8] {
         self.part(Part::Vectors)
+    }
+
+    /// The windows of a document.
+    pub fn windows_of(&self, document: u32) -> impl Iterator<Item = Stored<'_>> {
+        self.stored(document, [Part::FirstWindows, Part::Windows, Part::Vectors])
+    }
+
+    /// The fine windows of a document.
+    pub fn fine_of(&self, document: u32) -> impl Iterator<Item = Stored<'_>> {
+        self.stored(document, [Part::FirstFine, Part::Fine, Part::FineVectors])
+    }
+
+    fn stored(
+        &self,
+        document: u32,
+        [first, windows, vectors]: [Part; 3],
+    ) -> impl Iterator<Item = Stored<'_>> {
+        let starts = self.part(first).as_chunks::<4>().0;
+        let start = |place: usize| starts.get(place).map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
+        let range = start(document as usize)..start(document as usize + 1);
+        let width = self.header.dimension as usize;
+        let windows = self.part(windows).as_chunks::<WINDOW_BYTES>().0.get(range.clone()).unwrap_or_default();
+        let bytes = range.start.saturating_mul(width)..range.end.saturating_mul(width);
+        let vectors = self.part(vectors).get(bytes).unwrap_or_default();
+        let read = move |(place, window): (usize, &[u8; WINDOW_BYTES])| {
+            let (start, end) = (u32_at(window, 0)? as usize, u32_at(window, 1)? as usize);
+            let steps = vectors.get(place * width..(place + 1) * width)?;
+            let scale = f32::from_bits(u32_at(window, 2)?);
+            Some(Stored { window: Window { start, end }, steps, scale })
+        };
+        windows.iter().enumerate().filter_map(read)
     }
 
     /// Brings the vectors into memory in one go.

@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, HashSet};
 use rekindle_core::id::ChangeId;
 use rekindle_core::recall::collection::{Columns, Postings};
 use rekindle_core::recall::document::{Document, Stamp, Unit};
+use rekindle_core::recall::fuse::Close;
 use rekindle_core::recall::windows::Window;
 use rekindle_embed::{Quantised, dots};
 
 use super::build::{Prepared, PreparedUnit, Space, build};
-use super::segment::Segment;
+use super::segment::{Segment, Stored};
 
 /// One generation, as it was when it was opened.
 #[derive(Debug)]
@@ -106,11 +107,21 @@ impl Snapshot {
         self.torn
     }
 
+    /// How many documents there are, replaced ones too.
+    pub fn len(&self) -> u32 {
+        self.replaced.len() as u32
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.replaced.is_empty()
+    }
+
     /// How much is there.
     pub fn size(&self) -> Size {
         Size {
             documents: self.replaced.iter().filter(|replaced| !**replaced).count(),
-            windows: self.segments.iter().map(|segment| segment.windows() as usize).sum(),
+            windows: self.segments.iter().map(|segment| (segment.windows() + segment.fine()) as usize).sum(),
             pending: self.segments.iter().map(|segment| segment.pending() as usize).sum(),
             bytes: self.segments.iter().map(Segment::size).sum(),
             segments: self.segments.len().saturating_sub(1),
@@ -121,6 +132,11 @@ impl Snapshot {
     /// Whether all vectors were made by this model.
     pub fn is_of(&self, space: &Space) -> bool {
         self.segments.iter().all(|segment| segment.windows() == 0 || segment.space() == *space)
+    }
+
+    /// The vectors of its large segment.
+    pub fn space(&self) -> Space {
+        self.segments.first().map_or_else(|| Space { model: String::new(), dimension: 0 }, Segment::space)
     }
 
     /// Reads every byte and says what is damaged.
@@ -219,24 +235,37 @@ impl Snapshot {
         cosines
     }
 
-    /// The window of a document that is closest to the query.
-    pub fn best_window(&self, number: u32, query: &Quantised) -> Option<Window> {
-        let (segment, local) = self.locate(number)?;
-        let mut best: Option<(f32, Window)> = None;
-        for (window, vector) in vectors_of(segment, local) {
-            let product: i32 = vector
-                .as_ref()?
-                .steps
-                .iter()
-                .zip(&query.steps)
-                .map(|(a, b)| i32::from(*a) * i32::from(*b))
-                .sum();
-            let close = product as f32 * vector?.scale;
-            if best.is_none_or(|(best, _)| close > best) {
-                best = Some((close, window));
-            }
-        }
-        best.map(|(_, window)| window)
+    /// A second, closer look at a few documents.
+    pub fn look(&self, number: u32, query: &Quantised) -> Close {
+        let Some((segment, local)) = self.locate(number).filter(|(segment, _)| segment.is_as_wide(query))
+        else {
+            return Close { whole: 0.0, fine: 0.0 };
+        };
+        let best = |stored: &mut dyn Iterator<Item = Stored<'_>>| {
+            stored.filter_map(|stored| stored.cosine(query)).fold(f32::NEG_INFINITY, f32::max)
+        };
+        let whole = best(&mut segment.windows_of(local));
+        let fine = best(&mut segment.fine_of(local));
+        Close { whole, fine: if fine.is_finite() { fine } else { whole } }
+    }
+
+    /// The part of a document that is closest to the query, and its vector.
+    pub fn best_window(&self, number: u32, query: &Quantised) -> Option<(Window, Quantised)> {
+        let (segment, local) = self.locate(number).filter(|(segment, _)| segment.is_as_wide(query))?;
+        let closest = |stored: &mut dyn Iterator<Item = Stored<'_>>| {
+            let with =
+                stored.filter_map(|stored| Some((stored.cosine(query)?, stored.window, stored.vector()?)));
+            with.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, window, vector)| (window, vector))
+        };
+        closest(&mut segment.fine_of(local)).or_else(|| closest(&mut segment.windows_of(local)))
+    }
+
+    /// The window of a document that is closest to the query: enough of it to be read by itself.
+    pub fn best_passage(&self, number: u32, query: &Quantised) -> Option<Window> {
+        let (segment, local) = self.locate(number).filter(|(segment, _)| segment.is_as_wide(query))?;
+        let with =
+            segment.windows_of(local).filter_map(|stored| Some((stored.cosine(query)?, stored.window)));
+        with.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, window)| window)
     }
 
     /// A document, by number.
@@ -268,10 +297,7 @@ impl Snapshot {
     pub fn unit(&self, path: &str) -> Option<PreparedUnit> {
         let (segment, unit) =
             self.segments.iter().rev().find_map(|segment| Some((segment, segment.unit_of(path)?.1)))?;
-        let documents = unit.documents.clone().filter_map(|local| {
-            Some(Prepared { document: segment.document(local)?, windows: vectors_of(segment, local) })
-        });
-        let documents = documents.collect();
+        let documents = unit.documents.clone().filter_map(|local| prepared(segment, local)).collect();
         let unit = Unit { path: unit.path.to_owned(), stamp: unit.stamp, documents: Vec::new() };
         Some(PreparedUnit { unit, documents })
     }
@@ -287,12 +313,10 @@ impl Snapshot {
                     if self.replaced.get(number as usize).copied().unwrap_or(true) {
                         return None;
                     }
-                    let document = segment.document(local)?;
-                    if !keep_vectors {
-                        return Some(Prepared::new(document));
+                    match keep_vectors {
+                        true => prepared(segment, local),
+                        false => segment.document(local).map(Prepared::new),
                     }
-                    let windows = vectors_of(segment, local);
-                    Some(Prepared { document, windows })
                 });
                 let documents = documents.collect();
                 let unit = Unit { path: known.path.to_owned(), stamp: known.stamp, documents: Vec::new() };
@@ -304,27 +328,15 @@ impl Snapshot {
         }
         all
     }
-
-    /// Every document that is anywhere in the files, replaced ones too: for making sure that one is gone.
-    pub fn every_document(&self) -> impl Iterator<Item = Document> {
-        self.segments
-            .iter()
-            .flat_map(|segment| (0..segment.documents()).filter_map(|number| segment.document(number)))
-    }
 }
 
-fn vectors_of(segment: &Segment, local: u32) -> Vec<(Window, Option<Quantised>)> {
-    let width = segment.space().dimension;
-    let mut starts = segment.first_windows().skip(local as usize);
-    let (from, to) = (starts.next().unwrap_or(0), starts.next().unwrap_or(0));
-    (from..to.min(segment.windows())).filter_map(|number| vector(segment, width, number)).collect()
-}
-
-fn vector(segment: &Segment, width: usize, number: u32) -> Option<(Window, Option<Quantised>)> {
-    let (window, scale) = segment.window(number)?;
-    let bytes = segment.vectors().get(number as usize * width..(number as usize + 1) * width)?;
-    let steps = bytes.iter().map(|byte| byte.cast_signed()).collect();
-    Some((window, (scale > 0.0).then_some(Quantised { steps, scale })))
+fn prepared(segment: &Segment, local: u32) -> Option<Prepared> {
+    let embedded = |stored: Stored<'_>| (stored.window, stored.vector());
+    Some(Prepared {
+        document: segment.document(local)?,
+        windows: segment.windows_of(local).map(embedded).collect(),
+        fine: segment.fine_of(local).map(embedded).collect(),
+    })
 }
 
 /// From here on a second thread is worth its start.

@@ -79,6 +79,9 @@ struct Current {
     seen: Option<ChangeId>,
 }
 
+/// The vectors that a long run has made so far.
+pub(super) const PARTIAL: &str = "embedding.partial";
+
 /// The index in a folder.
 #[derive(Clone, Debug)]
 pub struct Index {
@@ -192,6 +195,32 @@ impl Index {
         let path = self.folder.join("embedding.lock");
         let lock = disk::lock(&path, Duration::ZERO).map_err(Error::io("locked", &path))?;
         Ok(Embedding { _lock: lock })
+    }
+
+    /// Takes documents out for good (B-08): what is left becomes a new generation, and the old bytes are overwritten. Says
+    /// how many went.
+    pub fn erase(&self, gone: impl Fn(&Document) -> bool) -> Result<usize, Error> {
+        let count = self.every_document().iter().filter(|(_, document)| gone(document)).count();
+        let partial = self.folder.join(PARTIAL);
+        disk::shred(&partial).map_err(Error::io("removed", &partial))?;
+        if count == 0 {
+            return Ok(0);
+        }
+        let writer = self.writer(APPEND_PATIENCE)?;
+        match self.open() {
+            Ok(Some(snapshot)) => {
+                let space = snapshot.space();
+                let mut units = snapshot.all(&space);
+                units
+                    .values_mut()
+                    .for_each(|unit| unit.documents.retain(|prepared| !gone(&prepared.document)));
+                writer.publish(&space, units, Some(&snapshot), snapshot.seen(), Old::Shredded)?;
+            }
+            // What cannot be read cannot be kept either.
+            Ok(None) | Err(Error::Damaged { .. }) => writer.discard()?,
+            Err(error) => return Err(error),
+        }
+        Ok(count)
     }
 
     /// Every document that stands in any file of the index, current or left over.
@@ -314,6 +343,14 @@ impl Writer<'_> {
         let path = self.index.current_file();
         disk::write_whole(&path, &text).map_err(Error::io("written", &path))?;
         self.sweep(generation, old)
+    }
+
+    /// Overwrites and removes the whole index.
+    pub fn discard(&self) -> Result<(), Error> {
+        let _appender = self.index.appender()?;
+        let path = self.index.current_file();
+        disk::remove(&path).map_err(Error::io("removed", &path))?;
+        self.sweep(u64::MAX, Old::Shredded)
     }
 
     /// Removes what no generation needs any more.

@@ -116,7 +116,16 @@ pub fn ask(
     request: &Request<'_>,
 ) -> Result<Answer, upkeep::Error> {
     let (snapshot, mut degraded) = open(vault, index, embedder)?;
-    let found = search(&snapshot, embedder, request.prompt, request.rewritten, &request.rules, RANKED);
+    // Filters are rare; reading every document for them costs less than missing one.
+    let filtered: Option<Vec<bool>> = (*request.filters != Filters::default()).then(|| {
+        let admits =
+            |number| snapshot.document(number).is_some_and(|document| request.filters.admit(&document));
+        (0..snapshot.len()).map(admits).collect()
+    });
+    let wanted =
+        |number: u32| filtered.as_ref().is_none_or(|wanted| wanted.get(number as usize) == Some(&true));
+    let found =
+        search(&snapshot, embedder, request.prompt, request.rewritten, &request.rules, &wanted, RANKED);
     if embedder.is_none() {
         degraded.push(Degraded::NoModel);
     }
@@ -221,7 +230,8 @@ fn shown(snapshot: &Snapshot, found: &Found, ranked: &Ranked, document: &Documen
     if document.text.len() <= SHOWN_WHOLE_BYTES || refreshed {
         return whole();
     }
-    let Some(window) = found.vector.as_ref().and_then(|vector| snapshot.best_window(ranked.document, vector))
+    let Some(window) =
+        found.vector.as_ref().and_then(|vector| snapshot.best_passage(ranked.document, vector))
     else {
         return whole();
     };

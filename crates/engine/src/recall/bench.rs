@@ -212,7 +212,7 @@ pub fn query(
         until: Some(now),
         now,
     };
-    let found = search(&snapshot, Some(embedder), &question.query, None, &rules, count);
+    let found = search(&snapshot, Some(embedder), &question.query, None, &rules, &|_| true, count);
     Ok(Some((snapshot, found)))
 }
 

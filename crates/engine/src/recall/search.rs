@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use rekindle_core::config::Decay;
 use rekindle_core::recall::adjust::Circumstances;
 use rekindle_core::recall::collection::{Columns, Postings};
-use rekindle_core::recall::fuse::{Fusion, Method};
+use rekindle_core::recall::fuse::{Asked, Fusion, LEANING, Method};
 use rekindle_core::recall::lexical;
 use rekindle_core::recall::query::{Query, QueryTerm};
 use rekindle_core::recall::rank::{Ranked, rank};
-use rekindle_embed::Quantised;
+use rekindle_core::recall::when;
+use rekindle_embed::{Quantised, quantise};
 
 use crate::index::{Embedder, Snapshot};
 
@@ -56,7 +57,7 @@ pub struct Found {
     pub searching: Duration,
 }
 
-/// Finds the best `count` documents for a prompt.
+/// Finds the best `count` of the documents that `wanted` wants for a prompt.
 ///
 /// The model works while the index is read: on two cores the one hides behind the other.
 pub fn search(
@@ -65,6 +66,7 @@ pub fn search(
     prompt: &str,
     also: Option<&str>,
     rules: &Rules<'_>,
+    wanted: &dyn Fn(u32) -> bool,
     count: usize,
 ) -> Found {
     let start = Instant::now();
@@ -88,15 +90,23 @@ pub fn search(
         let embedding = vector.as_ref().map_or(Duration::ZERO, |(_, took)| *took);
         let vector = vector.map(|(vector, _)| vector);
         let cosines = vector.as_ref().map(|vector| snapshot.cosines(vector)).unwrap_or_default();
-        let matches = match rules.method {
-            Method::Linear { .. } => count_matches(columns.len(), &postings),
-            Method::Measured => Vec::new(),
-        };
-        let fusion = Fusion::new(rules.method, &columns, &lexical, &cosines, matches);
+        let identifiers: Vec<bool> = query.terms.iter().map(|term| term.identifier).collect();
+        let times = when::spans(&query.text, rules.now);
+        let asked = Asked { postings: &postings, identifiers: &identifiers, times: &times };
+        let mut fusion = Fusion::new(rules.method, &columns, &lexical, &cosines, &asked);
+        if let Some(vector) = &vector {
+            let candidates = fusion.worth_a_look(wanted);
+            let close = |number: &u32, query: &Quantised| (*number, snapshot.look(*number, query));
+            fusion.look(candidates.iter().map(|number| close(number, vector)));
+            if let Some(leaning) = lean(snapshot, vector, &fusion.lenders()) {
+                fusion.look(candidates.iter().map(|number| close(number, &leaning)));
+            }
+        }
         let circumstances =
             Circumstances { now: rules.now, decay: rules.decay, include_inbox: rules.include_inbox };
         let here = snapshot.project_members(rules.project);
-        let ranked = rank(&columns, &fusion, &circumstances, |document| here.contains(document), count);
+        let ranked =
+            rank(&columns, &fusion, &circumstances, |document| here.contains(document), wanted, count);
         let terms = query.terms.into_iter().zip(lexical.idf).collect();
         Found { ranked, terms, postings, columns, vector, cosines, embedding, searching: start.elapsed() }
     })
@@ -111,12 +121,24 @@ fn hide(columns: &mut Columns, rules: &Rules<'_>) {
     }
 }
 
-fn count_matches(documents: usize, postings: &[Postings]) -> Vec<u32> {
-    let mut matches = vec![0; documents];
-    for (document, _) in postings.iter().flatten() {
-        if let Some(count) = matches.get_mut(*document as usize) {
-            *count += 1;
+/// The question, leaning towards the best that was found: what they say in other words finds more of the same.
+fn lean(snapshot: &Snapshot, question: &Quantised, lenders: &[u32]) -> Option<Quantised> {
+    let lent: Vec<Quantised> =
+        lenders.iter().filter_map(|number| Some(snapshot.best_window(*number, question)?.1)).collect();
+    if lent.is_empty() {
+        return None;
+    }
+    let mut sum = floats(question);
+    for vector in &lent {
+        for (sum, value) in sum.iter_mut().zip(floats(vector)) {
+            *sum += LEANING / lent.len() as f32 * value;
         }
     }
-    matches
+    let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
+    sum.iter_mut().for_each(|value| *value /= length.max(f32::MIN_POSITIVE));
+    Some(quantise(&sum))
+}
+
+fn floats(vector: &Quantised) -> Vec<f32> {
+    vector.steps.iter().map(|step| f32::from(*step) * vector.scale).collect()
 }

@@ -122,7 +122,7 @@ impl Upkeep<'_> {
             Ok(None) | Err(IndexError::Damaged { .. }) => return Ok(CaughtUp::Behind),
             Err(error) => return Err(error.into()),
         };
-        let Some((touched, newest)) = self.touched_since(snapshot.seen())? else {
+        let Some(Touched { files: touched, newest }) = self.touched_since(snapshot.seen())? else {
             return Ok(CaughtUp::Behind);
         };
         if newest.is_none() {
@@ -175,10 +175,7 @@ impl Upkeep<'_> {
 
     /// The files that changes after `seen` touched, and the last of those changes. `None`: the journal does not know
     /// `seen`. A change that is under way is left for its writer to report.
-    fn touched_since(
-        &self,
-        seen: Option<&ChangeId>,
-    ) -> Result<Option<(BTreeSet<String>, Option<ChangeId>)>, Error> {
+    fn touched_since(&self, seen: Option<&ChangeId>) -> Result<Option<Touched>, Error> {
         let (mut touched, mut newest, mut found) = (BTreeSet::new(), None, seen.is_none());
         for record in self.vault.changes()? {
             let record = record?;
@@ -193,7 +190,7 @@ impl Upkeep<'_> {
             let places = record.change.ops.iter().filter_map(|op| op.place());
             touched.extend(places.filter_map(|place| self.path_of(place)));
         }
-        Ok(found.then_some((touched, newest)))
+        Ok(found.then_some(Touched { files: touched, newest }))
     }
 
     /// How the index calls a file of the vault.
@@ -318,6 +315,13 @@ impl Upkeep<'_> {
         self.report_size(&mut report)?;
         Ok(report)
     }
+}
+
+/// What changes touched.
+struct Touched {
+    files: BTreeSet<String>,
+    /// The last of them.
+    newest: Option<ChangeId>,
 }
 
 /// Files read between two reports of progress.

@@ -14,6 +14,9 @@ pub enum Error {
     /// Something else is where the vault should be.
     #[error("{} is not a folder", .0.display())]
     NotAFolder(PathBuf),
+    /// The index would not let go of something.
+    #[error(transparent)]
+    Index(crate::index::Error),
     /// The system refused something.
     #[error("could not {doing} {}: {source}", .path.display())]
     Io {
@@ -161,6 +164,9 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Missing(_) => "run `rekindle init`, or point `vault.notes` at your notes".into(),
+            Self::Index(_) => {
+                "delete the index folder in the state folder and try again; it is made anew".into()
+            }
             Self::NotAFolder(_) => "move it away, or point `vault.notes` somewhere else".into(),
             Self::Io { source, .. } => match source.kind() {
                 io::ErrorKind::StorageFull => "free some space and try again; nothing was changed".into(),

@@ -42,7 +42,7 @@ pub(crate) struct Forget {
 
 impl Forget {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        let vault = context.vault()?;
+        let vault = context.vault_to_forget()?;
         let path = self.reference.map(|reference| vault.find(&reference, &context.cwd)).transpose()?;
         let text = self.text.map(|text| body::read(&text, &context.cwd)).transpose()?;
         let what = match (&path, &text) {

@@ -4,12 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::journal::{Op, Place, Root};
+use rekindle_core::recall::document::Document;
 use rekindle_core::vault::erase::Target;
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::layout::{self, Shelf};
 
 use super::Going;
 use crate::disk::{self, Content, TEMPORARY};
+use crate::index::Index;
 use crate::vault::scan::all_files;
 use crate::vault::{Error, MAX_NOTE_BYTES, Vault, journal};
 
@@ -30,6 +32,7 @@ pub(super) fn all(vault: &Vault) -> Vec<Box<dyn Store + '_>> {
         Box::new(Journal { path: vault.places.journal() }),
         Box::new(JsonFolder { name: "spool", folder: vault.places.spool() }),
         Box::new(JsonFolder { name: "logs", folder: vault.places.logs() }),
+        Box::new(Recallable { vault, index: Index::at(vault.places.index()) }),
     ]
 }
 
@@ -115,6 +118,43 @@ impl Store for Journal {
 
     fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
         holding(vec![self.path.clone()], target)
+    }
+}
+
+/// The index: texts as they were when they were indexed, and their vectors.
+struct Recallable<'a> {
+    vault: &'a Vault,
+    index: Index,
+}
+
+impl Recallable<'_> {
+    fn says(target: &Target, document: &Document) -> bool {
+        [&document.text, &document.title].into_iter().any(|text| target.is_in(text) || target.shows_in(text))
+    }
+}
+
+impl Store for Recallable<'_> {
+    fn name(&self) -> &'static str {
+        "index"
+    }
+
+    fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error> {
+        let files: Vec<String> =
+            going.files.iter().map(|path| format!("{}/{path}", self.vault.folder_name())).collect();
+        let gone = |document: &Document| files.contains(&document.path) || Self::says(target, document);
+        self.index.erase(gone).map_err(Error::Index)
+    }
+
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        let mut files: Vec<PathBuf> = self
+            .index
+            .every_document()
+            .into_iter()
+            .filter(|(_, document)| Self::says(target, document))
+            .map(|(file, _)| file)
+            .collect();
+        files.dedup();
+        Ok(files)
     }
 }
 
