@@ -9,13 +9,18 @@
 //! - [`project`]: which project a folder belongs to
 //! - [`vault`]: the documents on disk: parse, change, render
 //! - [`journal`]: what a change to the vault was, and how to take it back
+//! - [`recall`]: finding what is worth showing
+//! - [`llm`], [`prompts`]: the seam to language models, and what they are told
 
 pub mod config;
 pub mod hash;
 pub mod id;
 pub mod journal;
+pub mod llm;
 pub mod project;
+pub mod prompts;
 pub mod provenance;
+pub mod recall;
 pub mod scope;
 pub mod text;
 pub mod time;
