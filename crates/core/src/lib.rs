@@ -10,12 +10,15 @@
 //! - [`vault`]: the documents on disk: parse, change, render
 //! - [`journal`]: what a change to the vault was, and how to take it back
 //! - [`recall`]: what is found again, and why
+//! - [`llm`], [`prompts`]: the seam to language models, and what they are told
 
 pub mod config;
 pub mod hash;
 pub mod id;
 pub mod journal;
+pub mod llm;
 pub mod project;
+pub mod prompts;
 pub mod provenance;
 pub mod recall;
 pub mod scope;

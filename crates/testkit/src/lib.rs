@@ -26,8 +26,10 @@ mod command;
 pub mod faults;
 pub mod race;
 mod sandbox;
+mod scripted_llm;
 pub mod tiny_bert;
 
 pub use command::{Command, Output};
 pub use sandbox::{Sandbox, Snapshot};
+pub use scripted_llm::ScriptedLlm;
 pub use tiny_bert::TinyBert;

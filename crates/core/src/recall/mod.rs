@@ -4,6 +4,7 @@
 //! - [`terms`], [`counts`], [`windows`]: a text as the index sees it
 //! - [`collection`]: what ranking reads of every document
 //! - [`query`], [`when`]: a prompt as a question, and the times it names
+//! - [`rewrite`]: a question into better search words, if a model may help
 //! - [`lexical`]: BM25, of a document, its surroundings and its thread
 //! - [`fuse`]: meaning and words together
 //! - [`adjust`], [`rank`]: age, usage, review and project; the order that comes out
@@ -18,6 +19,7 @@ pub mod fuse;
 pub mod lexical;
 pub mod query;
 pub mod rank;
+pub mod rewrite;
 pub mod select;
 pub mod terms;
 pub mod trust;

