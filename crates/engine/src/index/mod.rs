@@ -13,6 +13,8 @@ mod frames;
 pub mod segment;
 pub mod snapshot;
 pub mod store;
+#[cfg(test)]
+mod tests;
 
 pub use build::{Embedded, Prepared, PreparedUnit, Space};
 pub use embedding::Embedder;

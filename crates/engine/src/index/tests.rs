@@ -1,0 +1,318 @@
+//! The index as a whole: what is put in is found, however it got there.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rekindle_core::hash::ContentHash;
+use rekindle_core::id::ChangeId;
+use rekindle_core::provenance::Origin;
+use rekindle_core::recall::collection::Columns;
+use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
+use rekindle_core::recall::{lexical, terms};
+use rekindle_core::scope::ProjectId;
+use rekindle_core::time::Timestamp;
+use rekindle_embed::Quantised;
+
+use super::*;
+
+fn document(path: &str, n: usize, text: &str) -> Document {
+    Document {
+        id: format!("{path}#{n}"),
+        source: Source::Note,
+        path: path.to_owned(),
+        lines: Some((1, 2)),
+        title: format!("Note {n}"),
+        text: text.to_owned(),
+        tags: vec!["tag".to_owned()],
+        group: "personal-private".to_owned(),
+        kind: "fix".to_owned(),
+        created: Timestamp::from_second(1_000_000 + n as i64).ok(),
+        project: (n % 3 == 0).then(|| ProjectId::new(format!("p{}", n % 2))),
+        origin: Origin::User,
+        reviewed: true,
+        inbox: false,
+        active: true,
+        stale: false,
+        confidence: None,
+        priority: None,
+        thread: (n % 4 < 2).then(|| "thread".to_owned()),
+        speaker: None,
+    }
+}
+
+/// A file with some documents of made-up words.
+fn unit(path: &str, seed: usize, count: usize) -> PreparedUnit {
+    let word = |at: usize| format!("w{}", (seed * 7 + at * 13) % 40);
+    let documents = (0..count)
+        .map(|n| document(path, n, &(0..20).map(|at| word(at * (n + 1))).collect::<Vec<_>>().join(" ")))
+        .collect();
+    let stamp = Stamp { modified: seed as i64, size: count as u64, hash: ContentHash::of(&[seed as u8]) };
+    let mut unit = PreparedUnit::from(Unit { path: path.to_owned(), stamp: Some(stamp), documents });
+    for prepared in &mut unit.documents {
+        let text = prepared.document.searched();
+        for (window, vector) in prepared.windows.iter_mut().chain(&mut prepared.fine) {
+            *vector = Some(made_up(&text[window.start..window.end]));
+        }
+    }
+    unit
+}
+
+/// A vector that depends on the text alone.
+fn made_up(text: &str) -> Quantised {
+    let hash = ContentHash::of(text.as_bytes()).bytes();
+    Quantised { steps: hash.iter().map(|byte| byte.cast_signed()).collect(), scale: 0.01 }
+}
+
+fn space() -> Space {
+    Space { model: "test/model".to_owned(), dimension: 32 }
+}
+
+fn change(n: u8) -> ChangeId {
+    ChangeId::new(Timestamp::from_second(i64::from(n)).unwrap(), [n; 10])
+}
+
+/// Everything a reader can learn, by the name of each document.
+fn everything(snapshot: &Snapshot) -> BTreeMap<String, String> {
+    let columns = snapshot.columns(|_| true);
+    let query = made_up("a question");
+    let cosines = snapshot.cosines(&query);
+    let words = ["w1", "w2", "w13", "w39", "nowhere", "note"];
+    let postings: Vec<_> = words.iter().map(|word| snapshot.postings(terms::hash(word))).collect();
+    let scores = lexical::score(&columns, &postings);
+    let of = |at: usize| {
+        let number = at as u32;
+        let document = snapshot.document(number)?;
+        let Columns { words, lengths, created, flags, .. } = &columns;
+        let said =
+            (words[at], lengths[at], created[at], flags[at], cosines[at], snapshot.look(number, &query));
+        let scores = (scores.own[at], scores.context[at], scores.thread[at]);
+        Some((document.id.clone(), format!("{document:?} {said:?} {scores:?}")))
+    };
+    (0..columns.len()).filter(|at| columns.visible[*at]).filter_map(of).collect()
+}
+
+fn publish(index: &Index, units: &[PreparedUnit]) {
+    let all = units.iter().map(|unit| (unit.unit.path.clone(), unit.clone())).collect();
+    index.writer(Duration::ZERO).unwrap().publish(&space(), all, None, None, Old::Removed).unwrap();
+}
+
+fn append(index: &Index, units: Vec<PreparedUnit>, seen: &ChangeId) {
+    assert!(index.appender().unwrap().append(&space(), units, Some(seen)).unwrap());
+}
+
+#[test]
+fn fnd_10_a_rebuilt_index_is_the_same_to_the_last_score() {
+    let folder = tempfile::tempdir().unwrap();
+    let (grown, fresh) = (Index::at(folder.path().join("a")), Index::at(folder.path().join("b")));
+    publish(&grown, &[unit("a.md", 1, 3), unit("b.md", 2, 5), unit("gone.md", 3, 4)]);
+    append(&grown, vec![unit("c.md", 4, 2)], &change(1));
+    append(&grown, vec![unit("b.md", 5, 1), unit("d.md", 6, 6)], &change(2));
+    let absent = Unit { path: "gone.md".to_owned(), stamp: None, documents: Vec::new() };
+    append(&grown, vec![absent.into()], &change(3));
+    append(&grown, vec![unit("c.md", 7, 4)], &change(4));
+    publish(&fresh, &[unit("a.md", 1, 3), unit("b.md", 5, 1), unit("c.md", 7, 4), unit("d.md", 6, 6)]);
+
+    let (before, truth) = (grown.open().unwrap().unwrap(), fresh.open().unwrap().unwrap());
+    assert_eq!(everything(&before), everything(&truth));
+    assert_eq!(before.seen(), Some(&change(4)));
+    assert_eq!((before.size().documents, before.size().segments), (14, 4));
+    assert_eq!(before.stamps(), truth.stamps());
+    assert!(before.stamp("gone.md").is_none());
+
+    // Folding changes nothing but the layout, and then the bytes are those of a fresh one.
+    let writer = grown.writer(Duration::ZERO).unwrap();
+    let (all, basis) = writer.load(&space());
+    writer.publish(&space(), all, basis.as_ref(), None, Old::Removed).unwrap();
+    let base = |index: &Index| {
+        let mut files: Vec<_> =
+            std::fs::read_dir(index.folder()).unwrap().map(|file| file.unwrap().path()).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "base"));
+        assert_eq!(files.len(), 1);
+        std::fs::read(&files[0]).unwrap()
+    };
+    assert_eq!(base(&grown), base(&fresh));
+}
+
+#[test]
+fn what_is_appended_while_a_generation_is_made_is_not_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::at(folder.path().to_owned());
+    publish(&index, &[unit("a.md", 1, 2)]);
+    append(&index, vec![unit("b.md", 2, 2)], &change(1));
+    let writer = index.writer(Duration::ZERO).unwrap();
+    let (all, basis) = writer.load(&space());
+    append(&index, vec![unit("c.md", 3, 2), unit("a.md", 9, 1)], &change(2));
+    writer.publish(&space(), all, basis.as_ref(), Some(&change(1)), Old::Removed).unwrap();
+    let snapshot = index.open().unwrap().unwrap();
+    assert_eq!(snapshot.seen(), Some(&change(2)));
+    assert_eq!(everything(&snapshot).len(), 1 + 2 + 2);
+}
+
+#[test]
+fn a_reader_keeps_its_generation_while_others_are_published() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::at(folder.path().to_owned());
+    publish(&index, &[unit("a.md", 1, 3)]);
+    let reader = index.open().unwrap().unwrap();
+    let before = everything(&reader);
+    publish(&index, &[unit("b.md", 2, 9)]);
+    publish(&index, &[unit("c.md", 2, 1)]);
+    assert_eq!(everything(&reader), before);
+    assert_eq!(everything(&index.open().unwrap().unwrap()).len(), 1);
+    assert_eq!(std::fs::read_dir(index.folder()).unwrap().count(), 3 + 2);
+}
+
+#[test]
+fn readers_and_writers_do_not_wait_for_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::at(folder.path().to_owned());
+    publish(&index, &[unit("a.md", 1, 3)]);
+    std::thread::scope(|scope| {
+        for writer in 0..2_usize {
+            let index = index.clone();
+            scope.spawn(move || {
+                for n in 0..40 {
+                    append(&index, vec![unit(&format!("{writer}-{n}.md"), n, 1)], &change(n as u8));
+                    if n % 10 == 9 {
+                        let Ok(right) = index.writer(Duration::from_secs(5)) else { continue };
+                        let (all, basis) = right.load(&space());
+                        right.publish(&space(), all, basis.as_ref(), None, Old::Removed).unwrap();
+                    }
+                }
+            });
+        }
+        for _ in 0..200 {
+            let snapshot = index.open().unwrap().unwrap();
+            assert!(everything(&snapshot).len() >= 3);
+        }
+    });
+    assert_eq!(everything(&index.open().unwrap().unwrap()).len(), 3 + 80);
+}
+
+#[test]
+fn b_05_another_projects_documents_cannot_be_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::at(folder.path().to_owned());
+    publish(&index, &[unit("a.md", 1, 8)]);
+    let snapshot = index.open().unwrap().unwrap();
+    let visible = |sees: &dyn Fn(Option<&str>) -> bool| {
+        snapshot.columns(sees).visible.iter().filter(|visible| **visible).count()
+    };
+    assert_eq!(visible(&|_| true), 8);
+    assert_eq!(visible(&|project| project.is_none()), 5);
+    assert_eq!(visible(&|project| project.is_none_or(|project| project == "p1")), 6);
+    let members = snapshot.project_members(Some("p0"));
+    assert_eq!((0..8).filter(|number| members.contains(*number)).collect::<Vec<_>>(), [0, 6]);
+}
+
+#[test]
+fn sto_11_vectors_of_another_model_are_left_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::at(folder.path().to_owned());
+    publish(&index, &[unit("a.md", 1, 3)]);
+    let snapshot = index.open().unwrap().unwrap();
+    let other = Space { model: "other/model".to_owned(), dimension: 16 };
+    assert!(snapshot.is_of(&space()) && !snapshot.is_of(&other));
+    let all = snapshot.all(&other);
+    assert!(
+        all["a.md"]
+            .documents
+            .iter()
+            .all(|prepared| prepared.windows.iter().all(|(_, vector)| vector.is_none()))
+    );
+    let wide = Quantised { steps: vec![1; 16], scale: 1.0 };
+    assert!(snapshot.cosines(&wide).iter().all(|cosine| *cosine == f32::NEG_INFINITY));
+}
+
+#[test]
+fn b_08_what_is_erased_is_in_no_file_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::at(folder.path().to_owned());
+    let mut secret = unit("s.md", 1, 2);
+    secret.documents[1] = Prepared::new(document("s.md", 1, "the vanishing sentence"));
+    publish(&index, &[unit("a.md", 1, 3), secret.clone()]);
+    append(&index, vec![secret], &change(1));
+    let says = |document: &Document| document.text.contains("vanishing");
+    assert_eq!(index.erase(says).unwrap(), 2);
+    assert_eq!(index.erase(says).unwrap(), 0);
+    for file in std::fs::read_dir(index.folder()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(9).any(|part| part == b"vanishing"));
+    }
+    let snapshot = index.open().unwrap().unwrap();
+    assert_eq!(everything(&snapshot).len(), 4);
+    assert_eq!(snapshot.seen(), Some(&change(1)));
+}
+
+#[test]
+fn without_an_index_nothing_is_appended() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::at(folder.path().join("deep").join("index"));
+    assert!(index.open().unwrap().is_none());
+    assert!(!index.appender().unwrap().append(&space(), vec![unit("a.md", 1, 1)], None).unwrap());
+    assert!(index.open().unwrap().is_none());
+}
+
+#[test]
+fn damage_is_named_and_never_a_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::at(folder.path().to_owned());
+    publish(&index, &[unit("a.md", 1, 30), unit("b.md", 2, 3)]);
+    append(&index, vec![unit("c.md", 3, 2)], &change(1));
+    let good: BTreeMap<_, _> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .map(|path| (path.clone(), std::fs::read(path).unwrap()))
+        .collect();
+    let restore = || good.iter().for_each(|(path, bytes)| crate::disk::write_whole(path, bytes).unwrap());
+    let query = made_up("x");
+    let mut state = 1_u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below.max(1)
+    };
+    for round in 0..600 {
+        let (path, bytes) = good.iter().nth(random(good.len())).unwrap();
+        let mut bytes = bytes.clone();
+        match round % 4 {
+            0 => bytes.truncate(random(bytes.len() + 1)),
+            1 => bytes.fill(0),
+            2 => {
+                let (from, length) = (random(bytes.len()), random(200));
+                bytes.iter_mut().skip(from).take(length).for_each(|byte| *byte = 0);
+            }
+            _ => {
+                for _ in 0..8 {
+                    let at = random(bytes.len());
+                    if let Some(byte) = bytes.get_mut(at) {
+                        *byte = random(256) as u8;
+                    }
+                }
+            }
+        }
+        crate::disk::write_whole(path, &bytes).unwrap();
+        // Whatever comes out, it comes out.
+        if let Ok(Some(snapshot)) = index.open() {
+            let columns = snapshot.columns(|_| true);
+            let postings: Vec<_> =
+                (0..40).map(|n| snapshot.postings(terms::hash(&format!("w{n}")))).collect();
+            if columns.words.len() == columns.len() && columns.flags.len() == columns.len() {
+                let _ = lexical::score(&columns, &postings);
+            }
+            snapshot.cosines(&query);
+            for number in 0..snapshot.len() {
+                let _ = (
+                    snapshot.document(number),
+                    snapshot.look(number, &query),
+                    snapshot.best_window(number, &query),
+                );
+            }
+            let _ = (snapshot.stamps(), snapshot.all(&space()), snapshot.verify());
+        }
+        restore();
+    }
+    let current = index.folder().join("CURRENT");
+    crate::disk::write_whole(&current, br#"{"format":99,"generation":"x"}"#).unwrap();
+    let error = index.open().unwrap_err();
+    assert!(matches!(error, Error::Damaged { damage: Damage::Version(99), .. }), "{error}");
+}
