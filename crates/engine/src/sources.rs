@@ -1,103 +1,288 @@
-//! temporary
-#![expect(missing_docs, reason = "temporary")]
-use std::path::Path;
+//! The files of the notes that can be recalled from: found without being read, and read one by one or many at once.
+//!
+//! A file goes by its path below the notes, with `/`; those of the vault are below its folder's name, wherever that
+//! folder really is. Links are not followed: what they point at is either inside, and found there, or outside, and not
+//! the person's notes.
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use rekindle_core::hash::ContentHash;
-use rekindle_core::provenance::Origin;
-use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
-use rekindle_core::vault::entry::{Entry, title};
-use rekindle_core::vault::frontmatter::Note;
-use rekindle_core::vault::path::VaultPath;
+use rekindle_core::recall::collect::{self, Context, MAX_FILE_BYTES};
+use rekindle_core::recall::document::{Document, Stamp, Unit};
+use rekindle_core::time::{TimeZone, Timestamp};
+use rekindle_core::vault::tombstone::Graveyard;
 
-use crate::vault::{Error, Vault};
+use crate::disk::{self, Content};
+use crate::vault::{Error, Vault, text};
 
+/// Nobody nests notes deeper.
+const MAX_DEPTH: usize = 64;
+/// Nobody keeps more notes; a folder with more is something else that got in by mistake.
+const MAX_FILES: usize = 500_000;
+/// Reading notes waits on memory more than on the processor; more threads than this bring nothing.
+const MAX_THREADS: usize = 4;
+/// Fewer files than this are read before a thread has started.
+const MIN_SHARE: usize = 64;
+
+/// A file that can be recalled from, unread.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
+    /// Below the notes, with `/`.
     pub path: String,
+    /// When it was last changed, in nanoseconds since 1970.
     pub modified: i64,
+    /// Its length in bytes.
     pub size: u64,
 }
-#[derive(Default)]
+
+/// What a walk found.
+#[derive(Clone, Debug, Default)]
 pub struct Listing {
+    /// The files, by path.
     pub files: Vec<Listed>,
+    /// What could not be listed, and why.
     pub problems: Vec<(String, String)>,
 }
+
 impl Listing {
+    /// How many files there are.
     pub fn len(&self) -> usize {
         self.files.len()
     }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
 }
-fn notes(vault: &Vault) -> &Path {
-    vault.folder().parent().unwrap_or(vault.folder())
-}
-fn meta(file: &Path) -> Option<(i64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let m = std::fs::metadata(file).ok()?;
-    Some((m.mtime() * 1_000_000_000 + m.mtime_nsec(), m.len()))
-}
+
+/// Every file below the notes that can be recalled from. What cannot be looked into is a problem, not a failure.
 pub fn list(vault: &Vault) -> Result<Listing, Error> {
-    let mut out = Listing::default();
-    let mut folders = vec![notes(vault).to_owned()];
-    while let Some(f) = folders.pop() {
-        for e in std::fs::read_dir(&f).into_iter().flatten().flatten() {
-            if e.file_name().as_encoded_bytes().starts_with(b".") {
-                continue;
-            }
-            let p = e.path();
-            if p.is_dir() {
-                folders.push(p);
-            } else if p.extension().is_some_and(|x| x == "md") {
-                let Some((modified, size)) = meta(&p) else { continue };
-                out.files.push(Listed {
-                    path: p.strip_prefix(notes(vault)).unwrap_or(&p).to_string_lossy().into_owned(),
-                    modified,
-                    size,
-                });
+    let mut walk = Walk { vault_folder: vault.folder_name(), found: Listing::default(), folders: Vec::new() };
+    let vault_folder = walk.vault_folder.clone();
+    for (folder, path) in [(vault.folder(), format!("{vault_folder}/")), (vault.notes(), String::new())] {
+        std::fs::read_dir(folder).map_err(Error::io("read", folder))?;
+        walk.folders.push((folder.to_owned(), path, 0));
+        while let Some((folder, path, depth)) = walk.folders.pop() {
+            if let Err(error) = walk.folder(&folder, &path, depth) {
+                walk.found.problems.push((path, format!("it could not be read: {error}")));
             }
         }
     }
-    out.files.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(out)
+    let mut found = walk.found;
+    found.files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
 }
-pub fn is_unchanged(vault: &Vault, path: &str, stamp: &Stamp) -> bool {
-    meta(&notes(vault).join(path)) == Some((stamp.modified, stamp.size))
+
+struct Walk {
+    vault_folder: String,
+    found: Listing,
+    /// Folders to look into: where they are, their path with a `/` at its end, and how deep they are.
+    folders: Vec<(PathBuf, String, usize)>,
 }
-pub fn read(vault: &Vault, path: &str) -> Result<Unit, Error> {
-    let file = notes(vault).join(path);
-    let Some((modified, size)) = meta(&file) else {
-        return Ok(Unit { path: path.to_owned(), stamp: None, documents: vec![] });
-    };
-    let text = std::fs::read_to_string(&file).unwrap_or_default();
-    let stamp = Stamp { modified, size, hash: ContentHash::of(text.as_bytes()) };
-    let mut documents = vec![];
-    if let (Ok(note), Ok(vp)) =
-        (Note::parse(&text), VaultPath::parse(path.split_once('/').map_or(path, |x| x.1)))
-    {
-        let e = Entry::of(&note, &vp);
-        documents.push(Document {
-            id: e.id.as_ref().map_or_else(|| path.to_owned(), ToString::to_string),
-            source: Source::Entry,
-            path: path.to_owned(),
-            lines: None,
-            title: title(note.body(), &vp),
-            text: note.body().trim().to_owned(),
-            tags: e.tags,
-            group: e.group,
-            kind: e.kind,
-            created: e.created,
-            project: e.scope.project().cloned(),
-            origin: Origin::User,
-            reviewed: true,
-            inbox: false,
-            active: !path.contains("_archive"),
-            stale: false,
-            confidence: e.confidence,
-            priority: None,
-            thread: None,
-            speaker: None,
-        });
+
+impl Walk {
+    fn folder(&mut self, folder: &Path, path: &str, depth: usize) -> io::Result<()> {
+        for item in std::fs::read_dir(folder)? {
+            let item = item?;
+            let Ok(name) = item.file_name().into_string() else {
+                let what = "its name is not UTF-8 text".to_owned();
+                self.found.problems.push((format!("{path}{}", item.file_name().to_string_lossy()), what));
+                continue;
+            };
+            let kind = item.file_type()?;
+            // The vault was walked by itself.
+            let is_vault = path.is_empty() && name == self.vault_folder;
+            let below = format!("{path}{name}{}", if kind.is_dir() { "/" } else { "" });
+            if is_vault || !collect::is_wanted(&below, &self.vault_folder) {
+                continue;
+            }
+            if kind.is_dir() && depth < MAX_DEPTH {
+                self.folders.push((item.path(), below, depth + 1));
+            } else if kind.is_dir() {
+                self.found
+                    .problems
+                    .push((below, format!("folders are nested more than {MAX_DEPTH} deep here")));
+            } else if kind.is_file() {
+                self.file(&item.path(), below);
+            }
+        }
+        Ok(())
     }
-    Ok(Unit { path: path.to_owned(), stamp: Some(stamp), documents })
+
+    fn file(&mut self, file: &Path, path: String) {
+        let refuse = |found: &mut Listing, what: String| found.problems.push((path.clone(), what));
+        match std::fs::symlink_metadata(file) {
+            Ok(metadata) if metadata.len() > MAX_FILE_BYTES => {
+                refuse(&mut self.found, format!("it is larger than {} MiB", MAX_FILE_BYTES >> 20));
+            }
+            Ok(_) if self.found.files.len() == MAX_FILES => {
+                // Once is enough.
+                if self.found.problems.last().is_none_or(|(_, what)| !what.starts_with("there are more")) {
+                    refuse(
+                        &mut self.found,
+                        format!("there are more than {MAX_FILES} files; the rest is left out"),
+                    );
+                }
+            }
+            Ok(metadata) => {
+                self.found.files.push(Listed { modified: modified(&metadata), size: metadata.len(), path });
+            }
+            // It went away while we looked.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => refuse(&mut self.found, format!("it could not be read: {error}")),
+        }
+    }
 }
+
+/// Reads one file. Without documents: it is gone, it is not one that can be recalled from, or it cannot be read.
+pub fn read(vault: &Vault, path: &str) -> Result<Unit, Error> {
+    Ok(Reader::new(vault)?.read(path).0)
+}
+
+/// Reads many files, and says which could not be read, and why. Every file that was asked for has its unit, in the order
+/// they were asked for; one that could not be read is like one that is gone.
 pub fn read_many(vault: &Vault, paths: &[&str]) -> (Vec<Unit>, Vec<(String, String)>) {
-    (paths.iter().filter_map(|p| read(vault, p).ok()).collect(), vec![])
+    let reader = match Reader::new(vault) {
+        Ok(reader) => reader,
+        // Without knowing what was forgotten, nothing may be shown.
+        Err(error) => {
+            let refused = |path: &&str| ((*path).to_owned(), error.to_string());
+            return (Vec::new(), paths.iter().map(refused).collect());
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    let share = paths.len().div_ceil(threads).max(MIN_SHARE);
+    let read = |paths: &[&str]| paths.iter().map(|path| reader.read(path)).collect::<Vec<_>>();
+    let mut shares = paths.chunks(share);
+    let first = shares.next().unwrap_or_default();
+    let all = std::thread::scope(|scope| {
+        let others: Vec<_> = shares.map(|paths| scope.spawn(|| read(paths))).collect();
+        let mut all = read(first);
+        for other in others {
+            // A reader that panicked has read nothing that could be trusted.
+            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
+    });
+    let mut problems = Vec::new();
+    let units = all.into_iter().map(|(unit, problem)| {
+        problems.extend(problem.map(|what| (unit.path.clone(), what)));
+        unit
+    });
+    (units.collect(), problems)
+}
+
+/// Whether a file is as it was when `stamp` was made: by time and size, and by its content where only the time differs.
+pub fn is_unchanged(vault: &Vault, path: &str, stamp: &Stamp) -> bool {
+    let Some(file) = file_of(vault, &vault.folder_name(), path) else { return false };
+    match plain_file(&file) {
+        Ok(Some(metadata)) if metadata.len() == stamp.size => {
+            modified(&metadata) == stamp.modified
+                || matches!(disk::read(&file, MAX_FILE_BYTES), Ok(Content::Bytes(bytes)) if ContentHash::of(&bytes) == stamp.hash)
+        }
+        _ => false,
+    }
+}
+
+/// What reading any file takes.
+struct Reader<'a> {
+    vault: &'a Vault,
+    vault_folder: String,
+    graves: Graveyard,
+    zone: &'a TimeZone,
+}
+
+impl<'a> Reader<'a> {
+    fn new(vault: &'a Vault) -> Result<Self, Error> {
+        Ok(Self { vault, vault_folder: vault.folder_name(), graves: vault.graveyard()?, zone: vault.zone() })
+    }
+
+    /// A file's unit, and what was wrong with it.
+    fn read(&self, path: &str) -> (Unit, Option<String>) {
+        let unit = |stamp, documents| Unit { path: path.to_owned(), stamp, documents };
+        if !collect::is_wanted(path, &self.vault_folder) {
+            return (unit(None, Vec::new()), None);
+        }
+        match self.stamped(path) {
+            Ok(Some((stamp, Ok(documents)))) => (unit(Some(stamp), documents), None),
+            Ok(Some((stamp, Err(what)))) => (unit(Some(stamp), Vec::new()), Some(what)),
+            Ok(None) => (unit(None, Vec::new()), None),
+            Err(error) => (unit(None, Vec::new()), Some(format!("it could not be read: {error}"))),
+        }
+    }
+
+    /// `None` if there is no such file. One that is no text keeps its stamp, so that it is not read again and again.
+    fn stamped(&self, path: &str) -> io::Result<Option<(Stamp, Result<Vec<Document>, String>)>> {
+        let Some(file) = file_of(self.vault, &self.vault_folder, path) else { return Ok(None) };
+        // Looked at before it is read: what changes meanwhile is newer than the stamp and will be noticed.
+        let Some(metadata) = plain_file(&file)? else { return Ok(None) };
+        let bytes = match disk::read(&file, MAX_FILE_BYTES)? {
+            Content::Bytes(bytes) => bytes,
+            Content::Missing | Content::NotAFile | Content::TooLarge(_) => return Ok(None),
+        };
+        let stamp =
+            Stamp { modified: modified(&metadata), size: metadata.len(), hash: ContentHash::of(&bytes) };
+        let documents = match text(path, bytes) {
+            Ok(text) => {
+                let modified = Timestamp::from_nanosecond(i128::from(stamp.modified)).ok();
+                let context = Context { zone: self.zone, modified, graves: &self.graves };
+                Ok(collect::documents(path, &self.vault_folder, &text, &context))
+            }
+            Err(Error::NotText { line, .. }) => Err(format!("line {line}: not UTF-8 text")),
+            Err(error) => Err(error.to_string()),
+        };
+        Ok(Some((stamp, documents)))
+    }
+}
+
+/// The file that a path means; `None` if it could be one outside.
+fn file_of(vault: &Vault, vault_folder: &str, path: &str) -> Option<PathBuf> {
+    let is_plain = |part: &str| {
+        !part.is_empty() && part != "." && part != ".." && !(cfg!(windows) && part.contains(['\\', ':']))
+    };
+    if !path.split('/').all(is_plain) {
+        return None;
+    }
+    let inside = path.strip_prefix(vault_folder).and_then(|rest| rest.strip_prefix('/'));
+    let (mut file, path) = match inside {
+        Some(inside) => (vault.folder().to_owned(), inside),
+        None => (vault.notes().to_owned(), path),
+    };
+    let mut parts = path.split('/').peekable();
+    while let Some(part) = parts.next() {
+        file.push(part);
+        // What is behind a link is listed where it really is.
+        let is_linked = || std::fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_symlink());
+        if parts.peek().is_some() && is_linked() {
+            return None;
+        }
+    }
+    Some(file)
+}
+
+/// The metadata of a file that is no link, folder or device; `None` if there is none.
+fn plain_file(file: &Path) -> io::Result<Option<Metadata>> {
+    match std::fs::symlink_metadata(file) {
+        Ok(metadata) => Ok(metadata.is_file().then_some(metadata)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// When a file was last changed, in nanoseconds since 1970; 0 where the system does not know.
+fn modified(metadata: &Metadata) -> i64 {
+    let Ok(time) = metadata.modified() else { return 0 };
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos),
+    }
 }

@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
 
     /// The vault, which has to be there.
     pub(crate) fn vault(&self) -> Result<Vault, Failure> {
-        Ok(Vault::open(&self.places)?)
+        Ok(Vault::open(&self.places)?.in_zone(self.now.time_zone().clone()))
     }
 
     /// The vault for a command that changes it, which the kill switch forbids (OPS-03). `forget` is not asked: what

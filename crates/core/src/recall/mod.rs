@@ -1,6 +1,6 @@
 //! What is found again, and why.
 //!
-//! - [`document`]: what can be recalled, wherever it was written
+//! - [`document`], [`collect`]: what can be recalled, and how it is found in the files
 //! - [`terms`], [`counts`], [`windows`]: a text as the index sees it
 //! - [`collection`]: what ranking reads of every document
 //! - [`query`], [`when`]: a prompt as a question, and the times it names
@@ -11,6 +11,7 @@
 //! - [`filter`], [`trust`], [`select`]: which hits were asked for, which are trusted, which are shown
 
 pub mod adjust;
+pub mod collect;
 pub mod collection;
 pub mod counts;
 pub mod document;

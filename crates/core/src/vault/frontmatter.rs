@@ -98,13 +98,7 @@ impl<'a> Note<'a> {
         let start = if text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
         let Some(first) = text[start..].split_inclusive('\n').next().filter(|line| line.trim_end() == "---")
         else {
-            return Ok(Self {
-                text,
-                fields: Vec::new(),
-                end_of_fields: start,
-                has_block: false,
-                body: start,
-            });
+            return Ok(Self::plain(text));
         };
         let yaml = start + first.len();
         let mut at = yaml;
@@ -119,6 +113,12 @@ impl<'a> Note<'a> {
             at += line.len();
         }
         Err(if at - yaml > MAX_BYTES { Error::TooLong } else { Error::Unclosed })
+    }
+
+    /// `text` as a note without properties, all body, whatever it begins with.
+    pub fn plain(text: &'a str) -> Self {
+        let start = if text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
+        Self { text, fields: Vec::new(), end_of_fields: start, has_block: false, body: start }
     }
 
     /// Everything after the properties, exactly as it stands.

@@ -21,9 +21,11 @@ mod scan;
 mod undo;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rekindle_core::hash::ContentHash;
 use rekindle_core::journal::{Place, Root};
+use rekindle_core::time::TimeZone;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::tombstone::Graveyard;
@@ -36,6 +38,7 @@ pub use journal::{Outcome, Record};
 pub use scan::{Found, Problem, Scan};
 pub use undo::Undone;
 
+use crate::clock;
 use crate::disk::{self, Content};
 use crate::home::Places;
 
@@ -58,6 +61,8 @@ pub struct Vault {
     notes: PathBuf,
     identity: PathBuf,
     places: Places,
+    /// The zone of the person's days, once somebody asked for it.
+    zone: OnceLock<TimeZone>,
 }
 
 impl Vault {
@@ -77,12 +82,28 @@ impl Vault {
             notes: resolve(places.notes()),
             identity: resolve(places.identity()),
             places: places.clone(),
+            zone: OnceLock::new(),
         })
+    }
+
+    /// The same vault with the person's days in `zone` instead of the system's.
+    pub fn in_zone(self, zone: TimeZone) -> Self {
+        Self { zone: OnceLock::from(zone), ..self }
+    }
+
+    /// The zone of the person's days.
+    pub fn zone(&self) -> &TimeZone {
+        self.zone.get_or_init(clock::system_zone)
     }
 
     /// The folder of the vault, with links resolved.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The notes that the vault is a part of, with links resolved.
+    pub fn notes(&self) -> &Path {
+        &self.notes
     }
 
     /// The name of the vault folder, as links inside the notes spell it.

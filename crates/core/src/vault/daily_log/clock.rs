@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use jiff::Zoned;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -25,6 +27,13 @@ impl Clock {
     pub fn of(at: &Zoned) -> Self {
         let part = |value: i8| u8::try_from(value).unwrap_or(0);
         Self { hour: part(at.hour()), minute: part(at.minute()) }
+    }
+
+    /// The instant at which a clock in `zone` shows this on `date`.
+    pub fn on(self, date: Date, zone: &TimeZone) -> Option<Timestamp> {
+        let part = |value: u8| i8::try_from(value).unwrap_or(0);
+        let at = date.at(part(self.hour), part(self.minute), 0, 0);
+        Some(at.to_zoned(zone.clone()).ok()?.timestamp())
     }
 }
 
@@ -117,5 +126,7 @@ mod tests {
         }
         let at: Zoned = "2026-02-14T17:05:50+01:00[+01:00]".parse().unwrap();
         assert_eq!(Clock::of(&at).to_string(), "17:05");
+        let instant = Clock::of(&at).on(at.date(), at.time_zone());
+        assert_eq!(instant.map(crate::time::iso).as_deref(), Some("2026-02-14T16:05:00Z"));
     }
 }

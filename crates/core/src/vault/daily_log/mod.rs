@@ -10,6 +10,8 @@ mod render;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::as_text;
@@ -19,7 +21,7 @@ use crate::provenance::Origin;
 use crate::time::Date;
 
 pub use clock::{Clock, NotAClock, When};
-pub use parse::parse;
+pub use parse::{parse, placed};
 pub use render::{append, render_new, segment_title};
 
 /// One section of the log.
@@ -223,6 +225,17 @@ pub struct Note {
 pub struct Log {
     /// The sections in the order they were logged.
     pub sections: Vec<Section>,
+}
+
+/// A section and where it stands, in indexes of the log's lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// What it says.
+    pub section: Section,
+    /// Its lines, the heading first.
+    pub lines: Range<usize>,
+    /// The lines of its facts, in the order of [`Body::facts`].
+    pub facts: Vec<Range<usize>>,
 }
 
 impl Log {

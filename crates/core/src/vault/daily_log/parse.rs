@@ -1,12 +1,14 @@
 //! The log read back, around whatever a person wrote into it.
 
+use std::ops::Range;
+
 use super::render::{
     CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROPOSALS, SESSION,
     SUGGESTED_RESPONSE, TIME, TRIGGER,
 };
 use super::{
-    Body, Clock, End, Fact, Files, Flush, Handoff, Log, Mark, Note, Observation, Priority, Receipt, Receipts,
-    Reflected, Section, Segment, Source, When,
+    Body, Clock, End, Fact, Files, Flush, Handoff, Log, Mark, Note, Observation, Placed, Priority, Receipt,
+    Receipts, Reflected, Section, Segment, Source, When,
 };
 use crate::vault::comment;
 use crate::vault::escape::{self, Style, plain, plain_heading, plain_item, plain_line, plain_quote};
@@ -15,11 +17,31 @@ use crate::vault::lines::{Kind, Line, heading_words, item_lines, walk};
 /// The sections of ours in `text`. What is not recognised is the person's and passed over, so this never fails.
 pub fn parse(text: &str) -> Log {
     let lines = walk(text).lines;
+    Log { sections: parts(&lines).filter_map(|part| section(&lines[part])).collect() }
+}
+
+/// The same with the lines on which everything stands. `lines` are those of the whole log.
+pub fn placed(lines: &[Line<'_>]) -> Vec<Placed> {
+    let place = |part: Range<usize>| {
+        let own = &lines[part.clone()];
+        let section = section(own)?;
+        let is_fact = |at: &usize| item(own, *at).is_some_and(|item| fact(&item).is_some());
+        let facts = (1..own.len()).filter(is_fact).map(|at| {
+            let inside = item_lines(own, at);
+            part.start + inside.start..part.start + inside.end
+        });
+        let facts = if matches!(section, Section::Observation(_)) { facts.collect() } else { Vec::new() };
+        Some(Placed { section, lines: part, facts })
+    };
+    parts(lines).filter_map(place).collect()
+}
+
+/// The line indexes of each section, its heading first.
+fn parts(lines: &[Line<'_>]) -> impl Iterator<Item = Range<usize>> {
     let is_start = |line: &Line<'_>| matches!(line.kind, Kind::Heading { level: 1..=3, .. });
     let starts: Vec<usize> = (0..lines.len()).filter(|at| is_start(&lines[*at])).collect();
-    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
-    let parts = starts.iter().copied().zip(ends).map(|(start, end)| &lines[start..end]);
-    Log { sections: parts.filter_map(section).collect() }
+    let ends: Vec<usize> = starts.iter().skip(1).copied().chain([lines.len()]).collect();
+    starts.into_iter().zip(ends).map(|(start, end)| start..end)
 }
 
 type Pairs = Vec<(String, String)>;
@@ -151,18 +173,19 @@ impl Item<'_> {
 }
 
 fn items<'a>(lines: &[Line<'a>]) -> Vec<Item<'a>> {
-    let item = |at: usize| {
-        let Kind::Item { depth: 1, content, offset } = lines[at].kind else { return None };
-        let text = &lines[at].text[content..];
-        let start = comment::trailing(text).filter(|start| comment::parse(&text[*start..]).is_some());
-        Some(Item {
-            words: &text[..start.unwrap_or(text.len())],
-            below: lines[item_lines(lines, at)].iter().skip(1).map(|line| line.text).collect(),
-            offset,
-            pairs: start.and_then(|start| comment::parse(&text[start..])),
-        })
-    };
-    (0..lines.len()).filter_map(item).collect()
+    (0..lines.len()).filter_map(|at| item(lines, at)).collect()
+}
+
+fn item<'a>(lines: &[Line<'a>], at: usize) -> Option<Item<'a>> {
+    let Kind::Item { depth: 1, content, offset } = lines[at].kind else { return None };
+    let text = &lines[at].text[content..];
+    let start = comment::trailing(text).filter(|start| comment::parse(&text[*start..]).is_some());
+    Some(Item {
+        words: &text[..start.unwrap_or(text.len())],
+        below: lines[item_lines(lines, at)].iter().skip(1).map(|line| line.text).collect(),
+        offset,
+        pairs: start.and_then(|start| comment::parse(&text[start..])),
+    })
 }
 
 fn facts(lines: &[Line<'_>]) -> Vec<Fact> {

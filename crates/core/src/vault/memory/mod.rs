@@ -25,6 +25,10 @@ pub use parse::sections;
 /// The sections every `MEMORY.md` has behind the one named after the user (FND-04, FBK-05).
 pub const FIXED_SECTIONS: [&str; 4] = ["Hard Rules", "System Architecture", "Patterns", "Lessons"];
 
+/// What a new `MEMORY.md` says of itself below its title.
+pub const INTRODUCTION: &str =
+    "_What every session starts with. Yours to edit: Rekindle adds lines and removes none._";
+
 /// A section: a heading of level 1 or 2, and everything up to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
@@ -123,7 +127,7 @@ pub enum Error {
 pub fn render_new(user: &str) -> String {
     let name = escape::heading(user);
     let name = if name.is_empty() { "User" } else { &name };
-    let mut text = "# Memory\n\n_What every session starts with. Yours to edit: Rekindle adds lines and removes none._\n".to_owned();
+    let mut text = format!("# Memory\n\n{INTRODUCTION}\n");
     for section in std::iter::once(name).chain(FIXED_SECTIONS) {
         text.push_str(&format!("\n## {section}\n"));
     }

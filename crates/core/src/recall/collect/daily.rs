@@ -1,0 +1,220 @@
+//! The daily log: one document for each observation, one for each other section, and the person's own lines.
+//!
+//! What a machine observed has not been seen by a person, whoever was quoted. A note that the person dictated outside
+//! of any session has, and so have lines that are not ours.
+
+use std::ops::Range;
+
+use super::visible::visible;
+use super::{File, Text, note};
+use crate::provenance::Origin;
+use crate::recall::document::{Document, Source};
+use crate::text::clean::one_line;
+use crate::time::{Date, Timestamp};
+use crate::vault::daily_log::{
+    Body, Clock, End, Fact, Mark, Observation, Placed, Section, Source as From, When, placed,
+};
+use crate::vault::entry::MAX_TITLE_CHARS;
+use crate::vault::lines::{Kind, item_lines};
+
+/// The day of a log, by its path in the vault: `memory/2026-11-15.md`.
+pub(super) fn date_of(inside: &str) -> Option<Date> {
+    let stem = inside.strip_prefix("memory/")?.strip_suffix(".md")?;
+    let is_day = stem.len() == 10 && stem.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    is_day.then(|| stem.parse().ok()).flatten()
+}
+
+pub(super) fn documents(file: &File<'_>, date: Date) -> Vec<Document> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    for own in placed(&file.lines) {
+        found.extend(theirs(file, date, from..own.lines.start));
+        let ours = Ours { file, date, own: &own };
+        match &own.section {
+            Section::Observation(observation) => ours.observed(observation, &mut found),
+            Section::Reflected(part) => found.extend(ours.quoted(&part.summary, "reflected", part.time)),
+            Section::Handoff(part) => found.extend(ours.quoted(&part.text, "handoff", part.time)),
+            Section::Flush(part) => found.extend(ours.flush(part.time)),
+            Section::Receipts(part) => {
+                // What was promoted is in MEMORY.md, and what was turned down is not to be recalled.
+                let expired = part.receipts.iter().filter(|receipt| receipt.end == End::Expired);
+                found.extend(
+                    expired.map(|receipt| ours.document(&receipt.text, ours.lines(), "expired", part.time)),
+                );
+            }
+            Section::Note(part) => {
+                let seen = part.mark.origin.is_none_or(|origin| origin == Origin::User)
+                    && part.source.session.is_none();
+                found.extend(ours.quoted(&part.text, "note", part.time).map(|document| Document {
+                    id: part.mark.id.clone().unwrap_or_default(),
+                    origin: part.mark.origin.unwrap_or(Origin::User),
+                    reviewed: seen,
+                    ..document
+                }));
+            }
+        }
+        ours.left_over().into_iter().for_each(|lines| found.extend(theirs(file, date, lines)));
+        from = own.lines.end;
+    }
+    found.extend(theirs(file, date, from..file.lines.len()));
+    found
+}
+
+/// Lines that a person wrote into the log.
+fn theirs(file: &File<'_>, date: Date, lines: Range<usize>) -> Vec<Document> {
+    let pieces = note::pieces(file, lines, Source::Daily);
+    let dated = |piece: Document| Document {
+        created: file.day(date).or(piece.created),
+        thread: Some(file.path.to_owned()),
+        ..piece
+    };
+    pieces.into_iter().map(dated).collect()
+}
+
+/// One section of ours.
+struct Ours<'a> {
+    file: &'a File<'a>,
+    date: Date,
+    own: &'a Placed,
+}
+
+impl Ours<'_> {
+    fn lines(&self) -> Range<usize> {
+        self.own.lines.clone()
+    }
+
+    /// What is common to everything a machine logged.
+    fn document(&self, text: &str, lines: Range<usize>, kind: &str, time: Clock) -> Document {
+        let number = |at: usize| u32::try_from(self.file.lines[at].number).unwrap_or(u32::MAX);
+        // Blank lines behind a section are not part of it.
+        let last = lines.clone().rev().find(|at| !self.file.lines[*at].is_blank()).unwrap_or(lines.start);
+        let text = Text { text: text.to_owned(), lines: (number(lines.start), number(last)) };
+        let plain = self.file.document(Source::Daily, text);
+        Document {
+            kind: kind.to_owned(),
+            created: self.at(time, None).or(plain.created),
+            origin: Origin::Agent,
+            reviewed: false,
+            thread: Some(self.thread()),
+            ..plain
+        }
+    }
+
+    fn at(&self, time: Clock, date: Option<Date>) -> Option<Timestamp> {
+        time.on(date.unwrap_or(self.date), self.file.context.zone)
+    }
+
+    /// The session, or else the day.
+    fn thread(&self) -> String {
+        let From { session, name, .. } = self.own.section.source();
+        session.as_ref().or(name.as_ref()).cloned().unwrap_or_else(|| self.file.path.to_owned())
+    }
+
+    fn quoted(&self, text: &str, kind: &str, time: Clock) -> Option<Document> {
+        (!text.is_empty()).then(|| self.document(text, self.lines(), kind, time))
+    }
+
+    fn observed(&self, observation: &Observation, found: &mut Vec<Document>) {
+        let Observation { time, body, current_task, .. } = observation;
+        let observation = |document| Document { source: Source::Observation, ..document };
+        let date = match body {
+            Body::Flat { date, .. } => *date,
+            Body::Unparsed(text) => {
+                found.extend(self.quoted(text, "observation", *time).map(observation));
+                None
+            }
+            Body::Segments(segments) => {
+                let places = self.headed();
+                // Facts above the first title are a segment without one.
+                let titled = &segments[segments.len().saturating_sub(places.len())..];
+                for (segment, lines) in
+                    titled.iter().zip(places).filter(|(segment, _)| !segment.narrative.is_empty())
+                {
+                    let document = self.document(&segment.narrative, lines, "segment", *time);
+                    let title = one_line(&segment.title, MAX_TITLE_CHARS);
+                    found.push(Document { title, ..observation(document) });
+                }
+                None
+            }
+        };
+        let placed = body.facts().zip(&self.own.facts);
+        found.extend(placed.filter_map(|(fact, lines)| self.fact(fact, lines.clone(), *time, date)));
+        found.extend(current_task.as_ref().and_then(|task| self.quoted(task, "current-task", *time)));
+    }
+
+    /// The lines below each heading inside the section, up to the first fact.
+    fn headed(&self) -> Vec<Range<usize>> {
+        let is_heading = |at: &usize| matches!(self.file.lines[*at].kind, Kind::Heading { .. });
+        let starts: Vec<usize> = self.lines().skip(1).filter(is_heading).collect();
+        let is_fact = |at: usize| self.own.facts.iter().any(|fact| fact.start == at);
+        let end = |start: usize| (start + 1..self.own.lines.end).find(|at| is_heading(at) || is_fact(*at));
+        starts.into_iter().map(|start| start..end(start).unwrap_or(self.own.lines.end)).collect()
+    }
+
+    fn fact(&self, fact: &Fact, lines: Range<usize>, logged: Clock, date: Option<Date>) -> Option<Document> {
+        let Fact { priority, when, text, mark: Mark { id, origin, messages } } = fact;
+        if messages.iter().any(|message| self.file.context.graves.holds_message(message)) {
+            return None;
+        }
+        let said = match when {
+            Some(When::At(clock)) => *clock,
+            Some(When::EarlyInSession | When::NearEnd) | None => logged,
+        };
+        let document = self.document(text, lines, "observation", logged);
+        Some(Document {
+            id: id.clone().unwrap_or_default(),
+            source: Source::Observation,
+            created: self.at(said, date).or(document.created),
+            // Without its comment nobody knows whose words it was.
+            origin: origin.unwrap_or(Origin::Agent),
+            priority: Some(*priority),
+            ..document
+        })
+    }
+
+    /// The files that a compaction was about to forget.
+    fn flush(&self, time: Clock) -> Option<Document> {
+        let lines = &self.file.lines;
+        let first = self.lines().find(|at| matches!(lines[*at].kind, Kind::Item { .. }))?;
+        let last = self.lines().rev().find(|at| lines[*at].depth > 0).unwrap_or(first);
+        let text = visible(lines, first..last + 1)?;
+        Some(self.document(&text.text, first..last + 1, "compaction", time))
+    }
+
+    /// Lines that somebody put into the section, or below the last one.
+    fn left_over(&self) -> Vec<Range<usize>> {
+        let lines = &self.file.lines;
+        let is_listed = !matches!(self.own.section, Section::Observation(_));
+        let mut taken: Vec<Range<usize>> = self.own.facts.clone();
+        if is_listed {
+            let items = self.lines().filter(|at| matches!(lines[*at].kind, Kind::Item { depth: 1, .. }));
+            taken.extend(items.map(|at| item_lines(lines, at)));
+        }
+        let is_taken = |at: usize| {
+            let next = taken.partition_point(|item| item.end <= at);
+            taken.get(next).is_some_and(|item| item.contains(&at))
+        };
+        let mut labelled = false;
+        let mut is_theirs = Vec::with_capacity(self.own.lines.len());
+        for at in self.lines() {
+            let line = &lines[at];
+            let is_text = matches!(line.kind, Kind::Text { .. } | Kind::Fence | Kind::Item { .. });
+            let is_label = is_label(line.text) || (labelled && line.text.starts_with("  "));
+            labelled = is_label;
+            is_theirs.push(is_text && !is_label && !is_quote_or_narrative(line.text) && !is_taken(at));
+        }
+        note::runs(self.lines(), |at| is_theirs[at - self.own.lines.start])
+    }
+}
+
+/// `**Trigger**: …`, `Date: …`.
+fn is_label(line: &str) -> bool {
+    let label = line.strip_prefix("**").and_then(|rest| rest.split_once("**:"));
+    label.is_some_and(|(name, _)| name.len() <= 24) || line.starts_with("Date:")
+}
+
+fn is_quote_or_narrative(line: &str) -> bool {
+    let line = line.trim_end();
+    line.starts_with('>')
+        || ['_', '*'].iter().any(|mark| line.len() > 2 && line.starts_with(*mark) && line.ends_with(*mark))
+}

@@ -1,0 +1,128 @@
+//! Entries, and what lies on the other shelves of the groups: skills (REC-22), the inbox (R-05), the archive (REC-10),
+//! the incubator. One document each; long ones are split into windows later.
+//!
+//! A person has seen an entry (`reviewed`) if it is not in the inbox and its words came from the person outside of any
+//! session: saved by command, typed into a note without an origin, or given by `evolve`, whatever it was before. An
+//! entry that a machine distilled from a session has not been seen, even where it quotes the person.
+
+use super::visible::visible;
+use super::{File, Text};
+use crate::provenance::Origin;
+use crate::recall::document::{Document, Source};
+use crate::vault::entry::{Entry, Status, title};
+use crate::vault::frontmatter::{Note, scalar};
+use crate::vault::layout::{self, ARCHIVE, Group, Shelf};
+use crate::vault::path::VaultPath;
+
+/// How far the end of a block of properties that is no YAML is looked for.
+const MAX_LINES: usize = 200;
+
+/// The document of a file on one of the shelves; `None` if it is on none.
+pub(super) fn documents(file: &File<'_>, inside: &str) -> Option<Vec<Document>> {
+    let path = shelved(inside)?;
+    let shelf = layout::shelf(&path);
+    if shelf == Shelf::Other {
+        return None;
+    }
+    let document = with_properties(file.text, |note, body| {
+        let text = visible(&file.lines, first_line(file, body)..file.lines.len())?;
+        Some(document(file, text, note, &path, shelf))
+    });
+    Some(document.into_iter().collect())
+}
+
+fn document(file: &File<'_>, text: Text, note: &Note<'_>, path: &VaultPath, shelf: Shelf) -> Document {
+    let entry = Entry::of(note, original(path).as_ref().unwrap_or(path));
+    let has = |key| note.text_of(key).is_some();
+    let is_direct = !has("session") || !has("origin") || has("evolved_because");
+    let source = match shelf {
+        Shelf::Incubator => Source::Idea,
+        _ if entry.group == Group::PersonalSkills.word() => Source::Skill,
+        _ => Source::Entry,
+    };
+    let holds = match entry.status {
+        Status::Active => true,
+        Status::Incubating => shelf == Shelf::Incubator,
+        Status::Resolved | Status::Superseded | Status::Other(_) => false,
+    };
+    let is_inbox = shelf == Shelf::Inbox;
+    Document {
+        id: entry.id.as_ref().map(|id| id.as_str().to_owned()).unwrap_or_default(),
+        title: title(&text.text, path),
+        tags: entry.tags,
+        group: entry.group,
+        kind: if entry.kind == path.name() { String::new() } else { entry.kind },
+        created: entry.created.or(file.context.modified),
+        project: entry.scope.project().cloned(),
+        origin: entry.provenance.origin,
+        reviewed: !is_inbox && entry.provenance.origin == Origin::User && is_direct,
+        inbox: is_inbox,
+        active: holds && shelf != Shelf::Archive,
+        stale: note.text_of("stale") == Some("true"),
+        confidence: entry.confidence,
+        ..file.document(source, text)
+    }
+}
+
+/// The path as a vault path. A name that some systems could not hold does not matter here: the folders tell the shelf.
+fn shelved(inside: &str) -> Option<VaultPath> {
+    VaultPath::parse(inside).ok().or_else(|| {
+        let mut parts = inside.split('/');
+        let (group, kind) = (parts.next()?, parts.next()?);
+        let name = if inside.ends_with(".md") { "note.md" } else { "note" };
+        VaultPath::parse(&format!("{group}/{kind}/{name}")).ok()
+    })
+}
+
+/// Where an archived version was: `personal-private/_archive/<path>.20261115.md`.
+fn original(path: &VaultPath) -> Option<VaultPath> {
+    let (_, archived) = path.as_str().split_once(ARCHIVE)?;
+    let (original, _) = archived.strip_prefix('/')?.strip_suffix(".md")?.rsplit_once('.')?;
+    VaultPath::parse(original).ok()
+}
+
+/// Hands over the properties of a note and where its body begins. Where they are no YAML, what can be told without: a
+/// memory must not become everyone's, or come back, because a quote is missing.
+pub(super) fn with_properties<T>(text: &str, take: impl FnOnce(&Note<'_>, usize) -> T) -> T {
+    if let Ok(note) = Note::parse(text) {
+        return take(&note, note.head().len());
+    }
+    let (head, body) = mended(text);
+    take(&Note::parse(&head).unwrap_or_else(|_| Note::plain("")), body)
+}
+
+/// The index of the first line of a body.
+pub(super) fn first_line(file: &File<'_>, body: usize) -> usize {
+    file.lines.partition_point(|line| line.start < body)
+}
+
+/// The `key: value` lines of a block that is no YAML, as one that is, and where the block ends: at the line that closes
+/// it, or where no such lines follow.
+fn mended(text: &str) -> (String, usize) {
+    let is_edge = |line: &str| matches!(line.trim_end(), "---" | "...");
+    let opening = text.split_inclusive('\n').next().unwrap_or_default().len();
+    let is_closed = text[opening..].lines().take(MAX_LINES).any(is_edge);
+    let mut fields: Vec<(&str, &str)> = Vec::new();
+    let mut end = opening;
+    for line in text[opening..].split_inclusive('\n') {
+        let field = line.split_once(':').filter(|(key, _)| is_key(key));
+        if !is_closed && field.is_none() {
+            break;
+        }
+        end += line.len();
+        if is_edge(line) {
+            break;
+        }
+        let Some((key, value)) = field else { continue };
+        let value = value.split(" #").next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+        if !value.is_empty() && value != "null" && !fields.iter().any(|(known, _)| *known == key) {
+            fields.push((key, value));
+        }
+    }
+    let lines: String = fields.iter().map(|(key, value)| format!("{key}: {}\n", scalar(value))).collect();
+    (format!("---\n{lines}---\n"), end)
+}
+
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+}

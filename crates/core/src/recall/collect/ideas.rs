@@ -1,0 +1,44 @@
+//! `Ideas.md`: one document for each idea. One that links to the incubator was put there by a command or by a machine,
+//! and the file does not tell which: the entry in the incubator does.
+
+use super::visible::visible;
+use super::{File, Text, note};
+use crate::provenance::Origin;
+use crate::recall::document::{Document, Source};
+use crate::text::clean::one_line;
+use crate::vault::entry::MAX_TITLE_CHARS;
+use crate::vault::ideas::{self, Entry};
+
+pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
+    let all = 0..file.lines.len();
+    let Ok(entries) = ideas::parse(file.text) else { return note::pieces(file, all, Source::Idea) };
+    let mut found = Vec::new();
+    let mut from = 0;
+    for entry in &entries {
+        let start = file.lines.partition_point(|line| line.start < entry.range.start);
+        let end = file.lines.partition_point(|line| line.start < entry.range.end);
+        found.extend(note::pieces(file, from..start, Source::Idea));
+        found.push(idea(file, entry, start..end));
+        from = end;
+    }
+    found.extend(note::pieces(file, from..all.end, Source::Idea));
+    found
+}
+
+fn idea(file: &File<'_>, entry: &Entry, lines: std::ops::Range<usize>) -> Document {
+    let heading = u32::try_from(entry.line).unwrap_or(u32::MAX);
+    let body = note::below_heading(file, &lines);
+    let text =
+        visible(&file.lines, body).unwrap_or(Text { text: entry.title.clone(), lines: (heading, heading) });
+    let text = Text { lines: (heading, text.lines.1), ..text };
+    let plain = file.document(Source::Idea, text);
+    let is_ours = entry.slug.is_some();
+    Document {
+        title: if entry.title.is_empty() { plain.title } else { one_line(&entry.title, MAX_TITLE_CHARS) },
+        kind: "idea".to_owned(),
+        created: file.day(entry.date).or(plain.created),
+        origin: if is_ours { Origin::Agent } else { Origin::User },
+        reviewed: !is_ours,
+        ..plain
+    }
+}

@@ -1,0 +1,54 @@
+//! `MEMORY.md`: one document for each of its lines. What stands there was promoted or typed by a person.
+
+use std::ops::Range;
+
+use super::visible::visible;
+use super::{File, Text, note};
+use crate::recall::document::{Document, Source};
+use crate::vault::lines::Kind;
+use crate::vault::memory::{self, INTRODUCTION, Item, Section};
+
+pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
+    // A fence that is never closed would swallow the rest; what is there is found all the same.
+    let Ok(sections) = memory::sections(file.text) else {
+        return note::pieces(file, 0..file.lines.len(), Source::Memory);
+    };
+    let items: Vec<(&Section, &Item)> =
+        sections.iter().flat_map(|section| section.items.iter().map(move |item| (section, item))).collect();
+    let mut found: Vec<Document> =
+        items.iter().map(|(section, item)| statement(file, section, item)).collect();
+    for lines in paragraphs(file, &items) {
+        let start = file.lines[lines.start].start;
+        let section = sections[..sections.partition_point(|section| section.range.start <= start)].last();
+        if let Some(text) = visible(&file.lines, lines).filter(|text| text.text != INTRODUCTION) {
+            let kind = section.map(|section| section.title.clone()).unwrap_or_default();
+            found.push(Document { kind, ..file.document(Source::Memory, text) });
+        }
+    }
+    found.sort_by_key(|document| document.lines);
+    found
+}
+
+fn statement(file: &File<'_>, section: &Section, item: &Item) -> Document {
+    let text = Text { text: item.text.clone(), lines: file.lines_of(&item.range) };
+    let plain = file.document(Source::Memory, text);
+    Document {
+        kind: section.title.clone(),
+        created: item.date.and_then(|date| file.day(date)).or(plain.created),
+        origin: item.origin.unwrap_or(plain.origin),
+        active: item.superseded.is_none(),
+        ..plain
+    }
+}
+
+/// The lines of text that are in no list.
+fn paragraphs(file: &File<'_>, items: &[(&Section, &Item)]) -> Vec<Range<usize>> {
+    let is_text = |at: usize| {
+        let line = &file.lines[at];
+        matches!(line.kind, Kind::Text { .. } | Kind::Fence | Kind::Item { .. })
+            && !items
+                .get(items.partition_point(|(_, item)| item.range.end <= line.start))
+                .is_some_and(|(_, item)| item.range.contains(&line.start))
+    };
+    note::runs(0..file.lines.len(), is_text)
+}

@@ -1,0 +1,177 @@
+//! The files of the notes as documents: what a file is, by its place; what in it can be recalled, by its form.
+//!
+//! - `safe`: the text of a file without secrets and hidden characters, line for line
+//! - `visible`: what of some lines a reader would see
+//! - `entry`, `memory`, `review`, `daily`, `ideas`: the documents of the vault
+//! - `note`: everything else a person keeps, section by section (REC-21)
+//!
+//! Nothing is left out because it is not tidy: what cannot be read as what its place says is taken as a note.
+//! Left out are what was forgotten (B-08), copies that a sync made, and what is not meant for people.
+
+mod daily;
+mod entry;
+mod ideas;
+mod memory;
+mod note;
+mod review;
+mod safe;
+#[cfg(test)]
+mod tests;
+mod visible;
+
+use std::collections::HashMap;
+
+use super::document::{Document, Source};
+use crate::hash::ContentHash;
+use crate::id::EntryId;
+use crate::provenance::Origin;
+use crate::text::clean::one_line;
+use crate::time::{Date, TimeZone, Timestamp};
+use crate::vault::entry::MAX_TITLE_CHARS;
+use crate::vault::layout::{self, is_conflict_copy};
+use crate::vault::lines::{Line, walk};
+use crate::vault::tombstone::Graveyard;
+
+/// The largest file that is recalled from. Larger ones are no notes.
+pub const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Folders of other programs that hold no notes.
+const FOREIGN_FOLDERS: [&str; 2] = ["node_modules", "__pycache__"];
+
+/// What is known of a file besides its text.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The zone of the person's days.
+    pub zone: &'a TimeZone,
+    /// When the file was last changed: how old a note is that does not say so itself.
+    pub modified: Option<Timestamp>,
+    /// What was forgotten.
+    pub graves: &'a Graveyard,
+}
+
+/// Whether a file can be recalled from, as far as its path below the notes tells. Folders are asked for as well, with a
+/// `/` at their end: below one that is refused there is nothing.
+pub fn is_wanted(path: &str, vault_folder: &str) -> bool {
+    let is_foreign = |part: &str| part.starts_with('.') || FOREIGN_FOLDERS.contains(&part);
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    if path.split('/').any(is_foreign) || in_vault(&format!("{folder}/"), vault_folder).is_some_and(is_meta) {
+        return false;
+    }
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_text = ["md", "markdown", "txt"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+    name.is_empty() || (is_text && !is_conflict_copy(name))
+}
+
+fn is_meta(path: &str) -> bool {
+    path.strip_prefix(layout::META).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The path below the vault folder.
+fn in_vault<'a>(path: &'a str, vault_folder: &str) -> Option<&'a str> {
+    path.strip_prefix(vault_folder)?.strip_prefix('/')
+}
+
+/// Everything in a file that can be recalled, in its order. `path` is below the notes, with `/`; `vault_folder` is the
+/// name of the vault's folder there.
+pub fn documents(path: &str, vault_folder: &str, text: &str, context: &Context<'_>) -> Vec<Document> {
+    if text.len() as u64 > MAX_FILE_BYTES || !is_wanted(path, vault_folder) {
+        return Vec::new();
+    }
+    let text = safe::safe(text);
+    let file = File { path, text: &text, lines: walk(&text).lines, context };
+    let found = match in_vault(path, vault_folder) {
+        Some(layout::MEMORY) => memory::documents(&file),
+        Some(layout::REVIEW) => review::documents(&file),
+        Some(inside) => match daily::date_of(inside) {
+            Some(date) => daily::documents(&file, date),
+            None => entry::documents(&file, inside).unwrap_or_else(|| note::documents(&file)),
+        },
+        None if path == layout::IDEAS => ideas::documents(&file),
+        None => note::documents(&file),
+    };
+    finished(found, &file)
+}
+
+/// A file being read: its text is safe, its lines have the numbers of the file.
+struct File<'a> {
+    path: &'a str,
+    text: &'a str,
+    lines: Vec<Line<'a>>,
+    context: &'a Context<'a>,
+}
+
+impl File<'_> {
+    /// A document with everything that most of them have in common: words of the person's own that hold everywhere.
+    fn document(&self, source: Source, text: Text) -> Document {
+        Document {
+            id: String::new(),
+            source,
+            path: self.path.to_owned(),
+            lines: Some(text.lines),
+            title: one_line(&text.text, MAX_TITLE_CHARS),
+            text: text.text,
+            tags: Vec::new(),
+            group: String::new(),
+            kind: String::new(),
+            created: self.context.modified,
+            project: None,
+            origin: Origin::User,
+            reviewed: true,
+            inbox: false,
+            active: true,
+            stale: false,
+            confidence: None,
+            priority: None,
+            thread: None,
+            speaker: None,
+        }
+    }
+
+    /// The beginning of a day of the person's.
+    fn day(&self, date: Date) -> Option<Timestamp> {
+        Some(date.to_zoned(self.context.zone.clone()).ok()?.timestamp())
+    }
+
+    /// The lines of a range of bytes, counted from 1, both included.
+    fn lines_of(&self, bytes: &std::ops::Range<usize>) -> (u32, u32) {
+        let at = |byte: usize| self.lines.partition_point(|line| line.end() <= byte) + 1;
+        let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+        let last = at(bytes.end.saturating_sub(1).max(bytes.start));
+        (number(at(bytes.start)), number(last.min(self.lines.len().max(1))))
+    }
+}
+
+/// Words and the lines they stand on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Text {
+    text: String,
+    lines: (u32, u32),
+}
+
+/// Leaves out what was forgotten or says nothing, and gives a name to what has none.
+fn finished(found: Vec<Document>, file: &File<'_>) -> Vec<Document> {
+    let graves = file.context.graves;
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut documents = Vec::with_capacity(found.len());
+    for mut document in found {
+        if !graves.is_empty() {
+            if EntryId::parse(&document.id).is_some_and(|id| graves.holds_entry(&id)) {
+                continue;
+            }
+            document.text = visible::without_forgotten(&document.text, graves);
+        }
+        if !document.text.contains(char::is_alphanumeric) {
+            continue;
+        }
+        if document.id.is_empty() {
+            document.id = format!("{}#{}", file.path, ContentHash::of(document.text.as_bytes()).short(8));
+        }
+        let nth = seen.entry(document.id.clone()).or_default();
+        *nth += 1;
+        if *nth > 1 {
+            document.id = format!("{}-{nth}", document.id);
+        }
+        documents.push(document);
+    }
+    documents
+}

@@ -1,0 +1,205 @@
+//! A person's own notes: one document for each section, with the file as their thread (REC-21). Sections of a few words
+//! are taken together, very long ones are cut between paragraphs.
+
+use std::ops::Range;
+
+use super::entry::{first_line, with_properties};
+use super::visible::visible;
+use super::{File, Text};
+use crate::recall::document::{Document, Source};
+use crate::recall::terms::is_unspaced;
+use crate::scope::{ProjectId, Scope};
+use crate::text::clean::one_line;
+use crate::time::{Date, Timestamp, parse};
+use crate::vault::frontmatter::Note;
+use crate::vault::lines::{Kind, Line};
+
+/// A section of fewer words says too little by itself.
+const FEW_WORDS: usize = 25;
+/// So many words are enough for sections that are taken together.
+const ENOUGH_WORDS: usize = 120;
+/// A section of more words is cut.
+const MANY_WORDS: usize = 500;
+/// The longest title in characters.
+const MAX_TITLE_CHARS: usize = 120;
+
+/// Between the names of a title.
+const WITHIN: &str = " › ";
+
+/// A file of the person's own.
+pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
+    let name = file.path.rsplit('/').next().unwrap_or(file.path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let (known, body) = with_properties(file.text, |note, body| (Properties::of(note, stem, file), body));
+    let pieces = pieces(file, first_line(file, body)..file.lines.len(), Source::Note);
+    let named = pieces.into_iter().map(|piece| {
+        let is_other = |heading: &&str| !heading.is_empty() && !heading.eq_ignore_ascii_case(&known.title);
+        let headings = piece.kind.split(WITHIN).filter(is_other);
+        let title: Vec<&str> = std::iter::once(known.title.as_str()).chain(headings).collect();
+        Document {
+            title: one_line(&title.join(WITHIN), MAX_TITLE_CHARS),
+            tags: known.tags.clone(),
+            created: known.created.or(piece.created),
+            project: known.scope.project().cloned(),
+            thread: Some(file.path.to_owned()),
+            ..piece
+        }
+    });
+    named.collect()
+}
+
+/// What a note says about itself.
+struct Properties {
+    title: String,
+    tags: Vec<String>,
+    created: Option<Timestamp>,
+    scope: Scope,
+}
+
+impl Properties {
+    fn of(note: &Note<'_>, stem: &str, file: &File<'_>) -> Self {
+        let dated = |key| {
+            let text = note.text_of(key)?;
+            // A bare date is the person's day.
+            text.parse().ok().and_then(|date: Date| file.day(date)).or_else(|| parse(text))
+        };
+        let in_name = stem.get(..10).and_then(|date| date.parse().ok()).and_then(|date: Date| file.day(date));
+        let project = note.text_of("project").filter(|id| !id.is_empty());
+        Self {
+            title: note.text_of("title").unwrap_or(stem).to_owned(),
+            tags: note.list_of("tags"),
+            created: ["created", "date"].into_iter().find_map(dated).or(in_name),
+            scope: match (note.text_of("scope"), project) {
+                (Some("project"), Some(id)) => Scope::Project(ProjectId::new(id)),
+                _ => Scope::Global,
+            },
+        }
+    }
+}
+
+/// The sections on some lines, each as a document whose kind is its heading.
+pub(super) fn pieces(file: &File<'_>, lines: Range<usize>, source: Source) -> Vec<Document> {
+    let mut found = Vec::new();
+    for section in joined(sections(&file.lines, lines)) {
+        let heading = section.heading.unwrap_or_default();
+        let first = number(&file.lines[section.lines.start]);
+        let before = found.len();
+        for part in parts(&file.lines, below_heading(file, &section.lines)) {
+            let Some(mut text) = visible(&file.lines, part) else { continue };
+            if found.len() == before && !heading.is_empty() {
+                text.lines.0 = first;
+            }
+            found.push(Document { kind: heading.clone(), ..file.document(source, text) });
+        }
+        // An outline is a note too.
+        if found.len() == before && !heading.is_empty() && source == Source::Note {
+            let text = Text { text: heading.clone(), lines: (first, first) };
+            found.push(Document { kind: heading, ..file.document(source, text) });
+        }
+    }
+    found
+}
+
+/// The lines of a section without its heading, and without one above it that says nothing else.
+pub(super) fn below_heading(file: &File<'_>, section: &Range<usize>) -> Range<usize> {
+    let is_above = |at: &usize| {
+        matches!(
+            file.lines[*at].kind,
+            Kind::Heading { .. } | Kind::Underline { .. } | Kind::Blank | Kind::Comment
+        )
+    };
+    section.clone().find(|at| !is_above(at)).unwrap_or(section.end)..section.end
+}
+
+/// Runs of lines that `belongs` accepts.
+pub(super) fn runs(lines: Range<usize>, belongs: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for at in lines.filter(|at| belongs(*at)) {
+        match runs.last_mut() {
+            Some(last) if last.end == at => last.end = at + 1,
+            _ => runs.push(at..at + 1),
+        }
+    }
+    runs
+}
+
+#[derive(Debug)]
+struct Section {
+    lines: Range<usize>,
+    heading: Option<String>,
+    /// Below the heading.
+    words: usize,
+}
+
+fn sections(lines: &[Line<'_>], range: Range<usize>) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    for at in range {
+        match (&lines[at].kind, sections.last_mut()) {
+            (Kind::Heading { title, .. }, _) => {
+                let heading = Some(one_line(title, MAX_TITLE_CHARS));
+                sections.push(Section { lines: at..at + 1, heading, words: 0 });
+            }
+            (_, Some(last)) => {
+                last.lines.end = at + 1;
+                last.words += words(&lines[at]);
+            }
+            (_, None) => {
+                sections.push(Section { lines: at..at + 1, heading: None, words: words(&lines[at]) })
+            }
+        }
+    }
+    sections
+}
+
+fn words(line: &Line<'_>) -> usize {
+    match line.kind {
+        Kind::Comment | Kind::Frontmatter | Kind::Underline { .. } => 0,
+        _ => line.text.split_whitespace().count() + line.text.chars().filter(|c| is_unspaced(*c)).count() / 2,
+    }
+}
+
+/// Takes small sections together with their neighbours. The whole has the name of the first that says something, below
+/// the names of those before it that do not.
+fn joined(sections: Vec<Section>) -> Vec<Section> {
+    let mut all: Vec<Section> = Vec::new();
+    for section in sections {
+        match all.last_mut() {
+            Some(last)
+                if last.words.min(section.words) < FEW_WORDS
+                    && last.words + section.words <= ENOUGH_WORDS =>
+            {
+                last.lines.end = section.lines.end;
+                if last.words == 0 && section.words > 0 {
+                    let names: Vec<String> = last.heading.take().into_iter().chain(section.heading).collect();
+                    last.heading = (!names.is_empty()).then(|| names.join(WITHIN));
+                }
+                last.words += section.words;
+            }
+            _ => all.push(section),
+        }
+    }
+    all
+}
+
+/// A long run of lines in parts, cut at blank lines, or at any line where none is near.
+fn parts(lines: &[Line<'_>], range: Range<usize>) -> Vec<Range<usize>> {
+    let mut parts = vec![range.start..range.start];
+    let mut count = 0;
+    for at in range {
+        let own = words(&lines[at]);
+        let is_full = count + own > MANY_WORDS && (lines[at].is_blank() || count + own > 2 * MANY_WORDS);
+        if is_full && count > 0 {
+            parts.push(at..at);
+            count = 0;
+        }
+        if let Some(last) = parts.last_mut() {
+            last.end = at + 1;
+        }
+        count += own;
+    }
+    parts
+}
+
+fn number(line: &Line<'_>) -> u32 {
+    u32::try_from(line.number).unwrap_or(u32::MAX)
+}

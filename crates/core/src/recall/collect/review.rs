@@ -1,0 +1,58 @@
+//! `REVIEW.md`: the proposals that wait for a decision. One that was ticked has been seen, one that was turned
+//! down is not recalled.
+
+use std::ops::Range;
+
+use super::visible::visible;
+use super::{File, Text, note};
+use crate::provenance::Origin;
+use crate::recall::document::{Document, Source};
+use crate::text::clean::one_line;
+use crate::vault::entry::MAX_TITLE_CHARS;
+use crate::vault::review::{self, Entry, Place, State};
+
+pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
+    let Ok(page) = review::parse(file.text) else {
+        let pieces = note::pieces(file, 0..file.lines.len(), Source::Proposal);
+        let unseen = |document| Document { origin: Origin::Agent, reviewed: false, ..document };
+        return pieces.into_iter().map(unseen).collect();
+    };
+    let mut found: Vec<Document> = Vec::new();
+    found.extend(
+        page.entries.iter().filter(|entry| entry.state != State::Rejected).map(|entry| proposal(file, entry)),
+    );
+    // What a person wrote between the lines is theirs.
+    let mut notes: Vec<Range<usize>> = Vec::new();
+    for bytes in page.notes {
+        match notes.last_mut() {
+            Some(last) if last.end == bytes.start => last.end = bytes.end,
+            _ => notes.push(bytes),
+        }
+    }
+    for bytes in notes {
+        let start = file.lines.partition_point(|line| line.start < bytes.start);
+        let end = file.lines.partition_point(|line| line.start < bytes.end);
+        found.extend(visible(&file.lines, start..end).map(|text| file.document(Source::Note, text)));
+    }
+    found
+}
+
+fn proposal(file: &File<'_>, entry: &Entry) -> Document {
+    let text = if entry.text.is_empty() { entry.title.clone() } else { entry.text.clone() };
+    let plain = file.document(Source::Proposal, Text { text, lines: file.lines_of(&entry.range) });
+    let kind = match &entry.place {
+        Some(Place::Section(name)) => name.clone(),
+        Some(Place::Friction(_)) => "friction".to_owned(),
+        None => String::new(),
+    };
+    Document {
+        id: entry.id.to_string(),
+        title: if entry.title.is_empty() { plain.title } else { one_line(&entry.title, MAX_TITLE_CHARS) },
+        kind,
+        created: file.day(entry.id.date).or(plain.created),
+        // The page does not say whose words support it, so they are not taken for the person's.
+        origin: Origin::Agent,
+        reviewed: entry.state == State::Approved,
+        ..plain
+    }
+}

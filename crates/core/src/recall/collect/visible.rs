@@ -1,0 +1,143 @@
+//! What of a file's lines a reader would see. Comments are hidden by note apps, and what is hidden does not pass (B-02);
+//! their lines stay as empty ones, so that every other line keeps its place.
+
+use std::ops::Range;
+
+use super::Text;
+use crate::vault::lines::{Kind, Line};
+use crate::vault::tombstone::Graveyard;
+
+const OPEN: &str = "<!--";
+const CLOSE: &str = "-->";
+
+/// The words on `range` of `lines`; `None` if there are none.
+pub(super) fn visible(lines: &[Line<'_>], range: Range<usize>) -> Option<Text> {
+    let mut out: Vec<String> = Vec::with_capacity(range.len());
+    // Behind the line that closes a comment which began on an earlier one.
+    let mut hidden_until = 0;
+    for at in range.clone() {
+        let line = &lines[at];
+        out.push(match line.kind {
+            Kind::Comment | Kind::Frontmatter => String::new(),
+            _ if at < hidden_until => match line.text.split_once(CLOSE) {
+                Some((_, after)) if at + 1 == hidden_until => without_comments(after).0,
+                _ => String::new(),
+            },
+            Kind::Fence => line.text.trim_end().to_owned(),
+            _ => match without_comments(line.text) {
+                (words, false) => words,
+                (words, true) => match closing_line(lines, at + 1..range.end) {
+                    Some(close) => {
+                        hidden_until = close;
+                        words
+                    }
+                    // Never closed: it is text after all.
+                    None => line.text.trim_end().to_owned(),
+                },
+            },
+        });
+    }
+    let is_full = |line: &String| !line.trim().is_empty();
+    let first = out.iter().position(is_full)?;
+    let last = out.iter().rposition(is_full)?;
+    let number = |at: usize| u32::try_from(lines[range.start + at].number).unwrap_or(u32::MAX);
+    Some(Text { text: out[first..=last].join("\n").trim().to_owned(), lines: (number(first), number(last)) })
+}
+
+/// A line without the comments in it, and whether one is left open.
+fn without_comments(text: &str) -> (String, bool) {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(OPEN) {
+        let is_text = rest[..at].ends_with(['`', '\\']);
+        match (is_text, rest[at..].find(CLOSE)) {
+            (true, _) => {
+                out.push_str(&rest[..at + OPEN.len()]);
+                rest = &rest[at + OPEN.len()..];
+            }
+            (false, Some(close)) => {
+                out.push_str(&rest[..at]);
+                rest = &rest[at + close + CLOSE.len()..];
+            }
+            (false, None) => {
+                out.push_str(&rest[..at]);
+                return (out.trim_end().to_owned(), true);
+            }
+        }
+    }
+    out.push_str(rest);
+    (out.trim_end().to_owned(), false)
+}
+
+/// The index behind the line that closes a comment, if one does before the paragraph ends.
+fn closing_line(lines: &[Line<'_>], range: Range<usize>) -> Option<usize> {
+    range.take_while(|at| !lines[*at].is_blank()).find(|at| lines[*at].text.contains(CLOSE)).map(|at| at + 1)
+}
+
+/// `text` without the paragraphs and list items that were forgotten (B-08).
+pub(super) fn without_forgotten(text: &str, graves: &Graveyard) -> String {
+    if graves.holds_text(text) {
+        return String::new();
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut block = String::new();
+    let mut flush = |block: &mut String| {
+        if !graves.holds_text(block) {
+            kept.push_str(block);
+        }
+        block.clear();
+    };
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_start();
+        let begins =
+            bare.trim().is_empty() || ["- ", "* ", "+ ", "#"].iter().any(|mark| bare.starts_with(mark));
+        if begins && !block.is_empty() {
+            flush(&mut block);
+        }
+        block.push_str(line);
+        if bare.trim().is_empty() {
+            flush(&mut block);
+        }
+    }
+    flush(&mut block);
+    kept.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::parse;
+    use crate::vault::lines::walk;
+    use crate::vault::tombstone::Tombstone;
+
+    fn seen(text: &str) -> Option<(String, (u32, u32))> {
+        let lines = walk(text).lines;
+        visible(&lines, 0..lines.len()).map(|text| (text.text, text.lines))
+    }
+
+    #[test]
+    fn b_02_comments_are_not_seen_and_lines_keep_their_place() {
+        let some = |text: &str, lines| Some((text.to_owned(), lines));
+        assert_eq!(
+            seen("\none <!-- x --> two\n<!-- y\nz -->\nthree\n\n"),
+            some("one  two\n\n\nthree", (2, 5))
+        );
+        assert_eq!(seen("one <!-- hid\nden --> two\nthree"), some("one\n two\nthree", (1, 3)));
+        assert_eq!(seen("a <!-- never\n\nclosed"), some("a <!-- never\n\nclosed", (1, 3)));
+        assert_eq!(seen("`<!-- code -->`"), some("`<!-- code -->`", (1, 1)));
+        assert_eq!(seen("```\n<!-- code -->\n```"), some("```\n<!-- code -->\n```", (1, 3)));
+        assert_eq!(seen("---\na: b\n---\n\n# T\n"), some("# T", (5, 5)));
+        assert_eq!(seen("<!-- x -->\n"), None);
+        assert_eq!(seen(""), None);
+    }
+
+    #[test]
+    fn b_08_what_was_forgotten_is_cut_out() {
+        let stone = Tombstone::new(parse("2026-11-15").unwrap(), "salt", "The host is hermes.", None, vec![]);
+        let graves = Graveyard::parse(&stone.render());
+        assert_eq!(without_forgotten("* the host is **hermes**", &graves), "");
+        assert_eq!(without_forgotten("one\n\nThe host is hermes\n\ntwo", &graves), "one\n\n\ntwo");
+        assert_eq!(without_forgotten("- a\n- The host\n  is hermes\n- b", &graves), "- a\n- b");
+        assert_eq!(without_forgotten("other", &graves), "other");
+    }
+}
