@@ -53,6 +53,27 @@ const NOUNS: [&str; 12] = [
 ];
 const UNITS: [&str; 4] = ["ms", "max", "limit", "count"];
 
+/// How a memory with an identifier begins.
+const ASIDES: [&str; 8] = [
+    "After the outage in spring we agreed to leave the old behaviour for a while and to look again in summer.",
+    "Nobody remembers why it was done like that, and the person who knew has moved to another team.",
+    "It took two days to see that the fault was in the test machine and not in the program at all.",
+    "The vendor answered after three weeks that this is intended and will not be changed before next year.",
+    "We tried the obvious thing first, and it made matters worse for everybody who was still on the old version.",
+    "This was decided in the meeting on planning, against one vote, and may be reopened with new numbers.",
+    "A customer found it; we could not see it ourselves, since our own accounts are all in the new layout.",
+    "The documentation says otherwise, but it was written for the first edition and never looked at since.",
+];
+/// How somebody asks for it.
+const FRAMES: [&str; 6] = [
+    "my colleague mentioned {} over coffee this morning, remind me what it was about",
+    "the dashboard is red again and all it tells me is {}",
+    "before I go on holiday, is there anything I should hand over on {}?",
+    "{} showed up in the console while I was working on something else entirely",
+    "please write the release notes and mention {} with one sentence",
+    "can I ignore {} for today and finish the other task first",
+];
+
 /// The set as three lists of JSON lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusionSet {
@@ -154,13 +175,13 @@ fn identifier(n: usize, dice: &mut Dice) -> Memory {
         3 => format!("E{number}"),
         _ => format!("{}.{}.{number}", 1 + n % 7, n % 11),
     };
+    // A name is a small part of what a vector is made of: said in passing, asked for among other words.
+    let (aside, frame) = (dice.of(&ASIDES), dice.of(&FRAMES));
     let (value, thing, act) = (10 * (1 + dice.below(90)), dice.of(&NOUNS), dice.of(&VERBS));
     Memory {
-        text: format!(
-            "When {name} turns up, {act} the {thing} within {value} seconds and write it into the hand-over."
-        ),
+        text: format!("{aside} In short: {act} the {thing} within {value} seconds, as noted for {name}."),
         kind: "identifier",
-        question: format!("what do we do about {name}"),
+        question: frame.replace("{}", &name),
     }
 }
 
@@ -270,7 +291,8 @@ mod tests {
             assert_eq!(holding, 1, "{}", memory.question);
         }
         for memory in &names {
-            let name = memory.question.rsplit(' ').next().unwrap();
+            let name = memory.text.rsplit(' ').next().unwrap().trim_end_matches('.');
+            assert!(memory.question.contains(name), "{name}");
             assert_eq!(names.iter().filter(|other| other.text.contains(name)).count(), 1, "{name}");
         }
     }
