@@ -7,6 +7,7 @@
 //! - [`text`]: what may pass, and how it is cleaned
 //! - [`config`]: the settings, their layers and their defaults
 //! - [`project`]: which project a folder belongs to
+//! - [`recall`]: what is found again, and why
 //! - [`vault`]: the documents on disk: parse, change, render
 //! - [`journal`]: what a change to the vault was, and how to take it back
 //! - [`recall`]: what is found again, and why

@@ -9,10 +9,13 @@
 //! - [`fuse`]: meaning and words together
 //! - [`adjust`], [`rank`]: age, usage, review and project; the order that comes out
 //! - [`filter`], [`trust`], [`select`]: which hits were asked for, which are trusted, which are shown
+//! - [`abstain`], [`commonplace`]: when nothing is shown
 
+pub mod abstain;
 pub mod adjust;
 pub mod collect;
 pub mod collection;
+pub mod commonplace;
 pub mod counts;
 pub mod document;
 pub mod filter;

@@ -144,7 +144,7 @@ fn sections(lines: &[Line<'_>], range: Range<usize>) -> Vec<Section> {
                 last.words += words(&lines[at]);
             }
             (_, None) => {
-                sections.push(Section { lines: at..at + 1, heading: None, words: words(&lines[at]) })
+                sections.push(Section { lines: at..at + 1, heading: None, words: words(&lines[at]) });
             }
         }
     }

@@ -1,0 +1,294 @@
+//! Whether recall should stay silent (B-06).
+//!
+//! A hit has to cover what the prompt is about. A threshold on the cosine alone lets a prompt pass that only shares
+//! the project's vocabulary, so the evidence for an answer is a sum of a few things, all of them known once the
+//! hits are ranked, however they were ranked:
+//!
+//! - the cosine of the best hit, and of the tenth best: is anything here near, is this store about that at all
+//! - the words that prompt and hit share, each as much as it says: rare ones more than common ones
+//! - against it: words outside everyday language that the hit lacks, and names written as in code that it lacks
+//!
+//! The best of many is better by chance, so a larger store has to offer more. `eval/README.md` tells what the rule
+//! was calibrated on and what it costs.
+
+/// What the tenth best cosine adds to the evidence.
+const NEIGHBOURHOOD: f64 = 0.8;
+/// What a shared word of full rarity adds.
+const SHARED: f64 = 0.15;
+/// Shared words beyond this sum of rarities add nothing: a long pasted log shares something with everything.
+const SHARED_CAP: f64 = 3.0;
+/// A commonplace of programmers' prompts counts by this much of its rarity.
+const COMMONPLACE: f64 = 0.25;
+/// What a foreign word takes away.
+const FOREIGN: f64 = 0.1;
+/// Foreign words beyond this many take nothing more: a pasted log is full of them.
+const FOREIGN_CAP: u32 = 2;
+/// What is taken away when no name written as in code is in the hit; less in proportion when some are.
+const NAMES: f64 = 0.25;
+/// What is asked for in a store of a hundred.
+const ENOUGH: f64 = 0.44;
+/// How much more is asked for when the store is e times larger.
+const PER_SIZE: f64 = 0.07;
+/// Below this the store's size makes no difference.
+const SMALLEST: f64 = 20.0;
+
+/// A word at which a term is as rare as one that the vocabulary does not know.
+const FOREIGN_RARITY: f64 = 0.98;
+/// The first ids of a BERT vocabulary are no words: special marks, unused places, characters.
+const FIRST_WORD: f64 = 1996.0;
+/// The vocabulary's size, from which its scale of rarity is made.
+const LAST_WORD: f64 = 30_496.0;
+/// Ids closer together than this are told apart little.
+const STEP: f64 = 50.0;
+
+/// One distinct term of the prompt, stop words left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PromptTerm {
+    /// How rare the word is in general, from 0 (said all the time) to 1; see [`rarity`]. The store's own counts are
+    /// no measure of that: in a small one every word is rare.
+    pub rarity: f64,
+    /// Whether every programmer says it; see [`is_commonplace`](super::commonplace::is_commonplace).
+    pub commonplace: bool,
+    /// Whether it is a name written as only code writes.
+    pub identifier: bool,
+}
+
+impl PromptTerm {
+    /// What it says that a hit holds this term.
+    fn weight(&self) -> f64 {
+        if self.commonplace { COMMONPLACE * self.rarity } else { self.rarity }
+    }
+}
+
+/// What speaks for and against the hits of one prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Evidence {
+    /// The highest cosine among the hits that would be shown.
+    pub best_cosine: f64,
+    /// The tenth highest cosine in the store, or the lowest when it holds fewer.
+    pub tenth_cosine: f64,
+    /// The greatest sum of rarities, commonplaces counted less, of the prompt's terms that one of the hits holds.
+    pub shared_rarity: f64,
+    /// How many of the prompt's terms are foreign to everyday language and not in the hit that speaks best.
+    pub foreign_words: u32,
+    /// The share of the prompt's identifiers that the hit with most of them lacks; 0 if it has none.
+    pub missing_names: f64,
+    /// How many memories could have been found.
+    pub store_size: usize,
+}
+
+/// Why recall speaks or stays silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The evidence suffices.
+    Relevant,
+    /// There was nothing to choose from.
+    NoHits,
+    /// Nothing in the store is near enough.
+    TooFar,
+    /// Near enough, but the prompt is about something that the hits do not hold.
+    NotCovered,
+}
+
+/// What was decided, with the numbers for `recall --explain`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decision {
+    /// Why.
+    pub reason: Reason,
+    /// The evidence as one number.
+    pub strength: f64,
+    /// What it had to reach.
+    pub needed: f64,
+}
+
+impl Decision {
+    /// Whether nothing should be shown.
+    pub fn silent(&self) -> bool {
+        self.reason != Reason::Relevant
+    }
+}
+
+/// How rare a word is in general, from its id in the embedder's WordPiece vocabulary, which is ordered by frequency.
+/// A word that has no id of its own, being made of several pieces, is as rare as can be.
+pub fn rarity(vocabulary_id: Option<u32>) -> f64 {
+    let scale = |id: f64| ((id - FIRST_WORD).max(1.0) / STEP + 1.0).ln();
+    vocabulary_id.map_or(1.0, |id| (scale(f64::from(id)) / scale(LAST_WORD)).clamp(0.0, 1.0))
+}
+
+/// Puts together what the terms say. `held` has for each hit that would be shown, in the order of `cosines`, which
+/// of `terms` it holds; `tenth_cosine` and `store_size` are of the whole store.
+pub fn evidence(
+    terms: &[PromptTerm],
+    held: &[Vec<bool>],
+    cosines: &[f64],
+    tenth_cosine: f64,
+    store_size: usize,
+) -> Evidence {
+    let identifiers = count(terms.iter().map(|term| term.identifier));
+    let mut found =
+        Evidence { best_cosine: f64::NEG_INFINITY, tenth_cosine, store_size, ..Evidence::default() };
+    found.missing_names = if identifiers == 0 { 0.0 } else { 1.0 };
+    found.foreign_words = count(terms.iter().map(|term| term.rarity >= FOREIGN_RARITY));
+    let mut spoken = f64::NEG_INFINITY;
+    for (held, &cosine) in held.iter().zip(cosines) {
+        let of_hit = || terms.iter().zip(held);
+        let shared: f64 = of_hit().filter(|&(_, &held)| held).map(|(term, _)| term.weight()).sum();
+        let names = count(of_hit().map(|(term, &held)| held && term.identifier));
+        found.best_cosine = found.best_cosine.max(cosine);
+        found.shared_rarity = found.shared_rarity.max(shared);
+        if identifiers > 0 {
+            found.missing_names = found.missing_names.min(1.0 - f64::from(names) / f64::from(identifiers));
+        }
+        let speaks = cosine + SHARED * shared.min(SHARED_CAP);
+        if speaks > spoken {
+            spoken = speaks;
+            found.foreign_words = count(of_hit().map(|(term, &held)| !held && term.rarity >= FOREIGN_RARITY));
+        }
+    }
+    found
+}
+
+/// Decides. `None` is a store or a filter that left no hits.
+pub fn decide(evidence: Option<&Evidence>) -> Decision {
+    let Some(found) = evidence else {
+        return Decision { reason: Reason::NoHits, strength: 0.0, needed: ENOUGH };
+    };
+    let near = found.best_cosine + NEIGHBOURHOOD * found.tenth_cosine;
+    let shared = SHARED * found.shared_rarity.min(SHARED_CAP);
+    let against = FOREIGN * f64::from(found.foreign_words.min(FOREIGN_CAP)) + NAMES * found.missing_names;
+    #[expect(clippy::cast_precision_loss, reason = "a store's size to a few digits is enough")]
+    let size = (found.store_size as f64).max(SMALLEST);
+    let needed = ENOUGH + PER_SIZE * (size / 100.0).ln();
+    let strength = near + shared - against;
+    let reason = if strength >= needed {
+        Reason::Relevant
+    } else if strength + against >= needed {
+        Reason::NotCovered
+    } else {
+        Reason::TooFar
+    };
+    Decision { reason, strength, needed }
+}
+
+fn count(flags: impl Iterator<Item = bool>) -> u32 {
+    flags.map(u32::from).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn term(rarity: f64) -> PromptTerm {
+        PromptTerm { rarity, commonplace: false, identifier: false }
+    }
+
+    fn name() -> PromptTerm {
+        PromptTerm { rarity: 1.0, commonplace: false, identifier: true }
+    }
+
+    fn asked(terms: &[PromptTerm], held: &[bool], cosine: f64) -> Decision {
+        decide(Some(&evidence(terms, &[held.to_vec()], &[cosine], 0.2, 100)))
+    }
+
+    #[test]
+    fn b_06_small_talk_is_met_with_silence() {
+        // "thanks!" has no terms, and is near to nothing.
+        let decision = asked(&[], &[], 0.2);
+        assert_eq!(decision.reason, Reason::TooFar);
+        assert!(decision.silent());
+    }
+
+    #[test]
+    fn b_06_nothing_found_is_silence() {
+        assert_eq!(decide(None).reason, Reason::NoHits);
+        assert!(decide(None).silent());
+    }
+
+    #[test]
+    fn b_06_a_paraphrase_needs_no_shared_word() {
+        let everyday = [term(0.4), term(0.5), term(0.6), term(0.5)];
+        assert_eq!(asked(&everyday, &[false; 4], 0.45).reason, Reason::Relevant);
+    }
+
+    #[test]
+    fn b_06_the_project_s_words_do_not_make_up_for_the_subject() {
+        // "add support for Klarna as a payment method": the hit is about payments, not about Klarna.
+        let prompt = [term(0.3), term(0.4), name(), term(0.5)];
+        let without = asked(&prompt, &[false, false, false, true], 0.45);
+        assert_eq!(without.reason, Reason::NotCovered);
+        assert_eq!(asked(&prompt, &[false, false, true, true], 0.45).reason, Reason::Relevant);
+    }
+
+    #[test]
+    fn b_06_a_generic_request_shares_only_commonplaces() {
+        // "write a function that sorts a list"
+        let said = |commonplace| PromptTerm { commonplace, ..term(0.6) };
+        assert_eq!(asked(&[said(true); 3], &[true; 3], 0.2).reason, Reason::TooFar);
+        assert_eq!(asked(&[said(false); 3], &[true; 3], 0.2).reason, Reason::Relevant);
+    }
+
+    #[test]
+    fn b_06_an_identifier_found_speaks_at_a_low_cosine() {
+        assert_eq!(asked(&[name()], &[true], 0.2).reason, Reason::Relevant);
+        assert_eq!(asked(&[name()], &[false], 0.2).reason, Reason::TooFar);
+    }
+
+    #[test]
+    fn b_06_a_larger_store_has_to_offer_more() {
+        let found =
+            |store_size| Evidence { best_cosine: 0.32, tenth_cosine: 0.2, store_size, ..Evidence::default() };
+        assert!(!decide(Some(&found(100))).silent());
+        assert!(decide(Some(&found(1000))).silent());
+        assert_eq!(decide(Some(&found(0))), decide(Some(&found(20))), "and a tiny one not endlessly less");
+    }
+
+    #[test]
+    fn the_evidence_is_of_the_hits_that_are_shown() {
+        let terms = [term(0.5), name(), name(), term(1.0)];
+        let held = [vec![true, false, false, false], vec![true, true, false, false]];
+        let found = evidence(&terms, &held, &[0.5, 0.3], 0.1, 7);
+        assert!((found.best_cosine - 0.5).abs() < 1e-9);
+        assert!((found.shared_rarity - 1.5).abs() < 1e-9);
+        assert!((found.missing_names - 0.5).abs() < 1e-9);
+        // The first speaks best (0.5 + 0.15 x 0.5 against 0.3 + 0.15 x 1.5), and lacks all three.
+        assert_eq!(found.foreign_words, 3);
+        assert_eq!(found.store_size, 7);
+    }
+
+    #[test]
+    fn words_are_the_rarer_the_later_they_stand_in_the_vocabulary() {
+        assert!(rarity(Some(0)).abs() < 0.01);
+        assert!((rarity(Some(30_496)) - 1.0).abs() < 1e-9);
+        assert!((rarity(None) - 1.0).abs() < 1e-9);
+        let ids = [1996, 2050, 2500, 5000, 10_000, 20_000, 30_000];
+        assert!(ids.windows(2).all(|pair| rarity(Some(pair[0])) < rarity(Some(pair[1]))));
+    }
+
+    proptest! {
+        /// More of what speaks for an answer never silences it.
+        #[test]
+        fn b_06_more_evidence_never_silences(
+            cosine in -1.0..1.0f64, more in 0.0..0.5f64, tenth in -1.0..1.0f64, shared in 0.0..9.0f64,
+            foreign in 0..9u32, missing in 0.0..1.0f64, store_size in 0..2_000_000usize,
+        ) {
+            let found = Evidence {
+                best_cosine: cosine, tenth_cosine: tenth, shared_rarity: shared,
+                foreign_words: foreign, missing_names: missing, store_size,
+            };
+            let better = [
+                Evidence { best_cosine: cosine + more, ..found },
+                Evidence { shared_rarity: shared + more, ..found },
+                Evidence { foreign_words: foreign / 2, ..found },
+                Evidence { missing_names: missing / 2.0, ..found },
+                Evidence { store_size: store_size / 2, ..found },
+            ];
+            if !decide(Some(&found)).silent() {
+                for better in better {
+                    prop_assert!(!decide(Some(&better)).silent(), "{better:?}");
+                }
+            }
+        }
+    }
+}
