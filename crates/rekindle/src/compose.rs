@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::config::{Loaded, ScopeRule};
+use rekindle_core::recall::rewrite::{Rewrite, rewrite};
 use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::text::Counts;
 use rekindle_core::time::Zoned;
@@ -108,6 +109,17 @@ impl<'a> Context<'a> {
     /// The model, or a word to the person that there is none: words alone then decide (REC-11).
     pub(crate) fn model_if_any(&self) -> Option<LoadedModel> {
         self.model().map_err(|failure| self.out.warn(failure.message)).ok()
+    }
+
+    /// The question in better words, where the settings ask for it and there is a model to do it (REC-05). Providers come
+    /// with distilling; until one is configured the question is searched as it is.
+    pub(crate) fn rewrite(&self, query: &str) -> Rewrite {
+        if !self.settings.config.recall.rewrite {
+            return Rewrite::Disabled;
+        }
+        self.out
+            .warn("recall.rewrite is on, but no language model is set up; the question is searched as it is");
+        rewrite(query, &[], None)
     }
 
     /// Brings what was just changed into the index. The change itself is done and stays done, whatever happens here.

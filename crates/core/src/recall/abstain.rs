@@ -11,6 +11,8 @@
 //! The best of many is better by chance, so a larger store has to offer more. `eval/README.md` tells what the rule
 //! was calibrated on and what it costs.
 
+use serde::Serialize;
+
 /// What the tenth best cosine adds to the evidence.
 const NEIGHBOURHOOD: f64 = 0.8;
 /// What a shared word of full rarity adds.
@@ -78,7 +80,8 @@ pub struct Evidence {
 }
 
 /// Why recall speaks or stays silent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// The evidence suffices.
     Relevant,
@@ -91,7 +94,7 @@ pub enum Reason {
 }
 
 /// What was decided, with the numbers for `recall --explain`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Decision {
     /// Why.
     pub reason: Reason,
@@ -99,6 +102,18 @@ pub struct Decision {
     pub strength: f64,
     /// What it had to reach.
     pub needed: f64,
+}
+
+impl Reason {
+    /// What a person is told.
+    pub fn explain(self) -> &'static str {
+        match self {
+            Self::Relevant => "the best hits are about what was asked",
+            Self::NoHits => "nothing was found",
+            Self::TooFar => "nothing here is near enough to what was asked",
+            Self::NotCovered => "what is near does not cover what was asked about",
+        }
+    }
 }
 
 impl Decision {

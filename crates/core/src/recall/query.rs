@@ -17,6 +17,8 @@ pub struct QueryTerm {
     pub text: String,
     /// The same as a number.
     pub hash: u64,
+    /// The word as it was written.
+    pub word: String,
     /// Whether it is written as only code writes.
     pub identifier: bool,
 }
@@ -26,6 +28,8 @@ pub struct QueryTerm {
 pub struct Query {
     /// What is searched for: cleaned, and cut to a bearable length.
     pub text: String,
+    /// What becomes a vector: the prompt, or the other wording of it.
+    pub embedded: String,
     /// Its terms, each once, in order.
     pub terms: Vec<QueryTerm>,
 }
@@ -35,28 +39,25 @@ impl Query {
     pub fn new(prompt: &str, also: Option<&str>) -> Self {
         let text = ends_of(&clean(prompt), MAX_BYTES);
         let mut terms: Vec<QueryTerm> = Vec::new();
-        for text in [Some(text.as_str()), also].into_iter().flatten() {
-            terms::each_term(text, |term| {
+        for word in [Some(text.as_str()), also].into_iter().flatten().flat_map(str::split_whitespace) {
+            let before = terms.len();
+            terms::each_term(word, |term| {
                 let hash = terms::hash(term.text);
                 match terms.iter().position(|known| known.hash == hash) {
                     Some(place) => terms[place].identifier |= term.identifier,
                     None if terms.len() < MAX_TERMS * 4 => {
-                        terms.push(QueryTerm {
-                            text: term.text.to_owned(),
-                            hash,
-                            identifier: term.identifier,
-                        });
+                        let (text, word) = (term.text.to_owned(), term.text.to_owned());
+                        terms.push(QueryTerm { text, hash, word, identifier: term.identifier });
                     }
                     None => {}
                 }
             });
+            // The term of a word is its stem; the parts of a name are words of their own.
+            if let [term] = &mut terms[before..] {
+                term.word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            }
         }
-        Self { text, terms }
-    }
-
-    /// The part that becomes a vector.
-    pub fn embedded(&self) -> String {
-        ends_of(&self.text, MAX_EMBEDDED_BYTES)
+        Self { embedded: ends_of(also.unwrap_or(&text), MAX_EMBEDDED_BYTES), text, terms }
     }
 
     /// Keeps the terms that say most, where there are too many: `rarity` is asked for each.
@@ -123,7 +124,7 @@ mod tests {
         #[test]
         fn any_prompt_is_bounded(prompt in "\\PC{0,300}", times in 1_usize..400) {
             let query = Query::new(&prompt.repeat(times), None);
-            prop_assert!(query.text.len() <= MAX_BYTES + 1 && query.embedded().len() <= MAX_EMBEDDED_BYTES + 1);
+            prop_assert!(query.text.len() <= MAX_BYTES + 1 && query.embedded.len() <= MAX_EMBEDDED_BYTES + 1);
         }
     }
 }

@@ -41,6 +41,8 @@ pub enum Rule {
     Cap,
     /// The session has it already.
     Held,
+    /// None of it was worth saying (B-06).
+    Silence,
 }
 
 /// A document that was found and is not shown.
@@ -69,6 +71,14 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// Shows nothing after all.
+    pub fn silence(&mut self) {
+        let hits = std::mem::take(&mut self.hits);
+        let dropped =
+            hits.into_iter().map(|hit| dropped(&hit.document, hit.ranked.score, Rule::Silence, hit.doubts));
+        self.dropped.splice(0..0, dropped);
+    }
+
     /// How many the trust pass dropped.
     pub fn dropped_by_trust(&self) -> usize {
         self.dropped.iter().filter(|dropped| dropped.rule == Rule::Trust).count()

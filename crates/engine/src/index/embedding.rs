@@ -44,6 +44,15 @@ impl<'a> Embedder<'a> {
         quantise(&self.model.embed(&mut Scratch::default(), Role::Query, text))
     }
 
+    /// The number of a word in the model's vocabulary, which is ordered by how common words are; `None` if it is no word of
+    /// its own there.
+    pub fn word(&self, word: &str) -> Option<u32> {
+        match self.model.tokenize(word).as_slice() {
+            [_, only, _] => Some(*only),
+            _ => None,
+        }
+    }
+
     /// Gives every window a vector that `known` has, and then makes the missing ones one after the other until `budget`
     /// is spent. Says how many are still missing.
     pub fn fill<'u>(

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use rekindle_core::recall::abstain::Decision;
 use rekindle_core::recall::document::Document;
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::rank::Ranked;
@@ -10,6 +11,7 @@ use rekindle_core::recall::select::{Selection, select};
 use rekindle_core::recall::windows::{self, Window};
 
 use super::search::{Found, Rules, search};
+use super::silence::judge;
 use super::upkeep;
 use super::usage::Usage;
 use crate::index::{Embedder, Error as IndexError, Index, PreparedUnit, Snapshot};
@@ -34,6 +36,8 @@ pub struct Request<'a> {
     pub rules: Rules<'a>,
     /// How many hits are wanted.
     pub k: usize,
+    /// Whether to show the nearest even where silence would be better: a person who asks may look for themselves.
+    pub anyway: bool,
     /// Names of documents that the session has already.
     pub held: &'a HashSet<String>,
 }
@@ -77,8 +81,10 @@ pub struct Answer {
     pub selection: Selection,
     /// The part of each hit that is shown, in the same order.
     pub shown: Vec<Shown>,
-    /// Why nothing is shown although something was found.
-    pub abstained: Option<String>,
+    /// Whether the best of it was worth saying; `None` where there was nothing to judge by.
+    pub decision: Option<Decision>,
+    /// Whether nothing is shown although something was found (B-06).
+    pub abstained: bool,
     /// What the answer may miss.
     pub degraded: Vec<Degraded>,
     /// How many documents could be seen.
@@ -138,13 +144,19 @@ pub fn ask(
         }
         Some((*ranked, document))
     });
-    let selection = select(
+    let mut selection = select(
         documents,
         request.filters,
         request.k,
         |id| usage.strength(id),
         |document| request.held.contains(&document.id),
     );
+    let numbers: Vec<u32> = selection.hits.iter().map(|hit| hit.ranked.document).collect();
+    let decision = judge(&found, embedder, &numbers);
+    let abstained = !request.anyway && decision.is_some_and(|decision| decision.silent());
+    if abstained {
+        selection.silence();
+    }
     let shown = selection
         .hits
         .iter()
@@ -153,7 +165,8 @@ pub fn ask(
     Ok(Answer {
         selection,
         shown,
-        abstained: None,
+        decision,
+        abstained,
         degraded,
         documents: found.columns.visible.iter().filter(|visible| **visible).count(),
         embedding: found.embedding,

@@ -2,6 +2,7 @@
 //!
 //! - [`search`]: from a prompt to the order of everything that was found
 //! - [`ask`]: from there to what is shown, each hit checked against its file
+//! - [`silence`]: when nothing is said
 //! - [`upkeep`]: what changed in the notes arrives in the index
 //! - [`usage`], [`log`]: what helped, and what was answered
 //! - [`bench`]: the same on conversations from outside, to be measured
@@ -10,5 +11,6 @@ pub mod ask;
 pub mod bench;
 pub mod log;
 pub mod search;
+pub mod silence;
 pub mod upkeep;
 pub mod usage;

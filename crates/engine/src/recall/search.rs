@@ -71,7 +71,7 @@ pub fn search(
 ) -> Found {
     let start = Instant::now();
     let mut query = Query::new(prompt, also);
-    let embedded = query.embedded();
+    let embedded = std::mem::take(&mut query.embedded);
     let usable = embedder.filter(|embedder| !embedded.trim().is_empty() && snapshot.is_of(&embedder.space()));
     std::thread::scope(|scope| {
         let vector = usable.map(|embedder| {

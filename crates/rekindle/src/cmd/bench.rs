@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use rekindle_embed::Model;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::recall::bench::{self, Message, Question};
+use rekindle_engine::recall::silence::judge;
 use serde_json::{Value, json};
 
 use crate::error::Failure;
@@ -100,6 +101,8 @@ fn answer(
         .collect();
     documents.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.id.cmp(&b.0.id)));
     documents.truncate(k);
+    let top: Vec<u32> = found.ranked.iter().take(SHOWN).map(|ranked| ranked.document).collect();
+    let decision = judge(&found, Some(embedder), &top);
     let shown: usize = documents.iter().take(SHOWN).map(|(document, _)| document.text.chars().count()).sum();
     let results: Vec<Value> =
         documents.iter().map(|(document, score)| json!({"id": document.id, "score": score})).collect();
@@ -108,6 +111,7 @@ fn answer(
         "results": results,
         "latency_ms": found.searching.as_secs_f64() * 1000.0,
         "context_tokens": shown.div_ceil(CHARS_PER_TOKEN),
-        "abstain": documents.is_empty(),
+        "abstain": decision.is_none_or(|decision| decision.silent()),
+        "silence": decision,
     }))
 }

@@ -95,7 +95,7 @@ fn show(context: &Context<'_>, line: &Value) -> Result<(), Failure> {
     for degraded in line["degraded"].as_array().into_iter().flatten() {
         out.line(format!("{}  {}", out.styled(Style::Warn, column("degraded", 10)), text(degraded)))?;
     }
-    if let Some(why) = line["abstainedBecause"].as_str() {
+    if let (Some(true), Some(why)) = (line["abstained"].as_bool(), line["silence"]["reason"].as_str()) {
         out.line(format!("{}  {why}", out.styled(Style::Dim, column("silent", 10))))?;
     }
     for result in line["results"].as_array().into_iter().flatten() {

@@ -9,6 +9,7 @@ use rekindle_core::provenance::Origin;
 use rekindle_core::recall::document::Source;
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::fuse::Method;
+use rekindle_core::recall::rewrite::Rewrite;
 use rekindle_core::recall::select::{Hit, MOST};
 use rekindle_core::text;
 use rekindle_core::time::{Timestamp, iso};
@@ -82,6 +83,9 @@ pub(crate) struct Recall {
     /// What was superseded or resolved as well
     #[arg(long, short = 'a')]
     all: bool,
+    /// Show the nearest even where recall would rather stay silent
+    #[arg(long)]
+    anyway: bool,
     /// Show what each score is made of, and what was left out by which rule
     #[arg(long)]
     explain: bool,
@@ -144,9 +148,10 @@ impl Recall {
         let here = context.project_id().map(|id| id.as_str().to_owned());
         let named = self.project.clone().filter(|project| project != "all");
         let project = named.or(here);
+        let rewrite = context.rewrite(&query);
         let request = Request {
             prompt: &query,
-            rewritten: None,
+            rewritten: rewrite.rewritten(),
             filters: &filters,
             rules: Rules {
                 method: method(context),
@@ -159,12 +164,13 @@ impl Recall {
                 now: context.now.timestamp().as_second(),
             },
             k,
+            anyway: self.anyway,
             held: &HashSet::new(),
         };
         let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
         let answer = ask(&vault, &index, embedder, &usage, &request)?;
         let took = start.elapsed().as_secs_f64() * 1000.0;
-        let report = report(&query, &filters, &answer, took);
+        let report = report(&query, &rewrite, &filters, &answer, took);
         self.log(context, &report);
         if answer.is_worth_indexing() {
             context.index_later();
@@ -223,8 +229,11 @@ impl Recall {
                 )?;
             }
         }
-        if let Some(why) = &answer.abstained {
-            out.note(format!("Nothing worth saying: {why}."));
+        if let Some(decision) = answer.decision.filter(|_| answer.abstained) {
+            out.note(format!(
+                "Nothing worth saying: {}. --anyway shows the nearest.",
+                decision.reason.explain()
+            ));
         } else if answer.selection.hits.is_empty() {
             out.note("Nothing found.");
         }
@@ -280,16 +289,20 @@ fn row(out: &Printer, hit: &Hit, shown: &Shown, explain: bool) -> String {
 
 /// The answer of REC-07 and REC-15. What it quotes has passed redaction again (B-03): a file may have changed since it
 /// was indexed.
-pub(crate) fn report(query: &str, filters: &Filters, answer: &Answer, took: f64) -> Value {
+pub(crate) fn report(query: &str, rewrite: &Rewrite, filters: &Filters, answer: &Answer, took: f64) -> Value {
     let results: Vec<Value> =
         answer.selection.hits.iter().zip(&answer.shown).map(|(hit, shown)| result(hit, shown)).collect();
     json!({
         "query": text::admit(query).text,
-        "rewrittenQuery": Value::Null,
+        "rewrittenQuery": rewrite.rewritten(),
+        "rewriteFailed": match rewrite {
+            Rewrite::Failed { why } => Some(why.to_string()),
+            Rewrite::Disabled | Rewrite::Done { .. } => None,
+        },
         "filtersApplied": filters.applied(),
         "droppedByTrustPass": answer.selection.dropped_by_trust(),
-        "abstained": answer.abstained.is_some(),
-        "abstainedBecause": answer.abstained,
+        "abstained": answer.abstained,
+        "silence": answer.decision,
         "degraded": answer.degraded,
         "documents": answer.documents,
         "tookMs": (took * 100.0).round() / 100.0,
@@ -332,7 +345,8 @@ fn empty(query: &str, why: &str) -> Value {
         "filtersApplied": [],
         "droppedByTrustPass": 0,
         "abstained": true,
-        "abstainedBecause": why,
+        "silence": Value::Null,
+        "switchedOff": why,
         "degraded": [],
         "documents": 0,
         "tookMs": 0,

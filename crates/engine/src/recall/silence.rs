@@ -1,0 +1,51 @@
+//! What the rule of silence needs to know about a prompt and its hits (B-06).
+
+use rekindle_core::recall::abstain::{self, Decision, PromptTerm};
+use rekindle_core::recall::commonplace::is_commonplace;
+
+use super::search::Found;
+use crate::index::Embedder;
+
+/// The place in the order whose cosine says whether the notes are about such things at all.
+const TENTH: usize = 10;
+
+/// Whether the best of what was found is worth saying. `shown` are the numbers of the documents that would be shown.
+/// Without vectors there is nothing to go by, and the words decide.
+pub fn judge(found: &Found, embedder: Option<Embedder<'_>>, shown: &[u32]) -> Option<Decision> {
+    let embedder = embedder.filter(|_| found.vector.is_some())?;
+    if shown.is_empty() {
+        return Some(abstain::decide(None));
+    }
+    let mut cosines: Vec<f32> = found
+        .cosines
+        .iter()
+        .zip(&found.columns.visible)
+        .filter(|(cosine, visible)| **visible && cosine.is_finite())
+        .map(|(cosine, _)| *cosine)
+        .collect();
+    let store_size = cosines.len();
+    let place = TENTH.min(store_size).saturating_sub(1);
+    let tenth = match store_size {
+        0 => 0.0,
+        _ => *cosines.select_nth_unstable_by(place, |a, b| b.total_cmp(a)).1,
+    };
+    let terms: Vec<PromptTerm> = found
+        .terms
+        .iter()
+        .map(|(term, _)| PromptTerm {
+            rarity: abstain::rarity(embedder.word(&term.word)),
+            commonplace: is_commonplace(&term.text),
+            identifier: term.identifier,
+        })
+        .collect();
+    let holds = |number: u32| {
+        let in_postings =
+            |postings: &Vec<(u32, _)>| postings.binary_search_by_key(&number, |(at, _)| *at).is_ok();
+        found.postings.iter().map(in_postings).collect::<Vec<bool>>()
+    };
+    let held: Vec<Vec<bool>> = shown.iter().map(|number| holds(*number)).collect();
+    let cosine =
+        |number: &u32| f64::from(found.cosines.get(*number as usize).copied().unwrap_or(0.0).max(-1.0));
+    let cosines: Vec<f64> = shown.iter().map(cosine).collect();
+    Some(abstain::decide(Some(&abstain::evidence(&terms, &held, &cosines, f64::from(tenth), store_size))))
+}
