@@ -22,7 +22,7 @@ pub const TOPICS: [Topic; 24] = [
     },
     Topic {
         name: "auth",
-        nouns: "token session login password cookie scope role permission refresh claim signature provider callback \
+        nouns: "token session login lockout cookie scope role permission refresh claim signature provider callback \
             redirect consent tenant audience key rotation revocation passkey challenge identity directory expiry",
     },
     Topic {
@@ -186,7 +186,7 @@ pub const PLACES: &str =
 pub const SYNONYMS: &str = "query/lookup index/catalogue table/relation migration/changeover connection/link \
     pool/reservoir lock/mutex backup/safety-copy pipeline/workflow job/task runner/executor build/compilation \
     cache/store image/snapshot registry/catalogue timeout/deadline retry/attempt log/journal token/credential \
-    session/visit login/sign-in password/passphrase role/position permission/right key/secret endpoint/address \
+    session/visit login/sign-in role/position permission/right key/secret endpoint/address \
     request/call response/reply header/preamble payload/content client/consumer gateway/entrance route/path \
     component/element button/control form/questionnaire page/view theme/look dialog/popup test/check \
     fixture/setup suite/collection failure/defect deployment/rollout release/launch rollback/reversal \

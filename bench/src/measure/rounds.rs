@@ -45,6 +45,11 @@ impl Cold {
         self.quantile(0.95, |sample| sample.wall)
     }
 
+    /// The median time on a processor.
+    pub fn processor(&self) -> f64 {
+        self.quantile(0.5, |sample| sample.cpu)
+    }
+
     /// The most memory of any run, in bytes.
     pub fn peak(&self) -> u64 {
         self.samples.iter().map(|sample| sample.peak).max().unwrap_or(0)

@@ -117,11 +117,10 @@ impl Store {
                 fs::remove_dir_all(self.home())?;
             }
             rekindle.init(&self.home())?;
-            let (built, index) = match self.synthetic {
+            let built = match self.synthetic {
                 true => {
                     say(&format!("{} memories: ingest with made-up vectors", thousands(self.size)));
-                    let store = self.lines_store();
-                    (rekindle.ingest(&self.home(), &store, &self.lines()).timed()?, store)
+                    rekindle.ingest(&self.home(), &self.lines_store(), &self.lines()).timed()?
                 }
                 false => {
                     say(&format!("{} memories: vault", thousands(self.size)));
@@ -129,13 +128,14 @@ impl Store {
                     let notes = corpus(&self.folder, options.seed).arg("vault").arg(self.size.to_string());
                     notes.arg(vault).timed()?;
                     say(&format!("{} memories: index with vectors", thousands(self.size)));
-                    (rekindle.reindex(&self.home()).timed()?, Rekindle::index(&self.home()))
+                    rekindle.reindex(&self.home()).timed()?
                 }
             };
-            self.record("index_bytes", json!(bytes_below(&index)?))?;
             self.record("index_peak_bytes", json!(built.peak))?;
             self.record("index_ms", json!(built.wall))?;
         }
+        let index = if self.synthetic { self.lines_store() } else { Rekindle::index(&self.home()) };
+        self.record("index_bytes", json!(bytes_below(&index)?))?;
         self.indexed = true;
         Ok(())
     }
