@@ -3,10 +3,10 @@
 use super::program::{Program, thousands};
 use super::rounds::Cold;
 
-const WIDTH: f64 = 860.0;
+const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 520.0;
-const LEFT: f64 = 70.0;
-const RIGHT: f64 = 170.0;
+const LEFT: f64 = 80.0;
+const RIGHT: f64 = 200.0;
 const TOP: f64 = 50.0;
 const BOTTOM: f64 = 60.0;
 
@@ -48,7 +48,7 @@ fn draw(lines: &[Line], least: f64, most: f64) -> String {
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
          font-size=\"13\" fill=\"#333\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>\n\
-         <text x=\"{LEFT}\" y=\"28\" font-size=\"16\">Cold process to ranked memories: p50 (line) and p95 (dots)</text>\n"
+         <text x=\"{LEFT}\" y=\"28\" font-size=\"16\">Cold process to ranked memories: p50 (line) and p95 (rings)</text>\n"
     );
     let right = WIDTH - RIGHT;
     for power in low as i32..=high as i32 {
