@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Embeds the benchmark's kind of memories with onnxruntime (f32, two threads), for comparison with
-# `cargo bench --package rekindle-embed`. Usage: scripts/embed-onnx.sh FOLDER, made by `models/make.sh --keep FOLDER`.
+# `cargo bench --package rekindle-embed`. Usage: scripts/embed-onnx.sh FOLDER [TEXTS], the folder made by
+# `models/make.sh --keep FOLDER`; TEXTS is a file of JSON lines with a `text` each, as scripts/bench-recall.sh makes.
 # For developers: the product has nothing to do with it. Skips with a word where there is no network or no Python.
 set -euo pipefail
-[ $# = 1 ] || { echo "usage: $0 FOLDER (with model.safetensors and tokenizer.json)"; exit 2; }
+[ $# = 1 ] || [ $# = 2 ] || { echo "usage: $0 FOLDER (with model.safetensors and tokenizer.json) [TEXTS]"; exit 2; }
 folder=$(cd "$1" && pwd)
+texts="${2:-}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 0; }
@@ -100,6 +102,9 @@ server database release test branch deploy login token cache config timeout erro
 parser customer invoice meeting decided learned remember prefers fixed broke moved slow fast twice nightly
 weekly monday friday region staging production certificate rollback migration schema vector query latency""".split()
 texts = [" ".join(rng.choice(vocabulary) for _ in range(rng.randint(60, 120))) for _ in range(200)]
+if sys.argv[2]:
+    with open(sys.argv[2]) as lines:
+        texts = [json.loads(line)["text"] for line in lines][:1000]
 texts.sort(key=len)
 print("onnxruntime", onnxruntime.__version__, "f32, two threads, texts sorted by length")
 for batch in (1, 8, 16):
@@ -114,4 +119,4 @@ for _ in range(100):
     times.append(time.perf_counter() - started)
 print(f"  one question, warm: {statistics.median(times) * 1e3:.1f} ms")
 PYTHON
-"$work/venv/bin/python" "$work/run.py" "$folder"
+"$work/venv/bin/python" "$work/run.py" "$folder" "$texts"

@@ -1,0 +1,87 @@
+//! What people ask: prompts of 8 to 25 words, each made for one memory.
+
+use super::memory::{Memory, Voice};
+use super::random::Random;
+use super::words;
+
+/// The fewest words of a prompt.
+pub const MIN_WORDS: usize = 8;
+/// The most.
+pub const MAX_WORDS: usize = 25;
+
+/// Questions are asked of the first memories only, so that the same ones fit a corpus of any size.
+pub const ASKED: usize = 1000;
+
+/// One prompt.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// How it was made: `keyword`, `identifier` or `paraphrase`.
+    pub kind: &'static str,
+    /// The memory it was made for, by its place in the corpus.
+    pub gold: usize,
+    /// What was typed.
+    pub text: String,
+}
+
+/// The question number `number` of the corpus of `seed`: keywords, identifiers and other words in turns.
+pub fn question(voice: &Voice, seed: u64, number: usize) -> Question {
+    let random = &mut Random::of(!seed, number as u64);
+    let (kind, from): (_, &[&str]) = match number % 3 {
+        0 => ("keyword", &words::KEYWORD_QUESTIONS),
+        1 => ("identifier", &words::IDENTIFIER_QUESTIONS),
+        _ => ("paraphrase", &words::OTHER_WORDS_QUESTIONS),
+    };
+    // Nearly every second draw fits; the bound only keeps a change of the word lists from looping for ever.
+    let mut drawn = (voice.memory(seed, random.below(ASKED)), random.pick(from));
+    for _ in 0..1000 {
+        if answers(&drawn.0, drawn.1) {
+            break;
+        }
+        drawn = (voice.memory(seed, random.below(ASKED)), random.pick(from));
+    }
+    let (memory, template) = drawn;
+    Question { kind, gold: memory.index, text: said(voice, template, &memory, random) }
+}
+
+/// Whether the memory says every name that the question would ask for.
+fn answers(memory: &Memory, template: &str) -> bool {
+    let about = &memory.about;
+    let names = [
+        ("{id}", &about.identifier),
+        ("{path}", &about.path),
+        ("{err}", &about.error),
+        ("{ver}", &about.version),
+        ("{name}", &about.name),
+    ];
+    let things = [("{s", about.subject), ("{o", about.object)];
+    let named = |slot: &str, said: &str| !template.contains(slot) || memory.text.contains(said);
+    names.iter().all(|(slot, said)| named(slot, said)) && things.iter().all(|(slot, said)| named(slot, said))
+}
+
+fn said(voice: &Voice, template: &str, memory: &Memory, random: &mut Random) -> String {
+    // A question is about what the memory says, never about a word drawn by chance.
+    let about = &memory.about;
+    let template = template
+        .replace("{a}", about.adjective)
+        .replace("{v}", about.verb[0])
+        .replace("{vd}", about.verb[1])
+        .replace("{who}", about.who);
+    voice.fill(&template, memory.topic, about, random)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_has_eight_to_twenty_five_words() {
+        let voice = Voice::default();
+        for number in 0..2000 {
+            let question = question(&voice, 7, number);
+            let words = question.text.split_whitespace().count();
+            assert!((MIN_WORDS..=MAX_WORDS).contains(&words), "{words}: {}", question.text);
+            assert!(!question.text.contains(['{', '}']), "{}", question.text);
+            assert!(question.gold < ASKED);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Numbers that are the same on every machine: a seed in, the same memories out.
+
+/// SplitMix64: small, quick, and good enough to pick words.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The numbers that belong to `index` under `seed`, independent of every other index, so that memories can be
+    /// made in any order and a smaller corpus is the beginning of a larger one.
+    pub fn of(seed: u64, index: u64) -> Self {
+        let mut random = Self(seed ^ index.wrapping_mul(0xd1b5_4a32_d192_ed03));
+        random.bits();
+        random
+    }
+
+    /// The next number.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `limit`, which is at least 1.
+    pub fn below(&mut self, limit: usize) -> usize {
+        (self.bits() % limit.max(1) as u64) as usize
+    }
+
+    /// From 0 up to but not 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// One of them, each as likely as the others.
+    pub fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
+        from[self.below(from.len())]
+    }
+}
+
+/// Ranks as words have them: the n-th is 1/n^s as frequent as the first.
+#[derive(Debug)]
+pub struct Zipf {
+    up_to: Vec<f64>,
+}
+
+impl Zipf {
+    /// Over `count` ranks with exponent `s`.
+    pub fn new(count: usize, s: f64) -> Self {
+        let mut sum = 0.0;
+        let up_to = (1..=count.max(1)).map(|rank| {
+            sum += (rank as f64).powf(-s);
+            sum
+        });
+        Self { up_to: up_to.collect() }
+    }
+
+    /// A rank, from 0.
+    pub fn draw(&self, random: &mut Random) -> usize {
+        let total = self.up_to.last().copied().unwrap_or(1.0);
+        let at = random.unit() * total;
+        self.up_to.partition_point(|sum| *sum <= at).min(self.up_to.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zipf_prefers_the_first_and_reaches_the_last() {
+        let (zipf, mut random) = (Zipf::new(10, 1.0), Random::of(1, 1));
+        let mut seen = [0usize; 10];
+        (0..100_000).for_each(|_| seen[zipf.draw(&mut random)] += 1);
+        let share = seen[0] as f64 / seen[9] as f64;
+        assert!((9.0..11.0).contains(&share), "{share}");
+    }
+}

@@ -1,0 +1,96 @@
+//! What building costs: words against FTS5, vectors against onnxruntime.
+
+use std::fs;
+use std::io::{Error, Result};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::options::Options;
+use super::program::fts5_build;
+use super::rekindle::{NOT_THERE, Rekindle};
+use super::run::Run;
+use super::store::{Store, say};
+
+/// How often each is built; the middle counts.
+const TURNS: usize = 3;
+
+/// The index of words of one store, built from nothing, in turns with the FTS5 table of the same texts.
+pub fn words(options: &Options, rekindle: &Rekindle, store: &Store) -> Result<Value> {
+    say(&format!("index of words, {TURNS} times in turns with FTS5"));
+    let (database, state) = (options.work.join("scratch.db"), options.work.join("scratch-state"));
+    let ours_too = store.indexed && rekindle.indexes_words_only;
+    let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        gone(&database)?;
+        theirs.push(fts5_build(&store.lines(), &database, store.folder()).timed()?.wall);
+        if ours_too {
+            gone(&state)?;
+            ours.push(rekindle.reindex_into(&store.home(), &state, true).timed()?.wall);
+        }
+    }
+    gone(&database)?;
+    gone(&state)?;
+    let ours = if ours_too { json!(middle(ours)) } else { json!(NOT_THERE) };
+    Ok(json!({"memories": store.size, "fts5_ms": middle(theirs), "rekindle_ms": ours}))
+}
+
+/// Memories a second, everything included: reading the vault, words, vectors, publishing. With `--onnx` the texts of
+/// the same memories go through onnxruntime in between.
+pub fn vectors(options: &Options, rekindle: &Rekindle, store: &Store) -> Result<Value> {
+    let state = options.work.join("scratch-state");
+    let mut ours = Vec::new();
+    let mut onnx = Value::Null;
+    for turn in 0..TURNS {
+        if store.indexed {
+            say(&format!("index with vectors, {} of {TURNS}", turn + 1));
+            gone(&state)?;
+            ours.push(rekindle.reindex_into(&store.home(), &state, false).timed()?.wall);
+        }
+        if turn == 0
+            && let Some(folder) = &options.onnx
+        {
+            say("the same texts with onnxruntime");
+            onnx = onnxruntime(folder, store)?;
+        }
+    }
+    gone(&state)?;
+    let ours = match ours.is_empty() {
+        true => json!(NOT_THERE),
+        false => json!(store.size as f64 / middle(ours) * 1e3),
+    };
+    Ok(json!({"memories": store.size, "rekindle_per_second": ours, "onnxruntime_per_second": onnx}))
+}
+
+/// The best rate that the script reports, or null where it says that it skipped.
+fn onnxruntime(model: &Path, store: &Store) -> Result<Value> {
+    let script = std::env::current_dir()?.join("scripts").join("embed-onnx.sh");
+    let home = std::env::var_os("HOME").unwrap_or_default();
+    let run = Run::new("bash", store.folder()).env("HOME", home).arg(script).arg(model).arg(store.lines());
+    let printed = run.printed()?;
+    let rate = |line: &str| {
+        line.split_once("batches of")?.1.split_once(':')?.1.split_whitespace().next()?.parse().ok()
+    };
+    let rates: Vec<f64> = printed.lines().filter_map(rate).collect();
+    match rates.iter().copied().max_by(f64::total_cmp) {
+        Some(best) => Ok(json!(best)),
+        None if printed.contains("skipped") => {
+            say(printed.trim());
+            Ok(Value::Null)
+        }
+        None => Err(Error::other(format!("no rate in what embed-onnx.sh printed:\n{printed}"))),
+    }
+}
+
+fn gone(path: &Path) -> Result<()> {
+    let gone = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match gone {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,91 @@
+//! What `measure` is told. `scripts/bench-recall.sh` has the words for people.
+
+use std::io::{Error, Result};
+use std::path::PathBuf;
+
+const USAGE: &str = "usage: measure --empty PROGRAM --rekindle PROGRAM --work DIR --out DIR
+    [--sizes 1000,20000] [--synthetic 300000,1000000] [--rounds 200] [--seed 7] [--plot] [--onnx FOLDER]";
+
+/// All of it.
+#[derive(Debug)]
+pub struct Options {
+    /// The program that does nothing.
+    pub empty: PathBuf,
+    /// The product.
+    pub rekindle: PathBuf,
+    /// Where corpora and stores are made, and found again if it is kept.
+    pub work: PathBuf,
+    /// Where the results go.
+    pub out: PathBuf,
+    /// Sizes with a vault and vectors of the model, ascending.
+    pub sizes: Vec<usize>,
+    /// Sizes at which embedding would take hours: a store of lines with made-up vectors.
+    pub synthetic: Vec<usize>,
+    /// How often each program is run cold.
+    pub rounds: usize,
+    /// Which corpus.
+    pub seed: u64,
+    /// Whether growth is drawn.
+    pub plot: bool,
+    /// Where `models/make.sh --keep` left the published model, if onnxruntime is to be measured too.
+    pub onnx: Option<PathBuf>,
+}
+
+impl Options {
+    /// From the command line.
+    pub fn read(arguments: impl Iterator<Item = String>) -> Result<Self> {
+        let mut options = Self {
+            empty: PathBuf::new(),
+            rekindle: PathBuf::new(),
+            work: PathBuf::new(),
+            out: PathBuf::new(),
+            sizes: vec![1000, 20_000],
+            synthetic: Vec::new(),
+            rounds: 200,
+            seed: 7,
+            plot: false,
+            onnx: None,
+        };
+        let mut arguments = arguments;
+        while let Some(name) = arguments.next() {
+            if name == "--plot" {
+                options.plot = true;
+                continue;
+            }
+            let value = arguments.next().ok_or_else(|| Error::other(USAGE))?;
+            match name.as_str() {
+                "--empty" => options.empty = PathBuf::from(value),
+                "--rekindle" => options.rekindle = PathBuf::from(value),
+                "--work" => options.work = PathBuf::from(value),
+                "--out" => options.out = PathBuf::from(value),
+                "--sizes" => options.sizes = numbers(&value)?,
+                "--synthetic" => options.synthetic = numbers(&value)?,
+                "--rounds" => options.rounds = number(&value)?.max(1),
+                "--seed" => options.seed = number(&value)? as u64,
+                "--onnx" => options.onnx = Some(PathBuf::from(value)),
+                _ => return Err(Error::other(USAGE)),
+            }
+        }
+        let needed = [&options.empty, &options.rekindle, &options.work, &options.out];
+        match needed.iter().all(|path| !path.as_os_str().is_empty()) && !options.sizes.is_empty() {
+            true => Ok(options),
+            false => Err(Error::other(USAGE)),
+        }
+    }
+
+    /// Every size, ascending.
+    pub fn all_sizes(&self) -> Vec<usize> {
+        let mut sizes = [self.sizes.as_slice(), self.synthetic.as_slice()].concat();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+}
+
+fn number(text: &str) -> Result<usize> {
+    text.parse().map_err(|_| Error::other(format!("`{text}` is not a number\n{USAGE}")))
+}
+
+fn numbers(text: &str) -> Result<Vec<usize>> {
+    text.split(',').filter(|part| !part.is_empty()).map(number).collect()
+}

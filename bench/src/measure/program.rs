@@ -1,0 +1,92 @@
+//! The programs that take turns.
+
+use std::fmt;
+use std::path::Path;
+
+use super::run::Run;
+use super::store::Store;
+
+/// Which one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// Does nothing.
+    Empty,
+    /// One FTS5 query over so many memories.
+    Fts5(usize),
+    /// One cold recall over so many memories.
+    Recall(usize),
+}
+
+impl Program {
+    /// Over how many memories, if it looks at any.
+    pub fn size(self) -> Option<usize> {
+        match self {
+            Self::Empty => None,
+            Self::Fts5(size) | Self::Recall(size) => Some(size),
+        }
+    }
+
+    /// Its name without the size.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "empty program",
+            Self::Fts5(_) => "FTS5",
+            Self::Recall(_) => "rekindle recall",
+        }
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.size() {
+            Some(size) => write!(f, "{} at {}", self.name(), thousands(size)),
+            None => f.write_str(self.name()),
+        }
+    }
+}
+
+/// One FTS5 query; `words` are the prompt.
+pub fn fts5(store: &Store, words: &str) -> Run {
+    Run::new(sibling("fts5"), store.folder()).arg("query").arg(store.database()).arg(words)
+}
+
+/// Makes the table.
+pub fn fts5_build(lines: &Path, database: &Path, folder: &Path) -> Run {
+    Run::new(sibling("fts5"), folder).arg("build").arg(database).input(lines)
+}
+
+/// The program that makes memories.
+pub fn corpus(folder: &Path, seed: u64) -> Run {
+    Run::new(sibling("corpus"), folder).args(&["--seed", &seed.to_string()])
+}
+
+/// A program that was built beside this one.
+fn sibling(name: &str) -> std::path::PathBuf {
+    std::env::current_exe().map_or_else(|_| name.into(), |me| me.with_file_name(name))
+}
+
+/// `20000` as `20,000`.
+pub fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_commas() {
+        assert_eq!(
+            [7, 999, 1000, 20_000, 1_000_000].map(thousands),
+            ["7", "999", "1,000", "20,000", "1,000,000"]
+        );
+    }
+}

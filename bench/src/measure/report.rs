@@ -1,0 +1,234 @@
+//! The results as a page for people and as a file for programs.
+
+use serde_json::{Value, json};
+
+use super::program::{Program, thousands};
+use super::rekindle::NOT_THERE;
+use super::rounds::Cold;
+use super::store::Store;
+use super::targets::Target;
+
+/// All that was measured.
+#[derive(Debug)]
+pub struct Report {
+    /// The machine.
+    pub machine: Value,
+    /// Its load before and after.
+    pub load: [Option<f64>; 2],
+    /// The corpus.
+    pub seed: u64,
+    /// How often each program was to run.
+    pub rounds: usize,
+    /// The cold runs.
+    pub colds: Vec<Cold>,
+    /// What was found, by size.
+    pub found: Vec<(usize, Value)>,
+    /// Building the index of words.
+    pub words: Value,
+    /// Building all of it.
+    pub vectors: Value,
+    /// What building each store took.
+    pub stores: Vec<(usize, Value)>,
+    /// The targets.
+    pub targets: Vec<Target>,
+}
+
+impl Report {
+    fn of(&self, program: Program) -> Option<&Cold> {
+        self.colds.iter().find(|cold| cold.program == program)
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let empty = self.of(Program::Empty).map_or(f64::NAN, Cold::p50);
+        let colds = self.colds.iter().map(|cold| {
+            let fts5 = cold.program.size().and_then(|size| self.of(Program::Fts5(size)));
+            json!({
+                "program": cold.program.name(),
+                "memories": cold.program.size(),
+                "runs": cold.samples.len(),
+                "p50_ms": cold.p50(),
+                "p95_ms": cold.p95(),
+                "least_ms": cold.quantile(0.0, |sample| sample.wall),
+                "cpu_p50_ms": cold.processor(),
+                "peak_bytes": cold.peak(),
+                "times_empty": cold.p50() / empty,
+                "times_fts5": fts5.map(|fts5| cold.p50() / fts5.p50()),
+            })
+        });
+        let by_size = |of: &[(usize, Value)]| {
+            Value::Object(of.iter().map(|(size, value)| (size.to_string(), value.clone())).collect())
+        };
+        json!({
+            "machine": self.machine,
+            "load": {"before": self.load[0], "after": self.load[1]},
+            "seed": self.seed,
+            "rounds": self.rounds,
+            "cold": colds.collect::<Vec<_>>(),
+            "targets": self.targets.iter().map(Target::json).collect::<Vec<_>>(),
+            "index_of_words": self.words,
+            "index_with_vectors": self.vectors,
+            "stores": by_size(&self.stores),
+            "found": by_size(&self.found),
+        })
+    }
+
+    /// For people.
+    pub fn markdown(&self) -> String {
+        let mut text = String::from("# Recall, cold\n\n");
+        let word = |value: &Value| value.as_str().unwrap_or("unknown").to_owned();
+        let load = |load: Option<f64>| load.map_or("unknown".to_owned(), |load| format!("{load:.1}"));
+        text += &format!(
+            "{}, {} cores, {} {}; load {} before, {} after. {} rounds in turns, warm page cache, corpus {}.\n\n",
+            word(&self.machine["processor"]),
+            self.machine["cores"],
+            word(&self.machine["system"]),
+            word(&self.machine["kernel"]),
+            load(self.load[0]),
+            load(self.load[1]),
+            self.rounds,
+            self.seed
+        );
+        text += &self.cold_table();
+        text += &self.target_table();
+        text += &self.building();
+        text += &self.found_table();
+        text
+    }
+
+    fn cold_table(&self) -> String {
+        let mut text = String::from(
+            "| program | memories | p50 ms | p95 ms | processor p50 ms | x empty | x FTS5 | peak MB |\n\
+             |---|---:|---:|---:|---:|---:|---:|---:|\n",
+        );
+        let empty = self.of(Program::Empty).map_or(f64::NAN, Cold::p50);
+        for cold in &self.colds {
+            let size = cold.program.size();
+            let fts5 = size.and_then(|size| self.of(Program::Fts5(size)));
+            let ratio = fts5.map_or(String::new(), |fts5| number(cold.p50() / fts5.p50()));
+            text += &format!(
+                "| {} | {} | {} | {} | {} | {} | {ratio} | {} |\n",
+                cold.program.name(),
+                size.map_or(String::new(), thousands),
+                number(cold.p50()),
+                number(cold.p95()),
+                number(cold.processor()),
+                number(cold.p50() / empty),
+                number(cold.peak() as f64 / 1e6)
+            );
+        }
+        if !self.colds.iter().any(|cold| matches!(cold.program, Program::Recall(_))) {
+            text += &format!("| rekindle recall | | {NOT_THERE} | | | | | |\n");
+        }
+        text + "\n"
+    }
+
+    fn target_table(&self) -> String {
+        let mut text =
+            String::from("| what | measured | by processor time | wanted | |\n|---|---:|---:|---:|---|\n");
+        for target in &self.targets {
+            let rule = if target.at_least { "at least" } else { "at most" };
+            let verdict = match target.holds() {
+                Some(true) => "holds",
+                Some(false) => "**missed**",
+                None => "",
+            };
+            let cell = |value: Option<f64>| value.map(|value| format!("{} {}", number(value), target.unit));
+            text += &format!(
+                "| {} | {} | {} | {rule} {} {} | {verdict} |\n",
+                target.what,
+                cell(target.measured).unwrap_or("not measured".to_owned()),
+                cell(target.by_processor).unwrap_or_default(),
+                target.limit,
+                target.unit
+            );
+        }
+        text + "\n"
+    }
+
+    fn building(&self) -> String {
+        let with = |value: &Value, unit: &str| match value {
+            Value::String(why) => why.clone(),
+            value => {
+                value.as_f64().map_or("not measured".to_owned(), |value| format!("{} {unit}", number(value)))
+            }
+        };
+        let (words, vectors) = (&self.words, &self.vectors);
+        let count = |value: &Value| thousands(value["memories"].as_u64().unwrap_or(0) as usize);
+        format!(
+            "Index of words, {} memories, from nothing: FTS5 {}, Rekindle {}.\n\n\
+             Everything, {} memories, from nothing: Rekindle {}; onnxruntime, vectors only: {}.\n\n",
+            count(words),
+            with(&words["fts5_ms"], "ms"),
+            with(&words["rekindle_ms"], "ms"),
+            count(vectors),
+            with(&vectors["rekindle_per_second"], "memories/s"),
+            with(&vectors["onnxruntime_per_second"], "memories/s")
+        ) + &self.stores_table()
+    }
+
+    fn stores_table(&self) -> String {
+        let mut text = String::from(
+            "| memories | FTS5 build s | FTS5 MB | index with vectors s | index MB | peak MB of indexing |\n\
+             |---:|---:|---:|---:|---:|---:|\n",
+        );
+        for (size, made) in &self.stores {
+            let cell = |name: &str, unit: f64| {
+                made[name].as_f64().map_or(String::new(), |value| number(value / unit))
+            };
+            text += &format!(
+                "| {} | {} | {} | {} | {} | {} |\n",
+                thousands(*size),
+                cell("fts5_build_ms", 1e3),
+                cell("fts5_bytes", 1e6),
+                cell("index_ms", 1e3),
+                cell("index_bytes", 1e6),
+                cell("index_peak_bytes", 1e6)
+            );
+        }
+        text + "\n"
+    }
+
+    fn found_table(&self) -> String {
+        let mut text = String::from(
+            "Whether the memory a question was made for is among the five (a quick program that finds nothing is worth \
+             nothing):\n\n\
+             | memories | questions | asked | FTS5 | Rekindle | Rekindle silent |\n|---:|---|---:|---:|---:|---:|\n",
+        );
+        for (size, kinds) in &self.found {
+            for (kind, counts) in kinds.as_object().into_iter().flatten() {
+                let cell = |name: &str| match &counts[name] {
+                    Value::Null => String::new(),
+                    value => value.to_string(),
+                };
+                text += &format!(
+                    "| {} | {kind} | {} | {} | {} | {} |\n",
+                    thousands(*size),
+                    cell("asked"),
+                    cell("fts5"),
+                    cell("recall"),
+                    cell("silent")
+                );
+            }
+        }
+        text
+    }
+}
+
+/// What building a store took, without what only identifies it.
+pub fn made(store: &Store) -> Value {
+    let kept = store.made.iter().filter(|(name, _)| *name != "key");
+    let mut made: serde_json::Map<_, _> = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+    made.insert("synthetic_vectors".to_owned(), json!(store.synthetic));
+    Value::Object(made)
+}
+
+/// Three digits that count.
+fn number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}

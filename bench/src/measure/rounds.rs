@@ -1,0 +1,156 @@
+//! Cold runs in turns, and what the programs find.
+
+use std::collections::BTreeMap;
+use std::io::Result;
+
+use serde_json::{Value, json};
+
+use super::options::Options;
+use super::program::{self, Program};
+use super::rekindle::Rekindle;
+use super::run::{Run, Sample};
+use super::store::{Question, Store};
+use crate::corpus::random::Random;
+
+/// Beyond this many memories one FTS5 query takes about a second, so these sizes have a turn only now and then.
+const OFTEN: usize = 100_000;
+/// How seldom.
+const SELDOM: usize = 10;
+
+/// All cold runs of one program.
+#[derive(Debug)]
+pub struct Cold {
+    /// Which program.
+    pub program: Program,
+    /// Its runs, in order.
+    pub samples: Vec<Sample>,
+}
+
+impl Cold {
+    /// The value below which this share of the runs is.
+    pub fn quantile(&self, share: f64, of: fn(&Sample) -> f64) -> f64 {
+        let mut values: Vec<f64> = self.samples.iter().map(of).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let at = (values.len() as f64 * share).ceil() as usize;
+        values.get(at.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+    }
+
+    /// The median time, in milliseconds.
+    pub fn p50(&self) -> f64 {
+        self.quantile(0.5, |sample| sample.wall)
+    }
+
+    /// The time that one in twenty exceeds.
+    pub fn p95(&self) -> f64 {
+        self.quantile(0.95, |sample| sample.wall)
+    }
+
+    /// The median time on a processor.
+    pub fn processor(&self) -> f64 {
+        self.quantile(0.5, |sample| sample.cpu)
+    }
+
+    /// The most memory of any run, in bytes.
+    pub fn peak(&self) -> u64 {
+        self.samples.iter().map(|sample| sample.peak).max().unwrap_or(0)
+    }
+}
+
+/// Everything that takes turns: the empty program, and FTS5 and Rekindle at every size.
+pub fn programs(stores: &[Store]) -> Vec<Program> {
+    let mut programs = vec![Program::Empty];
+    for store in stores {
+        programs.push(Program::Fts5(store.size));
+        if store.indexed {
+            programs.push(Program::Recall(store.size));
+        }
+    }
+    programs
+}
+
+/// Runs each program once a round, in another order every time, so that whatever else the machine does, and whatever
+/// a program leaves in the processor's caches, hits them alike. All programs of a round get the same question.
+pub fn run(
+    options: &Options,
+    rekindle: &Rekindle,
+    stores: &[Store],
+    questions: &[Question],
+) -> Result<Vec<Cold>> {
+    let mut colds: Vec<Cold> =
+        programs(stores).into_iter().map(|program| Cold { program, samples: Vec::new() }).collect();
+    let mut order: Vec<usize> = (0..colds.len()).collect();
+    let mut random = Random::of(options.seed, 0);
+    for round in 0..options.rounds {
+        let question = &questions[round % questions.len()];
+        for place in (1..order.len()).rev() {
+            order.swap(place, random.below(place + 1));
+        }
+        for number in &order {
+            let cold = &mut colds[*number];
+            if cold.program.size().is_some_and(|size| size > OFTEN) && round % SELDOM != 0 {
+                continue;
+            }
+            if let Some(run) = command(cold.program, options, rekindle, stores, question) {
+                cold.samples.push(run.timed()?);
+            }
+        }
+    }
+    Ok(colds)
+}
+
+fn command(
+    program: Program,
+    options: &Options,
+    rekindle: &Rekindle,
+    stores: &[Store],
+    question: &Question,
+) -> Option<Run> {
+    let store = || stores.iter().find(|store| Some(store.size) == program.size());
+    match program {
+        Program::Empty => Some(Run::new(&options.empty, &options.work)),
+        Program::Fts5(_) => Some(program::fts5(store()?, &question.text)),
+        Program::Recall(_) => Some(store()?.recall(rekindle, question)),
+    }
+}
+
+/// What the two find of one store, by kind of question: asked, FTS5's hits, Rekindle's hits, Rekindle's empty answers.
+/// A program that answers nothing is quick, and worth nothing. Asking also brings all files into memory.
+pub fn found(rekindle: &Rekindle, store: &Store, questions: &[Question]) -> Result<Value> {
+    let mut kinds: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
+    let few = if store.size > OFTEN { questions.len() / SELDOM } else { questions.len() };
+    for question in &questions[..few] {
+        let counts = kinds.entry(&question.kind).or_default();
+        counts[0] += 1;
+        let ids = program::fts5(store, &question.text).printed()?;
+        counts[1] += usize::from(ids.lines().any(|id| id == question.gold));
+        if store.indexed {
+            let answer: Value = serde_json::from_str(&store.recall(rekindle, question).printed()?)?;
+            let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let hit = results.iter().take(5).any(|result| result["id"] == question.gold.as_str());
+            counts[2] += usize::from(hit);
+            counts[3] += usize::from(results.is_empty());
+        }
+    }
+    let kinds = kinds.into_iter().map(|(kind, [asked, fts5, recall, silent])| {
+        let ours = |count: usize| if store.indexed { json!(count) } else { Value::Null };
+        (
+            kind.to_owned(),
+            json!({"asked": asked, "fts5": fts5, "recall": ours(recall), "silent": ours(silent)}),
+        )
+    });
+    Ok(Value::Object(kinds.collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_values_that_were_measured() {
+        let samples = (1..=100).rev().map(|wall| Sample { wall: f64::from(wall), ..Sample::default() });
+        let cold = Cold { program: Program::Empty, samples: samples.collect() };
+        assert_eq!((cold.p50(), cold.p95()), (50.0, 95.0));
+        let one = Cold { program: Program::Empty, samples: vec![Sample { wall: 3.0, ..Sample::default() }] };
+        assert_eq!((one.p50(), one.p95()), (3.0, 3.0));
+    }
+}

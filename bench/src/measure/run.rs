@@ -1,0 +1,199 @@
+//! One program, started and waited for.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Error, Result};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Instant;
+
+/// What to start, where, and with which words.
+#[derive(Clone, Debug)]
+pub struct Run {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    variables: Vec<(&'static str, OsString)>,
+    folder: PathBuf,
+    input: Option<PathBuf>,
+}
+
+/// What one run took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sample {
+    /// From before the start until it had ended, in milliseconds.
+    pub wall: f64,
+    /// Of the processor, in the program and in the system, in milliseconds: what other work on the machine
+    /// disturbs least.
+    pub cpu: f64,
+    /// The most memory it held, in bytes. Mapped files count as far as they were touched. A child begins as a copy of
+    /// this program, so nothing can be below what this program holds: a few megabytes.
+    pub peak: u64,
+}
+
+impl Run {
+    /// The program, with no arguments and none of our variables but `PATH`.
+    pub fn new(program: impl Into<PathBuf>, folder: impl Into<PathBuf>) -> Self {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            variables: vec![("PATH", path)],
+            folder: folder.into(),
+            input: None,
+        }
+    }
+
+    /// With one more argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// With more of them.
+    #[must_use]
+    pub fn args(mut self, arguments: &[&str]) -> Self {
+        self.arguments.extend(arguments.iter().map(OsString::from));
+        self
+    }
+
+    /// With a variable.
+    #[must_use]
+    pub fn env(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name, value.into()));
+        self
+    }
+
+    /// With this file as its standard input.
+    #[must_use]
+    pub fn input(mut self, file: impl Into<PathBuf>) -> Self {
+        self.input = Some(file.into());
+        self
+    }
+
+    /// Runs it with what it prints thrown away.
+    pub fn timed(&self) -> Result<Sample> {
+        let mut command = self.command(Stdio::null())?;
+        let start = Instant::now();
+        let child = command.spawn().map_err(|error| self.failed(&error.to_string()))?;
+        let (status, sample) = wait(child.id())?;
+        let wall = start.elapsed().as_secs_f64() * 1e3;
+        match status.success() {
+            true => Ok(Sample { wall, ..sample }),
+            false => Err(self.failed(&status.to_string())),
+        }
+    }
+
+    /// Runs it for what it prints.
+    pub fn printed(&self) -> Result<String> {
+        let output = self.command(Stdio::piped())?.stderr(Stdio::piped()).output();
+        let output = output.map_err(|error| self.failed(&error.to_string()))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(self.failed(&format!("{}\n{said}", output.status)));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Whether it runs to a good end; what it says is nobody's business.
+    pub fn succeeds(&self) -> bool {
+        let command = self.command(Stdio::null());
+        command
+            .and_then(|mut command| command.stderr(Stdio::null()).status())
+            .is_ok_and(|status| status.success())
+    }
+
+    fn command(&self, output: Stdio) -> Result<Command> {
+        let input = match &self.input {
+            Some(file) => Stdio::from(File::open(file)?),
+            None => Stdio::null(),
+        };
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .env_clear()
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .current_dir(&self.folder)
+            .stdin(input)
+            .stdout(output);
+        Ok(command)
+    }
+
+    fn failed(&self, why: &str) -> Error {
+        let arguments: Vec<_> = self.arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+        let variables: Vec<String> = self.variables[1..]
+            .iter()
+            .map(|(name, value)| format!("{name}={} ", value.to_string_lossy()))
+            .collect();
+        let line = format!("{}{} {}", variables.concat(), self.program.display(), arguments.join(" "));
+        Error::other(format!("`{}`: {why}", line.trim_end()))
+    }
+}
+
+/// Waits for a child and takes its account: time of the processor and peak memory.
+#[expect(unsafe_code, reason = "the standard library waits without the resource usage")]
+fn wait(child: u32) -> Result<(ExitStatus, Sample)> {
+    let mut status = 0;
+    // SAFETY: all zeroes is a valid `rusage`, a struct of numbers.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: the child is ours and was not waited for; both pointers are to live values of the right type.
+        let waited = unsafe { libc::wait4(child as libc::pid_t, &raw mut status, 0, &raw mut usage) };
+        if waited >= 0 {
+            break;
+        }
+        let error = Error::last_os_error();
+        if error.kind() != std::io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    let millis = |time: libc::timeval| time.tv_sec as f64 * 1e3 + time.tv_usec as f64 / 1e3;
+    // Linux counts in KiB, macOS in bytes.
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+    let peak = u64::try_from(usage.ru_maxrss).unwrap_or(0) * unit;
+    let cpu = millis(usage.ru_utime) + millis(usage.ru_stime);
+    Ok((ExitStatus::from_raw(status), Sample { wall: 0.0, cpu, peak }))
+}
+
+/// The sum of the sizes of all files below a folder.
+pub fn bytes_below(folder: &Path) -> Result<u64> {
+    let mut sum = 0;
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for item in std::fs::read_dir(folder)? {
+            let item = item?;
+            let about = item.metadata()?;
+            if about.is_dir() {
+                folders.push(item.path());
+            } else {
+                sum += about.len();
+            }
+        }
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_and_failure_of_a_child_are_its_own() {
+        let folder = std::env::temp_dir();
+        let sleep = Run::new("/bin/sh", &folder).args(&["-c", "sleep 0.1"]).timed().unwrap();
+        assert!(sleep.wall >= 100.0 && sleep.cpu < 90.0 && sleep.peak > 100_000, "{sleep:?}");
+        let failed = Run::new("/bin/sh", &folder).args(&["-c", "exit 3"]).timed().unwrap_err();
+        assert!(failed.to_string().contains("exit status: 3"), "{failed}");
+        assert_eq!(
+            Run::new("/bin/sh", &folder)
+                .args(&["-c", "echo $PWD"])
+                .env("X", "1")
+                .printed()
+                .unwrap()
+                .lines()
+                .count(),
+            1
+        );
+    }
+}

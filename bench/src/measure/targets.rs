@@ -1,0 +1,113 @@
+//! What recall may cost. Reported beside what was measured, never asserted: a busy machine is not a bug.
+
+use serde_json::{Value, json};
+
+use super::program::Program;
+use super::rounds::Cold;
+
+/// onnxruntime's rate on a quiet machine of two cores, for runs in which it was not measured.
+const ONNX_ELSEWHERE: f64 = 36.0;
+
+/// One line of the table.
+#[derive(Debug)]
+pub struct Target {
+    /// What is limited.
+    pub what: String,
+    /// What it came to, if it could be measured.
+    pub measured: Option<f64>,
+    /// The same ratio by time on a processor, for cold runs: it tells more when the machine is busy, and less when a
+    /// program uses two processors at once.
+    pub by_processor: Option<f64>,
+    /// The limit.
+    pub limit: f64,
+    /// Of which kind: `x` for ratios, otherwise a unit.
+    pub unit: &'static str,
+    /// Whether the limit is a floor.
+    pub at_least: bool,
+    /// Whether what it is divided by was measured in the same run; no verdict otherwise.
+    pub judged: bool,
+}
+
+impl Target {
+    /// Whether it holds; none where that cannot be said.
+    pub fn holds(&self) -> Option<bool> {
+        let at_least = self.at_least;
+        let measured = self.measured.filter(|_| self.judged);
+        measured.map(|measured| if at_least { measured >= self.limit } else { measured <= self.limit })
+    }
+
+    /// As a value.
+    pub fn json(&self) -> Value {
+        let rule = if self.at_least { "at least" } else { "at most" };
+        json!({
+            "what": self.what, "measured": self.measured, "by_processor": self.by_processor, "rule": rule, "limit": self.limit, "unit": self.unit,
+            "holds": self.holds()
+        })
+    }
+}
+
+/// All of them, from the cold runs, the built indexes (`words` and `vectors`) and the bytes of the index at 20,000.
+pub fn all(colds: &[Cold], words: &Value, vectors: &Value, index_bytes: Option<f64>) -> Vec<Target> {
+    let of = |program: Program| colds.iter().find(|cold| cold.program == program);
+    let ratio = |ours: Program, anchor: Program, middle: fn(&Cold) -> f64| {
+        Some(middle(of(ours)?) / middle(of(anchor)?))
+    };
+    let times = |what: &str, ours: Program, anchor: Program, limit: f64| Target {
+        what: what.to_owned(),
+        measured: ratio(ours, anchor, Cold::p50),
+        by_processor: ratio(ours, anchor, Cold::processor),
+        limit,
+        unit: "x",
+        at_least: false,
+        judged: true,
+    };
+    let mut targets = vec![
+        times("1,000 memories, p50 / empty program", Program::Recall(1000), Program::Empty, 15.0),
+        times("20,000 memories, p50 / empty program", Program::Recall(20_000), Program::Empty, 18.0),
+        times("20,000 memories, p50 / FTS5", Program::Recall(20_000), Program::Fts5(20_000), 0.35),
+        times("100,000 memories, p50 / FTS5", Program::Recall(100_000), Program::Fts5(100_000), 0.1),
+    ];
+    let peak = of(Program::Recall(20_000)).map(|cold| cold.peak() as f64 / 1e6);
+    targets.push(Target {
+        what: "peak memory at 20,000".to_owned(),
+        measured: peak,
+        by_processor: None,
+        limit: 120.0,
+        unit: "MB",
+        at_least: false,
+        judged: true,
+    });
+    let built = words["rekindle_ms"].as_f64().zip(words["fts5_ms"].as_f64());
+    targets.push(Target {
+        what: "words of 20,000 indexed / FTS5 build".to_owned(),
+        measured: built.filter(|_| words["memories"] == 20_000).map(|(ours, theirs)| ours / theirs),
+        by_processor: None,
+        limit: 2.0,
+        unit: "x",
+        at_least: false,
+        judged: true,
+    });
+    let (onnx, anchor, same_run) = match vectors["onnxruntime_per_second"].as_f64() {
+        Some(rate) => (rate, "onnxruntime f32 on the same texts", true),
+        None => (ONNX_ELSEWHERE, "the 36 a second of onnxruntime f32 on another machine", false),
+    };
+    targets.push(Target {
+        what: format!("embedding in bulk / {anchor}"),
+        measured: vectors["rekindle_per_second"].as_f64().map(|rate| rate / onnx),
+        by_processor: None,
+        limit: 2.0,
+        unit: "x",
+        at_least: true,
+        judged: same_run,
+    });
+    targets.push(Target {
+        what: "index on disk at 20,000".to_owned(),
+        measured: index_bytes.map(|bytes| bytes / 1e6),
+        by_processor: None,
+        limit: 60.0,
+        unit: "MB",
+        at_least: false,
+        judged: true,
+    });
+    targets
+}

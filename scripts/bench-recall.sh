@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# How fast recall is, cold, in turns with an empty program and one FTS5 query over the same memories.
+# docs/benchmarks.md says what is measured and how to read it. A few minutes; most of it is embedding.
+#
+#   --full           also 3,000, 10,000 and 100,000 memories, and a plot of growth (about 20 minutes)
+#   --synthetic      also 300,000 and 1,000,000, whose vectors are made up
+#   --keep DIR       keep corpora and indexes there, and use what an earlier run left
+#   --out DIR        where recall.md, recall.json and growth.svg go (target/bench-recall)
+#   --rounds N       how often each program runs (200)
+#   --sizes A,B      other sizes than 1,000 and 20,000
+#   --onnx FOLDER    also embed with onnxruntime; FOLDER is made by `models/make.sh --keep FOLDER`
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target="${CARGO_TARGET_DIR:-target}"
+sizes=1000,20000
+work=
+out="$target/bench-recall"
+more=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --full) sizes=1000,3000,10000,20000,100000; more+=(--plot) ;;
+    --synthetic) more+=(--synthetic 300000,1000000) ;;
+    --keep) work="$2"; shift ;;
+    --out) out="$2"; shift ;;
+    --sizes) sizes="$2"; shift ;;
+    --rounds) more+=(--rounds "$2"); shift ;;
+    --onnx) more+=(--onnx "$(cd "$2" && pwd)"); shift ;;
+    *) sed -n 's/^# \{0,1\}//p' "$0" | sed 1d; exit 2 ;;
+  esac
+  shift
+done
+cargo build --release --package rekindle --bin rekindle
+cargo build --release --package rekindle-testkit --example empty
+cargo build --release --locked --manifest-path bench/Cargo.toml --target-dir "$target/bench"
+if [ -z "$work" ]; then
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+fi
+mkdir -p "$work" "$out"
+real() { (cd "$1" && pwd); }
+"$target/bench/release/measure" --empty "$(real "$target/release/examples")/empty" \
+  --rekindle "$(real "$target/release")/rekindle" --work "$(real "$work")" --out "$(real "$out")" \
+  --sizes "$sizes" ${more[@]+"${more[@]}"}
+echo
+echo "written: $out"
