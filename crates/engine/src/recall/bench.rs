@@ -61,6 +61,15 @@ pub struct Ingested {
     pub bytes: u64,
 }
 
+/// Where vectors come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vectors {
+    /// The model.
+    Real,
+    /// Nowhere: for measuring how time grows with a million memories, which no model has to read for that.
+    MadeUp,
+}
+
 /// Why a line could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
@@ -102,6 +111,7 @@ pub fn ingest(
     store: &Path,
     embedder: Embedder<'_>,
     messages: Vec<Message>,
+    vectors: Vectors,
     progress: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Ingested, BenchError> {
     let mut done = Ingested { messages: messages.len(), ..Ingested::default() };
@@ -125,7 +135,10 @@ pub fn ingest(
     let keeper = Index::at(store.to_owned());
     let mut all: Vec<&mut PreparedUnit> =
         changed.iter_mut().flat_map(|(_, units)| units.values_mut()).collect();
-    embedder.fill_all(&keeper, &mut all, progress)?;
+    match vectors {
+        Vectors::Real => drop(embedder.fill_all(&keeper, &mut all, progress)?),
+        Vectors::MadeUp => embedder.fill_made_up(all.iter_mut().map(|unit| &mut **unit)),
+    }
     for (index, units) in changed {
         index.writer(PATIENCE)?.publish(&space, units, None, None, Old::Removed)?;
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use rekindle_embed::Model;
 use rekindle_engine::index::Embedder;
-use rekindle_engine::recall::bench::{self, Message, Question};
+use rekindle_engine::recall::bench::{self, Message, Question, Vectors};
 use rekindle_engine::recall::silence::judge;
 use serde_json::{Value, json};
 
@@ -38,6 +38,9 @@ enum Verb {
         /// Where the index is kept
         #[arg(long, value_name = "DIR")]
         store: PathBuf,
+        /// Vectors that say nothing, made in no time: to measure speed, not quality
+        #[arg(long, hide = true)]
+        synthetic_vectors: bool,
     },
     /// Answer questions
     Query {
@@ -59,14 +62,15 @@ impl Bench {
     pub(crate) fn run(self, out: &Printer) -> Result<(), Failure> {
         let embedder = Embedder::new(rekindle_engine::models::BUILTIN, Model::builtin());
         match self.verb {
-            Verb::Ingest { store } => {
+            Verb::Ingest { store, synthetic_vectors } => {
                 let messages: Vec<Message> = bench::lines(io::stdin().lock()).collect::<Result<_, _>>()?;
+                let vectors = if synthetic_vectors { Vectors::MadeUp } else { Vectors::Real };
                 let mut progress = Progress::new("embedding");
                 let mut show = |done: usize, of: usize| {
                     progress.show("embedding", done, of);
                     true
                 };
-                let done = bench::ingest(&store, embedder, messages, &mut show)?;
+                let done = bench::ingest(&store, embedder, messages, vectors, &mut show)?;
                 progress.end();
                 out.json(&done)
             }
