@@ -21,11 +21,15 @@ pub const LOOKED_AT: usize = 200;
 /// How many of the best lend the question a direction for the second look.
 pub const LENDERS: usize = 2;
 /// How far the question leans towards them.
-pub const LEANING: f32 = 0.6;
+pub const LEANING: f32 = 0.4;
 
 /// The share of the best single thought in the meaning; the rest is the best window.
 const FINE: f32 = 0.75;
-const WORDS: f32 = 0.3;
+/// What the words are worth to a document that holds all of them.
+const WORDS: f32 = 0.8;
+/// How soon the words lose their say where even the best document holds few of them: the question is then asked in other
+/// words, and what matches does so by accident.
+const DOUBT: f32 = 1.5;
 const THREAD: f32 = 0.2;
 const IDENTIFIERS: f32 = 0.3;
 const TIME: f32 = 0.4;
@@ -132,10 +136,8 @@ impl<'a> Fusion<'a> {
         cosines: &'a [f32],
         asked: &Asked<'a>,
     ) -> Self {
-        // The best there is and the best there could be: the one alone makes much of a poor match, the other alone
-        // little of a good one to a long question.
         let top = inverse_top(&lexical.context);
-        let ideal = if lexical.ideal > 0.0 { 1.0 / lexical.ideal } else { 0.0 };
+        let reached = if top > 0.0 && lexical.ideal > 0.0 { 1.0 / (top * lexical.ideal) } else { 0.0 };
         Self {
             method,
             columns,
@@ -148,7 +150,7 @@ impl<'a> Fusion<'a> {
             identifiers: identifier_shares(columns, lexical, asked),
             times: asked.times,
             thread_words: thread_words(columns),
-            words_scale: WORDS * (top * ideal).sqrt(),
+            words_scale: WORDS * top * reached.powf(DOUBT),
             thread_scale: THREAD * inverse_top(&lexical.thread),
             looked_at: HashMap::new(),
             floor: f32::INFINITY,

@@ -9,6 +9,7 @@ use rekindle_core::time::Timestamp;
 use rekindle_embed::Quantised;
 
 use super::format::{Header, PARTS, Part, assemble};
+use super::nibbles;
 
 /// One document with its vectors, as far as there are any.
 #[derive(Clone, Debug)]
@@ -85,9 +86,11 @@ pub(super) fn build(space: &Space, mut units: Vec<PreparedUnit>) -> Vec<u8> {
     write_columns(&documents, &counted, &mut parts, &mut names);
     parts[Part::Names as usize] = std::mem::take(&mut names.heap);
     let coarse = [Part::FirstWindows, Part::Windows, Part::Vectors];
-    header.windows = write_windows(&documents, |prepared| &prepared.windows, coarse, &mut parts, &mut header);
+    header.windows =
+        write_windows(&documents, |prepared| &prepared.windows, coarse, &mut parts, &mut header, bytes);
     let fine = [Part::FirstFine, Part::Fine, Part::FineVectors];
-    header.fine = write_windows(&documents, |prepared| &prepared.fine, fine, &mut parts, &mut header);
+    header.fine =
+        write_windows(&documents, |prepared| &prepared.fine, fine, &mut parts, &mut header, half_bytes);
     write_postings(&counted, &mut parts, &mut header);
     assemble(header, &parts)
 }
@@ -163,27 +166,38 @@ fn write_windows(
     [first, windows, vectors]: [Part; 3],
     parts: &mut [Vec<u8>; PARTS],
     header: &mut Header,
+    encode: impl Fn(&Quantised) -> (Vec<u8>, f32),
 ) -> u32 {
     let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
     let dimension = header.dimension as usize;
-    let nothing = vec![0_i8; dimension];
+    let nothing = Quantised { steps: vec![0; dimension], scale: 0.0 };
     let mut count = 0_u32;
     for embedded in documents.iter().map(|prepared| of(prepared)) {
         put(first, &count.to_le_bytes());
         for (window, vector) in embedded {
             let vector = vector.as_ref().filter(|vector| vector.steps.len() == dimension);
             header.pending += u32::from(vector.is_none());
+            let (steps, scale) = encode(vector.unwrap_or(&nothing));
             put(windows, &(window.start as u32).to_le_bytes());
             put(windows, &(window.end as u32).to_le_bytes());
-            put(windows, &vector.map_or(0.0, |vector| vector.scale).to_le_bytes());
-            let steps = vector.map_or(&nothing, |vector| &vector.steps);
-            let bytes: Vec<u8> = steps.iter().map(|step| step.cast_unsigned()).collect();
-            put(vectors, &bytes);
+            put(windows, &scale.to_le_bytes());
+            put(vectors, &steps);
         }
         count += embedded.len() as u32;
     }
     put(first, &count.to_le_bytes());
     count
+}
+
+/// A vector that everything is compared with: a byte to a step.
+fn bytes(vector: &Quantised) -> (Vec<u8>, f32) {
+    (vector.steps.iter().map(|step| step.cast_unsigned()).collect(), vector.scale)
+}
+
+/// A vector that is only looked at closely: half a byte to a step.
+fn half_bytes(vector: &Quantised) -> (Vec<u8>, f32) {
+    let coarse = nibbles::coarsen(vector);
+    (nibbles::pack(&coarse.steps), coarse.scale)
 }
 
 fn write_postings(counted: &[Counted], parts: &mut [Vec<u8>; PARTS], header: &mut Header) {

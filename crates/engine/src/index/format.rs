@@ -56,7 +56,7 @@ pub(super) enum Part {
     FirstFine,
     /// For each fine window: as [`Part::Windows`].
     Fine,
-    /// For each fine window: its vector.
+    /// For each fine window: its vector, four bits to a step.
     FineVectors,
     /// The hashes of all terms, ascending.
     Terms,

@@ -1,5 +1,7 @@
 //! Reading a segment in place. Every access is checked; what is damaged reads as absent.
 
+use std::borrow::Cow;
+
 use rekindle_core::hash::ContentHash;
 use rekindle_core::recall::collection::Flags;
 use rekindle_core::recall::counts::Count;
@@ -9,6 +11,7 @@ use rekindle_embed::{Quantised, dots};
 
 use super::build::Space;
 use super::format::{Damage, Header, Part};
+use super::nibbles;
 use crate::map::Mapped;
 
 /// Bytes of a unit in its part.
@@ -35,12 +38,12 @@ pub struct KnownUnit<'a> {
 }
 
 /// A window as a segment holds it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Stored<'a> {
     /// Where it is in the searched text.
     pub window: Window,
     /// Its vector, as signed bytes.
-    pub steps: &'a [u8],
+    pub steps: Cow<'a, [u8]>,
     /// What a step is worth; 0 if there is no vector.
     pub scale: f32,
 }
@@ -55,7 +58,7 @@ impl Stored<'_> {
     /// How close it is to a query; nothing without a vector.
     pub fn cosine(&self, query: &Quantised) -> Option<f32> {
         let mut product = [0];
-        dots(&query.steps, self.steps, &mut product);
+        dots(&query.steps, &self.steps, &mut product);
         (self.scale > 0.0).then(|| product[0] as f32 * self.scale * query.scale)
     }
 }
@@ -220,29 +223,38 @@ impl Segment {
 
     /// The windows of a document.
     pub fn windows_of(&self, document: u32) -> impl Iterator<Item = Stored<'_>> {
-        self.stored(document, [Part::FirstWindows, Part::Windows, Part::Vectors])
+        let width = self.header.dimension as usize;
+        self.stored(document, [Part::FirstWindows, Part::Windows, Part::Vectors], width, Cow::Borrowed)
     }
 
     /// The fine windows of a document.
     pub fn fine_of(&self, document: u32) -> impl Iterator<Item = Stored<'_>> {
-        self.stored(document, [Part::FirstFine, Part::Fine, Part::FineVectors])
+        let dimension = self.header.dimension as usize;
+        let unpack = move |bytes| Cow::Owned(nibbles::unpack(bytes, dimension).collect());
+        self.stored(
+            document,
+            [Part::FirstFine, Part::Fine, Part::FineVectors],
+            nibbles::width(dimension),
+            unpack,
+        )
     }
 
-    fn stored(
-        &self,
+    fn stored<'a>(
+        &'a self,
         document: u32,
         [first, windows, vectors]: [Part; 3],
-    ) -> impl Iterator<Item = Stored<'_>> {
+        width: usize,
+        decode: impl Fn(&'a [u8]) -> Cow<'a, [u8]>,
+    ) -> impl Iterator<Item = Stored<'a>> {
         let starts = self.part(first).as_chunks::<4>().0;
         let start = |place: usize| starts.get(place).map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
         let range = start(document as usize)..start(document as usize + 1);
-        let width = self.header.dimension as usize;
         let windows = self.part(windows).as_chunks::<WINDOW_BYTES>().0.get(range.clone()).unwrap_or_default();
         let bytes = range.start.saturating_mul(width)..range.end.saturating_mul(width);
         let vectors = self.part(vectors).get(bytes).unwrap_or_default();
         let read = move |(place, window): (usize, &[u8; WINDOW_BYTES])| {
             let (start, end) = (u32_at(window, 0)? as usize, u32_at(window, 1)? as usize);
-            let steps = vectors.get(place * width..(place + 1) * width)?;
+            let steps = decode(vectors.get(place * width..(place + 1) * width)?);
             let scale = f32::from_bits(u32_at(window, 2)?);
             Some(Stored { window: Window { start, end }, steps, scale })
         };

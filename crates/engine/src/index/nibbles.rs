@@ -1,0 +1,57 @@
+//! Vectors in four bits to a step: half the room, for the many that are only looked at closely.
+
+use rekindle_embed::Quantised;
+
+/// The largest step.
+const MOST: f32 = 7.0;
+
+/// Bytes of a vector.
+pub(super) fn width(dimension: usize) -> usize {
+    dimension.div_ceil(2)
+}
+
+/// The vector, coarser. What has been through here comes through unchanged.
+pub(super) fn coarsen(vector: &Quantised) -> Quantised {
+    let largest = vector.steps.iter().map(|step| step.unsigned_abs()).max().unwrap_or(0);
+    if largest == 0 {
+        return Quantised { steps: vec![0; vector.steps.len()], scale: 0.0 };
+    }
+    let ratio = f32::from(largest) / MOST;
+    let steps = vector.steps.iter().map(|step| (f32::from(*step) / ratio).round_ties_even() as i8).collect();
+    Quantised { steps, scale: vector.scale * ratio }
+}
+
+/// Two steps to a byte.
+pub(super) fn pack(steps: &[i8]) -> Vec<u8> {
+    let nibble = |step: &i8| step.cast_unsigned() & 15;
+    steps.chunks(2).map(|pair| nibble(&pair[0]) | pair.get(1).map_or(0, nibble) << 4).collect()
+}
+
+/// The way back.
+pub(super) fn unpack(bytes: &[u8], dimension: usize) -> impl Iterator<Item = u8> {
+    let wide = |nibble: u8| ((nibble << 4).cast_signed() >> 4).cast_unsigned();
+    bytes.iter().flat_map(move |byte| [wide(byte & 15), wide(byte >> 4)]).take(dimension)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn coarse_vectors_come_back_as_they_are(steps in prop::collection::vec(-127_i8..=127, 1..50), scale in 0.001_f32..1.0) {
+            let coarse = coarsen(&Quantised { steps: steps.clone(), scale });
+            let bytes = pack(&coarse.steps);
+            prop_assert_eq!(bytes.len(), width(steps.len()));
+            let back: Vec<i8> = unpack(&bytes, steps.len()).map(|byte| byte.cast_signed()).collect();
+            prop_assert_eq!(&back, &coarse.steps);
+            prop_assert_eq!(coarsen(&coarse), coarse.clone());
+            for (step, coarse_step) in steps.iter().zip(&coarse.steps) {
+                let off = (f32::from(*step) * scale - f32::from(*coarse_step) * coarse.scale).abs();
+                prop_assert!(off <= coarse.scale * 0.51);
+            }
+        }
+    }
+}
