@@ -176,6 +176,11 @@ impl<'a> Fusion<'a> {
         self.floor = lowest.fold(f32::INFINITY, f32::min);
     }
 
+    /// What was looked at, if that is at least `count`: nothing else can be among the best then.
+    pub fn looked_at(&self, count: usize) -> Option<Vec<u32>> {
+        (self.looked_at.len() >= count.max(1)).then(|| self.looked_at.keys().copied().collect())
+    }
+
     /// The best of what was looked at: the question leans towards them.
     pub fn lenders(&self) -> Vec<u32> {
         let mut scored: Vec<(f32, u32)> =

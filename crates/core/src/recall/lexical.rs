@@ -50,7 +50,8 @@ pub fn score(columns: &Columns, postings: &[Postings]) -> Lexical {
         ..Lexical::default()
     };
     let mut by_thread = vec![0.0; shape.threads.len()];
-    let mut lent = Vec::new();
+    // How often the term at hand stands in each document and what its neighbours lend it; all zero between terms.
+    let mut times_there = vec![0.0_f32; count];
     for postings in postings {
         let seen = |document: u32| columns.visible.get(document as usize).copied().unwrap_or(false);
         let visible: Vec<_> = postings.iter().filter(|(document, _)| seen(*document)).collect();
@@ -58,7 +59,6 @@ pub fn score(columns: &Columns, postings: &[Postings]) -> Lexical {
         scores.idf.push(idf_own);
         scores.ideal += idf_own * (K1 + 1.0);
 
-        lent.clear();
         let mut threads: Vec<(u32, f32)> = Vec::new();
         for (document, times) in &visible {
             let at = *document as usize;
@@ -69,20 +69,21 @@ pub fn score(columns: &Columns, postings: &[Postings]) -> Lexical {
                 Some((last, sum)) if *last == thread => *sum += own,
                 _ => threads.push((thread, own)),
             }
-            // The words a neighbour lends arrive in order of document, so that equal ones meet.
+            times_there[at] += own * OWN;
             if let Some(before) = shape.before(columns, at) {
-                lent.push((before, f32::from(times.head)));
+                times_there[before] += f32::from(times.head);
             }
-            lent.push((at, own * OWN));
             if let Some(after) = shape.after(columns, at) {
-                lent.push((after, f32::from(times.tail)));
+                times_there[after] += f32::from(times.tail);
             }
         }
-        lent.sort_by_key(|(at, _)| *at);
-        for group in lent.chunk_by(|a, b| a.0 == b.0) {
-            let (at, times) = (group[0].0, group.iter().map(|(_, times)| times).sum::<f32>());
-            if times > 0.0 {
-                scores.context[at] += weight(idf_own, times, shape.contexts[at], shape.context);
+        for (document, _) in &visible {
+            let at = *document as usize;
+            for place in at.saturating_sub(1)..(at + 2).min(count) {
+                let times = std::mem::take(&mut times_there[place]);
+                if times > 0.0 {
+                    scores.context[place] += weight(idf_own, times, shape.contexts[place], shape.context);
+                }
             }
         }
         let idf_thread = idf(shape.threads.len(), threads.len());

@@ -33,8 +33,11 @@ pub fn rank(
     wanted: impl Fn(u32) -> bool,
     count: usize,
 ) -> Vec<Ranked> {
-    let mut scored: Vec<(f32, u32)> = Vec::with_capacity(columns.len());
-    for at in (0..columns.len()).filter(|at| columns.visible[*at] && wanted(*at as u32)) {
+    let all =
+        || (0..columns.len() as u32).filter(|at| columns.visible[*at as usize] && wanted(*at)).collect();
+    let pool = fusion.looked_at(count).unwrap_or_else(all);
+    let mut scored: Vec<(f32, u32)> = Vec::with_capacity(pool.len());
+    for at in pool.into_iter().map(|at| at as usize) {
         let parts = fusion.parts(at);
         if parts.relevance > 0.0 {
             let factors = of(columns, circumstances, at, &here);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rekindle_core::recall::abstain::Decision;
 use rekindle_core::recall::document::Document;
 use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::fuse::LOOKED_AT;
 use rekindle_core::recall::rank::Ranked;
 use rekindle_core::recall::select::{Selection, select};
 use rekindle_core::recall::windows::{self, Window};
@@ -18,8 +19,8 @@ use crate::index::{Embedder, Error as IndexError, Index, PreparedUnit, Snapshot}
 use crate::sources;
 use crate::vault::Vault;
 
-/// So many documents are ranked; filters, duplicates and changed files take some of them away.
-const RANKED: usize = 256;
+/// So many documents are ranked: all that were looked at closely. Duplicates and changed files take some of them away.
+const RANKED: usize = LOOKED_AT;
 /// A hit whose text is longer is shown by its best part.
 const SHOWN_WHOLE_BYTES: usize = 2000;
 
