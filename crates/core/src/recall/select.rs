@@ -112,7 +112,10 @@ pub fn select(
         }
         let before = ranked.factors.product();
         ranked.factors = ranked.factors.with_usage(usage(&document.id));
-        ranked.score *= ranked.factors.product() / before;
+        // Of what has decayed to nothing, nothing is left: the share of it would be no number.
+        if before > 0.0 {
+            ranked.score *= ranked.factors.product() / before;
+        }
         pool.push(Hit { document, ranked, doubts: Vec::new() });
         if pool.len() > k * LOOKED_AT {
             break;

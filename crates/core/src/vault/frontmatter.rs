@@ -165,8 +165,31 @@ impl<'a> Note<'a> {
 
     /// The head with these properties set, everything else as it was: a known key gets its value replaced in place,
     /// a new one a line of its own at the end. `None` as a value writes `null`.
+    ///
+    /// What comes out reads back as what was asked for; where the block is written in a way that has no room for a
+    /// line (`{a: b}`), it is left alone.
     pub fn head_with(&self, changes: &[(&str, Option<&str>)]) -> Result<String, Error> {
-        let newline = newline_of(self.text);
+        let head = self.edited(changes)?;
+        let again = Note::parse(&head)?;
+        let reads_back = |(key, value): &(&str, Option<&str>)| match value {
+            Some(value) => again.text_of(key) == Some(value),
+            None => again.get(key) == Some(&Value::Null),
+        };
+        match changes.iter().all(reads_back) {
+            true => Ok(head),
+            false => Err(Error::NotAMapping { line: 1 + usize::from(self.has_block) }),
+        }
+    }
+
+    /// What a new property begins with, so that it belongs to the same block as the others.
+    fn indentation(&self) -> &'a str {
+        let at_first =
+            self.fields.first().and_then(|field| self.text.split_inclusive('\n').nth(field.line - 1));
+        at_first.map_or("", |line| &line[..line.len() - line.trim_start_matches(' ').len()])
+    }
+
+    fn edited(&self, changes: &[(&str, Option<&str>)]) -> Result<String, Error> {
+        let (newline, indentation) = (newline_of(self.text), self.indentation());
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
         let mut added = String::new();
         for (key, value) in changes {
@@ -180,7 +203,7 @@ impl<'a> Note<'a> {
                     let space = if self.text[..at.start].ends_with(':') { " " } else { "" };
                     edits.push((at, format!("{space}{rendered}")));
                 }
-                None => added.push_str(&format!("{key}: {rendered}{newline}")),
+                None => added.push_str(&format!("{indentation}{key}: {rendered}{newline}")),
             }
         }
         if !self.has_block {
@@ -453,6 +476,22 @@ mod tests {
             Note::parse("---\n---\nx").unwrap().head_with(&[("a", Some("b"))]).unwrap(),
             "---\na: b\n---\n"
         );
+    }
+
+    #[test]
+    fn a_new_property_stands_where_the_others_do() {
+        for (text, expected) in [
+            ("---\n -:\n---\n", "---\n -:\n status: x\n---\n"),
+            ("---\n  a: b\n\n  # c\n---\n", "---\n  a: b\n\n  # c\n  status: x\n---\n"),
+        ] {
+            let head = Note::parse(text).unwrap().head_with(&[("status", Some("x"))]).unwrap();
+            assert_eq!(head, expected);
+            assert_eq!(Note::parse(&head).unwrap().text_of("status"), Some("x"));
+        }
+        // Braces leave no room for a line, and nothing half-right is written.
+        let braces = Note::parse("---\n{a: b}\n---\n").unwrap();
+        assert!(braces.head_with(&[("status", Some("x"))]).is_err());
+        assert_eq!(braces.head_with(&[("a", Some("c"))]).unwrap(), "---\n{a: c}\n---\n");
     }
 
     #[test]

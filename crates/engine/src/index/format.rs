@@ -100,6 +100,9 @@ pub enum Damage {
     /// Made by an older or newer program.
     #[error("it was made by another version of Rekindle (format {0}, this one reads {VERSION})")]
     Version(u32),
+    /// Named as a part of the index, and not there.
+    #[error("it is not there")]
+    Missing,
     /// Cut short, or something was appended.
     #[error("it has {is} bytes and should have {should}")]
     Length {

@@ -144,9 +144,10 @@ impl Index {
         loop {
             let Some(current) = self.current()? else { return Ok(None) };
             match self.open_generation(&current) {
-                Err(Error::Io { error, .. })
-                    if error.kind() == io::ErrorKind::NotFound && tries < RETRIES =>
-                {
+                Err(Error::Io { error, path, .. }) if error.kind() == io::ErrorKind::NotFound => {
+                    if tries == RETRIES {
+                        return Err(Error::Damaged { path, damage: Damage::Missing });
+                    }
                     tries += 1;
                 }
                 other => return other.map(Some),

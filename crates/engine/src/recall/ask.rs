@@ -10,6 +10,7 @@ use rekindle_core::recall::fuse::LOOKED_AT;
 use rekindle_core::recall::rank::Ranked;
 use rekindle_core::recall::select::{Selection, select};
 use rekindle_core::recall::windows::{self, Window};
+use rekindle_core::scope::ProjectId;
 
 use super::search::{Found, Rules, search};
 use super::silence::judge;
@@ -140,6 +141,12 @@ pub fn ask(
     let mut refreshed: HashSet<String> = HashSet::new();
     let documents = found.ranked.iter().filter_map(|ranked| {
         let (document, is_new) = freshness.current(snapshot.document(ranked.document)?)?;
+        // Edited by hand, it may belong to another project now (B-05).
+        let rules = &request.rules;
+        let is_seen = |project: &ProjectId| rules.all_projects || rules.project == Some(project.as_str());
+        if !document.project.as_ref().is_none_or(is_seen) {
+            return None;
+        }
         if is_new {
             refreshed.insert(document.id.clone());
         }

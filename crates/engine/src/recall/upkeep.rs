@@ -222,7 +222,8 @@ impl Upkeep<'_> {
             Err(IndexError::Damaged { .. }) => None,
             Err(error) => return Err(error.into()),
         };
-        let opened = opened.filter(|snapshot| extent == Extent::Changed || snapshot.verify().is_ok());
+        // Readers do not look at every byte; whoever brings the index up to date does.
+        let opened = opened.filter(|snapshot| snapshot.verify().is_ok());
         let listed = sources::list(self.vault)?;
         let mut report = Report { files: listed.len(), problems: listed.problems, ..Report::default() };
         let known = opened.as_ref().map(Snapshot::stamps).unwrap_or_default();
@@ -251,7 +252,10 @@ impl Upkeep<'_> {
         let few = units.iter().map(|unit| unit.documents.len()).sum::<usize>() + gone.len() <= APPEND_AT_MOST;
         match &opened {
             Some(snapshot) if few && extent == Extent::Changed && snapshot.is_of(&space) => {
-                let is_current = units.is_empty() && gone.is_empty() && snapshot.seen() == newest.as_ref();
+                let is_current = units.is_empty()
+                    && gone.is_empty()
+                    && !snapshot.is_torn()
+                    && snapshot.seen() == newest.as_ref();
                 if !is_current {
                     let before: Vec<_> = changed.iter().filter_map(|path| snapshot.unit(path)).collect();
                     self.embedder.fill(&mut units, &Known::of(&before), SAVE_BUDGET);

@@ -17,7 +17,8 @@ pub(crate) fn read(argument: &str, cwd: &Path) -> Result<String, Failure> {
             let mut bytes = Vec::new();
             std::io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)?;
             if bytes.len() as u64 > limit {
-                return Err(too_large("stdin", bytes.len() as u64));
+                let what = "stdin".to_owned();
+                return Err(vault::Error::TooLarge { what, bytes: bytes.len() as u64, limit }.into());
             }
             text("stdin", bytes)?
         }
@@ -33,17 +34,36 @@ pub(crate) fn read(argument: &str, cwd: &Path) -> Result<String, Failure> {
     Ok(body)
 }
 
+/// The most of a prompt that is read. What is searched for is far less (`core` takes both ends of it).
+const MAX_PROMPT_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Reads what is looked for. Whatever somebody pasted or piped in gets an answer: nothing at all, a whole log, bytes that
+/// are no text.
+pub(crate) fn prompt(argument: &str, cwd: &Path) -> Result<String, Failure> {
+    let bytes = match argument {
+        "-" => {
+            let mut bytes = Vec::new();
+            std::io::stdin().lock().take(MAX_PROMPT_BYTES).read_to_end(&mut bytes)?;
+            bytes
+        }
+        _ if argument.starts_with("@@") => argument[1..].into(),
+        _ if argument.starts_with('@') => bytes(&cwd.join(&argument[1..]), MAX_PROMPT_BYTES)?,
+        _ => argument.into(),
+    };
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 fn file(path: &Path) -> Result<String, Failure> {
+    Ok(text(&path.display().to_string(), bytes(path, MAX_BODY_BYTES as u64)?)?)
+}
+
+fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     let what = path.display().to_string();
-    match disk::read(path, MAX_BODY_BYTES as u64) {
-        Ok(Content::Bytes(bytes)) => Ok(text(&what, bytes)?),
-        Ok(Content::TooLarge(bytes)) => Err(too_large(&what, bytes)),
+    match disk::read(path, limit) {
+        Ok(Content::Bytes(bytes)) => Ok(bytes),
+        Ok(Content::TooLarge(bytes)) => Err(vault::Error::TooLarge { what, bytes, limit }.into()),
         Ok(Content::Missing) => Err(Failure::usage(format!("there is no file {what}"))),
         Ok(Content::NotAFile) => Err(Failure::usage(format!("{what} is not a file"))),
         Err(error) => Err(Failure::usage(format!("{what} could not be read: {error}"))),
     }
-}
-
-fn too_large(what: &str, bytes: u64) -> Failure {
-    vault::Error::TooLarge { what: what.to_owned(), bytes, limit: MAX_BODY_BYTES as u64 }.into()
 }

@@ -127,7 +127,7 @@ impl Recall {
 
     fn answer(self, context: &Context<'_>) -> Result<(), Failure> {
         let start = Instant::now();
-        let query = body::read(&self.query, &context.cwd)?;
+        let query = body::prompt(&self.query, &context.cwd)?;
         let settings = &context.settings.config.recall;
         let k = self.k.unwrap_or(settings.k);
         if k > MOST {

@@ -15,12 +15,17 @@ mod faults;
 mod forget;
 mod house;
 mod identity;
+mod index_crash;
 mod init;
 mod model;
 mod model_command;
 mod models;
 mod project;
 mod races;
+mod recall;
+mod recall_bad_input;
+mod recall_changes;
+mod recall_quality;
 mod undo;
 
 use rekindle_testkit::Sandbox;
@@ -37,4 +42,44 @@ fn save(sandbox: &Sandbox, kind: &str, slug: &str, body: &str) -> serde_json::Va
 
 fn text<'a>(value: &'a serde_json::Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_else(|| panic!("no text `{key}` in {value}"))
+}
+
+/// What `recall QUERY --json` answers, with more arguments.
+fn recall(sandbox: &Sandbox, query: &str, more: &[&str]) -> serde_json::Value {
+    sandbox.rekindle(&[&["recall", query, "--json"], more].concat()).run().ok().json()
+}
+
+fn results(answer: &serde_json::Value) -> &[serde_json::Value] {
+    answer["results"].as_array().unwrap_or_else(|| panic!("no results in {answer}"))
+}
+
+/// The names of what was found, in order.
+fn found(answer: &serde_json::Value) -> Vec<&str> {
+    results(answer).iter().map(|result| text(result, "id")).collect()
+}
+
+/// What makes two answers comparable: all that there is, whatever it is worth, and without age, which grows from one
+/// question to the next.
+const COMPARABLE: [&str; 5] = ["--k=10", "--anyway", "--project=all", "-c", "recall.decay=off"];
+
+/// What has to be the same after every rebuild: ids, order, scores, and what each score is made of.
+fn order(answer: &serde_json::Value) -> Vec<serde_json::Value> {
+    let part = |result: &serde_json::Value| {
+        let mut kept = serde_json::Map::new();
+        for key in ["id", "score", "parts", "factors", "doubts", "text", "lines", "created"] {
+            kept.insert(key.to_owned(), result[key].clone());
+        }
+        kept.into()
+    };
+    results(answer).iter().map(part).collect()
+}
+
+/// A project's folder: a repository with this remote.
+fn project(sandbox: &Sandbox, name: &str) -> std::path::PathBuf {
+    let folder = sandbox.work().join(name);
+    std::fs::create_dir_all(folder.join(".git")).unwrap();
+    std::fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let remote = format!("[remote \"origin\"]\n\turl = git@github.com:acme/{name}.git\n");
+    std::fs::write(folder.join(".git/config"), remote).unwrap();
+    folder
 }
