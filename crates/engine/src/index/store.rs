@@ -211,9 +211,12 @@ impl Index {
             Ok(Some(snapshot)) => {
                 let space = snapshot.space();
                 let mut units = snapshot.all(&space);
-                units
-                    .values_mut()
-                    .for_each(|unit| unit.documents.retain(|prepared| !gone(&prepared.document)));
+                // A file that held nothing else is not even known by name.
+                units.retain(|_, unit| {
+                    let before = unit.documents.len();
+                    unit.documents.retain(|prepared| !gone(&prepared.document));
+                    unit.documents.len() == before || !unit.documents.is_empty()
+                });
                 writer.publish(&space, units, Some(&snapshot), snapshot.seen(), Old::Shredded)?;
             }
             // What cannot be read cannot be kept either.

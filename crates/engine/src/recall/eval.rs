@@ -260,6 +260,8 @@ pub fn measure(
     }
     progress(pairs.len(), pairs.len());
     let size = snapshot.size();
+    let space = asking.embedder.map(|embedder| embedder.space());
+    let model = space.filter(|space| snapshot.is_of(space)).map(|space| space.model);
     let run = Run {
         at: iso(at),
         from,
@@ -277,7 +279,7 @@ pub fn measure(
         windows: size.windows,
         pending: size.pending,
         bytes: size.bytes,
-        model: asking.embedder.map(|embedder| embedder.space().model).unwrap_or_default(),
+        model: model.unwrap_or_default(),
         degraded,
     };
     Ok(Measured { run, misses, unknown: unknown(snapshot, pairs, &folder) })
