@@ -2,6 +2,8 @@
 //!
 //! A check only looks. What it finds says where and what to do; it never repeats what a note says.
 
+mod index;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -13,6 +15,7 @@ use rekindle_core::vault::path::folded;
 use rekindle_core::vault::{memory, review};
 use serde::Serialize;
 
+pub use self::index::examine_index;
 use crate::home::{Home, Places};
 use crate::identity::{self, Link};
 use crate::models::{self, Models};

@@ -201,6 +201,11 @@ impl Places {
         self.state.join("usage.jsonl")
     }
 
+    /// How well recall did, each time it was measured (B-10).
+    pub fn evaluations(&self) -> PathBuf {
+        self.state.join("eval.jsonl")
+    }
+
     /// Forgettings under way (B-08).
     pub fn forget(&self) -> PathBuf {
         self.state.join("forget")

@@ -71,6 +71,7 @@ pub(crate) enum Command {
     Redact(cmd::Redact),
     Reindex(cmd::Reindex),
     Model(cmd::Model),
+    Eval(cmd::Eval),
     Bench(cmd::Bench),
     Completions(cmd::Completions),
 }

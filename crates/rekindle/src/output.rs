@@ -180,3 +180,12 @@ pub(crate) fn column(text: &str, width: usize) -> String {
     let used = text.chars().count();
     format!("{text}{}", " ".repeat(width.saturating_sub(used)))
 }
+
+/// Bytes as people read them.
+pub(crate) fn size(bytes: usize) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..1_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}

@@ -212,9 +212,12 @@ impl Index {
             Ok(Some(snapshot)) => {
                 let space = snapshot.space();
                 let mut units = snapshot.all(&space);
-                units
-                    .values_mut()
-                    .for_each(|unit| unit.documents.retain(|prepared| !gone(&prepared.document)));
+                // A file that held nothing else is not even known by name.
+                units.retain(|_, unit| {
+                    let before = unit.documents.len();
+                    unit.documents.retain(|prepared| !gone(&prepared.document));
+                    unit.documents.len() == before || !unit.documents.is_empty()
+                });
                 writer.publish(&space, units, Some(&snapshot), snapshot.seen(), Old::Shredded)?;
             }
             // What cannot be read cannot be kept either.
@@ -248,6 +251,27 @@ impl Index {
             }
         }
         found
+    }
+
+    /// What writers that were killed left behind: older generations and temporary files. The next generation removes
+    /// them. While one is made, some of its own may show up here.
+    pub fn left_overs(&self) -> Vec<PathBuf> {
+        let current = self.current().ok().flatten();
+        current.map(|current| self.needless(current.generation)).unwrap_or_default()
+    }
+
+    /// Segments of other generations than `keep`, and temporary files.
+    fn needless(&self, keep: u64) -> Vec<PathBuf> {
+        let keep = [self.base(keep), self.delta(keep)];
+        let is_needless = |file: &PathBuf| {
+            let is_segment =
+                file.extension().is_some_and(|extension| extension == "base" || extension == "delta");
+            let is_temporary = file
+                .file_name()
+                .is_some_and(|name| name.as_encoded_bytes().starts_with(disk::TEMPORARY.as_bytes()));
+            (is_segment || is_temporary) && !keep.contains(file)
+        };
+        self.files().into_iter().filter(is_needless).collect()
     }
 
     fn files(&self) -> Vec<PathBuf> {
@@ -356,16 +380,7 @@ impl Writer<'_> {
 
     /// Removes what no generation needs any more.
     fn sweep(&self, keep: u64, old: Old) -> Result<(), Error> {
-        let keep = [self.index.base(keep), self.index.delta(keep)];
-        for file in self.index.files() {
-            let is_segment =
-                file.extension().is_some_and(|extension| extension == "base" || extension == "delta");
-            let is_left_over = file
-                .file_name()
-                .is_some_and(|name| name.as_encoded_bytes().starts_with(disk::TEMPORARY.as_bytes()));
-            if !(is_segment || is_left_over) || keep.contains(&file) {
-                continue;
-            }
+        for file in self.index.needless(keep) {
             let gone = match old {
                 Old::Removed => disk::remove(&file),
                 Old::Shredded => disk::shred(&file),

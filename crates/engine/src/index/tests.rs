@@ -230,16 +230,20 @@ fn b_08_what_is_erased_is_in_no_file_any_more() {
     let index = Index::at(folder.path().to_owned());
     let mut secret = unit("s.md", 1, 2);
     secret.documents[1] = Prepared::new(document("s.md", 1, "the vanishing sentence"));
-    publish(&index, &[unit("a.md", 1, 3), secret.clone()]);
+    let mut alone = unit("alone.md", 1, 1);
+    alone.documents[0] = Prepared::new(document("alone.md", 0, "vanishing, and nothing else"));
+    publish(&index, &[unit("a.md", 1, 3), secret.clone(), alone, unit("empty.md", 1, 0)]);
     append(&index, vec![secret], &change(1));
     let says = |document: &Document| document.text.contains("vanishing");
-    assert_eq!(index.erase(says).unwrap(), 2);
+    assert_eq!(index.erase(says).unwrap(), 3);
     assert_eq!(index.erase(says).unwrap(), 0);
     for file in std::fs::read_dir(index.folder()).unwrap() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
         assert!(!bytes.windows(9).any(|part| part == b"vanishing"));
+        assert!(!bytes.windows(8).any(|part| part == b"alone.md"));
     }
     let snapshot = index.open().unwrap().unwrap();
+    assert_eq!(snapshot.stamps().into_keys().collect::<Vec<_>>(), ["a.md", "empty.md", "s.md"]);
     assert_eq!(everything(&snapshot).len(), 4);
     assert_eq!(snapshot.seen(), Some(&change(1)));
 }

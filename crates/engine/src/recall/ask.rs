@@ -45,7 +45,7 @@ pub struct Request<'a> {
 }
 
 /// Why an answer may miss something. The answer holds all the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Degraded {
     /// There is no index yet: the notes were searched by words.

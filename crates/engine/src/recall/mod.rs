@@ -4,11 +4,15 @@
 //! - [`ask`]: from there to what is shown, each hit checked against its file
 //! - [`silence`]: when nothing is said
 //! - [`upkeep`]: what changed in the notes arrives in the index
+//! - [`condition`]: whether the index is as good as it could be
 //! - [`usage`], [`log`]: what helped, and what was answered
+//! - [`eval`]: how good the answers are on the person's own notes
 //! - [`bench`]: the same on conversations from outside, to be measured
 
 pub mod ask;
 pub mod bench;
+pub mod condition;
+pub mod eval;
 pub mod log;
 pub mod search;
 pub mod silence;

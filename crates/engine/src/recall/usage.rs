@@ -45,6 +45,17 @@ pub struct Usage {
     strengths: HashMap<String, f32>,
 }
 
+/// How often memories were said to be of use, or of none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Said {
+    /// They helped.
+    pub good: usize,
+    /// They misled.
+    pub wrong: usize,
+    /// They were outdated.
+    pub stale: usize,
+}
+
 impl Usage {
     /// Reads what was said. A line that cannot be read is passed over.
     pub fn read(path: &Path) -> Self {
@@ -55,6 +66,20 @@ impl Usage {
             *strength = (*strength + line.signal.worth()).clamp(-1.0, 1.0);
         }
         usage
+    }
+
+    /// How often each thing was said, about whatever memory.
+    pub fn said(path: &Path) -> Said {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let mut said = Said::default();
+        for line in text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
+            *match line.signal {
+                Signal::Good => &mut said.good,
+                Signal::Wrong => &mut said.wrong,
+                Signal::Stale => &mut said.stale,
+            } += 1;
+        }
+        said
     }
 
     /// Between -1 (misled) and 1 (helped).
@@ -86,5 +111,6 @@ mod tests {
         let usage = Usage::read(&path);
         assert_eq!(usage.strength("m"), 1.0);
         assert!(usage.strength("n") < 0.0);
+        assert_eq!(Usage::said(&path), Said { good: 9, wrong: 1, stale: 0 });
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use rekindle_engine::config;
-use rekindle_engine::doctor::{Level, examine, examine_models};
+use rekindle_engine::doctor::{Level, examine, examine_index, examine_models};
 use rekindle_engine::home::Home;
 use serde_json::json;
 
@@ -29,7 +29,9 @@ impl Doctor {
     pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
         let home = Home::find(global.home.as_deref())?;
         let settings = config::read(&home, None, &global.settings)?;
-        let mut checks = examine(&home.places(&settings.config)?);
+        let places = home.places(&settings.config)?;
+        let mut checks = examine(&places);
+        checks.extend(examine_index(&home, &settings.config, &places));
         checks.push(examine_models(&home, &settings.config));
         let worst = checks.iter().flat_map(|check| &check.findings).map(|finding| finding.level).max();
         let healthy = worst < Some(Level::Error);

@@ -6,6 +6,7 @@ mod completions;
 mod config;
 mod daily;
 mod doctor;
+mod eval;
 mod evolve;
 mod feedback;
 mod forget;
@@ -32,6 +33,7 @@ pub(crate) use self::completions::Completions;
 pub(crate) use self::config::Config;
 pub(crate) use self::daily::Daily;
 pub(crate) use self::doctor::Doctor;
+pub(crate) use self::eval::Eval;
 pub(crate) use self::evolve::Evolve;
 pub(crate) use self::feedback::Feedback;
 pub(crate) use self::forget::Forget;
@@ -98,6 +100,7 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Inspect(inspect) => inspect.run(context),
         Command::Feedback(feedback) => feedback.run(context),
         Command::Reindex(reindex) => reindex.run(context),
+        Command::Eval(eval) => eval.run(context),
         Command::Init(_)
         | Command::Completions(_)
         | Command::Redact(_)

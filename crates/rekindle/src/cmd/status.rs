@@ -2,13 +2,15 @@
 
 use clap::Args;
 use rekindle_core::vault::layout::{Group, Shelf};
+use rekindle_engine::index::Embedder;
+use rekindle_engine::recall::condition::{Condition, look};
 use rekindle_engine::sessions;
-use rekindle_engine::vault::Found;
-use serde_json::json;
+use rekindle_engine::vault::{Found, Vault};
+use serde_json::{Value, json};
 
 use crate::compose::Context;
 use crate::error::Failure;
-use crate::output::{Style, column};
+use crate::output::{Style, column, size};
 
 /// Show in a few lines where things are and what is in them
 #[derive(Args)]
@@ -37,6 +39,7 @@ impl Status {
         let stopped = context.places.stop_file().exists();
         let enabled = context.settings.config.memory.enabled && !stopped;
         let project = context.project_id().map(ToString::to_string);
+        let index = index(context, &vault)?;
         if self.json {
             return context.out.json(&json!({
                 "home": context.home.root(),
@@ -53,6 +56,7 @@ impl Status {
                 "conflicts": scan.conflicts.len(),
                 "unreadable": scan.problems.len(),
                 "last_change": last.as_ref().map(|record| &record.change.at),
+                "index": json(&index),
             }));
         }
         let groups: Vec<String> = groups.iter().map(|(group, count)| format!("{count} {group}")).collect();
@@ -83,6 +87,9 @@ impl Status {
                 |record| format!("{} by {}", record.change.at, record.change.verb),
             ),
         )?;
+        for (name, value) in ["index", ""].into_iter().zip(lines(&index)) {
+            row(name, value)?;
+        }
         if !scan.problems.is_empty() || !scan.conflicts.is_empty() {
             let (unreadable, conflicts) = (scan.problems.len(), scan.conflicts.len());
             context.out.warn(format!(
@@ -91,4 +98,50 @@ impl Status {
         }
         Ok(())
     }
+}
+
+/// The index, and what it lacks. Whether the model can be used is not asked here: `doctor` says it.
+fn index(context: &Context<'_>, vault: &Vault) -> Result<Condition, Failure> {
+    let model = context.model().ok();
+    let space = model.as_ref().map(|model| Embedder::new(model.name(), model).space());
+    Ok(look(vault, &context.index(), space.as_ref())?)
+}
+
+fn json(index: &Condition) -> Value {
+    match index {
+        Condition::Missing => json!({"state": "missing"}),
+        Condition::Damaged(why) => json!({"state": "damaged", "why": why}),
+        Condition::Usable(index) => json!({
+            "state": index.word(),
+            "documents": index.size.documents,
+            "windows": index.size.windows,
+            "bytes": index.size.bytes,
+            "model": index.model,
+            "behind": index.behind,
+            "changed_files": index.changed,
+            "other_model": index.other_model,
+            "pending": index.size.pending,
+        }),
+    }
+}
+
+fn lines(index: &Condition) -> Vec<String> {
+    let index = match index {
+        Condition::Missing => return vec!["none yet; `rekindle reindex` makes it".into()],
+        Condition::Damaged(_) => return vec!["damaged; `rekindle reindex --all` makes it again".into()],
+        Condition::Usable(index) => index,
+    };
+    let lacks = [
+        index.other_model.then(|| "made with another model".to_owned()),
+        index.behind.then(|| "behind".to_owned()),
+        (index.changed > 0).then(|| format!("{} file(s) changed since", index.changed)),
+        (index.size.pending > 0).then(|| format!("{} piece(s) pending", index.size.pending)),
+    ];
+    let lacks: Vec<String> = lacks.into_iter().flatten().collect();
+    let state = if lacks.is_empty() { "current".to_owned() } else { lacks.join(", ") };
+    let name = index.model.split('@').next().unwrap_or_default();
+    vec![
+        format!("{} documents, {}, {state}", index.size.documents, size(index.size.bytes)),
+        format!("compared by {}", if name.is_empty() { "words alone" } else { name }),
+    ]
 }

@@ -11,6 +11,7 @@ mod config;
 mod conflicts;
 mod documents;
 mod entries;
+mod eval;
 mod faults;
 mod forget;
 mod house;

@@ -1,0 +1,129 @@
+//! How good answers were, in the numbers everybody uses: pure arithmetic over where the right ones stood.
+
+/// Where what was expected for one question stood in the answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// The places of what was found, counted from 1, best first.
+    pub places: Vec<usize>,
+    /// How many were expected.
+    pub expected: usize,
+}
+
+impl Standing {
+    /// Looks each of the expected up in an answer; `matches` says whether the answer's item is the expected one.
+    pub fn of<A, E>(answer: &[A], expected: &[E], matches: impl Fn(&A, &E) -> bool) -> Self {
+        let place =
+            |wanted: &E| answer.iter().position(|item| matches(item, wanted)).map(|before| before + 1);
+        let mut places: Vec<usize> = expected.iter().filter_map(place).collect();
+        places.sort_unstable();
+        Self { places, expected: expected.len() }
+    }
+
+    /// Whether one of the expected is among the best `k`.
+    pub fn is_hit(&self, k: usize) -> bool {
+        self.places.first().is_some_and(|first| *first <= k)
+    }
+}
+
+/// The share of questions with one of the expected among the best `k`; 0 without questions.
+pub fn hit_at(standings: &[Standing], k: usize) -> f64 {
+    mean(standings, |standing| f64::from(u8::from(standing.is_hit(k))))
+}
+
+/// The share of the expected that is among the best `k`, averaged over the questions.
+pub fn recall_at(standings: &[Standing], k: usize) -> f64 {
+    mean(standings, |standing| {
+        let found = standing.places.iter().filter(|place| **place <= k).count();
+        if standing.expected == 0 { 0.0 } else { found as f64 / standing.expected as f64 }
+    })
+}
+
+/// The mean of 1 / place of the first of the expected; what was not found counts 0.
+pub fn mean_reciprocal_rank(standings: &[Standing]) -> f64 {
+    mean(standings, |standing| standing.places.first().map_or(0.0, |place| 1.0 / *place as f64))
+}
+
+fn mean(standings: &[Standing], worth: impl Fn(&Standing) -> f64) -> f64 {
+    if standings.is_empty() {
+        return 0.0;
+    }
+    standings.iter().map(worth).sum::<f64>() / standings.len() as f64
+}
+
+/// The smallest value that at least `share` (0 to 1) of all values do not exceed; 0 without values.
+pub fn percentile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = (share.clamp(0.0, 1.0) * sorted.len() as f64).ceil() as usize;
+    sorted.get(place.max(1) - 1).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn standing(places: &[usize], expected: usize) -> Standing {
+        Standing { places: places.to_vec(), expected }
+    }
+
+    #[test]
+    fn b_10_the_numbers_are_those_that_everybody_uses() {
+        let all = [standing(&[1], 1), standing(&[2, 4], 2), standing(&[], 1), standing(&[5], 4)];
+        assert_eq!(hit_at(&all, 1), 0.25);
+        assert_eq!(hit_at(&all, 4), 0.5);
+        assert_eq!(hit_at(&all, 5), 0.75);
+        assert_eq!(recall_at(&all, 3), (1.0 + 0.5) / 4.0);
+        assert_eq!(recall_at(&all, 5), (1.0 + 1.0 + 0.25) / 4.0);
+        assert_eq!(mean_reciprocal_rank(&all), (1.0 + 0.5 + 0.2) / 4.0);
+    }
+
+    #[test]
+    fn nothing_asked_is_nothing_found() {
+        assert_eq!((hit_at(&[], 5), recall_at(&[], 5), mean_reciprocal_rank(&[])), (0.0, 0.0, 0.0));
+        assert_eq!(recall_at(&[standing(&[], 0)], 5), 0.0);
+        assert_eq!(percentile(&[], 0.5), 0.0);
+    }
+
+    #[test]
+    fn a_standing_is_where_the_expected_are() {
+        let same = |item: &char, wanted: &char| item == wanted;
+        assert_eq!(Standing::of(&['a', 'b', 'c'], &['c', 'a', 'x'], same), standing(&[1, 3], 3));
+        // One item that is two of the expected stands for both.
+        let any = |_: &char, _: &char| true;
+        assert_eq!(Standing::of(&['a'], &['p', 'q'], any), standing(&[1, 1], 2));
+        assert_eq!(Standing::of(&[], &['p'], any), standing(&[], 1));
+    }
+
+    #[test]
+    fn a_percentile_is_one_of_the_values() {
+        let values = [4.0, 1.0, 3.0, 2.0];
+        assert_eq!(percentile(&values, 0.5), 2.0);
+        assert_eq!(percentile(&values, 0.95), 4.0);
+        assert_eq!(percentile(&values, 0.0), 1.0);
+        assert_eq!(percentile(&values, 7.0), 4.0);
+        assert_eq!(percentile(&[9.0], 0.5), 9.0);
+    }
+
+    proptest! {
+        #[test]
+        fn more_room_never_makes_it_worse(places in prop::collection::vec(prop::option::of(1usize..20), 1..30), k in 1usize..20) {
+            let all: Vec<Standing> =
+                places.iter().map(|place| Standing { places: place.iter().copied().collect(), expected: 1 }).collect();
+            prop_assert!(hit_at(&all, k) <= hit_at(&all, k + 1));
+            prop_assert!(recall_at(&all, k) <= recall_at(&all, k + 1));
+            // With one expected each, the reciprocal lies between the first place and any place.
+            let reciprocal = mean_reciprocal_rank(&all);
+            prop_assert!(hit_at(&all, 1) <= reciprocal + 1e-12 && reciprocal <= hit_at(&all, 20) + 1e-12);
+        }
+
+        #[test]
+        fn so_many_values_do_not_exceed_a_percentile(values in prop::collection::vec(-1e6f64..1e6, 1..50), share in 0.0f64..=1.0) {
+            let found = percentile(&values, share);
+            prop_assert!(values.contains(&found));
+            let within = values.iter().filter(|value| **value <= found).count();
+            prop_assert!(within as f64 >= share * values.len() as f64 - 1e-9);
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! How good recall is on the person's own notes (B-10): questions whose answer is known, asked the way every question
+//! is. What comes out is kept as numbers only, a line for each time.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, BufRead};
+use std::path::Path;
+use std::time::Instant;
+
+use rekindle_core::hash::ContentHash;
+use rekindle_core::recall::document::{Document, Source};
+use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::score::{self, Standing};
+use rekindle_core::recall::select::MOST;
+use rekindle_core::text::normal::normalised;
+use rekindle_core::time::{Timestamp, iso};
+use serde::{Deserialize, Serialize};
+
+use super::ask::{Degraded, Request, ask};
+use super::search::Rules;
+use super::upkeep;
+use super::usage::Usage;
+use crate::disk::{BackwardLines, Lines};
+use crate::index::{Embedder, Index, Snapshot};
+use crate::vault::Vault;
+
+/// A question, and what should be found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pair {
+    /// What is asked.
+    pub query: String,
+    /// Ids of documents or paths of files.
+    pub expect: Vec<String>,
+    /// The project it is asked in; without one, the project at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+}
+
+/// Why pairs could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum PairsError {
+    /// A line is no pair.
+    #[error("line {line}: {why}")]
+    Line {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// There is none.
+    #[error("there are no pairs in it")]
+    Empty,
+    /// The system refused.
+    #[error("it could not be read: {0}")]
+    Input(#[from] io::Error),
+}
+
+/// Reads pairs, a line of JSON each; empty lines are passed over.
+pub fn read_pairs(input: impl BufRead) -> Result<Vec<Pair>, PairsError> {
+    let mut pairs = Vec::new();
+    for (number, line) in input.split(b'\n').enumerate() {
+        let line = line?;
+        let wrong = |why: &str| PairsError::Line { line: number + 1, why: why.to_owned() };
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let pair: Pair = serde_json::from_slice(&line).map_err(|error| wrong(&shortened(&error)))?;
+        if pair.query.trim().is_empty() {
+            return Err(wrong("`query` is empty"));
+        }
+        if pair.expect.is_empty() {
+            return Err(wrong("`expect` names nothing"));
+        }
+        pairs.push(pair);
+    }
+    if pairs.is_empty() { Err(PairsError::Empty) } else { Ok(pairs) }
+}
+
+/// Every pair is a line of its own, so the line that the parser counts is always 1 and would mislead.
+fn shortened(error: &serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column", " at column")
+}
+
+/// Pairs that were made from the notes.
+#[derive(Clone, Debug, Default)]
+pub struct Made {
+    /// The pairs.
+    pub pairs: Vec<Pair>,
+    /// Memories that make no pair: their title is all they say, or another says the same.
+    pub skipped: usize,
+}
+
+/// Makes at most `limit` pairs: the title of a memory should find it. Which memories are taken depends on their ids
+/// alone, so that the same notes give the same pairs, and a new memory changes little.
+pub fn make_pairs(snapshot: &Snapshot, limit: usize) -> Made {
+    let memories: Vec<Document> = visible(snapshot)
+        .filter(|document| matches!(document.source, Source::Entry | Source::Skill) && document.active)
+        .collect();
+    let mut said: HashMap<String, usize> = HashMap::new();
+    for document in &memories {
+        *said.entry(normalised(&document.text)).or_default() += 1;
+    }
+    let is_fit = |document: &&Document| {
+        let text = normalised(&document.text);
+        let title = normalised(&document.title);
+        !title.is_empty() && text != title && said.get(&text) == Some(&1)
+    };
+    let mut fit: Vec<&Document> = memories.iter().filter(is_fit).collect();
+    let skipped = memories.len() - fit.len();
+    fit.sort_by_cached_key(|document| ContentHash::of(document.id.as_bytes()).bytes());
+    let pair = |document: &Document| Pair {
+        query: document.title.trim_end_matches('…').to_owned(),
+        expect: vec![document.id.clone()],
+        project: document.project.as_ref().map(|project| project.as_str().to_owned()),
+    };
+    Made { pairs: fit.into_iter().take(limit).map(pair).collect(), skipped }
+}
+
+/// Every document that no later one replaced.
+fn visible(snapshot: &Snapshot) -> impl Iterator<Item = Document> {
+    let visible = snapshot.columns(|_| true).visible;
+    let numbers = (0..snapshot.len()).filter(move |number| visible.get(*number as usize) == Some(&true));
+    numbers.filter_map(|number| snapshot.document(number))
+}
+
+/// What is asked, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking<'a> {
+    /// The notes.
+    pub vault: &'a Vault,
+    /// The index.
+    pub index: &'a Index,
+    /// The model; without one, words alone decide.
+    pub embedder: Option<Embedder<'a>>,
+    /// What helped before.
+    pub usage: &'a Usage,
+    /// What decides the order. The project is that of each pair, if it has one.
+    pub rules: Rules<'a>,
+    /// How many hits are looked at.
+    pub k: usize,
+}
+
+/// Where the pairs came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// The titles of the memories.
+    Titles,
+    /// A file.
+    File,
+}
+
+/// One measurement: a line of the history. Numbers only, no word of the notes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// When.
+    pub at: String,
+    /// Where the pairs came from.
+    pub from: Origin,
+    /// How many questions.
+    pub pairs: usize,
+    /// How many hits were looked at.
+    pub k: usize,
+    /// The share of questions whose best hit was right.
+    pub hit_at_1: f64,
+    /// The share with a right one among the hits.
+    pub hit_at_k: f64,
+    /// The share of all right ones that was among the hits.
+    pub recall_at_k: f64,
+    /// The mean reciprocal rank among the hits.
+    pub mrr: f64,
+    /// Questions where recall would have said nothing.
+    pub silent: usize,
+    /// Those of them where a right one was among the hits.
+    pub hidden: usize,
+    /// What an answer took, in the middle.
+    pub p50_ms: f64,
+    /// What all but one in twenty took at most.
+    pub p95_ms: f64,
+    /// Documents in the index.
+    pub documents: usize,
+    /// Windows of text in it.
+    pub windows: usize,
+    /// Windows without a vector.
+    pub pending: usize,
+    /// Its bytes.
+    pub bytes: usize,
+    /// The model that the answers were made with; empty if words alone decided.
+    pub model: String,
+    /// What the answers may have missed.
+    pub degraded: Vec<Degraded>,
+}
+
+/// A question without a right one among its hits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Miss {
+    /// What was asked.
+    pub query: String,
+    /// What should have been found.
+    pub expect: Vec<String>,
+    /// What was found first.
+    pub instead: Option<String>,
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The numbers.
+    pub run: Run,
+    /// The questions that failed.
+    pub misses: Vec<Miss>,
+    /// What was expected and is in no note.
+    pub unknown: Vec<String>,
+}
+
+/// Asks every question and scores the answers.
+pub fn measure(
+    asking: &Asking<'_>,
+    snapshot: &Snapshot,
+    from: Origin,
+    pairs: &[Pair],
+    at: Timestamp,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Measured, upkeep::Error> {
+    let folder = asking.vault.folder_name();
+    let (mut standings, mut times, mut misses) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut silent, mut hidden, mut degraded) = (0, 0, Vec::new());
+    for (done, pair) in pairs.iter().enumerate() {
+        progress(done, pairs.len());
+        let rules = Rules { project: pair.project.as_deref().or(asking.rules.project), ..asking.rules };
+        let request = Request {
+            prompt: &pair.query,
+            rewritten: None,
+            filters: &Filters::default(),
+            rules,
+            k: asking.k.min(MOST),
+            anyway: true,
+            held: &HashSet::new(),
+        };
+        let start = Instant::now();
+        let answer = ask(asking.vault, asking.index, asking.embedder, asking.usage, &request)?;
+        times.push(start.elapsed().as_secs_f64() * 1000.0);
+        let hits: Vec<&Document> = answer.selection.hits.iter().map(|hit| &hit.document).collect();
+        let standing =
+            Standing::of(&hits, &pair.expect, |hit, name| is_named(&hit.id, &hit.path, name, &folder));
+        if answer.decision.is_some_and(|decision| decision.silent()) {
+            silent += 1;
+            hidden += usize::from(standing.is_hit(asking.k));
+        }
+        if !standing.is_hit(asking.k) {
+            let instead = hits.first().map(|hit| hit.id.clone());
+            misses.push(Miss { query: pair.query.clone(), expect: pair.expect.clone(), instead });
+        }
+        standings.push(standing);
+        for reason in answer.degraded {
+            if !degraded.contains(&reason) {
+                degraded.push(reason);
+            }
+        }
+    }
+    progress(pairs.len(), pairs.len());
+    let size = snapshot.size();
+    let space = asking.embedder.map(|embedder| embedder.space());
+    let model = space.filter(|space| snapshot.is_of(space)).map(|space| space.model);
+    let run = Run {
+        at: iso(at),
+        from,
+        pairs: pairs.len(),
+        k: asking.k,
+        hit_at_1: rounded(score::hit_at(&standings, 1), 4),
+        hit_at_k: rounded(score::hit_at(&standings, asking.k), 4),
+        recall_at_k: rounded(score::recall_at(&standings, asking.k), 4),
+        mrr: rounded(score::mean_reciprocal_rank(&standings), 4),
+        silent,
+        hidden,
+        p50_ms: rounded(score::percentile(&times, 0.5), 3),
+        p95_ms: rounded(score::percentile(&times, 0.95), 3),
+        documents: size.documents,
+        windows: size.windows,
+        pending: size.pending,
+        bytes: size.bytes,
+        model: model.unwrap_or_default(),
+        degraded,
+    };
+    Ok(Measured { run, misses, unknown: unknown(snapshot, pairs, &folder) })
+}
+
+/// Whether a person who wrote `name` means this document: by its id, or by its file, below the notes or the vault.
+fn is_named(id: &str, path: &str, name: &str, folder: &str) -> bool {
+    let below = |path: &str| path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) == Some(name);
+    id == name || path == name || below(path)
+}
+
+/// What is expected although nothing is called that: a pair that can only fail.
+fn unknown(snapshot: &Snapshot, pairs: &[Pair], folder: &str) -> Vec<String> {
+    let mut names: HashSet<String> = HashSet::new();
+    for document in visible(snapshot) {
+        names.extend([document.id, document.path]);
+    }
+    let is_known = |name: &str| names.contains(name) || names.contains(&format!("{folder}/{name}"));
+    let mut unknown: Vec<String> =
+        pairs.iter().flat_map(|pair| &pair.expect).filter(|name| !is_known(name)).cloned().collect();
+    unknown.sort_unstable();
+    unknown.dedup();
+    unknown
+}
+
+/// A number as short as it is meant.
+fn rounded(value: f64, digits: i32) -> f64 {
+    let scale = 10f64.powi(digits);
+    (value * scale).round() / scale
+}
+
+/// Adds a measurement to the history.
+pub fn record(path: &Path, run: &Run) -> io::Result<()> {
+    let text = serde_json::to_string(run)?;
+    Lines::open(path)?.append(&format!("{text}\n"), true)
+}
+
+/// The measurements, the newest first. A line that cannot be read is passed over.
+pub fn history(path: &Path) -> io::Result<impl Iterator<Item = Run>> {
+    let lines = BackwardLines::open(path)?.into_iter().flatten();
+    Ok(lines.filter_map(|line| serde_json::from_slice(&line.ok()?).ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        read_pairs(text.as_bytes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn b_10_a_line_that_is_no_pair_is_named() {
+        let good = r#"{"query": "q", "expect": ["m-1"]}"#;
+        assert_eq!(refused(""), "there are no pairs in it");
+        assert!(refused(&format!("{good}\n\nnot json\n")).starts_with("line 3: expected ident at column"));
+        assert_eq!(refused(r#"{"query": " ", "expect": ["m-1"]}"#), "line 1: `query` is empty");
+        assert_eq!(refused(r#"{"query": "q", "expect": []}"#), "line 1: `expect` names nothing");
+        assert!(refused(r#"{"query": "q"}"#).contains("missing field `expect`"));
+        assert!(refused(r#"{"query": "q", "expected": ["m-1"]}"#).contains("unknown field `expected`"));
+        assert!(matches!(read_pairs(&b"\xff\xfe\n"[..]), Err(PairsError::Line { line: 1, .. })));
+    }
+
+    #[test]
+    fn a_document_goes_by_its_id_and_by_its_file() {
+        let named = |name: &str| is_named("m-1", "Vault/fix/a.md", name, "Vault");
+        assert!(named("m-1") && named("Vault/fix/a.md") && named("fix/a.md"));
+        assert!(!named("a.md") && !named("m-2") && !named("/fix/a.md") && !named(""));
+    }
+
+    #[test]
+    fn the_history_is_read_back_newest_first_past_what_is_no_line_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("eval.jsonl");
+        assert_eq!(history(&path).unwrap().count(), 0);
+        let runs = [run(0.5, vec![]), run(0.75, vec![Degraded::Pending])];
+        record(&path, &runs[0]).unwrap();
+        Lines::open(&path).unwrap().append("{\"at\": 1}\n", false).unwrap();
+        record(&path, &runs[1]).unwrap();
+        let read: Vec<Run> = history(&path).unwrap().collect();
+        assert_eq!(read, [runs[1].clone(), runs[0].clone()]);
+    }
+
+    fn run(hit: f64, degraded: Vec<Degraded>) -> Run {
+        Run {
+            at: "2026-11-15T02:13:08Z".into(),
+            from: Origin::Titles,
+            pairs: 3,
+            k: 5,
+            hit_at_1: hit,
+            hit_at_k: 1.0,
+            recall_at_k: 1.0,
+            mrr: 0.9,
+            silent: 1,
+            hidden: 1,
+            p50_ms: 1.5,
+            p95_ms: 2.25,
+            documents: 9,
+            windows: 11,
+            pending: 0,
+            bytes: 4096,
+            model: "builtin/x@0123".into(),
+            degraded,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pairs_are_read_as_they_are_written(query in "[^\\s].{0,40}", expect in prop::collection::vec(".{0,20}", 1..4), project in prop::option::of(".{0,9}")) {
+            let pair = Pair { query, expect, project };
+            let line = serde_json::to_string(&pair).unwrap();
+            prop_assert_eq!(read_pairs(format!("\n{line}\r\n{line}").as_bytes()).unwrap(), vec![pair.clone(), pair]);
+        }
+
+        #[test]
+        fn any_bytes_are_pairs_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(pairs) = read_pairs(&bytes[..]) {
+                prop_assert!(!pairs.is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! `rekindle eval`
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rekindle_core::recall::select::{MOST, USUAL};
+use rekindle_core::scope::ProjectId;
+use rekindle_core::text;
+use rekindle_engine::index::{Embedder, Snapshot};
+use rekindle_engine::recall::eval::{self, Asking, Measured, Origin, Pair, PairsError, Run};
+use rekindle_engine::recall::log::Log;
+use rekindle_engine::recall::search::Rules;
+use rekindle_engine::recall::usage::{Said, Usage};
+use serde_json::{Value, json};
+
+use super::recall::method;
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Progress, Style, column, size};
+
+/// Measure how well recall finds your own memories
+#[derive(Args)]
+#[command(after_help = "\
+Asks questions whose answer is known, the way `rekindle recall` asks, and counts how often the right memory comes
+first (hit@1), among the first ones (hit@5) and how far up it stands (MRR). Where recall would rather stay silent it
+looks all the same, and counts how often silence would have hidden the right one.
+
+Without --pairs every memory is asked for by its title; those that say no more than their title are left out. A file
+has a line for each question; `expect` names ids or files, and `project` may name the project it is asked in:
+
+  {\"query\": \"which port does staging use?\", \"expect\": [\"personal-private/fix/staging-port.md\"]}
+
+Each run adds a line of numbers, and no word of yours, to eval.jsonl in the state folder.
+
+Examples:
+  rekindle eval
+  rekindle eval --pairs questions.jsonl --k 3
+  rekindle eval --limit 1000 --json
+  rekindle eval --history")]
+pub(crate) struct Eval {
+    /// Questions and what they should find; - for stdin
+    #[arg(long, value_name = "FILE")]
+    pairs: Option<PathBuf>,
+    /// How many memories an answer has, up to 10
+    #[arg(long, short = 'k', default_value_t = USUAL, value_name = "N")]
+    k: usize,
+    /// How many questions at most; 200 if they are made from titles, all of a file
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// List earlier runs instead
+    #[arg(long, conflicts_with_all = ["pairs", "limit"])]
+    history: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// So many questions are made from titles.
+const MADE: usize = 200;
+/// So many questions that failed are shown.
+const SHOWN_MISSES: usize = 5;
+
+impl Eval {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        if self.history {
+            return self.list(context);
+        }
+        if self.k == 0 || self.k > MOST {
+            return Err(Failure::usage(format!("--k is from 1 to {MOST}, not {}", self.k)));
+        }
+        if !context.settings.config.memory.enabled {
+            return Err(Failure::new(
+                "memory is switched off by memory.enabled, so there is nothing to measure",
+            )
+            .hint("`-c memory.enabled=true` measures it all the same"));
+        }
+        let (vault, model, index) = (context.vault()?, context.model_if_any(), context.index());
+        let Some(snapshot) = index.open()? else {
+            return Err(Failure::new("there is no index yet, so there is nothing to measure")
+                .hint("`rekindle reindex` makes it from your notes"));
+        };
+        let (from, pairs, skipped) = self.pairs(context, &snapshot)?;
+        let usage = Usage::read(&context.places.usage());
+        let settings = &context.settings.config.recall;
+        let asking = Asking {
+            vault: &vault,
+            index: &index,
+            embedder: model.as_ref().map(|model| Embedder::new(model.name(), model)),
+            usage: &usage,
+            rules: Rules {
+                method: method(context),
+                decay: settings.decay,
+                include_inbox: false,
+                project: context.project_id().map(ProjectId::as_str),
+                all_projects: false,
+                inactive: false,
+                until: None,
+                now: context.now.timestamp().as_second(),
+            },
+            k: self.k,
+        };
+        let mut progress = Progress::new("asking");
+        let mut show = |done: usize, of: usize| progress.show("asking", done, of);
+        let now = context.now.timestamp();
+        let measured = eval::measure(&asking, &snapshot, from, &pairs, now, &mut show);
+        progress.end();
+        let measured = measured?;
+        self.report(context, &measured, skipped)?;
+        // Last: a run that nobody saw does not count.
+        if let Err(error) = eval::record(&context.places.evaluations(), &measured.run) {
+            context.out.warn(format!("the run could not be added to the history: {error}"));
+        }
+        Ok(())
+    }
+
+    /// The questions, and how many memories made none.
+    fn pairs(
+        &self,
+        context: &Context<'_>,
+        snapshot: &Snapshot,
+    ) -> Result<(Origin, Vec<Pair>, usize), Failure> {
+        if let Some(file) = &self.pairs {
+            let mut pairs = read(file, &context.cwd)?;
+            pairs.truncate(self.limit.unwrap_or(usize::MAX));
+            return Ok((Origin::File, some(pairs)?, 0));
+        }
+        let made = eval::make_pairs(snapshot, self.limit.unwrap_or(MADE));
+        if made.pairs.is_empty() && self.limit != Some(0) {
+            let what = match made.skipped {
+                0 => "there is no memory to ask for yet".to_owned(),
+                skipped => {
+                    format!(
+                        "no memory can be asked for by its title: {skipped} say no more than it, or the same"
+                    )
+                }
+            };
+            return Err(
+                Failure::new(what).hint("`--pairs FILE` asks questions of your own; `--help` shows one")
+            );
+        }
+        Ok((Origin::Titles, some(made.pairs)?, made.skipped))
+    }
+
+    fn report(&self, context: &Context<'_>, measured: &Measured, skipped: usize) -> Result<(), Failure> {
+        let out = context.out;
+        let (run, lived) = (&measured.run, lived(context)?);
+        if self.json {
+            let mut report = serde_json::to_value(run).map_err(Failure::new)?;
+            if let Some(report) = report.as_object_mut() {
+                report.insert("skipped".into(), json!(skipped));
+                report.insert("unknown".into(), json!(measured.unknown));
+                report.insert("misses".into(), json!(measured.misses));
+                report.insert("lived".into(), lived.json());
+            }
+            return out.json(&report);
+        }
+        let row = |name: &str, value: String| {
+            out.line(format!("{}  {value}", out.styled(Style::Dim, column(name, 10))))
+        };
+        let from = match (run.from, skipped) {
+            (Origin::File, _) => "from a file".to_owned(),
+            (Origin::Titles, 0) => "made from titles".to_owned(),
+            (Origin::Titles, skipped) => format!("made from titles, {skipped} memories left out"),
+        };
+        row("questions", format!("{} {from}", run.pairs))?;
+        row("hit@1", format!("{:.3}", run.hit_at_1))?;
+        if run.k > 1 {
+            row(&format!("hit@{}", run.k), format!("{:.3}", run.hit_at_k))?;
+        }
+        if run.from == Origin::File {
+            row(&format!("recall@{}", run.k), format!("{:.3}", run.recall_at_k))?;
+        }
+        row("MRR", format!("{:.3}", run.mrr))?;
+        row("silence", format!("{} of {}, {} of them hid the right one", run.silent, run.pairs, run.hidden))?;
+        row(
+            "time",
+            format!("{:.1} ms in the middle, {:.1} ms for the slowest twentieth", run.p50_ms, run.p95_ms),
+        )?;
+        row("index", format!("{} documents in {} windows, {}", run.documents, run.windows, size(run.bytes)))?;
+        row("model", if run.model.is_empty() { "none".into() } else { run.model.clone() })?;
+        row("lived", lived.text())?;
+        for miss in measured.misses.iter().take(SHOWN_MISSES) {
+            let query = text::admit(&miss.query).text.replace('\n', " ");
+            row("missed", format!("{query} ({})", miss.expect.join(", ")))?;
+        }
+        if measured.misses.len() > SHOWN_MISSES {
+            row("", format!("and {} more; --json has all", measured.misses.len() - SHOWN_MISSES))?;
+        }
+        for name in measured.unknown.iter().take(SHOWN_MISSES) {
+            out.warn(format!("nothing is called {name}, so it cannot be found"));
+        }
+        for degraded in &run.degraded {
+            out.warn(degraded.explain());
+        }
+        Ok(())
+    }
+
+    fn list(&self, context: &Context<'_>) -> Result<(), Failure> {
+        let out = context.out;
+        let runs: Vec<Run> = eval::history(&context.places.evaluations())?.collect();
+        if self.json {
+            return out.json(&runs);
+        }
+        if runs.is_empty() {
+            out.note("Nothing was measured yet. `rekindle eval` does it.");
+            return Ok(());
+        }
+        let head = "when                  asked  hit@1  hit@k   k  MRR    silent  hidden  p50 ms  p95 ms  documents  size      model";
+        out.line(out.styled(Style::Dim, head))?;
+        for run in runs {
+            let name = run.model.split('@').next().unwrap_or_default();
+            let asked = format!("{}{}", run.pairs, if run.from == Origin::File { "f" } else { "" });
+            out.line(format!(
+                "{}  {asked:>5}  {:.3}  {:.3}  {:>2}  {:.3}  {:>6}  {:>6}  {:>6.1}  {:>6.1}  {:>9}  {}  {}",
+                column(&run.at, 20),
+                run.hit_at_1,
+                run.hit_at_k,
+                run.k,
+                run.mrr,
+                run.silent,
+                run.hidden,
+                run.p50_ms,
+                run.p95_ms,
+                run.documents,
+                column(&size(run.bytes), 8),
+                if name.is_empty() { "none" } else { name },
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+/// What is asked has to be something.
+fn some(pairs: Vec<Pair>) -> Result<Vec<Pair>, Failure> {
+    if pairs.is_empty() { Err(Failure::usage("--limit 0 leaves nothing to ask")) } else { Ok(pairs) }
+}
+
+fn read(file: &Path, cwd: &Path) -> Result<Vec<Pair>, Failure> {
+    let is_stdin = file == Path::new("-");
+    let (name, read) = if is_stdin {
+        ("stdin".to_owned(), eval::read_pairs(io::stdin().lock()))
+    } else {
+        let path = cwd.join(file);
+        let opened = File::open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Failure::usage(format!("there is no file {}", path.display())),
+            _ => Failure::usage(format!("{} could not be read: {error}", path.display())),
+        })?;
+        (path.display().to_string(), eval::read_pairs(BufReader::new(opened)))
+    };
+    read.map_err(|error| match error {
+        PairsError::Line { .. } | PairsError::Empty => Failure::usage(format!("{name}: {error}"))
+            .hint("`rekindle eval --help` shows what a line looks like"),
+        PairsError::Input(_) => Failure::usage(format!("{name}: {error}")),
+    })
+}
+
+/// What recall did for real so far: shown to a person, put into a prompt, and what was said about it. These are not the
+/// same, and none of them is quality.
+struct Lived {
+    shown: usize,
+    injected: usize,
+    said: Said,
+}
+
+fn lived(context: &Context<'_>) -> Result<Lived, Failure> {
+    let said = Usage::said(&context.places.usage());
+    let mut lived = Lived { shown: 0, injected: 0, said };
+    for line in Log::at(&context.places.logs()).read()? {
+        let count = line["results"].as_array().map_or(0, Vec::len);
+        match line["by"].as_str() {
+            Some("command") => lived.shown += count,
+            _ => lived.injected += count,
+        }
+    }
+    Ok(lived)
+}
+
+impl Lived {
+    fn json(&self) -> Value {
+        json!({"shown": self.shown, "injected": self.injected, "feedback": self.said})
+    }
+
+    fn text(&self) -> String {
+        let Said { good, wrong, stale } = self.said;
+        format!(
+            "{} shown, {} injected; {good} said to help, {wrong} to mislead, {stale} to be outdated",
+            self.shown, self.injected
+        )
+    }
+}
