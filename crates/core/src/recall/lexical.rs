@@ -79,8 +79,9 @@ pub fn score(columns: &Columns, postings: &[Postings]) -> Lexical {
         }
         for (document, _) in &visible {
             let at = *document as usize;
-            for place in at.saturating_sub(1)..(at + 2).min(count) {
-                let times = std::mem::take(&mut times_there[place]);
+            let around = at.saturating_sub(1)..(at + 2).min(count);
+            for (times, place) in times_there[around.clone()].iter_mut().zip(around) {
+                let times = std::mem::take(times);
                 if times > 0.0 {
                     scores.context[place] += weight(idf_own, times, shape.contexts[place], shape.context);
                 }
