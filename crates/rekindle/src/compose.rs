@@ -123,8 +123,9 @@ impl<'a> Context<'a> {
     }
 
     /// Brings what was just changed into the index. The change itself is done and stays done, whatever happens here.
-    pub(crate) fn settle(&self) {
-        if !self.changing.get() {
+    /// After a failure there may still be something that was written before it, but no index is made for that.
+    pub(crate) fn settle(&self, succeeded: bool) {
+        if !self.changing.get() || (!succeeded && !self.places.index().exists()) {
             return;
         }
         let (Some(model), Ok(vault)) = (self.model_if_any(), self.vault()) else { return };

@@ -1,7 +1,7 @@
 //! From the order of everything to the few that are shown: what was asked for, each thing once, the trusted before the
 //! doubtful, and never more than a prompt can bear.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde::Serialize;
 
@@ -86,13 +86,14 @@ impl Selection {
 }
 
 /// Chooses among what was found, best first. `usage` says how often a document helped (REC-08), `held` whether the
-/// session has it already.
+/// session has it already, `asked` are the terms of the question.
 pub fn select(
     found: impl Iterator<Item = (Ranked, Document)>,
     filters: &Filters,
     k: usize,
     usage: impl Fn(&str) -> f32,
     held: impl Fn(&Document) -> bool,
+    asked: &BTreeSet<u64>,
 ) -> Selection {
     let k = k.min(MOST);
     let mut selection = Selection::default();
@@ -125,7 +126,7 @@ pub fn select(
     let verdicts = {
         let candidates: Vec<Candidate<'_>> =
             pool.iter().map(|hit| Candidate { document: &hit.document, score: hit.ranked.score }).collect();
-        trust::pass(&candidates)
+        trust::pass(&candidates, asked)
     };
     let mut kept = Vec::with_capacity(pool.len());
     for (mut hit, verdict) in pool.into_iter().zip(verdicts) {
@@ -209,7 +210,7 @@ mod tests {
     }
 
     fn plain(found: Vec<(Ranked, Document)>, k: usize) -> Selection {
-        select(found.into_iter(), &Filters::default(), k, |_| 0.0, |_| false)
+        select(found.into_iter(), &Filters::default(), k, |_| 0.0, |_| false, &BTreeSet::new())
     }
 
     #[test]
@@ -233,7 +234,7 @@ mod tests {
         let mut pair = found(2, |n| format!("alpha beta {n}x"));
         pair[1].0.score = pair[0].0.score * 0.97;
         let helped = |id: &str| if id == "d00001" { 0.6 } else { 0.0 };
-        let selection = select(pair.into_iter(), &Filters::default(), 5, helped, |_| false);
+        let selection = select(pair.into_iter(), &Filters::default(), 5, helped, |_| false, &BTreeSet::new());
         assert_eq!(ids(&selection), ["d00001", "d00000"]);
         assert!(selection.hits[0].ranked.factors.usage > 1.0);
     }
@@ -241,15 +242,28 @@ mod tests {
     #[test]
     fn rec_10_filters_reach_past_the_best() {
         let filters = Filters { groups: vec!["odd".into()], ..Filters::default() };
-        let selection = select(found(60, |n| format!("t {n}")).into_iter(), &filters, 3, |_| 0.0, |_| false);
+        let selection = select(
+            found(60, |n| format!("t {n}")).into_iter(),
+            &filters,
+            3,
+            |_| 0.0,
+            |_| false,
+            &BTreeSet::new(),
+        );
         assert_eq!(ids(&selection), ["d00001", "d00003", "d00005"]);
     }
 
     #[test]
     fn what_the_session_holds_is_not_shown_again() {
         let held = |document: &Document| document.id == "d00000";
-        let selection =
-            select(found(3, |n| format!("t {n}")).into_iter(), &Filters::default(), 5, |_| 0.0, held);
+        let selection = select(
+            found(3, |n| format!("t {n}")).into_iter(),
+            &Filters::default(),
+            5,
+            |_| 0.0,
+            held,
+            &BTreeSet::new(),
+        );
         assert_eq!(ids(&selection), ["d00001", "d00002"]);
         assert_eq!(selection.dropped[0].rule, Rule::Held);
     }

@@ -52,8 +52,9 @@ pub struct Verdict {
     pub factor: f32,
 }
 
-/// Looks at the hits, best first.
-pub fn pass(candidates: &[Candidate<'_>]) -> Vec<Verdict> {
+/// Looks at the hits, best first. `asked` are the terms of the question: a hit that says the very number that was asked for
+/// is not contradicted by one that says another.
+pub fn pass(candidates: &[Candidate<'_>], asked: &BTreeSet<u64>) -> Vec<Verdict> {
     let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
     let words: Vec<Words> = candidates.iter().map(|candidate| Words::of(&candidate.document.text)).collect();
     let mut verdicts: Vec<Verdict> = candidates
@@ -80,6 +81,9 @@ pub fn pass(candidates: &[Candidate<'_>]) -> Vec<Verdict> {
             }
             let (loser, winner) =
                 if stands_above(candidates[a].document, candidates[b].document) { (b, a) } else { (a, b) };
+            if !words[loser].telling.is_disjoint(asked) {
+                continue;
+            }
             let (loses, wins) = (candidates[loser].document, candidates[winner].document);
             verdicts[loser].doubts.push(Doubt::Contradicted { by: wins.id.clone() });
             verdicts[loser].factor *= CONTRADICTED;
@@ -116,7 +120,9 @@ impl Words {
         terms::each_term(text, |term| {
             let hash = terms::hash(term.text);
             all.insert(hash);
-            if term.text.bytes().any(|byte| byte.is_ascii_digit()) {
+            // A name with a digit in it is a subject of its own; a number is what is said about one.
+            let digits = term.text.bytes().any(|byte| byte.is_ascii_digit());
+            if digits && !term.text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
                 telling.insert(hash);
             }
         });
@@ -185,7 +191,7 @@ mod tests {
     fn judged(documents: &[Document]) -> Vec<Verdict> {
         let candidates: Vec<_> =
             documents.iter().map(|document| Candidate { document, score: 1.0 }).collect();
-        pass(&candidates)
+        pass(&candidates, &BTreeSet::new())
     }
 
     #[test]
@@ -212,6 +218,21 @@ mod tests {
     }
 
     #[test]
+    fn rec_06_what_was_asked_for_by_its_number_is_not_doubted() {
+        let seven =
+            document("seven", "Topic 7 of the handbook is about the release train.", true, "2026-01-01");
+        let eight =
+            document("eight", "Topic 8 of the handbook is about the release train.", true, "2026-02-01");
+        let candidates =
+            [Candidate { document: &seven, score: 1.0 }, Candidate { document: &eight, score: 0.9 }];
+        assert!(!pass(&candidates, &BTreeSet::new())[0].doubts.is_empty());
+        assert!(pass(&candidates, &BTreeSet::from([terms::hash("7")]))[0].doubts.is_empty());
+        let a = document("a", "Module parser3 owns the grammar of the config files.", true, "2026-01-01");
+        let b = document("b", "Module parser4 owns the grammar of the config files.", true, "2026-02-01");
+        assert!(judged(&[a, b]).iter().all(|verdict| verdict.doubts.is_empty()));
+    }
+
+    #[test]
     fn different_subjects_and_equal_statements_do_not_contradict() {
         let a = document("a", "Staging Postgres listens on port 5432.", true, "2026-01-01");
         let b = document("b", "Redis for the queue needs version 7 or later.", true, "2026-02-01");
@@ -226,8 +247,8 @@ mod tests {
         guess.confidence = Some(Confidence::Low);
         let sure = document("sure", "Builds are cached under target", true, "2026-01-01");
         let weak = [Candidate { document: &sure, score: 1.0 }, Candidate { document: &guess, score: 0.5 }];
-        assert!(pass(&weak)[1].dropped);
+        assert!(pass(&weak, &BTreeSet::new())[1].dropped);
         let strong = [Candidate { document: &guess, score: 1.0 }, Candidate { document: &sure, score: 0.9 }];
-        assert!(!pass(&strong)[0].dropped);
+        assert!(!pass(&strong, &BTreeSet::new())[0].dropped);
     }
 }

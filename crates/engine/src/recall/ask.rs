@@ -158,6 +158,7 @@ pub fn ask(
         request.k,
         |id| usage.strength(id),
         |document| request.held.contains(&document.id),
+        &found.terms.iter().map(|(term, _)| term.hash).collect(),
     );
     let numbers: Vec<u32> = selection.hits.iter().map(|hit| hit.ranked.document).collect();
     let decision = judge(&found, embedder, &numbers);

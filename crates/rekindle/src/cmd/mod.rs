@@ -76,8 +76,7 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
     };
     let context = Context::new(&cli.global, out)?;
     let done = run_in(&context, command);
-    // Also after a failure: what was written before it is written.
-    context.settle();
+    context.settle(done.is_ok());
     done
 }
 
