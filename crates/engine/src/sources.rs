@@ -210,35 +210,35 @@ impl<'a> Reader<'a> {
         if !collect::is_wanted(path, &self.vault_folder) {
             return (unit(None, Vec::new()), None);
         }
-        match self.stamped(path) {
-            Ok(Some((stamp, Ok(documents)))) => (unit(Some(stamp), documents), None),
-            Ok(Some((stamp, Err(what)))) => (unit(Some(stamp), Vec::new()), Some(what)),
+        match self.bytes(path) {
+            Ok(Some((stamp, bytes))) => match self.documents(path, &stamp, bytes) {
+                Ok(documents) => (unit(Some(stamp), documents), None),
+                // With its stamp it is not read again and again.
+                Err(what) => (unit(Some(stamp), Vec::new()), Some(what)),
+            },
             Ok(None) => (unit(None, Vec::new()), None),
             Err(error) => (unit(None, Vec::new()), Some(format!("it could not be read: {error}"))),
         }
     }
 
-    /// `None` if there is no such file. One that is no text keeps its stamp, so that it is not read again and again.
-    fn stamped(&self, path: &str) -> io::Result<Option<(Stamp, Result<Vec<Document>, String>)>> {
+    /// `None` if there is no such file.
+    fn bytes(&self, path: &str) -> io::Result<Option<(Stamp, Vec<u8>)>> {
         let Some(file) = file_of(self.vault, &self.vault_folder, path) else { return Ok(None) };
         // Looked at before it is read: what changes meanwhile is newer than the stamp and will be noticed.
         let Some(metadata) = plain_file(&file)? else { return Ok(None) };
-        let bytes = match disk::read(&file, MAX_FILE_BYTES)? {
-            Content::Bytes(bytes) => bytes,
-            Content::Missing | Content::NotAFile | Content::TooLarge(_) => return Ok(None),
-        };
-        let stamp =
-            Stamp { modified: modified(&metadata), size: metadata.len(), hash: ContentHash::of(&bytes) };
-        let documents = match text(path, bytes) {
-            Ok(text) => {
-                let modified = Timestamp::from_nanosecond(i128::from(stamp.modified)).ok();
-                let context = Context { zone: self.zone, modified, graves: &self.graves };
-                Ok(collect::documents(path, &self.vault_folder, &text, &context))
-            }
-            Err(Error::NotText { line, .. }) => Err(format!("line {line}: not UTF-8 text")),
-            Err(error) => Err(error.to_string()),
-        };
-        Ok(Some((stamp, documents)))
+        let Content::Bytes(bytes) = disk::read(&file, MAX_FILE_BYTES)? else { return Ok(None) };
+        let hash = ContentHash::of(&bytes);
+        Ok(Some((Stamp { modified: modified(&metadata), size: metadata.len(), hash }, bytes)))
+    }
+
+    fn documents(&self, path: &str, stamp: &Stamp, bytes: Vec<u8>) -> Result<Vec<Document>, String> {
+        let text = text(path, bytes).map_err(|error| match error {
+            Error::NotText { line, .. } => format!("line {line}: not UTF-8 text"),
+            error => error.to_string(),
+        })?;
+        let modified = Timestamp::from_nanosecond(i128::from(stamp.modified)).ok();
+        let context = Context { zone: self.zone, modified, graves: &self.graves };
+        Ok(collect::documents(path, &self.vault_folder, &text, &context))
     }
 }
 

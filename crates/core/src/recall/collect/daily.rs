@@ -146,7 +146,7 @@ impl Ours<'_> {
     fn headed(&self) -> Vec<Range<usize>> {
         let is_heading = |at: &usize| matches!(self.file.lines[*at].kind, Kind::Heading { .. });
         let starts: Vec<usize> = self.lines().skip(1).filter(is_heading).collect();
-        let is_fact = |at: usize| self.own.facts.iter().any(|fact| fact.start == at);
+        let is_fact = |at: usize| self.own.facts.binary_search_by_key(&at, |fact| fact.start).is_ok();
         let end = |start: usize| (start + 1..self.own.lines.end).find(|at| is_heading(at) || is_fact(*at));
         starts.into_iter().map(|start| start..end(start).unwrap_or(self.own.lines.end)).collect()
     }

@@ -96,6 +96,9 @@ pub(super) fn first_line(file: &File<'_>, body: usize) -> usize {
     file.lines.partition_point(|line| line.start < body)
 }
 
+/// Some of what an entry says of itself: a block without any of these, and without an end, is a rule and text.
+const OURS: [&str; 8] = ["id", "kind", "status", "created", "scope", "project", "origin", "tags"];
+
 /// The `key: value` lines of a block that is no YAML, as one that is, and where the block ends: at the line that closes
 /// it, or where no such lines follow.
 fn mended(text: &str) -> (String, usize) {
@@ -118,6 +121,9 @@ fn mended(text: &str) -> (String, usize) {
         if !value.is_empty() && value != "null" && !fields.iter().any(|(known, _)| *known == key) {
             fields.push((key, value));
         }
+    }
+    if !is_closed && !fields.iter().any(|(key, _)| OURS.contains(key)) {
+        return (String::new(), 0);
     }
     let lines: String = fields.iter().map(|(key, value)| format!("{key}: {}\n", scalar(value))).collect();
     (format!("---\n{lines}---\n"), end)

@@ -41,14 +41,24 @@ fn statement(file: &File<'_>, section: &Section, item: &Item) -> Document {
     }
 }
 
-/// The lines of text that are in no list.
+/// The lines of text that are in no list of a section. Items above the first heading are lines like any other.
 fn paragraphs(file: &File<'_>, items: &[(&Section, &Item)]) -> Vec<Range<usize>> {
     let is_text = |at: usize| {
         let line = &file.lines[at];
+        let next = items.partition_point(|(_, item)| item.range.end <= line.start);
         matches!(line.kind, Kind::Text { .. } | Kind::Fence | Kind::Item { .. })
-            && !items
-                .get(items.partition_point(|(_, item)| item.range.end <= line.start))
-                .is_some_and(|(_, item)| item.range.contains(&line.start))
+            && !items.get(next).is_some_and(|(_, item)| item.range.contains(&line.start))
     };
-    note::runs(0..file.lines.len(), is_text)
+    let is_item = |at: usize| matches!(file.lines[at].kind, Kind::Item { depth: 1, .. });
+    let mut paragraphs: Vec<Range<usize>> = Vec::new();
+    for run in note::runs(0..file.lines.len(), is_text) {
+        paragraphs.push(run.start..run.start + 1);
+        for at in run.skip(1) {
+            match paragraphs.last_mut() {
+                Some(last) if !is_item(at) => last.end = at + 1,
+                _ => paragraphs.push(at..at + 1),
+            }
+        }
+    }
+    paragraphs
 }

@@ -35,6 +35,9 @@ use crate::vault::tombstone::Graveyard;
 /// The largest file that is recalled from. Larger ones are no notes.
 pub const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 
+/// How many documents a file yields at most. No note has so many lines; the bound is for text made to be awkward.
+pub const MAX_DOCUMENTS: usize = 50_000;
+
 /// Folders of other programs that hold no notes.
 const FOREIGN_FOLDERS: [&str; 2] = ["node_modules", "__pycache__"];
 
@@ -152,8 +155,8 @@ struct Text {
 fn finished(found: Vec<Document>, file: &File<'_>) -> Vec<Document> {
     let graves = file.context.graves;
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let mut documents = Vec::with_capacity(found.len());
-    for mut document in found {
+    let mut documents = Vec::with_capacity(found.len().min(MAX_DOCUMENTS));
+    for mut document in found.into_iter().take(MAX_DOCUMENTS) {
         if !graves.is_empty() {
             if EntryId::parse(&document.id).is_some_and(|id| graves.holds_entry(&id)) {
                 continue;

@@ -183,20 +183,18 @@ fn joined(sections: Vec<Section>) -> Vec<Section> {
 
 /// A long run of lines in parts, cut at blank lines, or at any line where none is near.
 fn parts(lines: &[Line<'_>], range: Range<usize>) -> Vec<Range<usize>> {
-    let mut parts = vec![range.start..range.start];
-    let mut count = 0;
-    for at in range {
+    let mut parts = Vec::new();
+    let (mut start, mut count) = (range.start, 0);
+    for at in range.clone() {
         let own = words(&lines[at]);
         let is_full = count + own > MANY_WORDS && (lines[at].is_blank() || count + own > 2 * MANY_WORDS);
         if is_full && count > 0 {
-            parts.push(at..at);
-            count = 0;
-        }
-        if let Some(last) = parts.last_mut() {
-            last.end = at + 1;
+            parts.push(start..at);
+            (start, count) = (at, 0);
         }
         count += own;
     }
+    parts.push(start..range.end);
     parts
 }
 

@@ -164,6 +164,20 @@ here.
 }
 
 #[test]
+fn a_memory_file_without_headings_is_taken_line_by_line() {
+    let found = collected("MemoryVault/MEMORY.md", "Intro.\n\n- One\n- Two\n  lines\n- Three\n");
+    assert_eq!(
+        told(&found),
+        [
+            "1-1 | Intro. | Intro.",
+            "3-3 | - One | - One",
+            "4-5 | - Two lines | - Two⏎  lines",
+            "6-6 | - Three | - Three"
+        ]
+    );
+}
+
+#[test]
 fn r_05_a_broken_memory_file_is_still_recalled_from() {
     let found = collected("MemoryVault/MEMORY.md", "## Rules\n- Never force push.\n```\nopen\n");
     assert_eq!(found.len(), 1);
@@ -345,6 +359,7 @@ fn small_notes_are_documents_too() {
     assert_eq!(one("outline.md", "# Only a heading\n").text, "Only a heading");
     assert_eq!(one("2026-03-04 meeting.md", "x\n").created.map(iso).as_deref(), Some("2026-03-03T23:00:00Z"));
     assert_eq!(one("t.md", "---\ntitle: Real name\n---\nx\n").title, "Real name");
+    assert_eq!(one("rule.md", "---\nNote: all of this\nis text\n").text, "---\nNote: all of this\nis text");
     assert!(collected("empty.md", "").is_empty() && collected("rules.md", "---\n***\n").is_empty());
 }
 
@@ -424,6 +439,12 @@ fn the_same_text_twice_has_two_names_that_stay() {
     let again: Vec<String> =
         collected("MemoryVault/MEMORY.md", text).into_iter().map(|line| line.id).collect();
     assert_eq!(ids, again);
+}
+
+#[test]
+fn a_file_made_to_be_awkward_yields_a_bounded_number_of_documents() {
+    let text = "a\n\n".repeat(MAX_DOCUMENTS + 10);
+    assert_eq!(collected("MemoryVault/MEMORY.md", &text).len(), MAX_DOCUMENTS);
 }
 
 const PATHS: [&str; 13] = [

@@ -15,6 +15,8 @@ pub(super) fn visible(lines: &[Line<'_>], range: Range<usize>) -> Option<Text> {
     let mut out: Vec<String> = Vec::with_capacity(range.len());
     // Behind the line that closes a comment which began on an earlier one.
     let mut hidden_until = 0;
+    // Up to here nothing closes one: a paragraph full of openers is searched once.
+    let mut unclosed_until = 0;
     for at in range.clone() {
         let line = &lines[at];
         out.push(match line.kind {
@@ -26,14 +28,18 @@ pub(super) fn visible(lines: &[Line<'_>], range: Range<usize>) -> Option<Text> {
             Kind::Fence => line.text.trim_end().to_owned(),
             _ => match without_comments(line.text) {
                 (words, false) => words,
-                (words, true) => match closing_line(lines, at + 1..range.end) {
-                    Some(close) => {
+                (words, true) if at >= unclosed_until => match closing_line(lines, at + 1..range.end) {
+                    Ok(close) => {
                         hidden_until = close;
                         words
                     }
-                    // Never closed: it is text after all.
-                    None => line.text.trim_end().to_owned(),
+                    Err(end) => {
+                        unclosed_until = end;
+                        line.text.trim_end().to_owned()
+                    }
                 },
+                // Never closed: it is text after all.
+                (_, true) => line.text.trim_end().to_owned(),
             },
         });
     }
@@ -69,9 +75,18 @@ fn without_comments(text: &str) -> (String, bool) {
     (out.trim_end().to_owned(), false)
 }
 
-/// The index behind the line that closes a comment, if one does before the paragraph ends.
-fn closing_line(lines: &[Line<'_>], range: Range<usize>) -> Option<usize> {
-    range.take_while(|at| !lines[*at].is_blank()).find(|at| lines[*at].text.contains(CLOSE)).map(|at| at + 1)
+/// The index behind the line that closes a comment, or where the paragraph ends in which none does.
+fn closing_line(lines: &[Line<'_>], range: Range<usize>) -> Result<usize, usize> {
+    let end = range.end;
+    for at in range {
+        if lines[at].is_blank() {
+            return Err(at);
+        }
+        if lines[at].text.contains(CLOSE) {
+            return Ok(at + 1);
+        }
+    }
+    Err(end)
 }
 
 /// `text` without the paragraphs and list items that were forgotten (B-08).

@@ -96,12 +96,9 @@ pub(super) fn is_eastern(c: char) -> bool {
 /// The longest cue at `at`, where the character is `first` and a word `begins` or not; and where the cue ends.
 pub(super) fn cue_at(text: &str, at: usize, first: char, begins: bool) -> Option<(Family, usize)> {
     let bytes = text.as_bytes();
+    let opening = [bytes[at].to_ascii_lowercase(), bytes.get(at + 1)?.to_ascii_lowercase()];
     let cues = match first {
-        'A'..='Z' | 'a'..='z' if begins => {
-            let second = *bytes.get(at + 1)?;
-            let opens = OPENINGS.may_begin(bytes[at].to_ascii_lowercase(), second.to_ascii_lowercase());
-            &LATIN[..if opens { LATIN.len() } else { 0 }]
-        }
+        'A'..='Z' | 'a'..='z' if begins && OPENINGS.may_begin(opening[0], opening[1]) => &LATIN[..],
         '\u{400}'..='\u{4FF}' if begins => &CYRILLIC[..],
         _ if is_eastern(first) => &EASTERN[..],
         _ => return None,
@@ -115,8 +112,11 @@ pub(super) fn cue_at(text: &str, at: usize, first: char, begins: bool) -> Option
         }
     };
     let rest = &text[at..];
+    // Many words begin as some cue does; two letters tell most of them apart.
+    let is_near = |word: &str| !first.is_ascii() || word.as_bytes().starts_with(&opening);
     let (family, end) = cues
         .iter()
+        .filter(|(word, _)| is_near(word))
         .filter_map(|(word, family)| Some((*family, at + prefix(rest, word)?)))
         .max_by_key(|(_, end)| *end)?;
     let mut after = text[end..].chars();
