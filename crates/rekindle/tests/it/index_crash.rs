@@ -218,7 +218,7 @@ fn fnd_10_killed_at_random_instants_it_still_becomes_what_a_fresh_build_is() {
         }
         let truth = fresh(&sandbox);
         let before = sandbox.snapshot();
-        for _ in 0..8 {
+        for _ in 0..5 {
             sandbox.restore(&before);
             for kill in 0..3 {
                 let args: &[&str] = if kill == 1 { &["reindex", "--all"] } else { &["reindex"] };
@@ -237,7 +237,7 @@ fn fnd_10_killed_at_random_instants_it_still_becomes_what_a_fresh_build_is() {
         }
     }
     eprintln!("{killed} kills while it was running");
-    assert!(killed > 60, "only {killed} kills struck a running process");
+    assert!(killed > 40, "only {killed} kills struck a running process");
 }
 
 fn furnish_more(sandbox: &Sandbox, round: usize) {
