@@ -24,12 +24,13 @@ fn refused(sandbox: &Sandbox, args: &[&str], code: i32, words: &[&str]) -> Outpu
     output
 }
 
-/// Every file but the lock, which a writer opens before it knows.
+/// Every file but the lock, which a writer opens before it knows, and the index, which any command may bring up to date.
 fn contents(sandbox: &Sandbox) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     sandbox
         .everything()
         .into_iter()
         .filter(|(path, _)| !path.ends_with("vault.lock") && !path.ends_with("journal.jsonl"))
+        .filter(|(path, _)| !path.starts_with(sandbox.state().join("index")))
         .collect()
 }
 
