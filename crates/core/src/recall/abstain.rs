@@ -28,7 +28,7 @@ const FOREIGN_CAP: u32 = 2;
 /// What is taken away when no name written as in code is in the hit; less in proportion when some are.
 const NAMES: f64 = 0.25;
 /// What is asked for in a store of a hundred.
-const ENOUGH: f64 = 0.44;
+const ENOUGH: f64 = 0.40;
 /// How much more is asked for when the store is e times larger.
 const PER_SIZE: f64 = 0.07;
 /// Below this the store's size makes no difference.

@@ -45,7 +45,7 @@ mod tests {
             let coarse = coarsen(&Quantised { steps: steps.clone(), scale });
             let bytes = pack(&coarse.steps);
             prop_assert_eq!(bytes.len(), width(steps.len()));
-            let back: Vec<i8> = unpack(&bytes, steps.len()).map(|byte| byte.cast_signed()).collect();
+            let back: Vec<i8> = unpack(&bytes, steps.len()).map(u8::cast_signed).collect();
             prop_assert_eq!(&back, &coarse.steps);
             prop_assert_eq!(coarsen(&coarse), coarse.clone());
             for (step, coarse_step) in steps.iter().zip(&coarse.steps) {

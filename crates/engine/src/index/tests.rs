@@ -27,7 +27,7 @@ fn document(path: &str, n: usize, text: &str) -> Document {
         group: "personal-private".to_owned(),
         kind: "fix".to_owned(),
         created: Timestamp::from_second(1_000_000 + n as i64).ok(),
-        project: (n % 3 == 0).then(|| ProjectId::new(format!("p{}", n % 2))),
+        project: n.is_multiple_of(3).then(|| ProjectId::new(format!("p{}", n % 2))),
         origin: Origin::User,
         reviewed: true,
         inbox: false,
@@ -305,13 +305,13 @@ fn damage_is_named_and_never_a_crash() {
             }
             snapshot.cosines(&query);
             for number in 0..snapshot.len() {
-                let _ = (
+                drop((
                     snapshot.document(number),
                     snapshot.look(number, &query),
                     snapshot.best_window(number, &query),
-                );
+                ));
             }
-            let _ = (snapshot.stamps(), snapshot.all(&space()), snapshot.verify());
+            drop((snapshot.stamps(), snapshot.all(&space()), snapshot.verify()));
         }
         restore();
     }

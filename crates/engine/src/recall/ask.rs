@@ -160,6 +160,10 @@ pub fn ask(
         |document| request.held.contains(&document.id),
         &found.terms.iter().map(|(term, _)| term.hash).collect(),
     );
+    // Somebody edited a file that was hit: there may be more in it than the index knows.
+    if freshness.has_changes() && !degraded.contains(&Degraded::Behind) {
+        degraded.push(Degraded::Behind);
+    }
     let numbers: Vec<u32> = selection.hits.iter().map(|hit| hit.ranked.document).collect();
     let decision = judge(&found, embedder, &numbers);
     let abstained = !request.anyway && decision.is_some_and(|decision| decision.silent());
@@ -222,6 +226,11 @@ struct Freshness<'a> {
 }
 
 impl Freshness<'_> {
+    /// Whether any file that was looked at is not as it was indexed.
+    fn has_changes(&self) -> bool {
+        self.files.values().any(Option::is_some)
+    }
+
     /// The document as its file has it now, and whether that differs; `None` if it is gone.
     fn current(&mut self, document: Document) -> Option<(Document, bool)> {
         let (vault, snapshot) = (self.vault, self.snapshot);

@@ -293,7 +293,7 @@ pub(crate) fn report(query: &str, rewrite: &Rewrite, filters: &Filters, answer: 
     let results: Vec<Value> =
         answer.selection.hits.iter().zip(&answer.shown).map(|(hit, shown)| result(hit, shown)).collect();
     json!({
-        "query": text::admit(query).text,
+        "query": quoted(query),
         "rewrittenQuery": rewrite.rewritten(),
         "rewriteFailed": match rewrite {
             Rewrite::Failed { why } => Some(why.to_string()),
@@ -340,7 +340,7 @@ fn result(hit: &Hit, shown: &Shown) -> Value {
 
 fn empty(query: &str, why: &str) -> Value {
     json!({
-        "query": text::admit(query).text,
+        "query": quoted(query),
         "rewrittenQuery": Value::Null,
         "filtersApplied": [],
         "droppedByTrustPass": 0,
@@ -353,4 +353,11 @@ fn empty(query: &str, why: &str) -> Value {
         "results": [],
         "dropped": [],
     })
+}
+
+/// The longest part of a prompt that is repeated in an answer and in the log.
+const QUOTED_CHARS: usize = 2000;
+
+fn quoted(query: &str) -> String {
+    text::admit(query).text.chars().take(QUOTED_CHARS).collect()
 }

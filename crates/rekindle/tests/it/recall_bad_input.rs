@@ -269,7 +269,8 @@ fn ten_thousand_times_the_same_text_is_said_once() {
 #[test]
 fn rec_20_a_broken_setup_is_one_json_object_and_no_stack_trace() {
     let fresh = || Sandbox::new(env!("CARGO_BIN_EXE_rekindle"));
-    let broken: [(&str, fn(&Sandbox)); 5] = [
+    type Break = fn(&Sandbox);
+    let broken: [(&str, Break); 5] = [
         ("never set up", |_| {}),
         ("settings that are no TOML", |sandbox| {
             sandbox.rekindle(&["init", "--name", "Ada"]).run().ok();
