@@ -5,6 +5,7 @@ use super::*;
 use crate::vault::escape::tests::hostile;
 use crate::vault::escape::{tidy, tidy_line};
 use crate::vault::lines::tests::document;
+use crate::vault::lines::walk;
 
 fn clocks() -> impl Strategy<Value = Clock> {
     (0..24u8, 0..60u8).prop_map(|(hour, minute)| format!("{hour:02}:{minute:02}").parse().unwrap())
@@ -116,6 +117,22 @@ fn sections() -> impl Strategy<Value = Section> {
     prop_oneof![4 => observation, 1 => reflected, 1 => receipts, 1 => handoff, 1 => flush, 1 => note]
 }
 
+/// Whether every section and fact has its place.
+fn check_places(text: &str) {
+    let lines = walk(text).lines;
+    let placed = placed(&lines);
+    let sections: Vec<Section> = placed.iter().map(|placed| placed.section.clone()).collect();
+    assert_eq!(sections, parse(text).sections);
+    for Placed { section, lines: own, facts } in &placed {
+        let Section::Observation(observation) = section else { continue };
+        assert_eq!(facts.len(), observation.body.facts().count());
+        for (place, fact) in facts.iter().zip(observation.body.facts()) {
+            assert!(own.start < place.start && place.start < place.end && place.end <= own.end);
+            assert!(fact.mark.id.is_none() || lines[place.start].text.contains("-->"), "{place:?} in {text}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
@@ -129,6 +146,7 @@ proptest! {
             text = append(&text, section);
         }
         prop_assert_eq!(&parse(&text).sections, &sections);
+        check_places(&text);
         for key in sections.iter().filter_map(|section| section.source().dedupe_key.as_ref()) {
             prop_assert!(contains_key(&text, key));
             prop_assert!(!contains_key(&text, &key[1..]));
@@ -147,6 +165,7 @@ proptest! {
         prop_assert_eq!(after.last(), Some(&section));
         prop_assert_eq!(after.len(), before.len() + 1);
         prop_assert_eq!(&after[..before.len()], &before[..]);
+        check_places(&longer);
     }
 }
 
