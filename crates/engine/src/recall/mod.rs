@@ -7,7 +7,7 @@
 //! - [`condition`]: whether the index is as good as it could be
 //! - [`usage`], [`log`]: what helped, and what was answered
 //! - [`eval`]: how good the answers are on the person's own notes
-//! - [`bench`]: the same on conversations from outside, to be measured
+//! - [`mod@bench`]: the same on conversations from outside, to be measured
 
 pub mod ask;
 pub mod bench;
