@@ -240,8 +240,8 @@ mod tests {
     fn b_06_a_generic_request_shares_only_commonplaces() {
         // "write a function that sorts a list"
         let said = |commonplace| PromptTerm { commonplace, ..term(0.6) };
-        assert_eq!(asked(&[said(true); 3], &[true; 3], 0.2).reason, Reason::TooFar);
-        assert_eq!(asked(&[said(false); 3], &[true; 3], 0.2).reason, Reason::Relevant);
+        assert_eq!(asked(&[said(true); 3], &[true; 3], 0.15).reason, Reason::TooFar);
+        assert_eq!(asked(&[said(false); 3], &[true; 3], 0.15).reason, Reason::Relevant);
     }
 
     #[test]
