@@ -24,6 +24,8 @@ pub fn svg(colds: &[Cold]) -> Option<String> {
         colds.iter().filter(|c| matches!(c.program, Program::Fts5(_))).filter_map(point).collect();
     let ours: Vec<_> =
         colds.iter().filter(|c| matches!(c.program, Program::Recall(_))).filter_map(point).collect();
+    let made_up: Vec<_> =
+        colds.iter().filter(|c| matches!(c.program, Program::Query(_))).filter_map(point).collect();
     let (least, most) = (fts5.first()?.0, fts5.last()?.0);
     let empty = colds.iter().find(|cold| cold.program == Program::Empty)?;
     let floor = [least, most].map(|size| (size, empty.p50(), empty.p95()));
@@ -33,6 +35,7 @@ pub fn svg(colds: &[Cold]) -> Option<String> {
     let lines = [
         Line { name: "FTS5", colour: "#b4552d", points: fts5 },
         Line { name: "rekindle recall", colour: "#1f6f8b", points: ours },
+        Line { name: "made-up vectors", colour: "#7fb3c6", points: made_up },
         Line { name: "empty program", colour: "#8a8a8a", points: floor.to_vec() },
     ];
     Some(draw(&lines, least, most))

@@ -15,6 +15,9 @@ pub enum Program {
     Fts5(usize),
     /// One cold recall over so many memories.
     Recall(usize),
+    /// The same search over a store of so many lines with made-up vectors, by way of `rekindle bench query`. It is
+    /// not what a person or a hook runs, so no target is judged by it.
+    Query(usize),
 }
 
 impl Program {
@@ -22,7 +25,7 @@ impl Program {
     pub fn size(self) -> Option<usize> {
         match self {
             Self::Empty => None,
-            Self::Fts5(size) | Self::Recall(size) => Some(size),
+            Self::Fts5(size) | Self::Recall(size) | Self::Query(size) => Some(size),
         }
     }
 
@@ -32,6 +35,7 @@ impl Program {
             Self::Empty => "empty program",
             Self::Fts5(_) => "FTS5",
             Self::Recall(_) => "rekindle recall",
+            Self::Query(_) => "bench query, made-up vectors",
         }
     }
 }

@@ -169,7 +169,9 @@ impl Report {
 
     fn stores_table(&self) -> String {
         let mut text = String::from(
-            "| memories | FTS5 build s | FTS5 MB | index with vectors s | index MB | peak MB of indexing |\n\
+            "What is below was built once each, one after the other, and with `--keep` perhaps by an earlier run: not \
+             to be divided by each other.\n\n\
+             | memories | FTS5 build s | FTS5 MB | index with vectors s | index MB | peak MB of indexing |\n\
              |---:|---:|---:|---:|---:|---:|\n",
         );
         for (size, made) in &self.stores {

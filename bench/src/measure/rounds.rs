@@ -62,7 +62,8 @@ pub fn programs(stores: &[Store]) -> Vec<Program> {
     for store in stores {
         programs.push(Program::Fts5(store.size));
         if store.indexed {
-            programs.push(Program::Recall(store.size));
+            let ours = if store.synthetic { Program::Query } else { Program::Recall };
+            programs.push(ours(store.size));
         }
     }
     programs
@@ -109,7 +110,7 @@ fn command(
     match program {
         Program::Empty => Some(Run::new(&options.empty, &options.work)),
         Program::Fts5(_) => Some(program::fts5(store()?, &question.text)),
-        Program::Recall(_) => Some(store()?.recall(rekindle, question)),
+        Program::Recall(_) | Program::Query(_) => Some(store()?.recall(rekindle, question)),
     }
 }
 
