@@ -13,6 +13,7 @@
 //! - [`recall`]: what is found again, and why
 //! - [`llm`], [`prompts`]: the seam to language models, and what they are told
 
+pub mod agent;
 pub mod config;
 pub mod hash;
 pub mod id;
@@ -23,6 +24,7 @@ pub mod prompts;
 pub mod provenance;
 pub mod recall;
 pub mod scope;
+pub mod session;
 pub mod text;
 pub mod time;
 pub mod vault;

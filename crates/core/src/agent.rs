@@ -1,0 +1,62 @@
+//! The coding agents whose sessions are listened to.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A coding agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Agent {
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// pi.
+    Pi,
+}
+
+impl Agent {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Pi];
+
+    /// The word for it in commands and files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Pi => "pi",
+        }
+    }
+
+    /// Its name as its makers write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Claude => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Gemini => "Gemini CLI",
+            Self::Pi => "pi",
+        }
+    }
+}
+
+impl fmt::Display for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for Agent {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|agent| agent.word() == text)
+            .ok_or_else(|| format!("`{text}` is not an agent (claude, codex, gemini, pi)"))
+    }
+}
