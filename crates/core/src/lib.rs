@@ -15,7 +15,9 @@
 
 pub mod agent;
 pub mod config;
+pub mod event;
 pub mod hash;
+pub mod hook;
 pub mod id;
 pub mod journal;
 pub mod llm;
@@ -23,6 +25,7 @@ pub mod project;
 pub mod prompts;
 pub mod provenance;
 pub mod recall;
+pub mod run;
 pub mod scope;
 pub mod session;
 pub mod text;
