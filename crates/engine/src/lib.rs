@@ -11,6 +11,7 @@
 //! - [`background`]: work that goes on when a command has ended, and ends itself
 //! - [`sessions`]: which sessions began and were not looked at yet
 //! - [`identity`]: who the agent is, and whether every agent reads the same files
+//! - [`transcripts`]: what agents wrote down about their sessions, read as messages
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
 
 pub mod background;
@@ -30,4 +31,5 @@ pub mod recall;
 pub mod sessions;
 pub mod setup;
 pub mod sources;
+pub mod transcripts;
 pub mod vault;

@@ -1,5 +1,8 @@
 //! A session as we understand it, whichever agent it was held with.
 
+pub mod head;
+pub mod host;
 pub mod message;
 
+pub use head::Head;
 pub use message::{Call, Message, Outcome, Role};
