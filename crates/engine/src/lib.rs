@@ -12,6 +12,7 @@
 //! - [`sessions`]: which sessions began and were not looked at yet
 //! - [`identity`]: who the agent is, and whether every agent reads the same files
 //! - [`transcripts`]: what agents wrote down about their sessions, read as messages
+//! - [`install`]: how agents come to call us
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
 
 pub mod background;
@@ -23,6 +24,7 @@ pub mod environment;
 pub mod home;
 pub mod identity;
 pub mod index;
+pub mod install;
 pub mod map;
 pub mod models;
 pub mod project;
