@@ -30,6 +30,14 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
+/// Makes an empty file for the owner only, unless there is one already. For programs that open files their own way.
+pub fn make_private(path: &Path) -> io::Result<()> {
+    match private(OpenOptions::new().write(true).create_new(true)).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other.map(drop),
+    }
+}
+
 /// What [`read`] found.
 #[derive(Debug)]
 pub enum Content {
@@ -196,6 +204,11 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
         remove(&staged).unwrap_or_default();
     })?;
     sync_folder(folder)
+}
+
+/// Writes a new small file without waiting for the disk, for what is also written elsewhere.
+pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    private(OpenOptions::new().write(true).create_new(true)).open(path)?.write_all(bytes)
 }
 
 /// Replaces a file whose old bytes must not stay on the disk. If somebody changed it since `old` was read, their

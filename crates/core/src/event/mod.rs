@@ -125,7 +125,9 @@ mod tests {
     #[test]
     fn cap_06_the_end_of_a_session_has_its_schema() {
         check(names::SESSION_ENDED, &ended()).unwrap();
-        for field in ["sessionId", "dedupeKey", "trigger", "messages", "messageCount", "capturedAt", "schemaVersion"] {
+        for field in
+            ["sessionId", "dedupeKey", "trigger", "messages", "messageCount", "capturedAt", "schemaVersion"]
+        {
             let mut without = ended();
             without.as_object_mut().unwrap().remove(field);
             let error = check(names::SESSION_ENDED, &without).unwrap_err().to_string();

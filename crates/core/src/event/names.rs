@@ -33,8 +33,11 @@ pub const TASK_DELETED: &str = "todoist/task.deleted";
 /// What the weekly maintenance did.
 pub const WEEKLY_SUMMARY: &str = "system/memory-weekly-maintenance-summary";
 
+/// The time of a scheduled function has come; its data names the function.
+pub const SCHEDULE_REACHED: &str = "system/schedule.reached";
+
 /// All of them.
-pub const ALL: [&str; 16] = [
+pub const ALL: [&str; 17] = [
     CAPTURE_REQUESTED,
     COMPACTION_PENDING,
     SESSION_ENDED,
@@ -51,4 +54,5 @@ pub const ALL: [&str; 16] = [
     TASK_COMPLETED,
     TASK_DELETED,
     WEEKLY_SUMMARY,
+    SCHEDULE_REACHED,
 ];

@@ -51,7 +51,9 @@ impl Schedule {
         match last {
             // Never done on this machine: the night that has passed does not count.
             None => None,
-            Some(last) if last > now && last.duration_since(now) > SignedDuration::from_hours(24) => Some(latest),
+            Some(last) if last > now && last.duration_since(now) > SignedDuration::from_hours(24) => {
+                Some(latest)
+            }
             Some(last) => (last < latest).then_some(latest),
         }
     }

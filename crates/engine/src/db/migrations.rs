@@ -23,7 +23,8 @@ CREATE INDEX events_by_session ON events (session);
 
 -- What is done about it: one run for each function that listens.
 CREATE TABLE runs (
-    id TEXT PRIMARY KEY,
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
     event TEXT NOT NULL REFERENCES events (id),
     function TEXT NOT NULL,
     session TEXT,
@@ -33,6 +34,7 @@ CREATE TABLE runs (
     error TEXT,
     output TEXT,
     attempts INTEGER NOT NULL DEFAULT 0,
+    crashes INTEGER NOT NULL DEFAULT 0,
     created INTEGER NOT NULL,
     due INTEGER NOT NULL,
     started INTEGER,
@@ -40,8 +42,9 @@ CREATE TABLE runs (
     owner TEXT,
     lease_until INTEGER,
     UNIQUE (event, function)
-) WITHOUT ROWID;
-CREATE INDEX runs_open ON runs (due) WHERE status IN ('RUNNING', 'FAILED');
+);
+CREATE INDEX runs_open ON runs (crashes, due, number) WHERE status IN ('RUNNING', 'FAILED');
+CREATE INDEX runs_held ON runs (function, key) WHERE owner IS NOT NULL;
 CREATE INDEX runs_by_time ON runs (created);
 
 -- What a run has done so far. A result is here before the next step begins.
@@ -81,7 +84,8 @@ CREATE TABLE schedule (function TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT
 ";
 
 pub(super) fn apply(db: &mut Db) -> Result<(), Error> {
-    let version = |db: &Db| db.run(|c| c.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)));
+    let version =
+        |db: &Db| db.run(|c| c.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)));
     let known = STEPS.len() as i64;
     if version(db)? < known {
         db.change(|transaction| {

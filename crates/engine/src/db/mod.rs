@@ -249,7 +249,8 @@ mod tests {
     fn a_file_that_is_no_database_says_so_and_stays() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rekindle.db");
-        std::fs::write(&path, "a letter to somebody, certainly longer than a header would be".repeat(20)).unwrap();
+        std::fs::write(&path, "a letter to somebody, certainly longer than a header would be".repeat(20))
+            .unwrap();
         let Err(error) = Db::open(&path) else { panic!("opened") };
         assert!(error.to_string().contains("rekindle.db"), "{error}");
         assert!(std::fs::read_to_string(&path).unwrap().starts_with("a letter"));

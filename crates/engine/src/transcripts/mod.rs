@@ -1,13 +1,21 @@
 //! The transcripts of other programs: found, and read as messages (FND-06). Nothing here writes.
 
 mod error;
+mod find;
+mod lines;
+mod skeleton;
 
+use std::fs::File;
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::agent::Agent;
 use rekindle_core::session::Message;
+use rekindle_core::session::host::{self, Seen, Transcript};
 use rekindle_core::time::Timestamp;
+
+use lines::{Line, Place};
 
 pub use error::Error;
 pub use rekindle_core::session::Head;
@@ -47,23 +55,236 @@ pub struct Found {
     pub modified: Option<Timestamp>,
 }
 
-/// Every transcript of `agent` below the person's home, oldest first; those of sub-agents are left out.
-pub fn find(_agent: Agent, _home: &Path) -> Vec<Found> {
-    Vec::new()
+/// Every transcript of `agent` below the person's home, oldest first. Those of sub-agents are left out where their
+/// place tells; elsewhere their [`Head`] does.
+pub fn find(agent: Agent, home: &Path) -> Vec<Found> {
+    find::find(agent, home)
 }
 
 /// Reads the messages of the current branch, in order, in flat memory. `upto` reads only so many bytes, as if the file
 /// ended there; a last line that is not whole is ignored.
 pub fn read(
-    _agent: Agent,
+    agent: Agent,
     path: &Path,
-    _upto: Option<u64>,
-    _each: &mut dyn FnMut(Message) -> ControlFlow<()>,
+    upto: Option<u64>,
+    each: &mut dyn FnMut(Message) -> ControlFlow<()>,
 ) -> Result<Read, Error> {
-    Err(Error::Missing(path.to_owned()))
+    let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
+    let (mut file, len) = open(path)?;
+    let end = upto.unwrap_or(len).min(len);
+    let left = left(agent, &mut file, end).map_err(unreadable)?;
+    let mut reading = Reading::new(agent);
+    let mut said = Vec::new();
+    let came = lines::forwards(&mut file, end, MAX_LINE, &left, &mut |place, line| {
+        reading.line(place, &line, &mut |message| said.push(message));
+        for message in said.drain(..) {
+            reading.read.messages += 1;
+            if each(message).is_break() {
+                reading.read.stopped = true;
+                break;
+            }
+        }
+        !reading.read.stopped
+    });
+    let came = came.map_err(unreadable)?;
+    reading.read.bytes = reading.torn.unwrap_or(came);
+    let mut read = reading.finish(path)?;
+    complete(agent, path, &mut read.head);
+    Ok(read)
 }
 
 /// What a transcript says about its session in its first lines, without reading the rest.
-pub fn head(_agent: Agent, path: &Path) -> Result<Head, Error> {
-    Err(Error::Missing(path.to_owned()))
+pub fn head(agent: Agent, path: &Path) -> Result<Head, Error> {
+    let (mut file, len) = open(path)?;
+    let end = len.min(HEAD_BYTES);
+    let mut reading = Reading::new(agent);
+    let read = lines::forwards(&mut file, end, MAX_LINE, &[], &mut |place, line| {
+        reading.line(place, &line, &mut |_| {});
+        let head = reading.transcript.head();
+        !(head.session.is_some() && head.cwd.is_some() && head.started.is_some())
+    });
+    read.map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
+    let mut head = reading.finish(path)?.head;
+    complete(agent, path, &mut head);
+    Ok(head)
+}
+
+/// The first lines are within this.
+const HEAD_BYTES: u64 = 1024 * 1024;
+/// Missing entries are bridged one by one up to here; a file with more is damaged all over, and all of it counts.
+const MAX_GAPS: usize = 8;
+
+/// Adds what a host keeps beside its transcripts. Gemini CLI: the folder, where the transcript has only a hash of it.
+fn complete(agent: Agent, path: &Path, head: &mut Head) {
+    if agent == Agent::Gemini && head.cwd.is_none() {
+        let root = path.parent().and_then(Path::parent).map(|project| project.join(".project_root"));
+        let root = root.and_then(|root| std::fs::read_to_string(root).ok());
+        head.cwd = root.map(|root| root.trim().to_owned()).filter(|root| !root.is_empty());
+    }
+}
+
+fn open(path: &Path) -> Result<(File, u64), Error> {
+    let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
+    let file = File::open(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => Error::Missing(path.to_owned()),
+        _ => unreadable(source),
+    })?;
+    let data = file.metadata().map_err(unreadable)?;
+    if !data.is_file() {
+        return Err(unreadable(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")));
+    }
+    Ok((file, data.len()))
+}
+
+/// The lines that are not on the current branch, in order.
+fn left(agent: Agent, file: &mut File, end: u64) -> io::Result<Vec<Place>> {
+    let mut branch = host::branch(agent);
+    let mut left = Left::default();
+    let mut until = end;
+    for gaps in 0.. {
+        let mut names = file.try_clone()?;
+        let mut problem = None;
+        lines::backwards(file, until, MAX_LINE, &mut |place, line| {
+            let seen = match line {
+                Line::Whole(line) | Line::Last(line) => branch.see(place.0, line),
+                Line::Oversized => match names.seek(SeekFrom::Start(place.0)) {
+                    Ok(_) => {
+                        let whole = BufReader::new((&mut names).take(place.1 - place.0));
+                        branch.see(place.0, &skeleton::of(whole))
+                    }
+                    Err(error) => {
+                        problem = Some(error);
+                        Seen::Kept
+                    }
+                },
+            };
+            left.note(place, seen);
+        })?;
+        if let Some(problem) = problem {
+            return Err(problem);
+        }
+        let Some(gap) = branch.gap().filter(|gap| *gap > 0 && *gap < until) else { break };
+        left.forget_before(gap);
+        branch.mend(gaps >= MAX_GAPS);
+        until = gap;
+    }
+    Ok(left.places())
+}
+
+/// Lines that are left out, collected from the last to the first.
+#[derive(Default)]
+struct Left {
+    places: Vec<Place>,
+}
+
+impl Left {
+    /// Lines that may still turn out to be kept are this near.
+    const NEAR: usize = 2048;
+
+    fn note(&mut self, place: Place, seen: Seen) {
+        match seen {
+            Seen::Kept => {}
+            Seen::Left => {
+                self.places.push(place);
+                // Far behind nothing changes any more, and neighbours become one.
+                if self.places.len() >= 2 * Self::NEAR {
+                    let near = self.places.split_off(self.places.len() - Self::NEAR);
+                    self.places = joined(std::mem::take(&mut self.places));
+                    self.places.extend(near);
+                }
+            }
+            Seen::KeptWith(others) => self.places.retain(|(at, _)| !others.contains(at)),
+        }
+    }
+
+    fn forget_before(&mut self, at: u64) {
+        self.places.retain(|(start, _)| *start >= at);
+    }
+
+    fn places(self) -> Vec<Place> {
+        let mut places = joined(self.places);
+        places.reverse();
+        places
+    }
+}
+
+/// Neighbours as one, in the same falling order.
+fn joined(places: Vec<Place>) -> Vec<Place> {
+    let mut joined: Vec<Place> = Vec::new();
+    for place in places {
+        match joined.last_mut() {
+            Some(last) if last.0 == place.1 => last.0 = place.0,
+            _ => joined.push(place),
+        }
+    }
+    joined
+}
+
+/// A transcript while it is read.
+struct Reading {
+    agent: Agent,
+    transcript: Box<dyn Transcript>,
+    read: Read,
+    /// Where a last line begins that is still being written.
+    torn: Option<u64>,
+    lines: u64,
+    known: u64,
+    /// The first line that was not understood: its number, and what it called itself.
+    odd: Option<(u64, String)>,
+    strange: u64,
+}
+
+impl Reading {
+    fn new(agent: Agent) -> Self {
+        let transcript = host::transcript(agent);
+        let read = Read::default();
+        Self { agent, transcript, read, torn: None, lines: 0, known: 0, odd: None, strange: 0 }
+    }
+
+    fn line(&mut self, place: Place, line: &Line<'_>, say: &mut dyn FnMut(Message)) {
+        self.lines += 1;
+        let (line, last) = match line {
+            Line::Whole(line) | Line::Last(line) if line.is_empty() => return,
+            Line::Whole(line) => (line, false),
+            Line::Last(line) => (line, true),
+            Line::Oversized => {
+                self.read.oversized += 1;
+                return;
+            }
+        };
+        let odd = match self.transcript.line(line, say) {
+            host::Line::Known => {
+                self.known += 1;
+                return;
+            }
+            host::Line::Damaged if last => {
+                self.torn = Some(place.0);
+                return;
+            }
+            host::Line::Damaged => {
+                self.read.damaged += 1;
+                "no JSON".to_owned()
+            }
+            host::Line::Unknown(what) => {
+                self.read.unknown += 1;
+                what
+            }
+            host::Line::Strange(what) => {
+                self.read.unknown += 1;
+                self.strange += 1;
+                what
+            }
+        };
+        self.odd.get_or_insert((self.lines, odd));
+    }
+
+    /// What was read, unless nothing of it was understood.
+    fn finish(mut self, path: &Path) -> Result<Read, Error> {
+        let foreign = self.known == 0 || (self.strange > 0 && self.read.messages == 0);
+        if let (true, false, Some((line, seen))) = (foreign, self.read.stopped, self.odd) {
+            return Err(Error::UnknownFormat { agent: self.agent, path: path.to_owned(), line, seen });
+        }
+        self.read.head = self.transcript.head().clone();
+        Ok(self.read)
+    }
 }

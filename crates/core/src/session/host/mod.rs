@@ -4,12 +4,54 @@
 //! branch is current: [`Branch`] says which lines are not on it. Then forwards: [`Transcript`] turns the lines that are
 //! left into messages. A kind of line that we do not know is counted and left alone; nothing is guessed (FND-06).
 
-use super::{Head, Message};
+mod chain;
+pub mod claude;
+pub mod codex;
+mod content;
+pub mod gemini;
+pub mod pi;
+mod recent;
+
+use std::borrow::Cow;
+
+use super::{Head, Message, Role, clean};
+use crate::agent::Agent;
+use crate::time::Timestamp;
+
+/// Which lines of a transcript of `agent` are on its current branch.
+pub fn branch(agent: Agent) -> Box<dyn Branch> {
+    match agent {
+        Agent::Claude => Box::<claude::Walk>::default(),
+        Agent::Codex => Box::<codex::Walk>::default(),
+        Agent::Gemini => Box::<gemini::Walk>::default(),
+        Agent::Pi => Box::<pi::Walk>::default(),
+    }
+}
+
+/// The messages in a transcript of `agent`.
+pub fn transcript(agent: Agent) -> Box<dyn Transcript> {
+    match agent {
+        Agent::Claude => Box::<claude::Reader>::default(),
+        Agent::Codex => Box::<codex::Reader>::default(),
+        Agent::Gemini => Box::<gemini::Reader>::default(),
+        Agent::Pi => Box::<pi::Reader>::default(),
+    }
+}
 
 /// Walks a transcript's lines from the last to the first, and says which belong to the current branch.
 pub trait Branch {
     /// Looks at a line that begins at byte `at`.
     fn see(&mut self, at: u64, line: &[u8]) -> Seen;
+
+    /// When all lines were seen: where the chain to the root broke, if it did. What stands before that line has to be
+    /// seen again, after [`Branch::mend`].
+    fn gap(&self) -> Option<u64> {
+        None
+    }
+
+    /// Goes on although an entry is missing, with the one that stands before it. `all`: gives up on branches and keeps
+    /// everything from here on.
+    fn mend(&mut self, _all: bool) {}
 }
 
 /// Where a line stands.
@@ -38,6 +80,25 @@ pub enum Line {
     Known,
     /// Of a kind, or in a version, that we do not know; this is what it called itself.
     Unknown(String),
+    /// Of a kind that should say something, in a shape that we do not know.
+    Strange(String),
     /// Not a line of a transcript: cut off or overwritten.
     Damaged,
+}
+
+fn message(id: String, at: Option<Timestamp>, role: Role, text: String) -> Message {
+    Message { id, at, role, text, calls: Vec::new(), outcome: None }
+}
+
+/// Adds a paragraph to what was said.
+fn add(words: &mut String, text: &str) {
+    if !words.is_empty() {
+        words.push('\n');
+    }
+    words.push_str(text);
+}
+
+/// What of `text` was said, perhaps nothing.
+fn cleaned(text: &str) -> String {
+    clean::said(text).map(Cow::into_owned).unwrap_or_default()
 }

@@ -1,0 +1,435 @@
+//! Claude Code: a tree of entries by `uuid` and `parentUuid`, one a line, among many lines of other kinds.
+//!
+//! The chain from the newest message to the first leads through entries that say nothing (`attachment`, `system`,
+//! `progress`), and over a compaction by `logicalParentUuid`. Calls that an agent makes side by side fork the tree
+//! although nothing was taken back; their results are recognised by the calls they answer.
+
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::chain::Chain;
+use super::content::Content;
+use super::recent::Recent;
+use super::{Branch, Line, Seen, Transcript, add, cleaned, message};
+use crate::session::{Head, Message, Outcome, Role, clean, tools};
+use crate::time::{self, Timestamp};
+
+/// Kinds of lines that say nothing for us. From the list that the host itself keeps (2.1.325), and older ones.
+const BULK: &[&str] = &[
+    "agent-color",
+    "agent-name",
+    "agent-setting",
+    "ai-title",
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
+    "artifact-autoreact-ledger",
+    "artifact-comment-monitor",
+    "atis-latch",
+    "attachment",
+    "attribution-snapshot",
+    "bridge-session",
+    "content-replacement",
+    "continued-in",
+    "cost-state",
+    "custom-title",
+    "data-flow-incomplete",
+    "data-flow-records",
+    "derived-from",
+    "dev-mods",
+    "ended-by-model",
+    "file-history-delta",
+    "file-history-snapshot",
+    "fork-context-ref",
+    "frame-link",
+    "history-suppression",
+    "isolation-latch",
+    "last-prompt",
+    "memory-mode",
+    "mode",
+    "observer-ref",
+    "permission-mode",
+    "pr-link",
+    "progress",
+    "queue-operation",
+    "relocated",
+    "repl-mode",
+    "resume-head-vouch",
+    "session-owner",
+    "summary",
+    "system",
+    "tag",
+    "tools-used",
+    "worktree-state",
+];
+/// Programs that start the host without anybody typing.
+const HEADLESS: &[&str] = &["sdk-cli", "sdk-ts", "sdk-py", "claude-code-github-action", "bench"];
+/// Results that may turn out to answer a call on the branch. More calls than this are never made side by side.
+const MAX_PENDING: usize = 512;
+/// Before the person's words, in what an agent is told when a call was refused with a reason.
+const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
+const REASON: &str = "the user said:\n";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry<'a> {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    uuid: Option<String>,
+    parent_uuid: Option<String>,
+    logical_parent_uuid: Option<String>,
+    #[serde(default)]
+    is_sidechain: bool,
+    #[serde(default)]
+    is_meta: bool,
+    #[serde(default)]
+    is_compact_summary: bool,
+    #[serde(default)]
+    is_visible_in_transcript_only: bool,
+    #[serde(default)]
+    is_api_error_message: bool,
+    timestamp: Option<String>,
+    session_id: Option<String>,
+    cwd: Option<String>,
+    version: Option<String>,
+    entrypoint: Option<String>,
+    agent_id: Option<String>,
+    tool_denial_kind: Option<String>,
+    custom_title: Option<String>,
+    ai_title: Option<String>,
+    summary: Option<String>,
+    // Of `last-prompt`.
+    #[serde(default, deserialize_with = "present")]
+    leaf_uuid: Option<Option<String>>,
+    #[serde(default)]
+    explicit: bool,
+    #[serde(default)]
+    rewound: bool,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+}
+
+impl Entry<'_> {
+    fn at(&self) -> Option<Timestamp> {
+        self.timestamp.as_deref().and_then(time::parse)
+    }
+}
+
+/// Tells a field that is null from one that is not there.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::<String>::deserialize(deserializer).map(Some)
+}
+
+#[derive(Deserialize)]
+struct Said {
+    model: Option<String>,
+    content: Content<Block>,
+}
+
+#[derive(Default, Deserialize)]
+struct Block {
+    #[serde(rename = "type", default)]
+    kind: String,
+    text: Option<String>,
+    // Of a call.
+    id: Option<String>,
+    name: Option<String>,
+    #[serde(default)]
+    input: Value,
+    // Of a result.
+    tool_use_id: Option<String>,
+    content: Option<Content<Block>>,
+    is_error: Option<bool>,
+}
+
+impl Block {
+    fn text(text: String) -> Self {
+        Self { kind: "text".to_owned(), text: Some(text), ..Self::default() }
+    }
+}
+
+fn parse(line: &[u8]) -> Option<Entry<'_>> {
+    // A write that was cut off by a crash leaves zeros in front of the next line.
+    let start = line.iter().position(|byte| *byte != 0)?;
+    serde_json::from_slice(&line[start..]).ok()
+}
+
+/// The current branch of a Claude Code session.
+#[derive(Default)]
+pub struct Walk {
+    chain: Chain,
+    pending: VecDeque<Pending>,
+    /// The answers of the model that have a block on the branch.
+    answers: Recent,
+}
+
+/// An entry that is not on the chain, but may belong to an answer that is.
+struct Pending {
+    at: u64,
+    answer: Option<String>,
+    calls: Vec<String>,
+    results: Vec<String>,
+}
+
+/// Only what tells where an entry belongs.
+#[derive(Default, Deserialize)]
+struct Ids {
+    id: Option<String>,
+    #[serde(default)]
+    content: Content<IdBlock>,
+}
+
+#[derive(Deserialize)]
+struct IdBlock {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    id: Option<String>,
+    tool_use_id: Option<String>,
+}
+
+impl Walk {
+    /// Lets go of what waited for the answer `answer`, or for one of `calls`.
+    fn free(&mut self, answer: Option<&str>, calls: Vec<String>) -> Vec<u64> {
+        let mut freed = Vec::new();
+        let mut calls = calls;
+        if let Some(answer) = answer {
+            self.answers.insert(answer);
+            self.pending.retain_mut(|pending| {
+                let same = pending.answer.as_deref() == Some(answer);
+                if same {
+                    freed.push(pending.at);
+                    calls.append(&mut pending.calls);
+                }
+                !same
+            });
+        }
+        if !calls.is_empty() {
+            self.pending.retain(|pending| {
+                let answers = pending.results.iter().any(|result| calls.contains(result));
+                if answers {
+                    freed.push(pending.at);
+                }
+                !answers
+            });
+        }
+        freed
+    }
+}
+
+impl Branch for Walk {
+    fn see(&mut self, at: u64, line: &[u8]) -> Seen {
+        let Some(entry) = parse(line) else { return Seen::Kept };
+        let kind = entry.kind.as_deref();
+        if kind == Some("last-prompt")
+            && let Some(leaf) = entry.leaf_uuid
+            && (entry.explicit || entry.rewound)
+        {
+            self.chain.start_at(at, leaf);
+            return Seen::Kept;
+        }
+        let (Some(uuid), false) = (entry.uuid, entry.is_sidechain) else { return Seen::Kept };
+        let message = matches!(kind, Some("user" | "assistant"));
+        let parent = entry.parent_uuid.or(entry.logical_parent_uuid);
+        let taken = self.chain.take(at, &uuid, parent.as_deref(), message);
+        let Some(raw) = entry.message.filter(|_| message) else { return Seen::Kept };
+        let ids: Ids = serde_json::from_str(raw.get()).unwrap_or_default();
+        let blocks = match ids.content {
+            Content::Parts(blocks) => blocks,
+            Content::Text(_) => Vec::new(),
+        };
+        let answer = ids.id.filter(|_| kind == Some("assistant"));
+        let (mut calls, mut results) = (Vec::new(), Vec::new());
+        for block in blocks {
+            match block.kind.as_deref() {
+                Some("tool_use") => calls.extend(block.id),
+                Some("tool_result") => results.extend(block.tool_use_id),
+                _ => {}
+            }
+        }
+        if taken || answer.as_deref().is_some_and(|answer| self.answers.contains(answer)) {
+            let freed = self.free(answer.as_deref(), calls);
+            return if freed.is_empty() { Seen::Kept } else { Seen::KeptWith(freed) };
+        }
+        if answer.is_some() || !results.is_empty() {
+            if self.pending.len() == MAX_PENDING {
+                self.pending.pop_front();
+            }
+            self.pending.push_back(Pending { at, answer, calls, results });
+        }
+        Seen::Left
+    }
+
+    fn gap(&self) -> Option<u64> {
+        self.chain.gap()
+    }
+
+    fn mend(&mut self, all: bool) {
+        self.chain.mend(all);
+    }
+}
+
+/// The messages of a Claude Code session.
+#[derive(Default)]
+pub struct Reader {
+    head: Head,
+    /// Whether the person gave the session its name.
+    named: bool,
+    /// Whether somebody typed at least once.
+    typed: bool,
+    /// Which tool a call was for.
+    tools: Recent,
+}
+
+impl Reader {
+    fn note(&mut self, entry: &Entry<'_>) {
+        let head = &mut self.head;
+        if head.session.is_none() {
+            head.session.clone_from(&entry.session_id);
+        }
+        if head.cwd.is_none() {
+            head.cwd.clone_from(&entry.cwd);
+        }
+        if head.version.is_none() {
+            head.version.clone_from(&entry.version);
+        }
+        if head.started.is_none() {
+            head.started = entry.at();
+        }
+        if let Some(by) = &entry.entrypoint {
+            self.typed |= !HEADLESS.contains(&by.as_str());
+            head.headless = !self.typed;
+        }
+        if let Some(title) = &entry.custom_title {
+            head.name = Some(title.clone());
+            self.named = true;
+        } else if let Some(title) = entry.ai_title.as_ref().or(entry.summary.as_ref())
+            && !self.named
+        {
+            head.name = Some(title.clone());
+        }
+    }
+
+    fn user(&mut self, entry: &Entry<'_>, id: &str, said: Said, say: &mut dyn FnMut(Message)) {
+        let at = entry.at();
+        let blocks = said.content.parts(Block::text);
+        let results = blocks.iter().filter(|block| block.kind == "tool_result").count();
+        let mut words = String::new();
+        for block in blocks {
+            match (block.kind.as_str(), block.text, block.tool_use_id) {
+                ("text", Some(text), _) => add(&mut words, &text),
+                ("tool_result", _, Some(call)) => {
+                    let text = block.content.map(text_of).unwrap_or_default();
+                    let tool = self.tools.get(&call).map(str::to_owned);
+                    let failed = block.is_error.unwrap_or(false);
+                    // What the person said instead of "yes" is theirs, and often the most telling thing they say.
+                    if failed && let Some(reason) = reason(&text, tool.as_deref(), entry) {
+                        add(&mut words, reason);
+                    }
+                    let exit_code = if failed { tools::exit_code(&text) } else { None };
+                    let id = if results == 1 { id.to_owned() } else { format!("{id}/{call}") };
+                    let outcome = Some(Outcome { call, tool, failed, exit_code });
+                    say(Message {
+                        id,
+                        at,
+                        role: Role::Tool,
+                        text: cleaned(&text),
+                        calls: Vec::new(),
+                        outcome,
+                    });
+                }
+                _ => {}
+            }
+        }
+        if let Some(text) = clean::said(&words) {
+            let id = if results == 0 { id.to_owned() } else { format!("{id}/said") };
+            say(message(id, at, Role::User, text.into_owned()));
+        }
+    }
+
+    fn assistant(&mut self, entry: &Entry<'_>, id: &str, said: Said, say: &mut dyn FnMut(Message)) {
+        if entry.is_api_error_message || said.model.as_deref() == Some("<synthetic>") {
+            return;
+        }
+        let (mut words, mut calls) = (String::new(), Vec::new());
+        for block in said.content.parts(Block::text) {
+            match (block.kind.as_str(), block.text, block.id, block.name) {
+                ("text", Some(text), _, _) => add(&mut words, &text),
+                ("tool_use", _, Some(id), Some(name)) => {
+                    self.tools.set(&id, &name);
+                    calls.push(tools::call(&id, &name, &block.input));
+                }
+                _ => {}
+            }
+        }
+        let text = cleaned(&words);
+        if !text.is_empty() || !calls.is_empty() {
+            say(Message { calls, ..message(id.to_owned(), entry.at(), Role::Assistant, text) });
+        }
+    }
+}
+
+/// The person's own words in what an agent was told when a call was refused. Only where the host wrote that: the output
+/// of a tool from elsewhere may say anything.
+fn reason<'a>(text: &'a str, tool: Option<&str>, entry: &Entry<'_>) -> Option<&'a str> {
+    let by_host = match entry.tool_denial_kind.as_deref() {
+        Some(kind) => kind == "user-rejected",
+        None => tool.is_some_and(|tool| !tool.starts_with("mcp__")),
+    };
+    let (_, reason) = text.strip_prefix(REFUSED).filter(|_| by_host)?.split_once(REASON)?;
+    Some(reason)
+}
+
+impl Transcript for Reader {
+    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> Line {
+        let Some(entry) = parse(line) else { return Line::Damaged };
+        let Some(kind) = entry.kind.as_deref() else { return Line::Unknown("no type".to_owned()) };
+        if entry.agent_id.is_some() || entry.is_sidechain {
+            // Another agent's: if nothing else came before, all of it is.
+            self.head.subagent |= self.head.session.is_none();
+            self.note(&entry);
+            return Line::Known;
+        }
+        let said = match kind {
+            "user" | "assistant" => {
+                entry.message.and_then(|raw| serde_json::from_str::<Said>(raw.get()).ok())
+            }
+            kind if BULK.contains(&kind) => {
+                self.note(&entry);
+                return Line::Known;
+            }
+            kind => return Line::Unknown(kind.to_owned()),
+        };
+        let (Some(said), Some(id)) = (said, entry.uuid.as_deref()) else {
+            return Line::Strange(format!("{kind} without a message"));
+        };
+        self.note(&entry);
+        if entry.is_compact_summary {
+            let text = cleaned(&text_of(said.content));
+            say(message(id.to_owned(), entry.at(), Role::Summary, text));
+        } else if !entry.is_meta && !entry.is_visible_in_transcript_only {
+            let id = id.to_owned();
+            match kind {
+                "user" => self.user(&entry, &id, said, say),
+                _ => self.assistant(&entry, &id, said, say),
+            }
+        }
+        Line::Known
+    }
+
+    fn head(&self) -> &Head {
+        &self.head
+    }
+}
+
+fn text_of(content: Content<Block>) -> String {
+    let mut words = String::new();
+    for block in content.parts(Block::text) {
+        if let ("text", Some(text)) = (block.kind.as_str(), block.text) {
+            add(&mut words, &text);
+        }
+    }
+    words
+}

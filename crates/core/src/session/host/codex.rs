@@ -1,0 +1,323 @@
+//! Codex: one record a line, in order. A rollback takes back the last turns; a compaction takes back nothing.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::content::Content;
+use super::recent::Recent;
+use super::{Branch, Line, Seen, Transcript, add, cleaned, message};
+use crate::hash::ContentHash;
+use crate::session::{Head, Message, Outcome, Role, tools};
+use crate::time::{self, Timestamp};
+
+/// Kinds of records that repeat what others say, or say nothing for us.
+const BULK: &[&str] = &["event_msg", "token_usage_record", "turn_context", "world_state"];
+/// Kinds of items that say nothing for us.
+const BULK_ITEMS: &[&str] = &[
+    "compaction",
+    "compaction_summary",
+    "compaction_trigger",
+    "context_compaction",
+    "ghost_snapshot",
+    "image_generation_call",
+    "other",
+    "reasoning",
+    "tool_search_call",
+    "tool_search_output",
+    "web_search_call",
+];
+
+#[derive(Deserialize)]
+struct Record<'a> {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    timestamp: Option<String>,
+    ordinal: Option<u64>,
+    #[serde(borrow)]
+    payload: Option<&'a RawValue>,
+    metadata: Option<Metadata>,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    compaction_output: bool,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    #[serde(rename = "type")]
+    kind: String,
+    id: Option<String>,
+    role: Option<String>,
+    #[serde(default)]
+    content: Content<Part>,
+    call_id: Option<String>,
+    name: Option<String>,
+    namespace: Option<String>,
+    arguments: Option<String>,
+    input: Option<String>,
+    action: Option<Value>,
+    #[serde(default)]
+    output: Value,
+    #[serde(rename = "internal_chat_message_metadata_passthrough")]
+    about: Option<About>,
+}
+
+#[derive(Deserialize)]
+struct About {
+    #[serde(default)]
+    content_item_kinds: Vec<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Part {
+    text: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    num_turns: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Meta {
+    id: Option<String>,
+    session_id: Option<String>,
+    cwd: Option<String>,
+    timestamp: Option<String>,
+    cli_version: Option<String>,
+    originator: Option<String>,
+    #[serde(default)]
+    source: Value,
+    thread_source: Option<String>,
+}
+
+fn parse(line: &[u8]) -> Option<Record<'_>> {
+    serde_json::from_slice(line).ok()
+}
+
+impl Record<'_> {
+    fn payload<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
+        serde_json::from_str(self.payload?.get()).ok()
+    }
+}
+
+/// What the person said in a message of theirs: hosts put their own notices into the same list.
+fn said(content: Content<Part>, kinds: &[String]) -> String {
+    let parts = content.parts(|text| Part { text: Some(text) });
+    let told = kinds.len() == parts.len();
+    let mut words = String::new();
+    for (index, part) in parts.into_iter().enumerate() {
+        let theirs = !told || kinds.get(index).is_some_and(|kind| kind.starts_with("user."));
+        if let Some(text) =
+            part.text.filter(|_| theirs).map(|text| cleaned(&text)).filter(|text| !text.is_empty())
+        {
+            add(&mut words, &text);
+        }
+    }
+    words
+}
+
+/// The turns of a Codex session that were not rolled back.
+#[derive(Default)]
+pub struct Walk {
+    /// How many turns are still to be passed over.
+    back: u64,
+}
+
+impl Branch for Walk {
+    fn see(&mut self, _at: u64, line: &[u8]) -> Seen {
+        let Some(record) = parse(line) else { return Seen::Kept };
+        match record.kind.as_deref() {
+            Some("event_msg") => {
+                let event: Option<Event> = record.payload();
+                if let Some(event) = event.filter(|event| event.kind == "thread_rolled_back") {
+                    self.back = self.back.saturating_add(event.num_turns.unwrap_or(1));
+                }
+                Seen::Kept
+            }
+            Some("response_item" | "compacted") if self.back > 0 => {
+                let item: Option<Item> = record.payload();
+                let began = item.is_some_and(|item| {
+                    let kinds = item.about.map(|about| about.content_item_kinds).unwrap_or_default();
+                    item.kind == "message"
+                        && item.role.as_deref() == Some("user")
+                        && !said(item.content, &kinds).is_empty()
+                });
+                if began {
+                    self.back -= 1;
+                }
+                Seen::Left
+            }
+            _ => Seen::Kept,
+        }
+    }
+}
+
+/// The messages of a Codex session.
+#[derive(Default)]
+pub struct Reader {
+    head: Head,
+    begun: bool,
+    /// Which tool a call was for.
+    tools: Recent,
+}
+
+impl Reader {
+    fn meta(&mut self, meta: Meta) {
+        // A fork repeats the header of what it was forked from; the first is its own.
+        if std::mem::replace(&mut self.begun, true) {
+            return;
+        }
+        let from_agent = |text: &str| text.starts_with("subagent");
+        self.head.subagent = meta.source.get("subagent").is_some()
+            || meta.source.as_str().is_some_and(from_agent)
+            || meta.thread_source.as_deref().is_some_and(from_agent);
+        self.head.headless = meta.source.as_str() == Some("exec")
+            || meta.originator.as_deref().is_some_and(|originator| originator.ends_with("_exec"));
+        self.head.session = meta.id.or(meta.session_id);
+        self.head.cwd = meta.cwd;
+        self.head.started = meta.timestamp.as_deref().and_then(time::parse);
+        self.head.version = meta.cli_version;
+    }
+
+    fn item(&mut self, id: String, at: Option<Timestamp>, item: Item, say: &mut dyn FnMut(Message)) -> Line {
+        match item.kind.as_str() {
+            "message" => {
+                let kinds = item.about.map(|about| about.content_item_kinds).unwrap_or_default();
+                let (role, text) = match item.role.as_deref() {
+                    Some("user") => (Role::User, said(item.content, &kinds)),
+                    Some("assistant") => (Role::Assistant, said(item.content, &[])),
+                    // Instructions, and what hooks put in.
+                    _ => return Line::Known,
+                };
+                if !text.is_empty() {
+                    say(message(id, at, role, text));
+                }
+            }
+            "function_call" | "custom_tool_call" | "local_shell_call" => {
+                let name = item.name.unwrap_or_else(|| "shell".to_owned());
+                let tool = match item.namespace {
+                    Some(space) => format!("{}__{name}", space.trim_end_matches("__")),
+                    None => name,
+                };
+                let arguments = match (item.arguments, item.input, item.action) {
+                    (Some(json), _, _) => serde_json::from_str(&json).unwrap_or(Value::String(json)),
+                    (None, Some(input), _) => Value::String(input),
+                    (None, None, action) => action.unwrap_or_default(),
+                };
+                let call = item.call_id.unwrap_or_else(|| id.clone());
+                self.tools.set(&call, &tool);
+                let calls = vec![tools::call(&call, &tool, &arguments)];
+                say(Message { calls, ..message(id, at, Role::Assistant, String::new()) });
+            }
+            "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
+                let call = item.call_id.unwrap_or_default();
+                let (text, exit_code, failed) = output(item.output);
+                let tool = self.tools.get(&call).map(str::to_owned);
+                let outcome = Some(Outcome { call, tool, failed, exit_code });
+                say(Message { outcome, ..message(id, at, Role::Tool, cleaned(&text)) });
+            }
+            kind if BULK_ITEMS.contains(&kind) => {}
+            kind => return Line::Unknown(format!("response_item {kind}")),
+        }
+        Line::Known
+    }
+}
+
+/// A tool's output without what the host wrote around it, the exit code, and whether it failed.
+fn output(value: Value) -> (String, Option<i32>, bool) {
+    let told = value.get("success").and_then(Value::as_bool).map(|success| !success);
+    let text = match value {
+        Value::String(text) => text,
+        Value::Array(parts) => {
+            let mut words = String::new();
+            for text in parts.iter().filter_map(|part| part.get("text")).filter_map(Value::as_str) {
+                add(&mut words, text);
+            }
+            words
+        }
+        Value::Object(mut map) => match map.remove("content").or_else(|| map.remove("output")) {
+            Some(Value::String(text)) => text,
+            Some(other) => other.to_string(),
+            None => String::new(),
+        },
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    // Older versions: the output is itself JSON.
+    if text.starts_with("{\"output\":")
+        && let Ok(Value::Object(mut map)) = serde_json::from_str(&text)
+        && let Some(Value::String(inner)) = map.remove("output")
+    {
+        let code = map.get("metadata").and_then(|about| about.get("exit_code")).and_then(Value::as_i64);
+        let code = code.and_then(|code| i32::try_from(code).ok());
+        return (inner, code, code.is_some_and(|code| code != 0));
+    }
+    let told_by_host =
+        text.starts_with("Chunk ID: ") || text.starts_with("Exit code: ") || text.starts_with("Wall time: ");
+    if told_by_host && let Some((before, after)) = text.split_once("Output:\n") {
+        let code = tools::exit_code(before);
+        return (after.to_owned(), code, code.is_some_and(|code| code != 0));
+    }
+    (text, None, told.unwrap_or(false))
+}
+
+impl Transcript for Reader {
+    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> Line {
+        let Some(record) = parse(line) else { return Line::Damaged };
+        let Some(kind) = record.kind.as_deref() else { return Line::Unknown("no type".to_owned()) };
+        let unknown = || Line::Strange(format!("{kind} without what belongs to it"));
+        let at = record.timestamp.as_deref().and_then(time::parse);
+        let made_up = || match record.ordinal {
+            Some(ordinal) => format!("record-{ordinal}"),
+            None => ContentHash::of(line).short(16),
+        };
+        match kind {
+            "session_meta" => match record.payload() {
+                Some(meta) => {
+                    self.meta(meta);
+                    Line::Known
+                }
+                None => unknown(),
+            },
+            "response_item" => {
+                // The model's own draft of a summary: `compacted` says it again, as what it is.
+                if record.metadata.as_ref().is_some_and(|metadata| metadata.compaction_output) {
+                    return Line::Known;
+                }
+                match record.payload::<Item>() {
+                    Some(mut item) => {
+                        let id = item.id.take().unwrap_or_else(made_up);
+                        self.item(id, at, item, say)
+                    }
+                    None => unknown(),
+                }
+            }
+            "compacted" => {
+                #[derive(Deserialize)]
+                struct Compacted {
+                    #[serde(default)]
+                    message: String,
+                }
+                match record.payload::<Compacted>() {
+                    Some(compacted) => {
+                        say(message(made_up(), at, Role::Summary, cleaned(&compacted.message)));
+                        Line::Known
+                    }
+                    None => unknown(),
+                }
+            }
+            kind if BULK.contains(&kind) => Line::Known,
+            kind => Line::Unknown(kind.to_owned()),
+        }
+    }
+
+    fn head(&self) -> &Head {
+        &self.head
+    }
+}

@@ -1,0 +1,72 @@
+//! Text, or a list of parts: how every host writes what was said. Read without a copy in between.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// What stands in a field for contents.
+pub(super) enum Content<Part> {
+    /// Plain text.
+    Text(String),
+    /// Parts.
+    Parts(Vec<Part>),
+}
+
+impl<Part> Default for Content<Part> {
+    fn default() -> Self {
+        Self::Parts(Vec::new())
+    }
+}
+
+struct Either<Part>(PhantomData<Part>);
+
+impl<'de, Part: Deserialize<'de>> Visitor<'de> for Either<Part> {
+    type Value = Content<Part>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("text or a list of parts")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Content::Text(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+        Ok(Content::Text(text))
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Content::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut parts = Vec::new();
+        while let Some(part) = list.next_element()? {
+            parts.push(part);
+        }
+        Ok(Content::Parts(parts))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        let part = Part::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Content::Parts(vec![part]))
+    }
+}
+
+impl<Part> Content<Part> {
+    /// The parts; text is one, made by `part`.
+    pub(super) fn parts(self, part: impl FnOnce(String) -> Part) -> Vec<Part> {
+        match self {
+            Self::Text(text) => vec![part(text)],
+            Self::Parts(parts) => parts,
+        }
+    }
+}
+
+impl<'de, Part: Deserialize<'de>> Deserialize<'de> for Content<Part> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Either(PhantomData))
+    }
+}

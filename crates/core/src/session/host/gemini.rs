@@ -1,0 +1,252 @@
+//! Gemini CLI: a header, messages, patches of the header (`$set`) and rewinds. A message is written again whenever it
+//! grew, under the same id; the last writing of it counts.
+//!
+//! A `$set` of all messages follows a compression of the history: what it leaves out was said all the same and stays,
+//! what it adds (the summary) is new.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::content::Content;
+use super::recent::Recent;
+use super::{Branch, Line, Seen, Transcript, add, cleaned, message};
+use crate::session::{Head, Message, Outcome, Role, tools};
+use crate::time;
+
+/// What a summary of compressed history begins with.
+const SUMMARY: &str = "<state_snapshot>";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    // Of a message.
+    id: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    timestamp: Option<String>,
+    #[serde(default)]
+    content: Content<Part>,
+    #[serde(default)]
+    tool_calls: Vec<ToolCall>,
+    // Of the header; `kind` there is a field of its own name.
+    session_id: Option<String>,
+    project_hash: Option<String>,
+    start_time: Option<String>,
+    summary: Option<String>,
+    #[serde(rename = "kind")]
+    of: Option<String>,
+    /// Files that were converted have theirs in the header.
+    #[serde(default)]
+    messages: Vec<Record>,
+    #[serde(rename = "$set")]
+    set: Option<Box<Record>>,
+    #[serde(rename = "$rewindTo")]
+    rewind_to: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Part {
+    text: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ToolCall {
+    id: Option<String>,
+    name: Option<String>,
+    #[serde(default)]
+    args: Value,
+    #[serde(default)]
+    result: Option<Content<ResultPart>>,
+    status: Option<String>,
+    timestamp: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ResultPart {
+    text: Option<String>,
+    function_response: Option<Response>,
+}
+
+#[derive(Deserialize)]
+struct Response {
+    #[serde(default)]
+    response: Value,
+}
+
+/// Only what tells where a line belongs.
+#[derive(Deserialize)]
+struct Ids {
+    id: Option<String>,
+    #[serde(rename = "$set")]
+    set: Option<Set>,
+    #[serde(rename = "$rewindTo")]
+    rewind_to: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Set {
+    #[serde(default)]
+    messages: Vec<Ids>,
+}
+
+/// The messages of a Gemini CLI session that were neither written again later nor rewound.
+#[derive(Default)]
+pub struct Walk {
+    seen: Recent,
+    /// Everything is taken back, from here to this message.
+    cut: Option<String>,
+}
+
+impl Branch for Walk {
+    fn see(&mut self, _at: u64, line: &[u8]) -> Seen {
+        let Ok(ids) = serde_json::from_slice::<Ids>(line) else { return Seen::Kept };
+        if let Some(target) = ids.rewind_to {
+            // Of two in a row the earlier message counts, and that is the one that is reached last.
+            self.cut.get_or_insert(target);
+            return Seen::Kept;
+        }
+        if let Some(id) = ids.id {
+            let again = !self.seen.insert(&id);
+            let cut = self.cut.is_some();
+            if self.cut.as_ref() == Some(&id) {
+                self.cut = None;
+            }
+            return if again || cut { Seen::Left } else { Seen::Kept };
+        }
+        let listed = ids.set.map(|set| set.messages).unwrap_or_default();
+        let target = self.cut.as_ref();
+        let from = target.and_then(|target| listed.iter().position(|one| one.id.as_ref() == Some(target)));
+        if let Some(from) = from {
+            // What the list names from there on is taken back where it was said, too.
+            listed[from..].iter().filter_map(|one| one.id.as_ref()).for_each(|id| {
+                self.seen.insert(id);
+            });
+            self.cut = None;
+            return Seen::Left;
+        }
+        if self.cut.is_some() && !listed.is_empty() { Seen::Left } else { Seen::Kept }
+    }
+}
+
+/// The messages of a Gemini CLI session.
+#[derive(Default)]
+pub struct Reader {
+    head: Head,
+    said: Recent,
+}
+
+impl Reader {
+    fn header(&mut self, record: &mut Record) {
+        if let Some(session) = record.session_id.take() {
+            self.head.session.get_or_insert(session);
+        }
+        if let Some(started) = record.start_time.as_deref().and_then(time::parse) {
+            self.head.started.get_or_insert(started);
+        }
+        if let Some(summary) = record.summary.take() {
+            self.head.name = Some(summary);
+        }
+        self.head.subagent |= record.of.as_deref() == Some("subagent");
+    }
+
+    fn message(&mut self, record: Record, say: &mut dyn FnMut(Message)) -> Line {
+        let (Some(id), Some(kind)) = (record.id, record.kind) else {
+            return Line::Strange("message without a type".to_owned());
+        };
+        if !self.said.insert(&id) {
+            return Line::Known;
+        }
+        let at = record.timestamp.as_deref().and_then(time::parse);
+        let mut words = String::new();
+        for text in
+            record.content.parts(|text| Part { text: Some(text) }).into_iter().filter_map(|part| part.text)
+        {
+            add(&mut words, &text);
+        }
+        match kind.as_str() {
+            "user" => {
+                let text = cleaned(&words);
+                if text.starts_with(SUMMARY) {
+                    say(message(id, at, Role::Summary, text));
+                } else if !text.is_empty() && !text.starts_with(['/', '?']) {
+                    // What begins like that is a command to the host.
+                    say(message(id, at, Role::User, text));
+                }
+            }
+            "gemini" => {
+                let mut calls = Vec::new();
+                let mut results = Vec::new();
+                for call in record.tool_calls {
+                    let (Some(call_id), Some(tool)) = (call.id, call.name) else { continue };
+                    calls.push(tools::call(&call_id, &tool, &call.args));
+                    let Some(result) = call.result else { continue };
+                    let raw = text_of(result);
+                    let exit_code = tools::exit_code(&raw);
+                    let failed = matches!(call.status.as_deref(), Some("error" | "cancelled"))
+                        || exit_code.is_some_and(|code| code != 0);
+                    let done = call.timestamp.as_deref().and_then(time::parse).or(at);
+                    let result_id = format!("{id}/{call_id}");
+                    let outcome = Some(Outcome { call: call_id, tool: Some(tool), failed, exit_code });
+                    results.push(Message { outcome, ..message(result_id, done, Role::Tool, cleaned(&raw)) });
+                }
+                let text = cleaned(&words);
+                if !text.is_empty() || !calls.is_empty() {
+                    say(Message { calls, ..message(id, at, Role::Assistant, text) });
+                }
+                results.into_iter().for_each(say);
+            }
+            "info" | "error" | "warning" => {}
+            kind => return Line::Strange(format!("message of {kind}")),
+        }
+        Line::Known
+    }
+}
+
+fn text_of(result: Content<ResultPart>) -> String {
+    let mut words = String::new();
+    for part in result.parts(|text| ResultPart { text: Some(text), function_response: None }) {
+        if let Some(text) = part.text {
+            add(&mut words, &text);
+        } else if let Some(Response { response }) = part.function_response {
+            match ["output", "error"].iter().find_map(|key| response.get(key)).unwrap_or(&response) {
+                Value::String(text) => add(&mut words, text),
+                Value::Null => {}
+                other => add(&mut words, &other.to_string()),
+            }
+        }
+    }
+    words
+}
+
+impl Transcript for Reader {
+    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> Line {
+        let Ok(mut record) = serde_json::from_slice::<Record>(line) else {
+            // Whole, but not as we know it, or not whole?
+            let whole = serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
+            return if whole { Line::Strange("a record of another shape".to_owned()) } else { Line::Damaged };
+        };
+        if record.rewind_to.is_some() {
+            return Line::Known;
+        }
+        if record.id.is_some() {
+            return self.message(record, say);
+        }
+        let mut header = match record.set.take() {
+            Some(set) => *set,
+            None if record.session_id.is_some() && record.project_hash.is_some() => record,
+            None => return Line::Unknown("no type".to_owned()),
+        };
+        self.header(&mut header);
+        for message in std::mem::take(&mut header.messages) {
+            if let Line::Strange(what) = self.message(message, say) {
+                return Line::Strange(what);
+            }
+        }
+        Line::Known
+    }
+
+    fn head(&self) -> &Head {
+        &self.head
+    }
+}

@@ -1,0 +1,213 @@
+//! pi: a header, then a tree of entries by `id` and `parentId`. The last entry is the leaf.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::chain::Chain;
+use super::content::Content;
+use super::{Branch, Line, Seen, Transcript, add, cleaned, message};
+use crate::hash::ContentHash;
+use crate::session::{Head, Message, Outcome, Role, tools};
+use crate::time::{self, Timestamp};
+
+/// The newest version of the format that is known here. Version 1 had no tree: its entries are in order.
+const VERSION: u64 = 3;
+/// Kinds of entries that say nothing for us; `custom_message` is what extensions, ours among them, put in.
+const BULK: &[&str] =
+    &["context_edit", "custom", "custom_message", "label", "model_change", "thinking_level_change", "usage"];
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry<'a> {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    id: Option<String>,
+    parent_id: Option<String>,
+    timestamp: Option<String>,
+    version: Option<u64>,
+    cwd: Option<String>,
+    name: Option<String>,
+    summary: Option<String>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Said {
+    role: String,
+    #[serde(default)]
+    content: Content<Part>,
+    // Of a result.
+    tool_call_id: Option<String>,
+    tool_name: Option<String>,
+    #[serde(default)]
+    is_error: bool,
+    // Of a command that the person ran.
+    command: Option<String>,
+    output: Option<String>,
+    exit_code: Option<i32>,
+}
+
+#[derive(Default, Deserialize)]
+struct Part {
+    #[serde(rename = "type", default)]
+    kind: String,
+    text: Option<String>,
+    id: Option<String>,
+    name: Option<String>,
+    #[serde(default)]
+    arguments: Value,
+}
+
+impl Part {
+    fn text(text: String) -> Self {
+        Self { kind: "text".to_owned(), text: Some(text), ..Self::default() }
+    }
+}
+
+fn parse(line: &[u8]) -> Option<Entry<'_>> {
+    serde_json::from_slice(line).ok()
+}
+
+/// The current branch of a pi session.
+#[derive(Default)]
+pub struct Walk {
+    chain: Chain,
+}
+
+impl Branch for Walk {
+    fn see(&mut self, at: u64, line: &[u8]) -> Seen {
+        let Some(entry) = parse(line) else { return Seen::Kept };
+        match (entry.kind.as_deref(), &entry.id) {
+            (Some("session") | None, _) | (_, None) => Seen::Kept,
+            (Some(_), Some(id)) => {
+                if self.chain.take(at, id, entry.parent_id.as_deref(), true) {
+                    Seen::Kept
+                } else {
+                    Seen::Left
+                }
+            }
+        }
+    }
+
+    fn gap(&self) -> Option<u64> {
+        self.chain.gap()
+    }
+
+    fn mend(&mut self, all: bool) {
+        self.chain.mend(all);
+    }
+}
+
+/// The messages of a pi session.
+#[derive(Default)]
+pub struct Reader {
+    head: Head,
+    /// A version that we do not know, once one was announced.
+    foreign: Option<u64>,
+}
+
+impl Reader {
+    fn header(&mut self, entry: Entry<'_>) -> Line {
+        let version = entry.version.unwrap_or(1);
+        if version > VERSION {
+            self.foreign = Some(version);
+            return Line::Unknown(format!("version {version}"));
+        }
+        if self.head.session.is_none() {
+            self.head.started = entry.timestamp.as_deref().and_then(time::parse);
+            self.head.session = entry.id;
+            self.head.cwd = entry.cwd;
+        }
+        Line::Known
+    }
+
+    fn said(id: String, at: Option<Timestamp>, said: Said, say: &mut dyn FnMut(Message)) -> Line {
+        let mut words = String::new();
+        let mut calls = Vec::new();
+        for part in said.content.parts(Part::text) {
+            match (part.kind.as_str(), part.text, part.id, part.name) {
+                ("text", Some(text), _, _) => add(&mut words, &text),
+                ("toolCall", _, Some(id), Some(name)) => calls.push(tools::call(&id, &name, &part.arguments)),
+                _ => {}
+            }
+        }
+        match said.role.as_str() {
+            "user" => {
+                let text = cleaned(&words);
+                if !text.is_empty() {
+                    say(message(id, at, Role::User, text));
+                }
+            }
+            "assistant" => {
+                let text = cleaned(&words);
+                if !text.is_empty() || !calls.is_empty() {
+                    say(Message { calls, ..message(id, at, Role::Assistant, text) });
+                }
+            }
+            "toolResult" => {
+                let exit_code = if said.is_error { tools::exit_code(&words) } else { None };
+                let outcome = Outcome {
+                    call: said.tool_call_id.unwrap_or_default(),
+                    tool: said.tool_name,
+                    failed: said.is_error,
+                    exit_code,
+                };
+                say(Message { outcome: Some(outcome), ..message(id, at, Role::Tool, cleaned(&words)) });
+            }
+            "bashExecution" => {
+                let text =
+                    format!("$ {}\n{}", said.command.unwrap_or_default(), said.output.unwrap_or_default());
+                let outcome = Outcome {
+                    call: id.clone(),
+                    tool: Some("bash".to_owned()),
+                    failed: said.exit_code.is_some_and(|code| code != 0),
+                    exit_code: said.exit_code,
+                };
+                say(Message { outcome: Some(outcome), ..message(id, at, Role::Tool, cleaned(&text)) });
+            }
+            "system" | "custom" | "hookMessage" | "branchSummary" | "compactionSummary" => {}
+            role => return Line::Strange(format!("message of {role}")),
+        }
+        Line::Known
+    }
+}
+
+impl Transcript for Reader {
+    fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> Line {
+        let Some(mut entry) = parse(line) else { return Line::Damaged };
+        let Some(kind) = entry.kind.take() else { return Line::Unknown("no type".to_owned()) };
+        if kind == "session" {
+            return self.header(entry);
+        }
+        if let Some(version) = self.foreign {
+            return Line::Unknown(format!("version {version}"));
+        }
+        let at = entry.timestamp.as_deref().and_then(time::parse);
+        // Version 1 gave no ids.
+        let id = entry.id.unwrap_or_else(|| ContentHash::of(line).short(16));
+        match kind.as_str() {
+            "message" => match entry.message.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
+                Some(said) => Self::said(id, at, said, say),
+                None => Line::Strange("message without contents".to_owned()),
+            },
+            "compaction" | "branch_summary" => {
+                let text = cleaned(&entry.summary.unwrap_or_default());
+                say(message(id, at, Role::Summary, text));
+                Line::Known
+            }
+            "session_info" => {
+                self.head.name = entry.name.filter(|name| !name.is_empty());
+                Line::Known
+            }
+            kind if BULK.contains(&kind) => Line::Known,
+            kind => Line::Unknown(kind.to_owned()),
+        }
+    }
+
+    fn head(&self) -> &Head {
+        &self.head
+    }
+}

@@ -1,0 +1,127 @@
+//! The lines of a file that another program is still writing: from its end to its start, and from its start to its end,
+//! in flat memory.
+//!
+//! The file is read, not mapped: a host that cuts its file short would take us down with it.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+
+/// How much is read at once.
+const BLOCK: usize = 256 * 1024;
+
+/// A line, or the place of one that is too long to be held.
+pub(super) enum Line<'a> {
+    /// Without its line break.
+    Whole(&'a [u8]),
+    /// The last one, when it has no line break: perhaps still being written.
+    Last(&'a [u8]),
+    /// Too long.
+    Oversized,
+}
+
+/// Where a line stands: its first byte, and the first byte behind its line break.
+pub(super) type Place = (u64, u64);
+
+/// Passes the lines that end at or before `end` to `each`, the last first. `longest`: a longer line is only a place.
+pub(super) fn backwards(
+    file: &mut File,
+    end: u64,
+    longest: usize,
+    each: &mut dyn FnMut(Place, Line<'_>),
+) -> io::Result<()> {
+    // `held` has the bytes from `start` on; those behind `until` were passed on already.
+    let mut held: Vec<u8> = Vec::new();
+    let mut start = end;
+    let mut until = 0_usize;
+    // The end of a line whose first bytes are not found yet and which is too long to be held.
+    let mut oversized: Option<u64> = None;
+    loop {
+        // The line break that ends the line in front of `until` is not part of it.
+        let searched = if oversized.is_some() { until } else { until.saturating_sub(1) };
+        if let Some(found) = held[..searched].iter().rposition(|byte| *byte == b'\n') {
+            let from = found + 1;
+            let place = start + from as u64;
+            match oversized.take() {
+                Some(behind) => each((place, behind), Line::Oversized),
+                None => each((place, start + until as u64), Line::Whole(trimmed(&held[from..until]))),
+            }
+            until = from;
+            continue;
+        }
+        if start == 0 {
+            match oversized {
+                Some(behind) => each((0, behind), Line::Oversized),
+                None if until > 0 => each((0, until as u64), Line::Whole(trimmed(&held[..until]))),
+                None => {}
+            }
+            return Ok(());
+        }
+        if oversized.is_none() && until > longest {
+            oversized = Some(start + until as u64);
+        }
+        if oversized.is_some() {
+            until = 0;
+        }
+        // Twice as much each time, so that a long line is not moved over and over.
+        let more = (BLOCK.max(until) as u64).min(start);
+        let size = usize::try_from(more).unwrap_or(BLOCK);
+        held.truncate(until);
+        held.splice(0..0, std::iter::repeat_n(0, size));
+        start -= more;
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(&mut held[..size])?;
+        until += size;
+    }
+}
+
+fn trimmed(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// Passes the lines before `end` to `each`, in order, leaving out those in `skip` (in order, whole lines). Stops when
+/// `each` says so. Gives back how far it came: the end of the last line, or of the last one that `each` saw.
+pub(super) fn forwards(
+    file: &mut File,
+    end: u64,
+    longest: usize,
+    skip: &[Place],
+    each: &mut dyn FnMut(Place, Line<'_>) -> bool,
+) -> io::Result<u64> {
+    let mut skip = skip.iter().peekable();
+    let mut at = 0;
+    let mut line = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    let mut reader = BufReader::with_capacity(BLOCK, file);
+    while at < end {
+        if let Some((_, behind)) = skip.next_if(|(start, behind)| *start <= at && *behind > at) {
+            let distance = i64::try_from(behind - at).unwrap_or(i64::MAX);
+            reader.seek_relative(distance)?;
+            at = *behind;
+            continue;
+        }
+        line.clear();
+        let most = (longest as u64 + 2).min(end - at);
+        let got = reader.by_ref().take(most).read_until(b'\n', &mut line)? as u64;
+        if got == 0 {
+            break;
+        }
+        let mut behind = at + got;
+        let long = got == most && behind < end && !line.ends_with(b"\n");
+        if long {
+            behind += reader.by_ref().take(end - behind).skip_until(b'\n')? as u64;
+        }
+        let whole = trimmed(&line);
+        let shown = match whole {
+            _ if long || whole.len() > longest => Line::Oversized,
+            _ if whole.len() == line.len() => Line::Last(whole),
+            _ => Line::Whole(whole),
+        };
+        let on = each((at, behind), shown);
+        at = behind;
+        if !on {
+            break;
+        }
+    }
+    Ok(at)
+}

@@ -1,0 +1,51 @@
+//! What can be said about a line that is too long to be held: the names in it, read on the way past.
+
+use std::fmt;
+use std::io::Read;
+
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// The fields that place a line in its transcript.
+const NAMES: &[&str] = &[
+    "$rewindTo",
+    "explicit",
+    "id",
+    "isSidechain",
+    "leafUuid",
+    "logicalParentUuid",
+    "parentId",
+    "parentUuid",
+    "rewound",
+    "type",
+    "uuid",
+];
+
+struct Names;
+
+impl<'de> Visitor<'de> for Names {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
+        let mut names = Map::new();
+        while let Some(name) = fields.next_key::<String>()? {
+            if NAMES.contains(&name.as_str()) {
+                names.insert(name, fields.next_value()?);
+            } else {
+                fields.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(names)
+    }
+}
+
+/// The line with everything left out but its names; empty if it is not one.
+pub(super) fn of(line: impl Read) -> Vec<u8> {
+    let mut json = serde_json::Deserializer::from_reader(line);
+    let names = json.deserialize_map(Names).unwrap_or_default();
+    Value::Object(names).to_string().into_bytes()
+}
