@@ -270,7 +270,9 @@ pub fn remove_unchanged(path: &Path, old: &[u8]) -> io::Result<bool> {
 /// Removes a folder if nothing is in it; one that is not there is as good.
 pub fn remove_empty_folder(path: &Path) -> io::Result<()> {
     match std::fs::remove_dir(path) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => Ok(()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => {
+            Ok(())
+        }
         other => other,
     }
 }

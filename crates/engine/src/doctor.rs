@@ -2,6 +2,7 @@
 //!
 //! A check only looks. What it finds says where and what to do; it never repeats what a note says.
 
+mod agents;
 mod index;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use rekindle_core::vault::path::folded;
 use rekindle_core::vault::{memory, review};
 use serde::Serialize;
 
+pub use self::agents::examine_agents;
 pub use self::index::examine_index;
 use crate::home::{Home, Places};
 use crate::identity::{self, Link};

@@ -49,6 +49,8 @@ fn setting(text: &str) -> Result<(String, String), String> {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Init(cmd::Init),
+    Install(cmd::Install),
+    Uninstall(cmd::Uninstall),
     Save(cmd::Save),
     Evolve(cmd::Evolve),
     Recall(cmd::Recall),

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use rekindle_engine::recall::{bench, upkeep};
-use rekindle_engine::{config, db, home, identity, index, models, setup, spool, vault, worker};
+use rekindle_engine::{config, db, home, identity, index, install, models, setup, spool, vault, worker};
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -74,6 +74,13 @@ impl From<setup::Error> for Failure {
 impl From<identity::Error> for Failure {
     fn from(error: identity::Error) -> Self {
         let hint = error.hint();
+        Self { hint, ..Self::new(error) }
+    }
+}
+
+impl From<install::Error> for Failure {
+    fn from(error: install::Error) -> Self {
+        let hint = error.hint().map(str::to_owned);
         Self { hint, ..Self::new(error) }
     }
 }

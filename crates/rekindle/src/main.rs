@@ -1,5 +1,6 @@
 //! `rekindle`: parse, call the engine, render. Nothing is decided here.
 
+mod ask;
 mod cli;
 mod cmd;
 mod compose;

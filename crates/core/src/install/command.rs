@@ -98,7 +98,9 @@ pub fn recognise(words: &[String], agent: Agent) -> Option<Recognised> {
             "hook" => break,
             "--home" => home = rest.next().cloned(),
             "-c" | "--config" | "--color" => drop(rest.next()?),
-            option if option.starts_with("--home=") => home = option.split_once('=').map(|(_, home)| home.to_owned()),
+            option if option.starts_with("--home=") => {
+                home = option.split_once('=').map(|(_, home)| home.to_owned());
+            }
             option if option.starts_with('-') => {}
             _ => return None,
         }
@@ -124,7 +126,10 @@ mod tests {
     fn b_15_our_commands_are_known_again() {
         let known = |line: &str| recognise(&split(line), Agent::Claude);
         let plain = known("/usr/bin/rekindle hook claude Stop").unwrap();
-        assert_eq!((plain.program.as_str(), plain.home, plain.event.as_str()), ("/usr/bin/rekindle", None, "Stop"));
+        assert_eq!(
+            (plain.program.as_str(), plain.home, plain.event.as_str()),
+            ("/usr/bin/rekindle", None, "Stop")
+        );
         let home = known("'/opt/my tools/rekindle' --home '/a b/c' hook claude SessionEnd").unwrap();
         assert_eq!((home.program.as_str(), home.home.as_deref()), ("/opt/my tools/rekindle", Some("/a b/c")));
         assert!(known("RUST_LOG=x exec rekindle --home=/h -c a=b hook claude Stop --new-flag").is_some());

@@ -21,7 +21,9 @@ pub fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> String {
     let mut shown = String::new();
     for (from, to) in hunks(&script) {
         let (left, right) = (&script[..from], &script[from..to]);
-        let count = |part: &[(Side, &str)], side| part.iter().filter(|(on, _)| *on == Side::Both || *on == side).count();
+        let count = |part: &[(Side, &str)], side| {
+            part.iter().filter(|(on, _)| *on == Side::Both || *on == side).count()
+        };
         let range = |side| {
             let (skipped, length) = (count(left, side), count(right, side));
             format!("{},{length}", if length == 0 { skipped } else { skipped + 1 })

@@ -111,10 +111,8 @@ pub fn install(
 ) -> Result<String, jsonc::Error> {
     let wanted = events(agent);
     if is_blank(text) {
-        let hooks: Map<String, Value> = wanted
-            .iter()
-            .map(|one| (one.event.to_owned(), json!([group(agent, invocation, one)])))
-            .collect();
+        let hooks: Map<String, Value> =
+            wanted.iter().map(|one| (one.event.to_owned(), json!([group(agent, invocation, one)]))).collect();
         let mark = if text.starts_with(BOM) { BOM.to_string() } else { String::new() };
         return Ok(mark + &jsonc::fresh(&json!({HOOKS: hooks})));
     }

@@ -39,7 +39,8 @@ impl Document {
             }
             return Ok(None);
         }
-        let start = self.last_comment(node.span.start + 1).map_or(node.span.start + 1, |token| token.span.end);
+        let start =
+            self.last_comment(node.span.start + 1).map_or(node.span.start + 1, |token| token.span.end);
         let blank = self.text[start..close].to_owned();
         let inside = if style.compact {
             format!("{rendered}{blank}")
@@ -214,7 +215,9 @@ fn pretty(value: &Value, unit: &str, newline: &str, indent: &str) -> String {
 fn compact(value: &Value) -> String {
     match value {
         Value::Object(members) => {
-            let members = members.iter().map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), compact(value)));
+            let members = members
+                .iter()
+                .map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), compact(value)));
             format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(compact).collect::<Vec<_>>().join(", ")),

@@ -46,9 +46,15 @@ fn a_value_is_added_in_the_style_of_its_neighbours() {
         document.into_text()
     };
     assert_eq!(add("{}"), "{\n  \"k\": {\n    \"x\": [\n      1\n    ]\n  }\n}");
-    assert_eq!(add("{\n\t\"a\": 1\n}\n"), "{\n\t\"a\": 1,\n\t\"k\": {\n\t\t\"x\": [\n\t\t\t1\n\t\t]\n\t}\n}\n");
+    assert_eq!(
+        add("{\n\t\"a\": 1\n}\n"),
+        "{\n\t\"a\": 1,\n\t\"k\": {\n\t\t\"x\": [\n\t\t\t1\n\t\t]\n\t}\n}\n"
+    );
     assert_eq!(add(r#"{"a":1}"#), r#"{"a":1, "k": {"x": [1]}}"#);
-    assert_eq!(add("{\r\n  \"a\": 1 // one\r\n}"), "{\r\n  \"a\": 1, // one\r\n  \"k\": {\r\n    \"x\": [\r\n      1\r\n    ]\r\n  }\r\n}");
+    assert_eq!(
+        add("{\r\n  \"a\": 1 // one\r\n}"),
+        "{\r\n  \"a\": 1, // one\r\n  \"k\": {\r\n    \"x\": [\r\n      1\r\n    ]\r\n  }\r\n}"
+    );
     assert_eq!(add("{ /* none */ }"), "{ /* none */\n  \"k\": {\n    \"x\": [\n      1\n    ]\n  }\n}");
 }
 

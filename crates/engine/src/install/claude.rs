@@ -12,5 +12,6 @@ pub(super) fn folder(machine: &Machine, home: Option<&Path>) -> Option<PathBuf> 
 
 pub(super) fn obstacle(settings: &str) -> Option<String> {
     let settings: serde_json::Value = serde_json::from_str(settings.trim_start_matches('\u{feff}')).ok()?;
-    (settings["disableAllHooks"] == true).then(|| "`disableAllHooks` in its settings switches all hooks off".to_owned())
+    (settings["disableAllHooks"] == true)
+        .then(|| "`disableAllHooks` in its settings switches all hooks off".to_owned())
 }

@@ -64,3 +64,12 @@ impl Change {
         }
     }
 }
+
+/// What a process of ours that was killed has left beside a file.
+pub(super) fn left_behind(path: &Path) -> Vec<PathBuf> {
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let Some(Ok(entries)) = target.parent().map(std::fs::read_dir) else { return Vec::new() };
+    let ours = |name: &str| name.starts_with(disk::TEMPORARY) && name.ends_with(".tmp");
+    let names = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(ours));
+    names.map(|entry| entry.path()).collect()
+}

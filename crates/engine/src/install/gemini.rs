@@ -15,7 +15,8 @@ pub(super) fn folder(machine: &Machine, home: Option<&Path>) -> Option<PathBuf> 
 pub(super) fn obstacle(settings: &str) -> Option<String> {
     let settings = Document::parse(settings, Dialect::Commented).ok()?.root().value();
     let hooks = &settings["hooksConfig"];
-    let listed = |name: &str| hooks["disabled"].as_array().is_some_and(|names| names.iter().any(|one| one == name));
+    let listed =
+        |name: &str| hooks["disabled"].as_array().is_some_and(|names| names.iter().any(|one| one == name));
     if hooks["enabled"] == false {
         return Some("`hooksConfig.enabled` in its settings switches all hooks off".to_owned());
     }

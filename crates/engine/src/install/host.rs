@@ -113,7 +113,9 @@ impl Host {
             name: String,
             version: String,
         }
-        let Ok(Content::Bytes(bytes)) = disk::read(&folder.join("package.json"), 1024 * 1024) else { return None };
+        let Ok(Content::Bytes(bytes)) = disk::read(&folder.join("package.json"), 1024 * 1024) else {
+            return None;
+        };
         let package: Package = serde_json::from_slice(&bytes).ok()?;
         (package.name == self.package).then_some(package.version)
     }

@@ -26,11 +26,11 @@ use rekindle_core::install::{Invocation, settings};
 pub use self::error::Error;
 pub use self::file::Change;
 pub use self::host::Machine;
-pub use self::probe::{Probed, probe};
+pub use self::probe::Probed;
 pub use self::program::invocation;
 pub use self::status::{State, Status};
 
-use self::file::read;
+use self::file::{left_behind, read};
 use self::host::Host;
 use self::receipt::{Origin, Receipt, Receipts};
 use crate::disk;
@@ -79,7 +79,13 @@ impl<'a> Installer<'a> {
             if !ours {
                 return Err(Error::NotOurs(host.settings));
             }
-            self.remember(&mut plan, &host.settings, before.as_deref(), settings::Blanks::new(), before.is_some());
+            self.remember(
+                &mut plan,
+                &host.settings,
+                before.as_deref(),
+                settings::Blanks::new(),
+                before.is_some(),
+            );
             plan.change(host.settings, before, Some(after));
             return Ok(plan);
         }
@@ -87,7 +93,8 @@ impl<'a> Installer<'a> {
         let there = settings::find(old, agent).map_err(Error::json(&host.settings))?;
         let known = self.receipts()?.get(&host.settings).filter(|_| !there.is_empty()).cloned();
         let mut blanks = known.map_or_else(settings::Blanks::new, |receipt| receipt.blanks);
-        let after = settings::install(old, agent, self.invocation, &mut blanks).map_err(Error::json(&host.settings))?;
+        let after = settings::install(old, agent, self.invocation, &mut blanks)
+            .map_err(Error::json(&host.settings))?;
         plan.obstacle = host.obstacle(&after);
         self.remember(&mut plan, &host.settings, before.as_deref(), blanks, !there.is_empty());
         if agent == Agent::Codex {
@@ -134,7 +141,8 @@ impl<'a> Installer<'a> {
             }
         }
         if !found.is_empty() {
-            let after = settings::uninstall(&before, agent, &receipt.blanks).map_err(Error::json(&host.settings))?;
+            let after =
+                settings::uninstall(&before, agent, &receipt.blanks).map_err(Error::json(&host.settings))?;
             let after = match (&receipt.origin, settings::is_empty_object(&after)) {
                 (Origin::Absent, true) => None,
                 (Origin::Blank(text), true) => Some(text.clone()),
@@ -149,13 +157,16 @@ impl<'a> Installer<'a> {
     /// Carries a plan out. `with_trust` is the person's word that Codex may run our hooks.
     pub fn apply(&self, plan: &Plan, with_trust: bool) -> Result<(), Error> {
         let trust = plan.trust.as_ref().filter(|_| with_trust);
-        if plan.changes.is_empty() && trust.is_none() {
+        let left: Vec<PathBuf> = plan.receipts.iter().flat_map(|(path, _)| left_behind(path)).collect();
+        if plan.changes.is_empty() && trust.is_none() && left.is_empty() {
             return Ok(());
         }
         let locks = self.places.locks();
         let name = locks.join("install.lock");
         let locked = disk::make_folder(&locks).and_then(|()| disk::lock(&name, PATIENCE));
         let _lock = locked.map_err(Error::io("lock", &name))?;
+        // Under the lock nobody else is at work, so these belong to nobody.
+        left.iter().try_for_each(|path| disk::remove(path).map_err(Error::io("remove", path)))?;
         let mut receipts = self.receipts()?;
         let known = receipts.clone();
         // What was there is noted before anything changes, and forgotten after everything is back.
@@ -181,6 +192,11 @@ impl<'a> Installer<'a> {
             }
         }
         receipts.save(&self.receipts_file())
+    }
+
+    /// Fires every installed hook of an agent. They are told that it is only a test and leave no trace.
+    pub fn probe(&self, agent: Agent) -> Result<Vec<Probed>, Error> {
+        probe::probe(self.machine, agent)
     }
 
     fn remember(
@@ -212,11 +228,17 @@ impl<'a> Installer<'a> {
 
 impl Plan {
     fn empty(agent: Agent) -> Self {
-        Self { agent, changes: Vec::new(), trust: None, obstacle: None, receipts: Vec::new(), trust_receipt: None }
+        Self {
+            agent,
+            changes: Vec::new(),
+            trust: None,
+            obstacle: None,
+            receipts: Vec::new(),
+            trust_receipt: None,
+        }
     }
 
     fn change(&mut self, path: PathBuf, before: Option<String>, after: Option<String>) {
         self.changes.extend(Change::new(path, before, after));
     }
 }
-

@@ -30,12 +30,13 @@ pub struct Probed {
     pub problem: Option<String>,
 }
 
-/// Fires every installed hook of an agent. They are told that it is only a test and leave no trace.
-pub fn probe(machine: &Machine, agent: Agent) -> Result<Vec<Probed>, Error> {
+pub(super) fn probe(machine: &Machine, agent: Agent) -> Result<Vec<Probed>, Error> {
     let host = Host::of(agent, machine)?;
     let Some(text) = read(&host.settings)? else { return Ok(Vec::new()) };
     if agent == Agent::Pi {
-        let Some((program, home)) = pi::calls(&text).filter(|_| pi::is_ours(&text)) else { return Ok(Vec::new()) };
+        let Some((program, home)) = pi::calls(&text).filter(|_| pi::is_ours(&text)) else {
+            return Ok(Vec::new());
+        };
         let command = |event: &str| {
             let mut command = Command::new(&program);
             command.args(home.iter().flat_map(|home| ["--home", home])).args(["hook", "pi", event]);

@@ -44,7 +44,10 @@ fn entry(hooks: &Path, found: &Found) -> Entry {
     let command = Value::from(found.line.as_str());
     let asked = found.timeout.unwrap_or(DEFAULT_TIMEOUT);
     let timeout = if found.event == "SessionEnd" { asked.min(LONGEST_END) } else { asked };
-    let matcher = found.matcher.as_ref().map_or_else(String::new, |text| format!(",\"matcher\":{}", Value::from(text.as_str())));
+    let matcher = found
+        .matcher
+        .as_ref()
+        .map_or_else(String::new, |text| format!(",\"matcher\":{}", Value::from(text.as_str())));
     let identity = format!(
         "{{\"event_name\":{event},\"hooks\":[{{\"async\":false,\"command\":{command},\"timeout\":{timeout},\
          \"type\":\"command\"}}]{matcher}}}"
@@ -71,7 +74,8 @@ fn hash_of(item: &Item) -> Option<&str> {
 /// Whether Codex runs all of these hooks.
 pub(super) fn is_trusted(text: &str, hooks: &Path, found: &[Found]) -> bool {
     let Ok(document) = parse(text) else { return false };
-    let trusted = |entry: &Entry| state(&document)?.get(&entry.key).and_then(hash_of).map(|hash| hash == entry.hash);
+    let trusted =
+        |entry: &Entry| state(&document)?.get(&entry.key).and_then(hash_of).map(|hash| hash == entry.hash);
     !found.is_empty() && found.iter().all(|one| trusted(&entry(hooks, one)) == Some(true))
 }
 
@@ -119,7 +123,8 @@ pub(super) fn trust(text: &str, hooks: &Path, found: &[Found]) -> Result<String,
     }
 }
 
-const ELSEWHERE: &str = "`hooks.state` is written in a way that cannot be added to; trust the hooks in Codex itself, with /hooks";
+const ELSEWHERE: &str =
+    "`hooks.state` is written in a way that cannot be added to; trust the hooks in Codex itself, with /hooks";
 
 /// The text in which nothing is said about these hooks any more. Those of others that move up in the file of hooks when
 /// ours go keep the trust they have.
@@ -166,7 +171,8 @@ fn block(text: &str, table: &toml_edit::Table) -> Option<Range<usize>> {
     let end = last.unwrap_or(header.end);
     let line_end = text[end..].find('\n').map(|at| end + at + 1);
     let mut start = text[..header.start].rfind('\n').map_or(0, |at| at + 1);
-    let step_back = |at: usize| text[..at].strip_suffix('\n').map(|rest| rest.strip_suffix('\r').unwrap_or(rest).len());
+    let step_back =
+        |at: usize| text[..at].strip_suffix('\n').map(|rest| rest.strip_suffix('\r').unwrap_or(rest).len());
     // The blank line before it.
     if let Some(before) = step_back(start)
         && (before == 0 || text[..before].ends_with('\n'))
@@ -210,7 +216,8 @@ mod tests {
 
     fn ours(before: &str) -> (String, Vec<Found>) {
         let invocation = Invocation { program: "/usr/bin/rekindle".into(), home: None };
-        let text = settings::install(before, Agent::Codex, &invocation, &mut settings::Blanks::new()).unwrap();
+        let text =
+            settings::install(before, Agent::Codex, &invocation, &mut settings::Blanks::new()).unwrap();
         let found = settings::find(&text, Agent::Codex).unwrap();
         (text, found)
     }
@@ -275,8 +282,10 @@ mod tests {
     fn trust_in_an_older_command_is_brought_up_to_date() {
         let (_, found) = ours("");
         let with = trust("a = 1\n", hooks(), &found).unwrap();
-        let moved: Vec<Found> =
-            found.iter().map(|one| Found { line: one.line.replace("/usr/bin", "/opt"), ..one.clone() }).collect();
+        let moved: Vec<Found> = found
+            .iter()
+            .map(|one| Found { line: one.line.replace("/usr/bin", "/opt"), ..one.clone() })
+            .collect();
         assert!(!is_trusted(&with, hooks(), &moved));
         let again = trust(&with, hooks(), &moved).unwrap();
         assert!(is_trusted(&again, hooks(), &moved));
@@ -295,7 +304,8 @@ mod tests {
     #[test]
     fn b_15_the_trust_of_those_who_come_after_us_moves_with_them() {
         let (text, _) = ours("");
-        let mut document = rekindle_core::jsonc::Document::parse(text, settings::dialect(Agent::Codex)).unwrap();
+        let mut document =
+            rekindle_core::jsonc::Document::parse(text, settings::dialect(Agent::Codex)).unwrap();
         let stop = [rekindle_core::jsonc::Step::Key("hooks"), rekindle_core::jsonc::Step::Key("Stop")];
         let theirs = serde_json::json!({"hooks": [{"type": "command", "command": "theirs", "timeout": 5}]});
         document.append(&stop, None, &theirs).unwrap();

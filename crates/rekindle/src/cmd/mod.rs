@@ -15,6 +15,7 @@ mod ideas;
 mod identity;
 mod init;
 mod inspect;
+mod install;
 mod list;
 mod log;
 mod memory;
@@ -33,6 +34,7 @@ mod show;
 mod slog;
 mod status;
 mod undo;
+mod uninstall;
 mod worker;
 
 pub(crate) use self::bench::Bench;
@@ -49,6 +51,7 @@ pub(crate) use self::ideas::Ideas;
 pub(crate) use self::identity::Identity;
 pub(crate) use self::init::Init;
 pub(crate) use self::inspect::Inspect;
+pub(crate) use self::install::Install;
 pub(crate) use self::list::List;
 pub(crate) use self::log::Log;
 pub(crate) use self::memory::Memory;
@@ -67,6 +70,7 @@ pub(crate) use self::show::Show;
 pub(crate) use self::slog::Slog;
 pub(crate) use self::status::Status;
 pub(crate) use self::undo::Undo;
+pub(crate) use self::uninstall::Uninstall;
 pub(crate) use self::worker::Worker;
 
 use crate::cli::{Cli, Command};
@@ -86,6 +90,8 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
         Command::Model(model) => return model.run(&cli.global, out),
         Command::Config(config) => return config.run(&cli.global, out),
         Command::Doctor(doctor) => return doctor.run(&cli.global, out),
+        Command::Install(install) => return install.run(&cli.global, out),
+        Command::Uninstall(uninstall) => return uninstall.run(&cli.global, out),
         Command::Hook(hook) => {
             hook.run(&cli.global, out);
             return Ok(());
@@ -132,6 +138,8 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         | Command::Recall(_)
         | Command::Config(_)
         | Command::Hook(_)
+        | Command::Install(_)
+        | Command::Uninstall(_)
         | Command::Doctor(_) => Ok(()),
     }
 }

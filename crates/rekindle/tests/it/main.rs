@@ -18,6 +18,7 @@ mod house;
 mod identity;
 mod index_crash;
 mod init;
+mod install;
 mod model;
 mod model_command;
 mod models;

@@ -107,7 +107,8 @@ fn an_older_command_is_brought_up_to_date_in_its_place() {
 
 #[test]
 fn settings_that_are_not_what_they_should_be_are_left_alone() {
-    let refused = |text: &str| install(text, Agent::Claude, &invocation(), &mut Blanks::new()).unwrap_err().to_string();
+    let refused =
+        |text: &str| install(text, Agent::Claude, &invocation(), &mut Blanks::new()).unwrap_err().to_string();
     assert!(refused("[]").contains("line 1, column 1"));
     assert!(refused("{\n \"hooks\": []}").contains("line 2, column 11"));
     assert!(refused("{\"hooks\": {\n\"Stop\": {}}}").contains("`hooks.Stop` has to be a list"));
@@ -149,14 +150,18 @@ fn any_settings() -> impl Strategy<Value = String> {
         if groups.is_empty() { format!("[{blank}]") } else { format!("[{}]", groups.join(",")) }
     });
     let event = prop::sample::select(vec!["Stop", "SessionEnd", "PreToolUse", "BeforeAgent", "AfterTool"]);
-    let hooks = (prop::collection::btree_map(event, (gap(), groups, gap()), 0..3), gap()).prop_map(|(events, blank)| {
-        let events: Vec<String> = events.iter().map(|(key, (a, groups, b))| format!("{a}\"{key}\":{groups}{b}")).collect();
-        if events.is_empty() { format!("{{{blank}}}") } else { format!("{{{}}}", events.join(",")) }
-    });
+    let hooks = (prop::collection::btree_map(event, (gap(), groups, gap()), 0..3), gap()).prop_map(
+        |(events, blank)| {
+            let events: Vec<String> =
+                events.iter().map(|(key, (a, groups, b))| format!("{a}\"{key}\":{groups}{b}")).collect();
+            if events.is_empty() { format!("{{{blank}}}") } else { format!("{{{}}}", events.join(",")) }
+        },
+    );
     let other = prop::sample::select(vec![r#""model": "x""#, "\"env\": {\n\"A\": \"b\"}", r#""list": []"#]);
     let members = (prop::collection::vec((gap(), other, gap()), 0..3), prop::option::of(hooks), gap(), gap());
     let object = members.prop_map(|(others, hooks, blank, gap)| {
-        let mut members: Vec<String> = others.iter().map(|(a, member, b)| format!("{a}{member}{b}")).collect();
+        let mut members: Vec<String> =
+            others.iter().map(|(a, member, b)| format!("{a}{member}{b}")).collect();
         if let Some(hooks) = hooks {
             members.insert(members.len() / 2, format!("{gap}\"hooks\": {hooks}{blank}"));
         }
