@@ -265,7 +265,8 @@ impl Reading {
             captured.read.extend(window.only_read());
             captured.modified.extend(window.modified.iter().cloned());
         }
-        captured.handoff = self.full.last().map(Window::handoff).unwrap_or_default();
+        let cwd = head.cwd.as_deref().or(request.cwd.as_deref());
+        captured.handoff = self.full.last().map(|window| window.handoff(cwd)).unwrap_or_default();
         Ok((captured, events))
     }
 }
