@@ -3,6 +3,7 @@
 //! The hook said where the transcript is and how long it was; nothing was read there. Here it is read, in flat memory, from
 //! behind what is captured already up to what the hook saw.
 
+use std::borrow::Cow;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -17,6 +18,7 @@ use rekindle_core::session::{Head, Message, Role, asked};
 use rekindle_core::text::{admit, tokens};
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::daily_log::{Clock, Flush, Handoff, Section, Source};
+use rekindle_core::vault::tombstone::Graveyard;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -123,7 +125,7 @@ fn read(request: &CaptureRequested, world: &World) -> Result<(Captured, Vec<Even
             if on_branch { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
     }
-    let mut reading = Reading::new(world);
+    let mut reading = Reading::new(world)?;
     let mut is_new = before.id.is_none();
     let read = each_message(request, world, &mut |message| {
         reading.count(&message);
@@ -154,12 +156,14 @@ struct Reading {
     last_at: Option<Timestamp>,
     last_id: Option<String>,
     last_captured_at: Option<Timestamp>,
+    /// What was forgotten does not come back (B-08).
+    forgotten: Graveyard,
     now: Timestamp,
 }
 
 impl Reading {
-    fn new(world: &World) -> Self {
-        Self {
+    fn new(world: &World) -> Result<Self, StepError> {
+        Ok(Self {
             windows: Windows::new(world.zone.clone()),
             full: Vec::new(),
             asked: Vec::new(),
@@ -169,8 +173,9 @@ impl Reading {
             last_at: None,
             last_id: None,
             last_captured_at: None,
+            forgotten: world.vault()?.graveyard().map_err(StepError::passing)?,
             now: world.now().timestamp(),
-        }
+        })
     }
 
     /// What counts for the session as a whole.
@@ -185,11 +190,15 @@ impl Reading {
 
     /// What is new.
     fn take(&mut self, message: &Message, request: &CaptureRequested) {
-        self.full.extend(self.windows.push(message));
         self.last_id = Some(message.id.clone());
         self.last_captured_at = message.at.or(self.last_captured_at);
+        let Some(message) = &remembered(message, &self.forgotten) else { return };
+        self.full.extend(self.windows.push(message));
         if message.role == Role::User {
             for (place, text) in asked::asked(&message.text).into_iter().enumerate() {
+                if self.forgotten.holds_text(&text) {
+                    continue;
+                }
                 self.asked.extend(noted(request, message, place, &text, self.now));
             }
         }
@@ -269,6 +278,21 @@ impl Reading {
         captured.handoff = self.full.last().map(|window| window.handoff(cwd)).unwrap_or_default();
         Ok((captured, events))
     }
+}
+
+/// A message without what was forgotten; `None` if that was all of it.
+fn remembered<'a>(message: &'a Message, forgotten: &Graveyard) -> Option<Cow<'a, Message>> {
+    if forgotten.is_empty() {
+        return Some(Cow::Borrowed(message));
+    }
+    if forgotten.holds_message(&message.id) || forgotten.holds_text(&message.text) {
+        return None;
+    }
+    if !message.text.lines().any(|line| forgotten.holds_text(line)) {
+        return Some(Cow::Borrowed(message));
+    }
+    let left: Vec<&str> = message.text.lines().filter(|line| !forgotten.holds_text(line)).collect();
+    Some(Cow::Owned(Message { text: left.join("\n"), ..message.clone() }))
 }
 
 /// Something that the person asked to be remembered, as an event of its own.

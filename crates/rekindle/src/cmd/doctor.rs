@@ -2,7 +2,7 @@
 
 use clap::Args;
 use rekindle_engine::config;
-use rekindle_engine::doctor::{Level, examine, examine_index, examine_models};
+use rekindle_engine::doctor::{Level, examine, examine_index, examine_models, examine_runs};
 use rekindle_engine::home::Home;
 use serde_json::json;
 
@@ -32,6 +32,7 @@ impl Doctor {
         let places = home.places(&settings.config)?;
         let mut checks = examine(&places);
         checks.extend(examine_index(&home, &settings.config, &places));
+        checks.push(examine_runs(&places));
         checks.push(examine_models(&home, &settings.config));
         let worst = checks.iter().flat_map(|check| &check.findings).map(|finding| finding.level).max();
         let healthy = worst < Some(Level::Error);

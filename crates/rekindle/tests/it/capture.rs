@@ -506,3 +506,27 @@ fn a_hook_starts_a_worker_that_ends_by_itself() {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+#[test]
+fn b_08_what_is_forgotten_leaves_the_database_and_does_not_come_back() {
+    let sandbox = sandbox();
+    let mut session = Session::new(&sandbox, "s");
+    session.says("Remember that the harbour master is called Quillfeather.");
+    session.goes_on_for(5);
+    session.hook(&sandbox, "SessionEnd");
+    work(&sandbox, &[]);
+    let holding = || {
+        let files = sandbox.find_bytes("Quillfeather").into_iter();
+        files.filter(|path| *path != session.path).collect::<Vec<_>>()
+    };
+    assert!(holding().iter().any(|path| path.ends_with("rekindle.db")), "{:?}", holding());
+    let statement = "Remember that the harbour master is called Quillfeather.";
+    sandbox.rekindle(&["forget", "--text", statement, "--yes"]).run().ok();
+    assert_eq!(holding(), [] as [PathBuf; 0]);
+    // Somebody deletes the database, and the session is captured again from its transcript.
+    fs::remove_file(sandbox.state().join("rekindle.db")).unwrap();
+    session.hook(&sandbox, "SessionEnd");
+    work(&sandbox, &[]);
+    assert_eq!(observed(&sandbox).len(), 1);
+    assert_eq!(holding(), [] as [PathBuf; 0]);
+}
