@@ -1,9 +1,12 @@
 //! A session as we understand it, whichever agent it was held with.
 
+pub mod asked;
 pub mod clean;
+pub mod gate;
 pub mod head;
 pub mod host;
 pub mod message;
+pub mod serialise;
 pub mod tools;
 
 pub use head::Head;
