@@ -123,6 +123,7 @@ impl Windows {
             return None;
         }
         let block = serialise::block(message, &self.zone)?;
+        let block = block.text;
         let is_full = self.current.text.len() + block.len() > self.most && !self.current.is_empty();
         let is_later = message.at.is_none() || message.at != self.last_at;
         let full = (is_full && is_later).then(|| std::mem::take(&mut self.current));

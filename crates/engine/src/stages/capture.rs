@@ -14,6 +14,7 @@ use rekindle_core::event::{
 };
 use rekindle_core::journal::Actor;
 use rekindle_core::provenance::Origin;
+use rekindle_core::session::gate::Facts;
 use rekindle_core::session::{Head, Message, Role, asked};
 use rekindle_core::text::{admit, tokens};
 use rekindle_core::time::Timestamp;
@@ -150,6 +151,8 @@ struct Reading {
     windows: Windows,
     full: Vec<Window>,
     asked: Vec<Event>,
+    /// What the noise gate goes by: of what is new.
+    facts: Facts,
     user_messages: u64,
     first_request: Option<String>,
     first_at: Option<Timestamp>,
@@ -167,6 +170,7 @@ impl Reading {
             windows: Windows::new(world.zone.clone()),
             full: Vec::new(),
             asked: Vec::new(),
+            facts: Facts::default(),
             user_messages: 0,
             first_request: None,
             first_at: None,
@@ -193,9 +197,10 @@ impl Reading {
         self.last_id = Some(message.id.clone());
         self.last_captured_at = message.at.or(self.last_captured_at);
         let Some(message) = &remembered(message, &self.forgotten) else { return };
+        self.facts.count(message);
         self.full.extend(self.windows.push(message));
         if message.role == Role::User {
-            for (place, text) in asked::asked(&message.text).into_iter().enumerate() {
+            for (place, text) in asked::find(&message.text).into_iter().enumerate() {
                 if self.forgotten.holds_text(&text) {
                     continue;
                 }
@@ -265,6 +270,7 @@ impl Reading {
                 agent: Some(request.agent),
                 cwd: head.cwd.clone().or_else(|| request.cwd.clone()),
                 headless: head.headless,
+                noise: self.facts.noise().map(|noise| noise.to_string()),
                 message_ids: window.ids.clone(),
             };
             let data = serde_json::to_value(data).map_err(StepError::fatal)?;
