@@ -186,7 +186,10 @@ impl Reading {
     fn count(&mut self, message: &Message) {
         if message.role == Role::User {
             self.user_messages += 1;
-            self.first_request.get_or_insert_with(|| message.text.chars().take(400).collect());
+            if self.first_request.is_none() {
+                let said = remembered(message, &self.forgotten);
+                self.first_request = said.map(|message| message.text.chars().take(400).collect());
+            }
         }
         self.first_at = self.first_at.or(message.at);
         self.last_at = message.at.or(self.last_at);
@@ -217,7 +220,10 @@ impl Reading {
         world: &World,
     ) -> Result<(Captured, Vec<Event>), StepError> {
         self.full.extend(self.windows.finish());
-        let named = |name: String| Some(admit(&name).text).filter(|name| !name.trim().is_empty());
+        let forgotten = &self.forgotten;
+        let named = |name: String| {
+            Some(admit(&name).text).filter(|name| !name.trim().is_empty() && !forgotten.holds_text(name))
+        };
         let name =
             head.name.clone().or_else(|| capture::name(self.first_request.as_deref()?)).and_then(named);
         let mut captured = Captured {
