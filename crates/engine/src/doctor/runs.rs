@@ -38,7 +38,7 @@ fn spool(places: &Places) -> Vec<Finding> {
             findings.push(Finding::warning(
                 format!("{} files wait in the spool and no worker is at it", waiting.len()),
                 "`rekindle worker` does what they ask for",
-            ))
+            ));
         }
         Ok(_) => {}
         Err(error) => findings.push(Finding::error(

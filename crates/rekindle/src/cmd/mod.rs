@@ -87,7 +87,7 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
         Command::Config(config) => return config.run(&cli.global, out),
         Command::Doctor(doctor) => return doctor.run(&cli.global, out),
         Command::Hook(hook) => {
-            hook.run(&cli.global, out);
+            hook.run(&cli.global);
             return Ok(());
         }
         command => command,
