@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::session::{Message, Role, serialise};
+use crate::text::admit;
 use crate::time::{TimeZone, Timestamp};
 
 /// A window that gets longer than this is cut in two: a model could not take more at once, and memory stays flat.
@@ -65,7 +66,8 @@ impl Window {
             self.read.extend(call.reads.iter().take(reads).cloned());
             self.modified.extend(call.writes.iter().take(writes).cloned());
         }
-        let quoted = || Some(shorten(&message.text, QUOTE_CHARS)).filter(|text| !text.is_empty());
+        let quoted =
+            || Some(shorten(&admit(start(&message.text)).text, QUOTE_CHARS)).filter(|text| !text.is_empty());
         match message.role {
             Role::User => {
                 self.by_user += 1;
@@ -76,13 +78,17 @@ impl Window {
         }
     }
 
-    /// What the next session should know (CAP-19): where this one stood, in its own words.
-    pub fn handoff(&self) -> String {
+    /// What the next session should know (CAP-19): where this one stood, in its own words. Files in `cwd` are named from there.
+    pub fn handoff(&self, cwd: Option<&str>) -> String {
         let mut lines = Vec::new();
         lines.extend(self.last_request.as_ref().map(|request| format!("Last request: {request}")));
         lines.extend(self.last_answer.as_ref().map(|answer| format!("Last answer: {answer}")));
         if !self.modified.is_empty() {
-            let files: Vec<&str> = self.modified.iter().take(10).map(String::as_str).collect();
+            let here = |file: &'_ String| -> String {
+                let inside = cwd.and_then(|cwd| file.strip_prefix(cwd)?.strip_prefix(['/', '\\']));
+                inside.unwrap_or(file).to_owned()
+            };
+            let files: Vec<String> = self.modified.iter().take(10).map(here).collect();
             let more = self.modified.len().saturating_sub(files.len());
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             lines.push(format!("Changed: {}{more}", files.join(", ")));
@@ -117,6 +123,7 @@ impl Windows {
             return None;
         }
         let block = serialise::block(message, &self.zone)?;
+        let block = block.text;
         let is_full = self.current.text.len() + block.len() > self.most && !self.current.is_empty();
         let is_later = message.at.is_none() || message.at != self.last_at;
         let full = (is_full && is_later).then(|| std::mem::take(&mut self.current));
@@ -135,6 +142,17 @@ impl Windows {
 pub fn name(first_request: &str) -> Option<String> {
     let line = first_request.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(shorten(line, NAME_CHARS))
+}
+
+/// Enough of a text to quote from, cut where no secret is cut in two: a half would not be recognised.
+fn start(text: &str) -> &str {
+    match text.char_indices().nth(QUOTE_CHARS * 4) {
+        None => text,
+        Some((at, _)) => text
+            .get(..at)
+            .and_then(|cut| cut.rfind(char::is_whitespace).and_then(|space| cut.get(..space)))
+            .unwrap_or_default(),
+    }
 }
 
 /// The beginning of a text on one line.
@@ -201,10 +219,11 @@ mod tests {
             [message(1, Role::User, "raise the limit"), edit, message(3, Role::Summary, "nobody said this")];
         let window = windows(&messages, 1000).remove(0);
         assert_eq!(
-            window.handoff(),
+            window.handoff(None),
             "Last request: raise the limit\nLast answer: Moved the limit to 20 ms.\nChanged: src/a.rs"
         );
         assert!(!window.text.contains("nobody"));
+        assert!(window.handoff(Some("src")).ends_with("Changed: a.rs"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod agents;
 mod index;
+mod runs;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,6 +19,7 @@ use serde::Serialize;
 
 pub use self::agents::examine_agents;
 pub use self::index::examine_index;
+pub use self::runs::examine_runs;
 use crate::home::{Home, Places};
 use crate::identity::{self, Link};
 use crate::models::{self, Models};

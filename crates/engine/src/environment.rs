@@ -15,7 +15,6 @@ pub fn raw(name: &str) -> Option<OsString> {
 }
 
 /// Every variable whose name and value are valid Unicode.
-#[expect(clippy::disallowed_methods, reason = "this is the room that may")]
 pub fn all() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

@@ -82,6 +82,8 @@ pub fn wake(home: &Home, places: &Places) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a test plays the other programs")]
+
     use rekindle_core::agent::Agent;
 
     use super::*;

@@ -165,6 +165,8 @@ impl Spool {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a test plays the other programs")]
+
     use rekindle_core::agent::Agent;
     use rekindle_core::hook::Kind;
 

@@ -111,6 +111,9 @@ pub struct SessionCaptured {
     /// Whether nobody sat at it (`claude -p`, `codex exec`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub headless: bool,
+    /// Why there is nothing to learn from it, if the noise gate thinks so (B-04).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<String>,
     /// The ids of the messages, in order, for back-pointers (B-01).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub message_ids: Vec<String>,

@@ -73,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    fn signal(agent: Agent, event: &str, input: serde_json::Value) -> Signal {
+    fn signal(agent: Agent, event: &str, input: &serde_json::Value) -> Signal {
         read(agent, Kind::of(agent, event).unwrap(), input.to_string().as_bytes()).unwrap()
     }
 
@@ -81,18 +81,18 @@ mod tests {
     fn the_end_of_a_session_in_four_tongues() {
         let claude = json!({"session_id": "a", "transcript_path": "/t/a.jsonl", "cwd": "/p", "prompt_id": "x",
             "hook_event_name": "SessionEnd", "reason": "other"});
-        let read = signal(Agent::Claude, "SessionEnd", claude);
+        let read = signal(Agent::Claude, "SessionEnd", &claude);
         assert_eq!((read.kind, read.session.as_str()), (Kind::End, "a"));
         assert_eq!(read.transcript.as_deref(), Some("/t/a.jsonl"));
         assert_eq!(read.reason.as_deref(), Some("other"));
         let gemini = json!({"session_id": "g", "transcript_path": "/t/g", "cwd": "/p", "timestamp": "2026-11-15T00:29:11Z",
             "prompt": "p", "prompt_response": "r", "stop_hook_active": false});
-        let read = signal(Agent::Gemini, "AfterAgent", gemini);
+        let read = signal(Agent::Gemini, "AfterAgent", &gemini);
         assert_eq!((read.kind, read.answer.as_deref()), (Kind::Stop, Some("r")));
         let pi = json!({"session_id": "p", "reason": "quit", "keys": ["type"]});
-        assert_eq!(signal(Agent::Pi, "SessionEnd", pi).transcript, None);
+        assert_eq!(signal(Agent::Pi, "SessionEnd", &pi).transcript, None);
         let codex = json!({"session_id": "c", "turn_id": "t", "model": "m", "source": "resume"});
-        assert_eq!(signal(Agent::Codex, "SessionStart", codex).reason.as_deref(), Some("resume"));
+        assert_eq!(signal(Agent::Codex, "SessionStart", &codex).reason.as_deref(), Some("resume"));
     }
 
     #[test]
@@ -105,13 +105,13 @@ mod tests {
     #[test]
     fn what_is_of_another_type_counts_as_left_out() {
         let odd = json!({"session_id": "a", "transcript_path": null, "cwd": 7, "prompt": ["x"]});
-        let read = signal(Agent::Claude, "UserPromptSubmit", odd);
+        let read = signal(Agent::Claude, "UserPromptSubmit", &odd);
         assert_eq!((read.transcript, read.cwd, read.prompt), (None, None, None));
     }
 
     #[test]
     fn a_session_without_a_name_is_none() {
-        let no = |input: &[u8]| super::read(Agent::Claude, Kind::Stop, input).unwrap_err();
+        let no = |input: &[u8]| read(Agent::Claude, Kind::Stop, input).unwrap_err();
         assert_eq!(no(b"{}"), NotASignal::Session);
         assert_eq!(no(br#"{"session_id":"a\nb"}"#), NotASignal::Session);
         assert!(matches!(no(b""), NotASignal::Json(_)));
@@ -122,7 +122,7 @@ mod tests {
         #[test]
         fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             for agent in Agent::ALL {
-                drop(super::read(agent, Kind::Stop, &bytes));
+                drop(read(agent, Kind::Stop, &bytes));
             }
         }
     }

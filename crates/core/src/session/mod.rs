@@ -2,6 +2,7 @@
 
 pub mod asked;
 pub mod clean;
+pub mod gate;
 pub mod head;
 pub mod host;
 pub mod message;

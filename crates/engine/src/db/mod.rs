@@ -182,6 +182,8 @@ fn resolved(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a test plays the other programs")]
+
     use super::*;
 
     #[test]

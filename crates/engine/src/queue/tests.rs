@@ -42,7 +42,7 @@ impl Trial {
         self.folder.path().join("tracks")
     }
 
-    fn event(&self, id: &str, more: Value) -> Event {
+    fn event(&self, id: &str, more: &Value) -> Event {
         let mut data = json!({"tracks": self.tracks(), "sessionId": id});
         for (key, value) in more.as_object().unwrap() {
             data[key] = value.clone();
@@ -118,7 +118,7 @@ fn three_steps(event: &Event, steps: &mut dyn Steps, _: &World) -> Result<Ended,
 #[test]
 fn an_event_that_comes_twice_counts_once() {
     let mut trial = Trial::new();
-    let event = trial.event("a", json!({}));
+    let event = trial.event("a", &json!({}));
     trial.accept(&[event.clone(), event.clone()]);
     trial.accept(&[event]);
     assert_eq!(trial.once(now()), Some(Status::Completed));
@@ -131,7 +131,7 @@ fn an_event_that_comes_twice_counts_once() {
 #[test]
 fn exe_01_exe_18_a_step_that_is_done_is_not_done_again() {
     let mut trial = Trial::new();
-    trial.accept(&[trial.event("a", json!({"fails": 2}))]);
+    trial.accept(&[trial.event("a", &json!({"fails": 2}))]);
     assert_eq!(trial.once(now()), Some(Status::Failed));
     assert_eq!(trial.once(now()), None, "it waits for its next attempt");
     assert_eq!(trial.once(later(60)), Some(Status::Failed));
@@ -146,7 +146,7 @@ fn exe_01_exe_18_a_step_that_is_done_is_not_done_again() {
 #[test]
 fn exe_09_what_keeps_failing_is_dead_and_can_be_revived() {
     let mut trial = Trial::new();
-    trial.accept(&[trial.event("a", json!({"fails": u64::from(MOST_ATTEMPTS)}))]);
+    trial.accept(&[trial.event("a", &json!({"fails": u64::from(MOST_ATTEMPTS)}))]);
     let mut at = 0;
     let stands: Vec<Status> = (0..MOST_ATTEMPTS)
         .filter_map(|_| {
@@ -168,14 +168,14 @@ fn exe_09_what_keeps_failing_is_dead_and_can_be_revived() {
 #[test]
 fn what_cannot_get_better_is_dead_at_once() {
     let mut trial = Trial::new();
-    trial.accept(&[trial.event("a", json!({"hopeless": true}))]);
+    trial.accept(&[trial.event("a", &json!({"hopeless": true}))]);
     assert_eq!(trial.once(now()), Some(Status::Dead));
 }
 
 #[test]
 fn a_panic_is_a_failure_like_any_other() {
     let mut trial = Trial::new();
-    trial.accept(&[trial.event("a", json!({"panic": true})), trial.event("b", json!({}))]);
+    trial.accept(&[trial.event("a", &json!({"panic": true})), trial.event("b", &json!({}))]);
     assert_eq!(trial.once(now()), Some(Status::Failed));
     assert_eq!(trial.once(now()), Some(Status::Completed));
     assert!(trial.all().iter().any(|run| run.error.as_deref().is_some_and(|error| error.contains("disco"))));
@@ -184,9 +184,9 @@ fn a_panic_is_a_failure_like_any_other() {
 #[test]
 fn exe_03_runs_with_the_same_key_come_one_after_the_other() {
     let mut trial = Trial::new();
-    let events = ["a", "b"].map(|id| trial.event(id, json!({"key": "k"})));
+    let events = ["a", "b"].map(|id| trial.event(id, &json!({"key": "k"})));
     trial.accept(&events);
-    let other = trial.event("c", json!({"key": "other"}));
+    let other = trial.event("c", &json!({"key": "other"}));
     trial.accept(&[other]);
     let first = trial.queue.claim(now()).unwrap().unwrap();
     let second = trial.queue.claim(now()).unwrap().unwrap();
@@ -199,7 +199,7 @@ fn exe_03_runs_with_the_same_key_come_one_after_the_other() {
 #[test]
 fn exe_18_what_a_dead_worker_was_doing_goes_on_and_what_kills_workers_ends() {
     let mut trial = Trial::new();
-    let events = ["a", "b"].map(|id| trial.event(id, json!({})));
+    let events = ["a", "b"].map(|id| trial.event(id, &json!({})));
     trial.accept(&events);
     for _ in 0..MOST_CRASHES {
         // The worker is killed in the middle of the first one every time; the second one gets its turn all the same.
@@ -221,7 +221,7 @@ fn exe_18_what_a_dead_worker_was_doing_goes_on_and_what_kills_workers_ends() {
 #[test]
 fn whoever_lost_a_run_cannot_write_its_results() {
     let mut trial = Trial::new();
-    trial.accept(&[trial.event("a", json!({}))]);
+    trial.accept(&[trial.event("a", &json!({}))]);
     let lost = trial.queue.claim(now()).unwrap().unwrap();
     trial.queue.recover(now()).unwrap();
     let mine = trial.queue.claim(now()).unwrap().unwrap();
@@ -235,7 +235,7 @@ fn whoever_lost_a_run_cannot_write_its_results() {
 #[test]
 fn a_clock_that_was_set_back_makes_nobody_wait() {
     let mut trial = Trial::new();
-    trial.accept(&[trial.event("a", json!({"fails": 1}))]);
+    trial.accept(&[trial.event("a", &json!({"fails": 1}))]);
     assert_eq!(trial.once(later(1_000_000)), Some(Status::Failed));
     assert_eq!(trial.once(now()), None);
     trial.queue.recover(now()).unwrap();
@@ -259,7 +259,7 @@ fn cap_13_cap_14_a_lock_keeps_others_out_for_its_time_and_never_its_own_run() {
 #[test]
 fn a_run_is_found_by_the_end_of_its_id() {
     let mut trial = Trial::new();
-    trial.accept(&[trial.event("a", json!({})), trial.event("b", json!({}))]);
+    trial.accept(&[trial.event("a", &json!({})), trial.event("b", &json!({}))]);
     let id = trial.all()[0].id.clone();
     assert_eq!(id.len(), 26);
     assert_eq!(trial.queue.find(&id.to_lowercase()[18..]).unwrap().len(), 1);

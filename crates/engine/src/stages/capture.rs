@@ -3,6 +3,7 @@
 //! The hook said where the transcript is and how long it was; nothing was read there. Here it is read, in flat memory, from
 //! behind what is captured already up to what the hook saw.
 
+use std::borrow::Cow;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -13,10 +14,12 @@ use rekindle_core::event::{
 };
 use rekindle_core::journal::Actor;
 use rekindle_core::provenance::Origin;
+use rekindle_core::session::gate::Facts;
 use rekindle_core::session::{Head, Message, Role, asked};
 use rekindle_core::text::{admit, tokens};
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::daily_log::{Clock, Flush, Handoff, Section, Source};
+use rekindle_core::vault::tombstone::Graveyard;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -123,7 +126,7 @@ fn read(request: &CaptureRequested, world: &World) -> Result<(Captured, Vec<Even
             if on_branch { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
     }
-    let mut reading = Reading::new(world);
+    let mut reading = Reading::new(world)?;
     let mut is_new = before.id.is_none();
     let read = each_message(request, world, &mut |message| {
         reading.count(&message);
@@ -148,36 +151,45 @@ struct Reading {
     windows: Windows,
     full: Vec<Window>,
     asked: Vec<Event>,
+    /// What the noise gate goes by: of what is new.
+    facts: Facts,
     user_messages: u64,
     first_request: Option<String>,
     first_at: Option<Timestamp>,
     last_at: Option<Timestamp>,
     last_id: Option<String>,
     last_captured_at: Option<Timestamp>,
+    /// What was forgotten does not come back (B-08).
+    forgotten: Graveyard,
     now: Timestamp,
 }
 
 impl Reading {
-    fn new(world: &World) -> Self {
-        Self {
+    fn new(world: &World) -> Result<Self, StepError> {
+        Ok(Self {
             windows: Windows::new(world.zone.clone()),
             full: Vec::new(),
             asked: Vec::new(),
+            facts: Facts::default(),
             user_messages: 0,
             first_request: None,
             first_at: None,
             last_at: None,
             last_id: None,
             last_captured_at: None,
+            forgotten: world.vault()?.graveyard().map_err(StepError::passing)?,
             now: world.now().timestamp(),
-        }
+        })
     }
 
     /// What counts for the session as a whole.
     fn count(&mut self, message: &Message) {
         if message.role == Role::User {
             self.user_messages += 1;
-            self.first_request.get_or_insert_with(|| message.text.chars().take(400).collect());
+            if self.first_request.is_none() {
+                let said = remembered(message, &self.forgotten);
+                self.first_request = said.map(|message| message.text.chars().take(400).collect());
+            }
         }
         self.first_at = self.first_at.or(message.at);
         self.last_at = message.at.or(self.last_at);
@@ -185,11 +197,16 @@ impl Reading {
 
     /// What is new.
     fn take(&mut self, message: &Message, request: &CaptureRequested) {
-        self.full.extend(self.windows.push(message));
         self.last_id = Some(message.id.clone());
         self.last_captured_at = message.at.or(self.last_captured_at);
+        let Some(message) = &remembered(message, &self.forgotten) else { return };
+        self.facts.count(message);
+        self.full.extend(self.windows.push(message));
         if message.role == Role::User {
-            for (place, text) in asked::asked(&message.text).into_iter().enumerate() {
+            for (place, text) in asked::find(&message.text).into_iter().enumerate() {
+                if self.forgotten.holds_text(&text) {
+                    continue;
+                }
                 self.asked.extend(noted(request, message, place, &text, self.now));
             }
         }
@@ -203,7 +220,10 @@ impl Reading {
         world: &World,
     ) -> Result<(Captured, Vec<Event>), StepError> {
         self.full.extend(self.windows.finish());
-        let named = |name: String| Some(admit(&name).text).filter(|name| !name.trim().is_empty());
+        let forgotten = &self.forgotten;
+        let named = |name: String| {
+            Some(admit(&name).text).filter(|name| !name.trim().is_empty() && !forgotten.holds_text(name))
+        };
         let name =
             head.name.clone().or_else(|| capture::name(self.first_request.as_deref()?)).and_then(named);
         let mut captured = Captured {
@@ -256,6 +276,7 @@ impl Reading {
                 agent: Some(request.agent),
                 cwd: head.cwd.clone().or_else(|| request.cwd.clone()),
                 headless: head.headless,
+                noise: self.facts.noise().map(|noise| noise.to_string()),
                 message_ids: window.ids.clone(),
             };
             let data = serde_json::to_value(data).map_err(StepError::fatal)?;
@@ -265,9 +286,25 @@ impl Reading {
             captured.read.extend(window.only_read());
             captured.modified.extend(window.modified.iter().cloned());
         }
-        captured.handoff = self.full.last().map(Window::handoff).unwrap_or_default();
+        let cwd = head.cwd.as_deref().or(request.cwd.as_deref());
+        captured.handoff = self.full.last().map(|window| window.handoff(cwd)).unwrap_or_default();
         Ok((captured, events))
     }
+}
+
+/// A message without what was forgotten; `None` if that was all of it.
+fn remembered<'a>(message: &'a Message, forgotten: &Graveyard) -> Option<Cow<'a, Message>> {
+    if forgotten.is_empty() {
+        return Some(Cow::Borrowed(message));
+    }
+    if forgotten.holds_message(&message.id) || forgotten.holds_text(&message.text) {
+        return None;
+    }
+    if !message.text.lines().any(|line| forgotten.holds_text(line)) {
+        return Some(Cow::Borrowed(message));
+    }
+    let left: Vec<&str> = message.text.lines().filter(|line| !forgotten.holds_text(line)).collect();
+    Some(Cow::Owned(Message { text: left.join("\n"), ..message.clone() }))
 }
 
 /// Something that the person asked to be remembered, as an event of its own.

@@ -10,10 +10,13 @@ use rekindle_core::time::Timestamp;
 use super::World;
 use crate::db::{self, Db};
 
+/// Agent, id, transcript, folder, when it began and when it was last heard of, in milliseconds.
+type Open = (String, String, Option<String>, Option<String>, i64, i64);
+
 /// The sessions to be looked at because nobody has said anything in them for a while. A session that goes on afterwards
 /// opens again, and what is said then is a new window.
 pub fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Event>, db::Error> {
-    let rows: Vec<(String, String, Option<String>, Option<String>, i64, i64)> = db.run(|connection| {
+    let rows: Vec<Open> = db.run(|connection| {
         connection
             .prepare(
                 "SELECT agent, id, transcript, cwd, started, last_seen FROM sessions WHERE state = 'open'",

@@ -27,10 +27,19 @@ pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
     if !ours {
         return Ok(Ended::Skipped("duplicate".to_owned()));
     }
+    if let Some(noise) = &captured.noise {
+        reflected(steps, &captured, world)?;
+        return Ok(Ended::Skipped(noise.clone()));
+    }
+    reflected(steps, &captured, world)?;
+    Ok(Ended::Completed(json!({"dedupeKey": captured.dedupe_key, "messages": captured.message_count})))
+}
+
+/// The session was looked at to its end (EXE-13).
+fn reflected(steps: &mut dyn Steps, captured: &SessionCaptured, world: &World) -> Result<(), Interrupt> {
     steps.run("mark-reflected", || {
         sessions::reflected(&world.places.sessions(), &captured.session_id).map_err(StepError::passing)
-    })?;
-    Ok(Ended::Completed(json!({"dedupeKey": captured.dedupe_key, "messages": captured.message_count})))
+    })
 }
 
 /// Whether another run has observed this window, however long ago: the lock ends after an hour (CAP-14).

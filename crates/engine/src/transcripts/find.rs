@@ -43,7 +43,7 @@ fn places(agent: Agent) -> &'static [&'static [Step]] {
 pub(super) fn find(agent: Agent, home: &Path) -> Vec<Found> {
     let mut found = Vec::new();
     for steps in places(agent) {
-        descend(agent, home.to_owned(), steps, &mut found);
+        descend(agent, home, steps, &mut found);
     }
     // A session that was taken up again in the newer format is there in both.
     let newer: Vec<PathBuf> =
@@ -59,13 +59,13 @@ fn has_end(path: &Path, end: &str) -> bool {
     path.to_str().is_some_and(|path| path.ends_with(end))
 }
 
-fn descend(agent: Agent, folder: PathBuf, steps: &[Step], found: &mut Vec<Found>) {
+fn descend(agent: Agent, folder: &Path, steps: &[Step], found: &mut Vec<Found>) {
     let Some((step, rest)) = steps.split_first() else { return };
     if let Into(name) = step {
-        return descend(agent, folder.join(name), rest, found);
+        return descend(agent, &folder.join(name), rest, found);
     }
     // What cannot be looked into holds nothing that could be read.
-    let Ok(entries) = std::fs::read_dir(&folder) else { return };
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut entries: Vec<_> = entries.flatten().collect();
     entries.sort_by_key(std::fs::DirEntry::path);
     for entry in entries {
@@ -74,7 +74,7 @@ fn descend(agent: Agent, folder: PathBuf, steps: &[Step], found: &mut Vec<Found>
             continue;
         };
         match step {
-            Each if kind.is_dir() => descend(agent, entry.path(), rest, found),
+            Each if kind.is_dir() => descend(agent, &entry.path(), rest, found),
             Files(begin, ends) if kind.is_file() => {
                 let ours = name.starts_with(begin) && ends.iter().any(|end| name.ends_with(end));
                 if !ours || name.starts_with("agent-") || found.len() >= MOST {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use rekindle_engine::config;
-use rekindle_engine::doctor::{Level, examine, examine_agents, examine_index, examine_models};
+use rekindle_engine::doctor::{Level, examine, examine_agents, examine_index, examine_models, examine_runs};
 use rekindle_engine::home::Home;
 use serde_json::json;
 
@@ -33,8 +33,12 @@ impl Doctor {
         let places = home.places(&settings.config)?;
         let mut checks = examine(&places);
         checks.extend(examine_index(&home, &settings.config, &places));
+        checks.push(examine_runs(&places));
         checks.push(examine_models(&home, &settings.config));
-        checks.extend(examine_agents(&Here::find(global)?.installer()));
+        // Where nobody knows a home folder there are no agents to ask.
+        if let Ok(here) = Here::find(global) {
+            checks.extend(examine_agents(&here.installer()));
+        }
         let worst = checks.iter().flat_map(|check| &check.findings).map(|finding| finding.level).max();
         let healthy = worst < Some(Level::Error);
         if self.json {

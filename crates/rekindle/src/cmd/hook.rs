@@ -2,7 +2,7 @@
 //! read but the settings and what the agent sent.
 
 use std::io::Read;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use clap::Args;
@@ -15,7 +15,6 @@ use rekindle_engine::{clock, config, environment, hook_log, project};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
-use crate::output::Printer;
 
 /// More than this an agent does not send.
 const MAX_INPUT: u64 = 64 * 1024 * 1024;
@@ -53,16 +52,15 @@ impl Result {
 }
 
 impl Hook {
-    pub(crate) fn run(self, global: &Global, out: &Printer) {
+    pub(crate) fn run(self, global: &Global) {
         let began = Instant::now();
         // Ourselves, asked by ourselves (B-04).
         if environment::raw(GUARD).is_some_and(|value| !value.is_empty()) {
             return;
         }
         let Ok(home) = Home::find(global.home.as_deref()) else { return };
-        let home_again = home.clone();
-        let done = catch_unwind(|| self.answer(home, global, out)).unwrap_or_else(|_| {
-            Some((home_again.root().join("state").join("logs"), Result::failed("a panic; this is a bug")))
+        let done = catch_unwind(AssertUnwindSafe(|| self.answer(&home, global))).unwrap_or_else(|_| {
+            Some((home.root().join("state").join("logs"), Result::failed("a panic; this is a bug")))
         });
         let Some((logs, done)) = done else { return };
         let now = clock::now(TimeZone::UTC);
@@ -82,13 +80,13 @@ impl Hook {
     }
 
     /// Does what there is to do, and says what goes into which log; `None` if nothing may be written at all.
-    fn answer(&self, home: Home, global: &Global, _: &Printer) -> Option<(std::path::PathBuf, Result)> {
+    fn answer(&self, home: &Home, global: &Global) -> Option<(std::path::PathBuf, Result)> {
         let cwd = std::env::current_dir().ok();
         let person = environment::home_folder();
         let place = cwd.as_deref().and_then(|cwd| project::locate(cwd, person.as_deref()));
         let root = place.as_ref().map(|place| place.root.as_path());
         let fallback = home.root().join("state").join("logs");
-        let settings = match config::read(&home, root, &global.settings) {
+        let settings = match config::read(home, root, &global.settings) {
             Ok(settings) => settings,
             Err(error) => return Some((fallback, Result::failed(error))),
         };
@@ -122,7 +120,7 @@ impl Hook {
             Ok(Left::Nothing) => Result { session, ..Result::of("success") },
             Ok(Left::Spooled) => {
                 let woken = match settings.config.capture.background {
-                    true => hooks::wake(&home, &places).err(),
+                    true => hooks::wake(home, &places).err(),
                     false => None,
                 };
                 match woken {

@@ -93,7 +93,7 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
         Command::Install(install) => return install.run(&cli.global, out),
         Command::Uninstall(uninstall) => return uninstall.run(&cli.global, out),
         Command::Hook(hook) => {
-            hook.run(&cli.global, out);
+            hook.run(&cli.global);
             return Ok(());
         }
         command => command,

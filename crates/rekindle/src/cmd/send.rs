@@ -12,6 +12,9 @@ use super::body;
 use crate::compose::Context;
 use crate::error::Failure;
 
+/// The most that an event may hold.
+const MAX_DATA_BYTES: u64 = 64 * 1024 * 1024;
+
 /// Send an event
 #[derive(Args)]
 #[command(after_help = "\
@@ -34,7 +37,7 @@ pub(crate) struct Send {
 
 impl Send {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        let text = body::read(&self.data, &context.cwd)?;
+        let text = body::read_up_to(MAX_DATA_BYTES, &self.data, &context.cwd)?;
         let data: Value = serde_json::from_str(&text)
             .map_err(|error| Failure::usage(format!("the data is not JSON: {error}")))?;
         event::check(&self.event, &data)?;

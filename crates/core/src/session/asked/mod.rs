@@ -1,0 +1,194 @@
+//! What a person asked to be remembered, in their own sentence: "remember …", "note for later …", "always …",
+//! "never …", in eight languages.
+//!
+//! It would rather miss a wish than invent one: what it finds is kept even where the rest of a session is dropped. A
+//! question, a quotation and pasted text ask for nothing; "always" and "never" count only where they give an order.
+
+#[cfg(test)]
+mod tests;
+mod words;
+
+/// Nobody asks for more at once; a text with more of it is a document.
+pub const MOST: usize = 5;
+/// A longer sentence is not one.
+const MAX_SENTENCE: usize = 600;
+/// In a longer message, rules are pasted: only plain wishes to remember count, at its beginning and its end.
+const LONG_MESSAGE: usize = 2_000;
+
+/// The sentences in which the person asks for something to be remembered, word for word.
+pub fn find(message: &str) -> Vec<String> {
+    let long = message.chars().count() > LONG_MESSAGE;
+    let lines = own_lines(message);
+    let mut found: Vec<String> = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        let inside = number > 2 && number + 3 < lines.len();
+        if long && (inside || line.len() > LONG_MESSAGE) {
+            continue;
+        }
+        for sentence in sentences(line) {
+            let Some(cue) = cue(sentence) else { continue };
+            if cue == Cue::Rule && long {
+                continue;
+            }
+            let mut wish = sentence.to_owned();
+            // "Remember this:" is about what comes next.
+            if sentence.ends_with([':', '：']) {
+                let rest = lines[number + 1..].iter().take_while(|line| !line.is_empty());
+                rest.for_each(|line| {
+                    wish.push('\n');
+                    wish.push_str(line);
+                });
+                if wish.len() == sentence.len() {
+                    continue;
+                }
+            }
+            if wish.chars().count() <= MAX_SENTENCE && !found.contains(&wish) && found.len() < MOST {
+                found.push(wish);
+            }
+        }
+    }
+    found
+}
+
+/// The lines that the person typed: no code, no quotations.
+fn own_lines(message: &str) -> Vec<&str> {
+    let mut fence: Option<&str> = None;
+    let mut lines = Vec::new();
+    for line in message.lines() {
+        let trimmed = line.trim();
+        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+        match (fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            (Some(_), _) => {}
+            (None, None) if trimmed.starts_with(['>', '|', '<', '{', '}', '#', '$', '+']) => lines.push(""),
+            (None, None) if line.starts_with("    ") || line.starts_with('\t') => lines.push(""),
+            (None, None) => lines.push(trimmed),
+        }
+    }
+    lines
+}
+
+/// The sentences of a line, each with its end mark.
+fn sentences(line: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    let mut signs = line.char_indices().peekable();
+    while let Some((at, sign)) = signs.next() {
+        let ends = match sign {
+            // A point in a number, a name or a path ends nothing.
+            '.' | '!' | '?' => signs.peek().is_none_or(|(_, next)| next.is_whitespace()),
+            '。' | '！' | '？' => true,
+            _ => false,
+        };
+        if ends {
+            let end = at + sign.len_utf8();
+            sentences.push(line[start..end].trim());
+            start = end;
+        }
+    }
+    sentences.push(line[start..].trim());
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cue {
+    /// To remember something.
+    Wish,
+    /// To do something always, or never.
+    Rule,
+}
+
+/// What a sentence asks for, if it does.
+fn cue(sentence: &str) -> Option<Cue> {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let text =
+        lower.trim_start_matches(|c: char| matches!(c, '-' | '*' | '•' | '¡' | '(') || c.is_whitespace());
+    if text.ends_with(['?', '？'])
+        || text.starts_with(['"', '\'', '“', '”', '„', '«', '»', '‘', '`', '¿', '「', '『'])
+    {
+        return None;
+    }
+    dense(text).or_else(|| order(without_lead(text))).or_else(|| pleaded(text).find_map(order))
+}
+
+/// What `text` orders with its first words.
+fn order(text: &str) -> Option<Cue> {
+    starts_with_any(text, words::WISHES, words::NOT_WISHES)
+        .then_some(Cue::Wish)
+        .or_else(|| starts_with_any(text, words::RULES, words::NOT_RULES).then_some(Cue::Rule))
+}
+
+/// What follows a "please" in the middle of a sentence, outside of quotations.
+fn pleaded(text: &str) -> impl Iterator<Item = &str> {
+    const PLEASE: &[&str] =
+        &["please ", "pls ", "bitte ", "por favor ", "por favor, ", "пожалуйста, ", "пожалуйста "];
+    PLEASE.iter().flat_map(move |please| {
+        text.match_indices(please).filter_map(move |(at, _)| {
+            let before = &text[..at];
+            let apart = before.ends_with([' ', ',', ';']);
+            let quoted = before.matches(['"', '`', '“', '”', '„']).count() % 2 == 1;
+            (apart && !quoted).then(|| text[at + please.len()..].trim_start())
+        })
+    })
+}
+
+fn without_lead(text: &str) -> &str {
+    let mut text = text;
+    // Three of them is more than anybody says.
+    for _ in 0..3 {
+        let lead =
+            phrases(words::LEADS).filter_map(|lead| after_words(text, lead)).min_by_key(|rest| rest.len());
+        match lead {
+            Some(rest) if !rest.is_empty() => text = rest,
+            _ => break,
+        }
+    }
+    text
+}
+
+/// What follows `words` in `text`, if `text` begins with them as whole words.
+fn after_words<'a>(text: &'a str, words: &str) -> Option<&'a str> {
+    let rest = text.strip_prefix(words)?;
+    let ends =
+        words.ends_with(|c: char| !c.is_alphanumeric()) || !rest.starts_with(|c: char| c.is_alphanumeric());
+    ends.then(|| {
+        rest.trim_start_matches(|c: char| {
+            matches!(c, ',' | '!' | '.' | ':' | '-' | '–' | '—') || c.is_whitespace()
+        })
+    })
+}
+
+/// The phrases of a list in `words.rs`.
+fn phrases(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.split(['|', '\n']).map(str::trim).filter(|phrase| !phrase.is_empty())
+}
+
+fn starts_with_any(text: &str, cues: &'static str, but_not: &'static str) -> bool {
+    phrases(cues)
+        .any(|cue| after_words(text, cue).is_some_and(|rest| !rest.is_empty() || text.ends_with([':', '：'])))
+        && !phrases(but_not).any(|words| after_words(text, words).is_some())
+}
+
+/// Languages that put no spaces between words: the order may stand anywhere in the sentence.
+fn dense(text: &str) -> Option<Cue> {
+    let body = text.trim_end_matches(['。', '！', '!', '.', '、', '～', '~']);
+    if !body.chars().any(|c| matches!(c as u32, 0x3040..=0x30FF | 0x3400..=0x9FFF))
+        || phrases(words::DENSE_NOT).any(|not| body.contains(not))
+    {
+        return None;
+    }
+    let quoted =
+        |cue: &str| body.split(['「', '『', '“', '"']).next().is_none_or(|before| !before.contains(cue));
+    if phrases(words::DENSE_WISHES).any(|cue| body.contains(cue) && !quoted(cue))
+        || phrases(words::DENSE_OPENINGS).any(|cue| body.starts_with(cue))
+    {
+        return Some(Cue::Wish);
+    }
+    let body = ["请", "請"].iter().find_map(|please| body.strip_prefix(please)).unwrap_or(body);
+    let chinese = phrases(words::DENSE_RULES).any(|cue| body.starts_with(cue));
+    let japanese = phrases(words::DENSE_ADVERBS).any(|adverb| body.contains(adverb) && !quoted(adverb))
+        && phrases(words::DENSE_ORDERS).any(|order| body.ends_with(order));
+    (chinese || japanese).then_some(Cue::Rule)
+}

@@ -1,0 +1,192 @@
+//! The noise gate: a session with nothing to learn from is dropped before any model is asked, and says why (B-04).
+//!
+//! It counts and does not understand, so it drops only what cannot hold anything: what a person says in a handful of
+//! words to an agent that changes nothing is not worth a model's time, everything else is.
+
+use std::fmt;
+
+use super::asked;
+use super::message::{Message, Role};
+
+/// Fewer words than this, in all a person said, state neither a preference nor a decision.
+pub const FEW_WORDS: u64 = 8;
+/// A single request of fewer words than this, answered without a change or a failure, is a look-up.
+pub const SHORT_REQUEST: u64 = 25;
+
+/// What is counted of a session. Message by message, in flat memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Messages of the person.
+    pub user_messages: u64,
+    /// Words in them.
+    pub user_words: u64,
+    /// Messages of the agent that say something.
+    pub answers: u64,
+    /// Tools that were called.
+    pub calls: u64,
+    /// Calls that failed.
+    pub failures: u64,
+    /// Calls that change files.
+    pub changes: u64,
+    /// Calls that read files.
+    pub reads: u64,
+    /// Things that the person asked to be remembered.
+    pub asked: u64,
+    /// Summaries of the host: it dropped something.
+    pub summaries: u64,
+}
+
+/// Why a session holds nothing to learn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noise {
+    /// The person said nothing.
+    Silent,
+    /// The agent neither answered nor did anything.
+    Unanswered,
+    /// Hardly a word, and nothing was changed.
+    SmallTalk {
+        /// How many words.
+        words: u64,
+    },
+    /// One short request, answered without a change or a failure.
+    Lookup {
+        /// How many words.
+        words: u64,
+    },
+}
+
+impl fmt::Display for Noise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Silent => f.write_str("nobody said anything in it"),
+            Self::Unanswered => f.write_str("the agent neither answered nor did anything"),
+            Self::SmallTalk { words } => write!(f, "only {words} words were said and no file was changed"),
+            Self::Lookup { words } => {
+                write!(f, "one request of {words} words, answered without a change or a failure")
+            }
+        }
+    }
+}
+
+impl Facts {
+    /// Counts a message.
+    pub fn count(&mut self, message: &Message) {
+        match message.role {
+            Role::User => {
+                self.user_messages += 1;
+                self.user_words += words(&message.text);
+                self.asked += asked::find(&message.text).len() as u64;
+            }
+            Role::Assistant => {
+                self.answers += u64::from(!message.text.trim().is_empty());
+                self.calls += message.calls.len() as u64;
+                self.changes += message.calls.iter().filter(|call| !call.writes.is_empty()).count() as u64;
+                self.reads += message.calls.iter().filter(|call| !call.reads.is_empty()).count() as u64;
+            }
+            Role::Tool => {
+                self.failures += u64::from(message.outcome.as_ref().is_some_and(|outcome| outcome.failed));
+            }
+            Role::Summary => self.summaries += 1,
+        }
+    }
+
+    /// Why there is nothing to learn, if there is nothing.
+    pub fn noise(&self) -> Option<Noise> {
+        if self.user_messages == 0 {
+            return Some(Noise::Silent);
+        }
+        // What was asked for is worth keeping, however little else there is; a summary says that there was more.
+        if self.asked > 0 || self.summaries > 0 {
+            return None;
+        }
+        if self.answers == 0 && self.calls == 0 {
+            return Some(Noise::Unanswered);
+        }
+        let words = self.user_words;
+        if self.changes > 0 || self.failures > 0 {
+            return None;
+        }
+        if words < FEW_WORDS {
+            return Some(Noise::SmallTalk { words });
+        }
+        (self.user_messages == 1 && words < SHORT_REQUEST).then_some(Noise::Lookup { words })
+    }
+}
+
+/// How many words `text` has. Where words are not parted by spaces, two characters count as one.
+fn words(text: &str) -> u64 {
+    let (mut words, mut dense) = (0_u64, 0_u64);
+    for word in text.split_whitespace() {
+        let signs =
+            word.chars().filter(|c| matches!(*c as u32, 0x3040..=0x30FF | 0x3400..=0x9FFF)).count() as u64;
+        dense += signs;
+        words += u64::from(signs == 0);
+    }
+    words + dense.div_ceil(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Call, Outcome};
+
+    fn message(role: Role, text: &str) -> Message {
+        Message { id: String::new(), at: None, role, text: text.to_owned(), calls: Vec::new(), outcome: None }
+    }
+
+    fn facts(messages: &[Message]) -> Facts {
+        let mut facts = Facts::default();
+        messages.iter().for_each(|message| facts.count(message));
+        facts
+    }
+
+    fn call(writes: &[&str]) -> Message {
+        let call = Call {
+            id: String::new(),
+            tool: "Edit".to_owned(),
+            input: String::new(),
+            reads: Vec::new(),
+            writes: writes.iter().map(|&name| name.to_owned()).collect(),
+        };
+        Message { calls: vec![call], ..message(Role::Assistant, "") }
+    }
+
+    #[test]
+    fn b_04_nothing_to_learn_is_said_in_words() {
+        let hi = message(Role::User, "hi there");
+        let answer = message(Role::Assistant, "Hello!");
+        assert_eq!(facts(&[]).noise(), Some(Noise::Silent));
+        assert_eq!(facts(std::slice::from_ref(&answer)).noise(), Some(Noise::Silent));
+        assert_eq!(facts(std::slice::from_ref(&hi)).noise(), Some(Noise::Unanswered));
+        let noise = facts(&[hi, answer.clone()]).noise().unwrap();
+        assert_eq!(noise.to_string(), "only 2 words were said and no file was changed");
+        let lookup = message(Role::User, "which of the two functions in the parser is called first");
+        let noise = facts(&[lookup, answer]).noise().unwrap();
+        assert_eq!(noise.to_string(), "one request of 11 words, answered without a change or a failure");
+    }
+
+    #[test]
+    fn b_04_whatever_may_hold_something_stays() {
+        let hi = message(Role::User, "fix it");
+        let answer = message(Role::Assistant, "Done.");
+        assert_eq!(facts(&[hi.clone(), call(&["a.rs"])]).noise(), None);
+        let failed = Outcome { failed: true, ..Outcome::default() };
+        let failure = Message { outcome: Some(failed), ..message(Role::Tool, "boom") };
+        assert_eq!(facts(&[hi.clone(), call(&[]), failure]).noise(), None);
+        assert!(facts(&[hi.clone(), call(&[])]).noise().is_some());
+        let asked = message(Role::User, "Remember that we deploy on Tuesdays.");
+        assert_eq!(facts(&[asked]).noise(), None);
+        let summary = message(Role::Summary, "…");
+        assert_eq!(facts(&[hi, summary, answer.clone()]).noise(), None);
+        let request =
+            message(Role::User, "we use tabs here because the formatter of the old editor breaks on spaces");
+        assert_eq!(facts(&[request.clone(), answer.clone(), request, answer]).noise(), None);
+    }
+
+    #[test]
+    fn words_are_counted_in_every_script() {
+        assert_eq!(words("one two  three\n"), 3);
+        assert_eq!(words("今後はタブを使ってください"), 7);
+        assert_eq!(words(""), 0);
+    }
+}
