@@ -132,9 +132,9 @@ impl Windows {
         full
     }
 
-    /// What is left.
-    pub fn finish(self) -> Option<Window> {
-        Some(self.current).filter(|window| !window.is_empty())
+    /// Ends the window here and hands out what is in it, if anything is.
+    pub fn cut(&mut self) -> Option<Window> {
+        Some(std::mem::take(&mut self.current)).filter(|window| !window.is_empty())
     }
 }
 
@@ -180,7 +180,7 @@ mod tests {
     fn windows(messages: &[Message], most: usize) -> Vec<Window> {
         let mut windows = Windows::of_size(TimeZone::UTC, most);
         let mut all: Vec<Window> = messages.iter().filter_map(|message| windows.push(message)).collect();
-        all.extend(windows.finish());
+        all.extend(windows.cut());
         all
     }
 
