@@ -29,6 +29,7 @@ pub mod race;
 mod sandbox;
 mod scripted_llm;
 pub mod tiny_bert;
+pub mod transcripts;
 
 pub use command::{Command, Output};
 pub use sandbox::{Sandbox, Snapshot};

@@ -1,5 +1,6 @@
 //! Where each host keeps its transcripts.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::agent::Agent;
@@ -45,6 +46,9 @@ pub(super) fn find(agent: Agent, home: &Path) -> Vec<Found> {
     for steps in places(agent) {
         descend(agent, home, steps, &mut found);
     }
+    if agent == Agent::Codex {
+        without_reverted(&mut found);
+    }
     // A session that was taken up again in the newer format is there in both.
     let newer: Vec<PathBuf> =
         found.iter().map(|one| one.path.clone()).filter(|path| has_end(path, ".jsonl")).collect();
@@ -53,6 +57,52 @@ pub(super) fn find(agent: Agent, home: &Path) -> Vec<Found> {
     });
     found.sort_by(|a, b| a.modified.cmp(&b.modified).then_with(|| a.path.cmp(&b.path)));
     found
+}
+
+/// Codex goes on in a new file after a revert, `rollout-<time>-<session>_<part>.jsonl`; only the newest tells how the
+/// session stands, and leads to what counts of the older ones.
+fn without_reverted(found: &mut Vec<Found>) {
+    let named = |one: &Found| {
+        let name = one.path.file_stem()?.to_str()?;
+        let (time, rest) = name.strip_prefix("rollout-")?.split_at_checked(TIME)?;
+        let rest = rest.strip_prefix('-')?;
+        let (session, part) = rest.split_once('_').unwrap_or((rest, ""));
+        Some((session.to_owned(), time.to_owned(), part.to_owned()))
+    };
+    let mut newest: HashMap<String, (String, String)> = HashMap::new();
+    for (session, time, part) in found.iter().filter_map(named) {
+        let known = newest.entry(session).or_default();
+        *known = std::mem::take(known).max((time, part));
+    }
+    found.retain(|one| {
+        named(one).is_none_or(|(session, time, part)| newest.get(&session) == Some(&(time, part)))
+    });
+}
+
+/// The length of `2026-11-15T09-12-57`.
+const TIME: usize = 19;
+
+/// A transcript of the same host whose name ends in `end`: beside `path`, or in the folder of another day.
+pub(super) fn sibling(path: &Path, end: &str) -> Option<PathBuf> {
+    let beside = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).ok()?.flatten();
+        entries.map(|entry| entry.path()).find(|path| has_end(path, end))
+    };
+    let folder = path.parent()?;
+    beside(folder).or_else(|| {
+        let sessions =
+            folder.ancestors().find(|above| above.file_name().is_some_and(|name| name == "sessions"))?;
+        let mut folders = vec![sessions.to_owned()];
+        while let Some(folder) = folders.pop() {
+            if let Some(found) = beside(&folder) {
+                return Some(found);
+            }
+            let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+            let inner = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            folders.extend(inner.map(|entry| entry.path()));
+        }
+        None
+    })
 }
 
 fn has_end(path: &Path, end: &str) -> bool {

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 /// How much is read at once.
-const BLOCK: usize = 256 * 1024;
+pub(super) const BLOCK: usize = 256 * 1024;
 
 /// A line, or the place of one that is too long to be held.
 pub(super) enum Line<'a> {
@@ -23,10 +23,12 @@ pub(super) enum Line<'a> {
 pub(super) type Place = (u64, u64);
 
 /// Passes the lines that end at or before `end` to `each`, the last first. `longest`: a longer line is only a place.
+/// `block`: how much is read at once.
 pub(super) fn backwards(
     file: &mut File,
     end: u64,
     longest: usize,
+    block: usize,
     each: &mut dyn FnMut(Place, Line<'_>),
 ) -> io::Result<()> {
     // `held` has the bytes from `start` on; those behind `until` were passed on already.
@@ -43,7 +45,7 @@ pub(super) fn backwards(
             let place = start + from as u64;
             match oversized.take() {
                 Some(behind) => each((place, behind), Line::Oversized),
-                None => each((place, start + until as u64), Line::Whole(trimmed(&held[from..until]))),
+                None => each((place, start + until as u64), shown(&held[from..until], longest)),
             }
             until = from;
             continue;
@@ -51,20 +53,21 @@ pub(super) fn backwards(
         if start == 0 {
             match oversized {
                 Some(behind) => each((0, behind), Line::Oversized),
-                None if until > 0 => each((0, until as u64), Line::Whole(trimmed(&held[..until]))),
+                None if until > 0 => each((0, until as u64), shown(&held[..until], longest)),
                 None => {}
             }
             return Ok(());
         }
-        if oversized.is_none() && until > longest {
+        // A line break of two bytes does not count.
+        if oversized.is_none() && until > longest + 2 {
             oversized = Some(start + until as u64);
         }
         if oversized.is_some() {
             until = 0;
         }
         // Twice as much each time, so that a long line is not moved over and over.
-        let more = (BLOCK.max(until) as u64).min(start);
-        let size = usize::try_from(more).unwrap_or(BLOCK);
+        let more = (block.max(until) as u64).min(start);
+        let size = usize::try_from(more).unwrap_or(block);
         held.truncate(until);
         held.splice(0..0, std::iter::repeat_n(0, size));
         start -= more;
@@ -72,6 +75,11 @@ pub(super) fn backwards(
         file.read_exact(&mut held[..size])?;
         until += size;
     }
+}
+
+fn shown(line: &[u8], longest: usize) -> Line<'_> {
+    let whole = trimmed(line);
+    if whole.len() > longest { Line::Oversized } else { Line::Whole(whole) }
 }
 
 fn trimmed(line: &[u8]) -> &[u8] {

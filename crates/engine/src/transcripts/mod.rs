@@ -1,9 +1,12 @@
 //! The transcripts of other programs: found, and read as messages (FND-06). Nothing here writes.
 
+mod document;
 mod error;
 mod find;
 mod lines;
 mod skeleton;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
@@ -12,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use rekindle_core::agent::Agent;
 use rekindle_core::session::Message;
-use rekindle_core::session::host::{self, Seen, Transcript};
+use rekindle_core::session::host::{self, Seen, Transcript, codex};
 use rekindle_core::time::Timestamp;
 
 use lines::{Line, Place};
@@ -35,6 +38,8 @@ pub struct Read {
     pub damaged: u64,
     /// Lines that are too long to be looked into ([`MAX_LINE`]).
     pub oversized: u64,
+    /// Files with an earlier part of the session that are not there any more.
+    pub missing: u64,
     /// Whether the receiver asked to stop; then the counts are of what was read until there.
     pub stopped: bool,
 }
@@ -69,28 +74,55 @@ pub fn read(
     upto: Option<u64>,
     each: &mut dyn FnMut(Message) -> ControlFlow<()>,
 ) -> Result<Read, Error> {
-    let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
-    let (mut file, len) = open(path)?;
-    let end = upto.unwrap_or(len).min(len);
-    let left = left(agent, &mut file, end).map_err(unreadable)?;
     let mut reading = Reading::new(agent);
-    let mut said = Vec::new();
-    let came = lines::forwards(&mut file, end, MAX_LINE, &left, &mut |place, line| {
-        reading.line(place, &line, &mut |message| said.push(message));
-        for message in said.drain(..) {
-            reading.read.messages += 1;
-            if each(message).is_break() {
-                reading.read.stopped = true;
-                break;
-            }
+    let parts = parts(agent, path, upto, &mut reading.read.missing)?;
+    for (path, upto) in parts {
+        reading.file(&path, upto, each)?;
+        if reading.read.stopped {
+            break;
         }
-        !reading.read.stopped
-    });
-    let came = came.map_err(unreadable)?;
-    reading.read.bytes = reading.torn.unwrap_or(came);
+    }
     let mut read = reading.finish(path)?;
     complete(agent, path, &mut read.head);
     Ok(read)
+}
+
+/// The files that make up a session, the earliest first, and how much of each counts.
+fn parts(
+    agent: Agent,
+    path: &Path,
+    upto: Option<u64>,
+    missing: &mut u64,
+) -> Result<Vec<(PathBuf, Option<u64>)>, Error> {
+    let mut parts = vec![(path.to_owned(), upto)];
+    while agent == Agent::Codex && parts.len() < MAX_PARTS {
+        let Some((last, _)) = parts.last() else { break };
+        let Some(base) = first_line(last)?.as_deref().and_then(codex::base) else { break };
+        match find::sibling(last, &format!("{}.jsonl", base.file)) {
+            Some(file) if parts.iter().all(|(known, _)| *known != file) => {
+                parts.push((file, Some(base.bytes)));
+            }
+            _ => {
+                *missing += 1;
+                break;
+            }
+        }
+    }
+    parts.reverse();
+    Ok(parts)
+}
+
+fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    let (mut file, len) = open(path)?;
+    let mut first = None;
+    let read = lines::forwards(&mut file, len.min(HEAD_BYTES), MAX_LINE, &[], &mut |_, line| {
+        if let Line::Whole(line) = line {
+            first = Some(line.to_owned());
+        }
+        false
+    });
+    read.map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
+    Ok(first)
 }
 
 /// What a transcript says about its session in its first lines, without reading the rest.
@@ -109,6 +141,8 @@ pub fn head(agent: Agent, path: &Path) -> Result<Head, Error> {
     Ok(head)
 }
 
+/// Nobody reverts a session more often.
+const MAX_PARTS: usize = 256;
 /// The first lines are within this.
 const HEAD_BYTES: u64 = 1024 * 1024;
 /// Missing entries are bridged one by one up to here; a file with more is damaged all over, and all of it counts.
@@ -144,7 +178,7 @@ fn left(agent: Agent, file: &mut File, end: u64) -> io::Result<Vec<Place>> {
     for gaps in 0.. {
         let mut names = file.try_clone()?;
         let mut problem = None;
-        lines::backwards(file, until, MAX_LINE, &mut |place, line| {
+        lines::backwards(file, until, MAX_LINE, lines::BLOCK, &mut |place, line| {
             let seen = match line {
                 Line::Whole(line) | Line::Last(line) => branch.see(place.0, line),
                 Line::Oversized => match names.seek(SeekFrom::Start(place.0)) {
@@ -239,6 +273,43 @@ impl Reading {
         let transcript = host::transcript(agent);
         let read = Read::default();
         Self { agent, transcript, read, torn: None, lines: 0, known: 0, odd: None, strange: 0 }
+    }
+
+    fn file(
+        &mut self,
+        path: &Path,
+        upto: Option<u64>,
+        each: &mut dyn FnMut(Message) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
+        let (mut file, len) = open(path)?;
+        let agent = self.agent;
+        self.torn = None;
+        let mut said = Vec::new();
+        let mut pass = |place: Place, line: &Line<'_>| {
+            self.line(place, line, &mut |message| said.push(message));
+            for message in said.drain(..) {
+                self.read.messages += 1;
+                if each(message).is_break() {
+                    self.read.stopped = true;
+                    break;
+                }
+            }
+            !self.read.stopped
+        };
+        if agent == Agent::Gemini && path.extension().is_some_and(|end| end == "json") {
+            // Rewritten as a whole whenever it grows, so there is no reading a part of it.
+            let whole = document::lines(BufReader::new(file), &mut |line| pass((0, 0), &Line::Whole(line)));
+            self.read.damaged += u64::from(!whole);
+            self.read.bytes = len;
+            return Ok(());
+        }
+        let end = upto.unwrap_or(len).min(len);
+        let left = left(agent, &mut file, end).map_err(unreadable)?;
+        let came = lines::forwards(&mut file, end, MAX_LINE, &left, &mut |place, line| pass(place, &line));
+        let came = came.map_err(unreadable)?;
+        self.read.bytes = self.torn.unwrap_or(came);
+        Ok(())
     }
 
     fn line(&mut self, place: Place, line: &Line<'_>, say: &mut dyn FnMut(Message)) {

@@ -83,6 +83,30 @@ struct Event {
     num_turns: Option<u64>,
 }
 
+/// Where the earlier part of a session is: a revert goes on in a new file and leaves the old one as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// How the name of that file ends, before `.jsonl`.
+    pub file: String,
+    /// How much of it counts.
+    pub bytes: u64,
+}
+
+/// The earlier part of the session whose first line is `line`. What a fork was made from is another session, not a part
+/// of this one.
+pub fn base(line: &[u8]) -> Option<Base> {
+    let record = parse(line).filter(|record| record.kind.as_deref() == Some("session_meta"))?;
+    let meta: Meta = record.payload()?;
+    let base = meta.history_base.filter(|_| meta.forked_from_id.is_none())?;
+    Some(Base { file: base.thread_id, bytes: base.end_byte_offset })
+}
+
+#[derive(Deserialize)]
+struct HistoryBase {
+    thread_id: String,
+    end_byte_offset: u64,
+}
+
 #[derive(Deserialize)]
 struct Meta {
     id: Option<String>,
@@ -94,6 +118,8 @@ struct Meta {
     #[serde(default)]
     source: Value,
     thread_source: Option<String>,
+    forked_from_id: Option<String>,
+    history_base: Option<HistoryBase>,
 }
 
 fn parse(line: &[u8]) -> Option<Record<'_>> {
@@ -258,11 +284,16 @@ fn output(value: Value) -> (String, Option<i32>, bool) {
         let code = code.and_then(|code| i32::try_from(code).ok());
         return (inner, code, code.is_some_and(|code| code != 0));
     }
-    let told_by_host =
-        text.starts_with("Chunk ID: ") || text.starts_with("Exit code: ") || text.starts_with("Wall time: ");
-    if told_by_host && let Some((before, after)) = text.split_once("Output:\n") {
-        let code = tools::exit_code(before);
-        return (after.to_owned(), code, code.is_some_and(|code| code != 0));
+    // Newer ones write a few lines in front, and twice so where a command is caught on its way (a patch).
+    let (mut rest, mut code, mut named) = (text.as_str(), None, false);
+    while ["Chunk ID: ", "Exit code: ", "Wall time: "].iter().any(|start| rest.starts_with(start))
+        && let Some((before, after)) = rest.split_once("Output:\n")
+    {
+        code = tools::exit_code(before).or(code);
+        (rest, named) = (after, true);
+    }
+    if named {
+        return (rest.to_owned(), code, code.is_some_and(|code| code != 0));
     }
     (text, None, told.unwrap_or(false))
 }

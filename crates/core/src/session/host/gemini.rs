@@ -13,8 +13,11 @@ use super::{Branch, Line, Seen, Transcript, add, cleaned, message};
 use crate::session::{Head, Message, Outcome, Role, tools};
 use crate::time;
 
-/// What a summary of compressed history begins with.
+/// What a summary of compressed history begins with, and what the host then puts into the agent's mouth.
 const SUMMARY: &str = "<state_snapshot>";
+const THANKS: &str = "Got it. Thanks for the additional context!";
+/// What the host says in the person's name.
+const HOST: &[&str] = &["System: ", "I ran the following shell command:\n```sh\n"];
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -169,8 +172,11 @@ impl Reader {
                 let text = cleaned(&words);
                 if text.starts_with(SUMMARY) {
                     say(message(id, at, Role::Summary, text));
-                } else if !text.is_empty() && !text.starts_with(['/', '?']) {
-                    // What begins like that is a command to the host.
+                    return Line::Known;
+                }
+                // What begins with those signs is a command to the host.
+                let command = text.starts_with(['/', '?']);
+                if !text.is_empty() && !command && !HOST.iter().any(|words| text.starts_with(words)) {
                     say(message(id, at, Role::User, text));
                 }
             }
@@ -181,17 +187,20 @@ impl Reader {
                     let (Some(call_id), Some(tool)) = (call.id, call.name) else { continue };
                     calls.push(tools::call(&call_id, &tool, &call.args));
                     let Some(result) = call.result else { continue };
-                    let raw = text_of(result);
+                    let raw = cleaned(&text_of(result));
                     let exit_code = tools::exit_code(&raw);
                     let failed = matches!(call.status.as_deref(), Some("error" | "cancelled"))
                         || exit_code.is_some_and(|code| code != 0);
                     let done = call.timestamp.as_deref().and_then(time::parse).or(at);
                     let result_id = format!("{id}/{call_id}");
                     let outcome = Some(Outcome { call: call_id, tool: Some(tool), failed, exit_code });
-                    results.push(Message { outcome, ..message(result_id, done, Role::Tool, cleaned(&raw)) });
+                    results.push(Message {
+                        outcome,
+                        ..message(result_id, done, Role::Tool, without_frame(&raw))
+                    });
                 }
                 let text = cleaned(&words);
-                if !text.is_empty() || !calls.is_empty() {
+                if (!text.is_empty() && text != THANKS) || !calls.is_empty() {
                     say(Message { calls, ..message(id, at, Role::Assistant, text) });
                 }
                 results.into_iter().for_each(say);
@@ -201,6 +210,14 @@ impl Reader {
         }
         Line::Known
     }
+}
+
+/// A command's output without the lines that the host writes around it.
+fn without_frame(output: &str) -> String {
+    let Some(inner) = output.strip_prefix("Output: ") else { return output.to_owned() };
+    let frame = |line: &&str| line.starts_with("Process Group PGID: ") || line.starts_with("Exit Code: ");
+    let lines: Vec<&str> = inner.lines().filter(|line| !frame(line)).collect();
+    lines.join("\n")
 }
 
 fn text_of(result: Content<ResultPart>) -> String {
