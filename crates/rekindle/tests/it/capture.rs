@@ -208,6 +208,24 @@ fn a_session_that_is_resumed_ends_a_second_time_with_what_is_new() {
 }
 
 #[test]
+fn cap_03_a_session_that_grows_by_one_prompt_at_a_time_is_captured_whole() {
+    let sandbox = sandbox();
+    let mut session = Session::new(&sandbox, "s");
+    for turn in 0..5 {
+        session.says(&format!("Please remember that valve {turn} is blue."));
+        session.hook(&sandbox, "SessionEnd");
+        work(&sandbox, &[]);
+    }
+    let windows = observed(&sandbox);
+    assert_eq!(windows.len(), 1);
+    for turn in 0..5 {
+        assert!(text(&windows[0], "messages").contains(&format!("valve {turn} is blue")), "{}", windows[0]);
+    }
+    let noted = runs(&sandbox, &[]).into_iter().filter(|run| run["trigger"] == "session/observation.noted");
+    assert_eq!(noted.count(), 5, "each wish once, however often it was read");
+}
+
+#[test]
 fn a_turn_that_ends_moves_the_session_on_and_starts_nothing() {
     let sandbox = sandbox();
     let mut session = Session::new(&sandbox, "s");

@@ -130,6 +130,8 @@ impl Reading {
         captured.asked = self.asked.len() as u64;
         let mut events = self.asked;
         if captured.skipped.is_some() {
+            // What was not captured has to be there when the session goes on and grows long enough.
+            (captured.last_id, captured.last_at, captured.bytes) = (None, None, 0);
             return Ok((captured, events));
         }
         let duration =
