@@ -168,6 +168,20 @@ def killed(box, agent):
     check(box, words, agent.hooks - {"SessionEnd"})
 
 
+def compacted(box, agent):
+    """What was said before the agent summarised it for itself, and after; nothing of it twice."""
+    words, prompts = facts("compacted")
+    process = agent.open(box)
+    # Gemini CLI keeps a summary only if it is shorter than what it believes was there.
+    hold(process, agent, [*prompts[:2], prompts[2] + " [[usage:60000]]"])
+    agent.compact(process)
+    hold(process, agent, prompts[3:])
+    process.end()
+    check(box, words, agent.hooks | agent.compaction)
+    if not any(event["name"] == CAPTURED[1] for event in box.events()):
+        raise Failed("the compaction was not captured")
+
+
 def resumed(box, agent):
     """The same session again and again, one process for each prompt."""
     words, prompts = facts("resumed")
@@ -205,7 +219,7 @@ def hold(process, agent, prompts):
 
 
 def sessions_of(agent):
-    return [ended, killed, resumed, short] + ([unsaved] if agent.word == "pi" else [])
+    return [ended, killed, compacted, resumed, short] + ([unsaved] if agent.word == "pi" else [])
 
 
 def hold_one(session, agent, box, url):
