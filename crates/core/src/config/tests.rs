@@ -71,9 +71,10 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         "memory.confidence.high" => [("0.95", "0.95"), ("1", "1")],
         "memory.confidence.medium" => [("0.5", "0.5"), ("0", "0")],
         "recall.k" => [("3", "3"), ("10", "10")],
-        "capture.min_user_messages" | "capture.idle_minutes" | "capture.dead_minutes" | "llm.daily_tokens" => {
-            [("7", "7"), ("1000", "1000")]
-        }
+        "capture.min_user_messages"
+        | "capture.idle_minutes"
+        | "capture.dead_minutes"
+        | "llm.daily_tokens" => [("7", "7"), ("1000", "1000")],
         "llm.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
         "recall.rewrite" => [("true", "yes"), ("false", "off")],
         "recall.fusion" => [("'linear'", "linear"), ("'default'", "default")],
