@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rekindle_core::hash::ContentHash;
 use rekindle_core::hook::{Kind, Signal};
-use rekindle_core::session::{Message, Role};
+use rekindle_core::session::{Call, Message, Role, serialise};
 use rekindle_core::text::admit;
 use rekindle_core::time::Timestamp;
 
@@ -14,6 +14,9 @@ use crate::home::{Home, Places};
 use crate::sessions;
 use crate::spool::{Error, Spool, What};
 use crate::worker;
+
+/// Of a message that only we keep, so much is kept.
+const MAX_MESSAGE_CHARS: usize = 64 * 1024;
 
 /// What a hook left behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +27,9 @@ pub enum Left {
     Nothing,
 }
 
-/// Writes a signal down. When this returns, it is on the disk.
-pub fn leave(places: &Places, mut signal: Signal, at: Timestamp) -> Result<Left, Error> {
+/// Writes a signal down, and what was `said` where the host hands it over instead of keeping it. When this returns, it is
+/// on the disk.
+pub fn leave(places: &Places, mut signal: Signal, said: Vec<Message>, at: Timestamp) -> Result<Left, Error> {
     if signal.subagent {
         return Ok(Left::Nothing);
     }
@@ -36,9 +40,10 @@ pub fn leave(places: &Places, mut signal: Signal, at: Timestamp) -> Result<Left,
         .filter(std::fs::Metadata::is_file)
         .map(|metadata| metadata.len());
     let (prompt, answer) = (signal.prompt.take(), signal.answer.take());
-    let mut messages = Vec::new();
+    let handed_over = !said.is_empty();
+    let mut messages: Vec<Message> = said.into_iter().map(admitted).collect();
     // The host keeps no transcript, or has not begun one yet: what the hook was told is all there may ever be.
-    if position.is_none() {
+    if position.is_none() && !handed_over {
         let said = |role, text: String| message(&signal.session, role, &text, at);
         match signal.kind {
             Kind::Prompt => messages.extend(prompt.map(|text| said(Role::User, text))),
@@ -55,6 +60,14 @@ pub fn leave(places: &Places, mut signal: Signal, at: Timestamp) -> Result<Left,
     }
     Spool::at(places.spool()).put(What::Signal { signal, position, messages }, at)?;
     Ok(Left::Spooled)
+}
+
+/// A message as it may be kept: without secrets, and not longer than anybody reads.
+fn admitted(message: Message) -> Message {
+    let text = serialise::passage(&message.text, MAX_MESSAGE_CHARS).text;
+    let calls =
+        message.calls.into_iter().map(|call| Call { input: admit(&call.input).text, ..call }).collect();
+    Message { text, calls, ..message }
 }
 
 fn message(session: &str, role: Role, text: &str, at: Timestamp) -> Message {
@@ -123,8 +136,14 @@ mod tests {
         let transcript = folder.path().join("t.jsonl");
         std::fs::write(&transcript, "x".repeat(1234)).unwrap();
         let at = Timestamp::from_second(1_800_000_000).unwrap();
-        assert_eq!(leave(&places, signal(Kind::Prompt, Some(&transcript)), at).unwrap(), Left::Nothing);
-        assert_eq!(leave(&places, signal(Kind::End, Some(&transcript)), at).unwrap(), Left::Spooled);
+        assert_eq!(
+            leave(&places, signal(Kind::Prompt, Some(&transcript)), Vec::new(), at).unwrap(),
+            Left::Nothing
+        );
+        assert_eq!(
+            leave(&places, signal(Kind::End, Some(&transcript)), Vec::new(), at).unwrap(),
+            Left::Spooled
+        );
         let mut all = spooled(&places);
         let Some(What::Signal { position, messages, signal }) = all.pop() else { panic!() };
         assert!(all.is_empty());
@@ -137,8 +156,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let places = places(folder.path());
         let at = Timestamp::from_second(1_800_000_000).unwrap();
-        leave(&places, signal(Kind::Prompt, None), at).unwrap();
-        leave(&places, signal(Kind::Stop, None), at + jiff::SignedDuration::from_secs(1)).unwrap();
+        leave(&places, signal(Kind::Prompt, None), Vec::new(), at).unwrap();
+        leave(&places, signal(Kind::Stop, None), Vec::new(), at + jiff::SignedDuration::from_secs(1))
+            .unwrap();
         let roles: Vec<Role> = spooled(&places)
             .into_iter()
             .flat_map(|what| match what {
@@ -159,7 +179,7 @@ mod tests {
         let places = places(folder.path());
         let at = Timestamp::from_second(1_800_000_000).unwrap();
         let helper = Signal { subagent: true, ..signal(Kind::End, None) };
-        assert_eq!(leave(&places, helper, at).unwrap(), Left::Nothing);
+        assert_eq!(leave(&places, helper, Vec::new(), at).unwrap(), Left::Nothing);
         assert!(spooled(&places).is_empty());
     }
 }

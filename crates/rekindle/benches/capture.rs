@@ -145,10 +145,9 @@ fn transcript(folder: &Path, number: usize) -> PathBuf {
 fn fill(sandbox: &Sandbox, count: usize) {
     let transcripts: Vec<PathBuf> = (0..50).map(|number| transcript(sandbox.work(), number)).collect();
     let spool = sandbox.state().join("spool");
-    timed(
-        &mut rekindle(sandbox, &["hook", "claude", "SessionEnd"]),
-        Some(&input("template", &transcripts[0])),
-    );
+    let mut hook = rekindle(sandbox, &["hook", "claude", "SessionEnd"]);
+    hook.env("REKINDLE_CAPTURE_BACKGROUND", "false");
+    timed(&mut hook, Some(&input("template", &transcripts[0])));
     let template = std::fs::read_dir(&spool)
         .expect("a spool")
         .map(|file| file.expect("a file").path())

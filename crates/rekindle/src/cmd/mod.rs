@@ -4,6 +4,7 @@ mod bench;
 mod body;
 mod completions;
 mod config;
+mod cost;
 mod daily;
 mod doctor;
 mod eval;
@@ -40,6 +41,7 @@ mod worker;
 pub(crate) use self::bench::Bench;
 pub(crate) use self::completions::Completions;
 pub(crate) use self::config::Config;
+pub(crate) use self::cost::Cost;
 pub(crate) use self::daily::Daily;
 pub(crate) use self::doctor::Doctor;
 pub(crate) use self::eval::Eval;
@@ -124,6 +126,7 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Feedback(feedback) => feedback.run(context),
         Command::Reindex(reindex) => reindex.run(context),
         Command::Eval(eval) => eval.run(context),
+        Command::Cost(cost) => cost.run(context),
         Command::Note(note) => note.run(context),
         Command::Retry(retry) => retry.run(context),
         Command::Run(run) => run.run(context),

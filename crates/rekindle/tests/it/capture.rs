@@ -378,6 +378,37 @@ fn a_host_that_keeps_no_transcript_is_captured_from_what_its_hooks_say() {
 }
 
 #[test]
+fn a_host_that_hands_its_entries_over_is_captured_with_tools_and_all() {
+    let sandbox = sandbox();
+    let said = |turn: usize, part: &str, role: &str, text: &str| {
+        json!({"type": "message", "id": format!("{turn}{part}"), "parentId": null,
+            "timestamp": format!("2026-11-15T10:{turn:02}:00.000Z"),
+            "message": {"role": role, "content": [{"type": "text", "text": text}]}})
+    };
+    for turn in 0..5 {
+        let entries = [
+            said(turn, "u", "user", &format!("Question {turn} about {TOKEN}?")),
+            said(turn, "a", "assistant", &format!("Answer {turn}.")),
+        ];
+        let input = json!({"session_id": "p", "transcript_path": null, "entries": entries});
+        hook(&sandbox, "pi", "Stop", &input);
+        // The extension does not know whether it was heard, and says it again.
+        hook(&sandbox, "pi", "Stop", &input);
+    }
+    hook(
+        &sandbox,
+        "pi",
+        "SessionEnd",
+        &json!({"session_id": "p", "transcript_path": null, "reason": "quit"}),
+    );
+    assert_eq!(sandbox.find_bytes(TOKEN), [] as [PathBuf; 0]);
+    work(&sandbox, &[]);
+    assert_eq!(sandbox.find_bytes(TOKEN), [] as [PathBuf; 0]);
+    let data = &observed(&sandbox)[0];
+    assert_eq!((data["messageCount"].as_u64(), data["userMessageCount"].as_u64()), (Some(10), Some(5)));
+}
+
+#[test]
 fn b_04_an_agents_helper_is_left_out() {
     let sandbox = sandbox();
     let mut session = Session::new(&sandbox, "s");
@@ -547,4 +578,83 @@ fn b_08_what_is_forgotten_leaves_the_database_and_does_not_come_back() {
     work(&sandbox, &[]);
     assert_eq!(observed(&sandbox).len(), 1);
     assert_eq!(holding(), [] as [PathBuf; 0]);
+}
+
+/// Waits until something is so.
+#[track_caller]
+fn wait_until(what: &str, so: impl Fn() -> bool) {
+    let began = std::time::Instant::now();
+    while !so() {
+        assert!(began.elapsed() < Duration::from_secs(20), "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn an_older_worker_makes_room_for_a_newer_one() {
+    let sandbox = sandbox();
+    let mut session = Session::new(&sandbox, "s");
+    session.goes_on_for(5);
+    session.hook(&sandbox, "SessionEnd");
+    let locks = sandbox.state().join("locks");
+    fs::create_dir_all(&locks).unwrap();
+    let (lock, successor) = (locks.join("worker.lock"), locks.join("worker.successor"));
+    // Somebody of an older version is at it.
+    fs::write(&lock, "0 1").unwrap();
+    let held = fs::File::open(&lock).unwrap();
+    held.lock().unwrap();
+    let command = sandbox.rekindle(&["worker", "--once"]);
+    let worker = std::thread::spawn(move || command.run());
+    wait_until("the newer one asks for the post", || {
+        fs::read_to_string(&successor).is_ok_and(|text| text == "1")
+    });
+    drop(held);
+    worker.join().unwrap().ok();
+    assert_eq!(observed(&sandbox).len(), 1);
+    assert!(!successor.exists());
+    // And one of a version to come asks us: everything waits for it.
+    session.goes_on_for(1);
+    session.hook(&sandbox, "SessionEnd");
+    fs::write(&successor, "99").unwrap();
+    work(&sandbox, &[]);
+    assert_eq!(observed(&sandbox).len(), 1);
+    assert_eq!(fs::read_to_string(&successor).unwrap(), "99");
+}
+
+#[test]
+fn a_locked_database_makes_the_worker_wait_and_no_hook() {
+    let sandbox = sandbox();
+    let mut session = Session::new(&sandbox, "s");
+    session.hook(&sandbox, "SessionStart");
+    work(&sandbox, &[]);
+    session.goes_on_for(5);
+    let db = rusqlite::Connection::open(sandbox.state().join("rekindle.db")).unwrap();
+    db.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let began = std::time::Instant::now();
+    session.hook(&sandbox, "SessionEnd");
+    assert!(began.elapsed() < Duration::from_secs(2), "the hook waited");
+    let command = sandbox.rekindle(&["worker", "--once"]);
+    let worker = std::thread::spawn(move || command.run());
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(!worker.is_finished());
+    db.execute_batch("COMMIT").unwrap();
+    worker.join().unwrap().ok();
+    assert_eq!(observed(&sandbox).len(), 1);
+}
+
+#[test]
+fn a_damaged_database_is_named_and_what_hooks_leave_waits() {
+    let sandbox = sandbox();
+    let mut session = Session::new(&sandbox, "s");
+    session.goes_on_for(5);
+    let path = sandbox.state().join("rekindle.db");
+    fs::write(&path, "certainly not a database, and long enough to be looked at as one".repeat(100)).unwrap();
+    session.hook(&sandbox, "SessionEnd");
+    let output = sandbox.rekindle(&["worker", "--once"]).run().fails(1);
+    assert!(output.stderr.contains("rekindle.db") && output.stderr.contains("hint:"), "{}", output.stderr);
+    let doctor = sandbox.rekindle(&["doctor"]).run().fails(1);
+    assert!(doctor.stdout.contains("rekindle.db"), "{}", doctor.stdout);
+    fs::remove_file(&path).unwrap();
+    work(&sandbox, &[]);
+    assert_eq!(observed(&sandbox).len(), 1, "nothing was lost");
 }

@@ -1,4 +1,5 @@
 //! The readers, on sessions that were recorded with the real agents.
+#![expect(clippy::disallowed_methods, reason = "transcripts are written as an agent, or a crash, would")]
 
 mod contract;
 mod damage;

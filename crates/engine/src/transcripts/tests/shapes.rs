@@ -22,8 +22,8 @@ fn read_lines(agent: Agent, lines: &[Value]) -> Vec<String> {
     messages.iter().map(short).collect()
 }
 
-fn claude(kind: &str, id: &str, parent: Option<&str>, content: Value) -> Value {
-    let message = json!({"role": kind, "id": format!("m-{}", id.trim_end_matches(char::is_numeric)), "content": content});
+fn claude(kind: &str, id: &str, parent: Option<&str>, content: impl Into<Value>) -> Value {
+    let message = json!({"role": kind, "id": format!("m-{}", id.trim_end_matches(char::is_numeric)), "content": content.into()});
     json!({"type": kind, "uuid": id, "parentUuid": parent, "isSidechain": false, "sessionId": "s",
         "timestamp": "2026-01-01T10:00:00.000Z", "cwd": "/home/dev/project", "message": message})
 }
