@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Benchmarks: ratios against anchors in the same run. About a minute.
+# Benchmarks: ratios against anchors in the same run. A few minutes. `scripts/bench.sh capture` runs only that one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --package rekindle-testkit --examples
-cargo bench --package rekindle --bench vault
+for bench in ${1:-vault capture}; do
+  cargo bench --package rekindle --bench "$bench"
+done

@@ -11,18 +11,25 @@
 //! - [`vault`]: the documents on disk: parse, change, render
 //! - [`journal`]: what a change to the vault was, and how to take it back
 //! - [`recall`]: what is found again, and why
+//! - [`jsonc`], [`install`]: settings that belong to the agents, and our lines in them
 //! - [`llm`], [`prompts`]: the seam to language models, and what they are told
 
 pub mod agent;
+pub mod capture;
 pub mod config;
+pub mod event;
 pub mod hash;
+pub mod hook;
 pub mod id;
+pub mod install;
 pub mod journal;
+pub mod jsonc;
 pub mod llm;
 pub mod project;
 pub mod prompts;
 pub mod provenance;
 pub mod recall;
+pub mod run;
 pub mod scope;
 pub mod session;
 pub mod text;

@@ -5,12 +5,55 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::environment;
+
+/// Variables that an agent sets for what it starts, by how they begin. A process that goes on without the agent must not
+/// carry them: the agents that it may start itself would take themselves for helpers of one that is gone.
+const OF_A_SESSION: &[&str] = &["CLAUDECODE", "CLAUDE_", "CODEX_", "GEMINI_", "PI_", "AI_AGENT"];
+/// Settings of the agents, which say where their files are and who pays.
+const NOT_OF_A_SESSION: &[&str] =
+    &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME"];
+
+fn is_of_a_session(name: &str) -> bool {
+    let is_setting = NOT_OF_A_SESSION.contains(&name) || name.ends_with("_KEY") || name.ends_with("_TOKEN");
+    !is_setting && OF_A_SESSION.iter().any(|start| name.starts_with(start))
+}
+
+/// Sees to it that no file which an agent left open in this process stays open in one that is started now: the agent may
+/// wait for the end of a pipe, and a lock lives as long as its last copy.
+#[cfg(unix)]
+fn keep_nothing_open() {
+    use std::os::fd::{BorrowedFd, RawFd};
+    let list = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
+    let names = std::fs::read_dir(list).into_iter().flatten().flatten();
+    let open: Vec<RawFd> =
+        names.filter_map(|name| name.file_name().to_str()?.parse().ok()).filter(|fd| *fd > 2).collect();
+    for fd in open {
+        #[expect(
+            unsafe_code,
+            reason = "a file of somebody else's has no owner here; if it is closed by now, the call fails"
+        )]
+        let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
+        // One that was closed meanwhile (the list's own) is as good.
+        rustix::io::fcntl_setfd(borrowed, rustix::io::FdFlags::CLOEXEC).unwrap_or_default();
+    }
+}
+
+#[cfg(not(unix))]
+fn keep_nothing_open() {}
+
 /// Starts this program again with `arguments`, on its own: no terminal, no pipes, no folder that it would keep busy. It
 /// leaves the session it was born in as soon as it runs ([`detach`]), so closing a terminal does not end it.
 pub fn start(arguments: &[&str], folder: &Path) -> io::Result<()> {
     let program = std::env::current_exe()?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
+    for (name, _) in environment::all() {
+        if is_of_a_session(&name) {
+            command.env_remove(name);
+        }
+    }
+    keep_nothing_open();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // Nobody waits for it: whoever started it is about to end, and the system cleans up after both.
     command.spawn().map(drop)
@@ -21,4 +64,21 @@ pub fn detach() {
     #[cfg(unix)]
     // It fails only for a process that already leads one.
     rustix::process::setsid().map(drop).unwrap_or_default();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_of_a_session_stay_behind_and_settings_do_not() {
+        for name in
+            ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX", "GEMINI_SESSION_ID", "PI_OFFLINE"]
+        {
+            assert!(is_of_a_session(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_API_KEY", "REKINDLE_HOME"] {
+            assert!(!is_of_a_session(name), "{name}");
+        }
+    }
 }

@@ -30,6 +30,14 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
+/// Makes an empty file for the owner only, unless there is one already. For programs that open files their own way.
+pub fn make_private(path: &Path) -> io::Result<()> {
+    match private(OpenOptions::new().write(true).create_new(true)).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other.map(drop),
+    }
+}
+
 /// What [`read`] found.
 #[derive(Debug)]
 pub enum Content {
@@ -198,6 +206,11 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(folder)
 }
 
+/// Writes a new small file without waiting for the disk, for what is also written elsewhere.
+pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    private(OpenOptions::new().write(true).create_new(true)).open(path)?.write_all(bytes)
+}
+
 /// Replaces a file whose old bytes must not stay on the disk. If somebody changed it since `old` was read, their
 /// version is put back, and the answer is `false`.
 pub fn replace_shredding(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool> {
@@ -212,6 +225,56 @@ pub fn replace_shredding(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool
     sync_folder(folder)?;
     shred(&staged)?;
     Ok(ours)
+}
+
+/// Replaces somebody else's file, keeping its mode. If it is not `old` any more, it is left as it is, and the answer is
+/// `false`.
+pub fn replace_unchanged(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool> {
+    if std::fs::read(path)? != old {
+        return Ok(false);
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let staged = free_name(folder, "write-")?;
+    let replaced = stage(&staged, new, Some(path)).and_then(|()| exchange(&staged, path)).and_then(|()| {
+        let unchanged = std::fs::read(&staged)? == old;
+        if !unchanged {
+            exchange(&staged, path)?;
+        }
+        Ok(unchanged)
+    });
+    // Whatever happened, what is under the other name is nobody's any more.
+    remove(&staged)?;
+    let unchanged = replaced?;
+    sync_folder(folder)?;
+    Ok(unchanged)
+}
+
+/// Removes somebody else's file. If it is not `old` any more, it is left as it is, and the answer is `false`.
+pub fn remove_unchanged(path: &Path, old: &[u8]) -> io::Result<bool> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let aside = free_name(folder, "remove-")?;
+    std::fs::rename(path, &aside)?;
+    let unchanged = std::fs::read(&aside)? == old;
+    match unchanged {
+        true => remove(&aside)?,
+        // Should somebody have put a new one there meanwhile, that is the newer.
+        false => match publish(&aside, path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => remove(&aside)?,
+            other => other?,
+        },
+    }
+    sync_folder(folder)?;
+    Ok(unchanged)
+}
+
+/// Removes a folder if nothing is in it; one that is not there is as good.
+pub fn remove_empty_folder(path: &Path) -> io::Result<()> {
+    match std::fs::remove_dir(path) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => {
+            Ok(())
+        }
+        other => other,
+    }
 }
 
 /// Moves a file of ours that cannot be used any more out of the way. An earlier one there is replaced.

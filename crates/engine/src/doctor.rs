@@ -2,7 +2,9 @@
 //!
 //! A check only looks. What it finds says where and what to do; it never repeats what a note says.
 
+mod agents;
 mod index;
+mod runs;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +17,9 @@ use rekindle_core::vault::path::folded;
 use rekindle_core::vault::{memory, review};
 use serde::Serialize;
 
+pub use self::agents::examine_agents;
 pub use self::index::examine_index;
+pub use self::runs::examine_runs;
 use crate::home::{Home, Places};
 use crate::identity::{self, Link};
 use crate::models::{self, Models};

@@ -14,6 +14,12 @@ pub fn raw(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
+/// Every variable whose name and value are valid Unicode.
+pub fn all() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
 /// The person's home folder, if the system knows one. An empty or relative one would be a different folder in
 /// every directory, so it counts as none.
 pub fn home_folder() -> Option<PathBuf> {

@@ -181,6 +181,11 @@ impl Places {
         self.state.join("spool")
     }
 
+    /// Events, runs and sessions.
+    pub fn database(&self) -> PathBuf {
+        self.state.join("rekindle.db")
+    }
+
     /// Session markers (EXE-13).
     pub fn sessions(&self) -> PathBuf {
         self.state.join("sessions")

@@ -12,24 +12,33 @@
 //! - [`sessions`]: which sessions began and were not looked at yet
 //! - [`identity`]: who the agent is, and whether every agent reads the same files
 //! - [`transcripts`]: what agents wrote down about their sessions, read as messages
+//! - [`install`]: how agents come to call us
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
 
 pub mod background;
 pub mod clock;
 pub mod config;
+pub mod db;
 pub mod disk;
 pub mod doctor;
 pub mod environment;
 pub mod home;
+pub mod hook_log;
+pub mod hooks;
 pub mod identity;
 pub mod index;
+pub mod install;
 pub mod map;
 pub mod models;
 pub mod project;
+pub mod queue;
 pub mod random;
 pub mod recall;
 pub mod sessions;
 pub mod setup;
 pub mod sources;
+pub mod spool;
+pub mod stages;
 pub mod transcripts;
 pub mod vault;
+pub mod worker;

@@ -49,6 +49,8 @@ fn setting(text: &str) -> Result<(String, String), String> {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Init(cmd::Init),
+    Install(cmd::Install),
+    Uninstall(cmd::Uninstall),
     Save(cmd::Save),
     Evolve(cmd::Evolve),
     Recall(cmd::Recall),
@@ -59,6 +61,7 @@ pub(crate) enum Command {
     Log(cmd::Log),
     Inspect(cmd::Inspect),
     Feedback(cmd::Feedback),
+    Note(cmd::Note),
     Memory(cmd::Memory),
     Daily(cmd::Daily),
     Ideas(cmd::Ideas),
@@ -72,6 +75,12 @@ pub(crate) enum Command {
     Reindex(cmd::Reindex),
     Model(cmd::Model),
     Eval(cmd::Eval),
+    Worker(cmd::Worker),
+    Runs(cmd::Runs),
+    Run(cmd::Run),
+    Retry(cmd::Retry),
+    Send(cmd::Send),
+    Hook(cmd::Hook),
     Bench(cmd::Bench),
     Completions(cmd::Completions),
 }

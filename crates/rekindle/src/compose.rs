@@ -8,11 +8,14 @@ use rekindle_core::recall::rewrite::{Rewrite, rewrite};
 use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::text::Counts;
 use rekindle_core::time::Zoned;
+use rekindle_engine::db::Db;
 use rekindle_engine::home::{Home, Places};
 use rekindle_engine::index::{Embedder, Index};
 use rekindle_engine::models::{LoadedModel, Models};
 use rekindle_engine::project::{self, Identified};
+use rekindle_engine::queue::Queue;
 use rekindle_engine::recall::upkeep::{Settled, Upkeep};
+use rekindle_engine::stages::World;
 use rekindle_engine::vault::Vault;
 use rekindle_engine::{background, clock, config, environment};
 
@@ -94,6 +97,22 @@ impl<'a> Context<'a> {
             )),
             _ => Ok(Scope::Global),
         }
+    }
+
+    /// What functions work with.
+    pub(crate) fn world(&self) -> World {
+        let zone = self.now.time_zone().clone();
+        World::new(self.home.clone(), self.places.clone(), self.settings.config.clone(), zone)
+    }
+
+    /// The runs, if there are any.
+    pub(crate) fn queue(&self) -> Result<Option<Queue>, Failure> {
+        Ok(Db::open_existing(&self.places.database())?.map(Queue::new))
+    }
+
+    /// A worker wrote to the vault: the index is to follow.
+    pub(crate) fn wrote_in_the_background(&self) {
+        self.changing.set(true);
     }
 
     /// What can be recalled.

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use rekindle_engine::recall::{bench, upkeep};
-use rekindle_engine::{config, home, identity, index, models, setup, vault};
+use rekindle_engine::{config, db, home, identity, index, install, models, setup, spool, vault, worker};
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -78,6 +78,13 @@ impl From<identity::Error> for Failure {
     }
 }
 
+impl From<install::Error> for Failure {
+    fn from(error: install::Error) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Self { hint, ..Self::new(error) }
+    }
+}
+
 impl From<upkeep::Error> for Failure {
     fn from(error: upkeep::Error) -> Self {
         match error {
@@ -104,6 +111,34 @@ impl From<bench::BenchError> for Failure {
                 Self::usage(error).hint("`rekindle bench --help` shows what a line looks like")
             }
             error @ bench::BenchError::Input(_) => Self::new(error),
+        }
+    }
+}
+
+impl From<rekindle_core::event::Error> for Failure {
+    fn from(error: rekindle_core::event::Error) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<db::Error> for Failure {
+    fn from(error: db::Error) -> Self {
+        Self { hint: Some(error.hint()), ..Self::new(&error) }
+    }
+}
+
+impl From<spool::Error> for Failure {
+    fn from(error: spool::Error) -> Self {
+        Self::new(error).hint("check that the state folder can be written to (`rekindle doctor`)")
+    }
+}
+
+impl From<worker::Error> for Failure {
+    fn from(error: worker::Error) -> Self {
+        match error {
+            worker::Error::Db(error) => error.into(),
+            worker::Error::Spool(error) => error.into(),
+            error @ worker::Error::Lock { .. } => Self::new(error),
         }
     }
 }

@@ -77,13 +77,14 @@ impl Sandbox {
     }
 
     /// The program with these arguments, at home in this sandbox. It leaves nothing to a process of its own, which would
-    /// outlive the test; [`Command::without_env`] of `REKINDLE_INDEX_BACKGROUND` lets it.
+    /// outlive the test; [`Command::without_env`] of `REKINDLE_INDEX_BACKGROUND` or `REKINDLE_CAPTURE_BACKGROUND` lets it.
     pub fn rekindle(&self, args: &[&str]) -> Command {
         Command::new(&self.binary, &self.work)
             .args(args)
             .env("HOME", &self.user_home)
             .env("REKINDLE_HOME", &self.home)
             .env("REKINDLE_INDEX_BACKGROUND", "false")
+            .env("REKINDLE_CAPTURE_BACKGROUND", "false")
     }
 
     /// Where a path relative to the vault is.

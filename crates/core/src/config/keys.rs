@@ -81,6 +81,10 @@ pub(super) const KEYS: &[Key] = &[
     Key::new("memory.confidence.medium", Kind::Fraction),
     // Shorter than a person's name: it may be somebody else's text, and it is shown.
     Key::new("project.name", Kind::Name { max: 64 }),
+    Key::new("capture.min_user_messages", Kind::Whole { min: 1, max: 1000 }),
+    Key::new("capture.idle_minutes", Kind::Whole { min: 0, max: 10_080 }),
+    Key::new("capture.dead_minutes", Kind::Whole { min: 0, max: 10_080 }),
+    Key::new("capture.background", Kind::Bool),
     Key::new("recall.k", Kind::Whole { min: 1, max: 10 }),
     Key::new("recall.rewrite", Kind::Bool),
     Key::new("recall.fusion", Kind::OneOf(&["default", "linear"])),

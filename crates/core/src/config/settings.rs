@@ -18,6 +18,8 @@ pub struct Config {
     pub memory: Memory,
     /// The current project.
     pub project: Project,
+    /// When a session is looked at.
+    pub capture: Capture,
     /// What a prompt gets.
     pub recall: Recall,
     /// The models that write.
@@ -137,6 +139,20 @@ pub struct Project {
     /// For display only; empty for none. It may come from a cloned repository, which must not be able to
     /// claim another project's memories, so it never takes part in [`crate::scope::ProjectId`].
     pub name: String,
+}
+
+/// When a session is looked at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Capture {
+    /// A session that ends with fewer messages by the person is not observed (CAP-02).
+    pub min_user_messages: u32,
+    /// Silence after which a session counts as over (EXE-15).
+    pub idle_minutes: u32,
+    /// The same for one of which nothing but its start is known (EXE-14).
+    pub dead_minutes: u32,
+    /// Whether hooks may start a worker.
+    pub background: bool,
 }
 
 /// What a prompt gets.

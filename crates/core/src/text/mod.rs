@@ -12,6 +12,7 @@
 pub mod clean;
 pub mod normal;
 pub mod redact;
+pub mod tokens;
 
 pub use redact::Counts;
 

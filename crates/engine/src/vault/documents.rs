@@ -93,6 +93,24 @@ impl Vault {
         writer.commit(Draft::new("daily", by, vec![write]))
     }
 
+    /// The same for a section with a key, unless that key is in the log of this day or of the day before already (LOG-06):
+    /// a step that is run twice logs once. `None` if there was nothing to do.
+    pub fn log_once(&self, section: &Section, by: Actor, now: &Zoned) -> Result<Option<Committed>, Error> {
+        let place = Place::vault(layout::daily_log(now.date()));
+        let mut writer = self.writer(now)?;
+        let read = self.read(&place)?;
+        if let Some(key) = &section.source().dedupe_key {
+            let is_in = |text: Option<&str>| text.is_some_and(|text| daily_log::contains_key(text, key));
+            let before = now.date().yesterday().ok().map(|date| self.daily_log(date)).transpose()?.flatten();
+            if is_in(read.as_ref().map(|note| note.text.as_str())) || is_in(before.as_deref()) {
+                return Ok(None);
+            }
+        }
+        let text = read.as_ref().map_or_else(|| daily_log::render_new(now.date()), |note| note.text.clone());
+        let write = Write::put(place, read, daily_log::append(&text, section));
+        writer.commit(Draft::new("daily", by, vec![write])).map(Some)
+    }
+
     /// The log of a day; `None` if there is none.
     pub fn daily_log(&self, date: Date) -> Result<Option<String>, Error> {
         Ok(self.read(&Place::vault(layout::daily_log(date)))?.map(|note| note.text))

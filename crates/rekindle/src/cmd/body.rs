@@ -11,7 +11,11 @@ use crate::error::Failure;
 
 /// Reads a `--body`. `@@…` is a text that begins with an at sign.
 pub(crate) fn read(argument: &str, cwd: &Path) -> Result<String, Failure> {
-    let limit = MAX_BODY_BYTES as u64;
+    read_up_to(MAX_BODY_BYTES as u64, argument, cwd)
+}
+
+/// The same for what may be longer than a memory: the data of an event holds a whole session (CAP-22).
+pub(crate) fn read_up_to(limit: u64, argument: &str, cwd: &Path) -> Result<String, Failure> {
     let body = match argument {
         "-" => {
             let mut bytes = Vec::new();
@@ -23,7 +27,7 @@ pub(crate) fn read(argument: &str, cwd: &Path) -> Result<String, Failure> {
             text("stdin", bytes)?
         }
         _ if argument.starts_with("@@") => argument[1..].to_owned(),
-        _ if argument.starts_with('@') => file(&cwd.join(&argument[1..]))?,
+        _ if argument.starts_with('@') => file(&cwd.join(&argument[1..]), limit)?,
         _ => argument.to_owned(),
     };
     if body.trim().is_empty() {
@@ -53,8 +57,8 @@ pub(crate) fn prompt(argument: &str, cwd: &Path) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn file(path: &Path) -> Result<String, Failure> {
-    Ok(text(&path.display().to_string(), bytes(path, MAX_BODY_BYTES as u64)?)?)
+fn file(path: &Path, limit: u64) -> Result<String, Failure> {
+    Ok(text(&path.display().to_string(), bytes(path, limit)?)?)
 }
 
 fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {

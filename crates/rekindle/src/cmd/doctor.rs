@@ -2,10 +2,11 @@
 
 use clap::Args;
 use rekindle_engine::config;
-use rekindle_engine::doctor::{Level, examine, examine_index, examine_models};
+use rekindle_engine::doctor::{Level, examine, examine_agents, examine_index, examine_models, examine_runs};
 use rekindle_engine::home::Home;
 use serde_json::json;
 
+use super::install::Here;
 use crate::cli::Global;
 use crate::error::Failure;
 use crate::output::{Printer, Style, column};
@@ -13,8 +14,8 @@ use crate::output::{Printer, Style, column};
 /// Check that everything is in order, and say what to do where it is not
 #[derive(Args)]
 #[command(after_help = "\
-Only looks (and writes and removes one temporary file to see whether it can). Exits with 1 if
-something does not work.
+Only looks (and writes and removes one temporary file to see whether it can). The hooks that your
+agents call are fired with a sample, which leaves no trace. Exits with 1 if something does not work.
 
 Examples:
   rekindle doctor
@@ -32,7 +33,12 @@ impl Doctor {
         let places = home.places(&settings.config)?;
         let mut checks = examine(&places);
         checks.extend(examine_index(&home, &settings.config, &places));
+        checks.push(examine_runs(&places));
         checks.push(examine_models(&home, &settings.config));
+        // Where nobody knows a home folder there are no agents to ask.
+        if let Ok(here) = Here::find(global) {
+            checks.extend(examine_agents(&here.installer()));
+        }
         let worst = checks.iter().flat_map(|check| &check.findings).map(|finding| finding.level).max();
         let healthy = worst < Some(Level::Error);
         if self.json {

@@ -1,6 +1,5 @@
 //! `rekindle init`
 
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,6 +7,8 @@ use rekindle_engine::home::Home;
 use rekindle_engine::{clock, config, environment, setup};
 use serde_json::json;
 
+use super::install::{self, Install};
+use crate::ask;
 use crate::cli::Global;
 use crate::error::Failure;
 use crate::output::{Printer, Style, column};
@@ -40,14 +41,14 @@ impl Init {
         let now = clock::now(config::zone(&settings)?);
         let (mut name, mut notes) = (self.name, self.notes);
         let first_time = settings.config.user.name.is_empty();
-        let login = || environment::variable("USER").or_else(|| environment::variable("USERNAME"));
-        if first_time && !self.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+        let asking = !self.json && ask::is_possible();
+        if first_time && asking {
             if name.is_none() {
-                name = ask("What should your agents call you?", login().as_deref())?;
+                name = ask::text("What should your agents call you?", login().as_deref())?;
             }
             if notes.is_none() {
                 let question = "An existing folder of notes to keep the memories in (empty for a new one):";
-                notes = ask(question, None)?.map(PathBuf::from);
+                notes = ask::text(question, None)?.map(PathBuf::from);
             }
         } else if first_time && name.is_none() {
             name = login();
@@ -57,8 +58,9 @@ impl Init {
         if self.json {
             let object =
                 |item: &setup::Item| json!({"what": item.what, "path": item.path, "made": item.made});
+            let items: Vec<_> = items.iter().map(object).collect();
             return out
-                .json(&json!({"home": home.root(), "items": items.iter().map(object).collect::<Vec<_>>()}));
+                .json(&json!({"home": home.root(), "items": items, "agents": install::offered(global)}));
         }
         for item in &items {
             let word =
@@ -66,6 +68,14 @@ impl Init {
             out.line(format!("{word}  {}  {}", column(item.what, 8), item.path.display()))?;
         }
         out.line("")?;
+        let agents = install::offered(global);
+        let names: Vec<&str> = agents.iter().map(|agent| agent.name()).collect();
+        let offer = asking && !agents.is_empty();
+        if offer
+            && ask::yes(&format!("Let {} remember? You see what changes first.", names.join(", ")), true)?
+        {
+            return Install::offer(agents).run(global, out);
+        }
         out.line("Next:")?;
         // A trial in another home goes on there.
         let home =
@@ -74,17 +84,20 @@ impl Init {
             "  rekindle{home} save preference first --always-load --body 'Keep answers short.'"
         ))?;
         out.line(format!("  rekindle{home} list"))?;
+        if !agents.is_empty() {
+            let words: Vec<&str> = agents.iter().map(|agent| agent.word()).collect();
+            out.line(format!(
+                "  rekindle{home} install {}        lets your agents remember",
+                words.join(" ")
+            ))?;
+        }
         out.line(format!("  rekindle{home} doctor        checks that everything is in order"))
     }
 }
 
-fn ask(question: &str, default: Option<&str>) -> Result<Option<String>, Failure> {
-    let shown = default.map_or_else(String::new, |default| format!(" [{default}]"));
-    write!(std::io::stderr(), "{question}{shown} ")?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    let answer = answer.trim();
-    Ok(if answer.is_empty() { default.map(str::to_owned) } else { Some(answer.to_owned()) })
+/// What the system calls the person.
+pub(super) fn login() -> Option<String> {
+    environment::variable("USER").or_else(|| environment::variable("USERNAME"))
 }
 
 /// The settings are read from everywhere, so a path in them must not depend on where we are now.

@@ -10,23 +10,32 @@ mod eval;
 mod evolve;
 mod feedback;
 mod forget;
+mod hook;
 mod ideas;
 mod identity;
 mod init;
 mod inspect;
+mod install;
 mod list;
 mod log;
 mod memory;
 mod model;
+mod note;
 mod project;
 mod recall;
 mod redact;
 mod reindex;
+mod retry;
+mod run;
+mod runs;
 mod save;
+mod send;
 mod show;
 mod slog;
 mod status;
 mod undo;
+mod uninstall;
+mod worker;
 
 pub(crate) use self::bench::Bench;
 pub(crate) use self::completions::Completions;
@@ -37,23 +46,32 @@ pub(crate) use self::eval::Eval;
 pub(crate) use self::evolve::Evolve;
 pub(crate) use self::feedback::Feedback;
 pub(crate) use self::forget::Forget;
+pub(crate) use self::hook::Hook;
 pub(crate) use self::ideas::Ideas;
 pub(crate) use self::identity::Identity;
 pub(crate) use self::init::Init;
 pub(crate) use self::inspect::Inspect;
+pub(crate) use self::install::Install;
 pub(crate) use self::list::List;
 pub(crate) use self::log::Log;
 pub(crate) use self::memory::Memory;
 pub(crate) use self::model::Model;
+pub(crate) use self::note::Note;
 pub(crate) use self::project::Project;
 pub(crate) use self::recall::Recall;
 pub(crate) use self::redact::Redact;
 pub(crate) use self::reindex::Reindex;
+pub(crate) use self::retry::Retry;
+pub(crate) use self::run::Run;
+pub(crate) use self::runs::Runs;
 pub(crate) use self::save::Save;
+pub(crate) use self::send::Send;
 pub(crate) use self::show::Show;
 pub(crate) use self::slog::Slog;
 pub(crate) use self::status::Status;
 pub(crate) use self::undo::Undo;
+pub(crate) use self::uninstall::Uninstall;
+pub(crate) use self::worker::Worker;
 
 use crate::cli::{Cli, Command};
 use crate::compose::Context;
@@ -72,6 +90,12 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
         Command::Model(model) => return model.run(&cli.global, out),
         Command::Config(config) => return config.run(&cli.global, out),
         Command::Doctor(doctor) => return doctor.run(&cli.global, out),
+        Command::Install(install) => return install.run(&cli.global, out),
+        Command::Uninstall(uninstall) => return uninstall.run(&cli.global, out),
+        Command::Hook(hook) => {
+            hook.run(&cli.global);
+            return Ok(());
+        }
         command => command,
     };
     let context = Context::new(&cli.global, out)?;
@@ -100,6 +124,12 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Feedback(feedback) => feedback.run(context),
         Command::Reindex(reindex) => reindex.run(context),
         Command::Eval(eval) => eval.run(context),
+        Command::Note(note) => note.run(context),
+        Command::Retry(retry) => retry.run(context),
+        Command::Run(run) => run.run(context),
+        Command::Runs(runs) => runs.run(context),
+        Command::Send(send) => send.run(context),
+        Command::Worker(worker) => worker.run(context),
         Command::Init(_)
         | Command::Completions(_)
         | Command::Redact(_)
@@ -107,6 +137,9 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         | Command::Bench(_)
         | Command::Recall(_)
         | Command::Config(_)
+        | Command::Hook(_)
+        | Command::Install(_)
+        | Command::Uninstall(_)
         | Command::Doctor(_) => Ok(()),
     }
 }

@@ -1,6 +1,7 @@
 //! `rekindle status`
 
 use clap::Args;
+use rekindle_core::run::Status as Run;
 use rekindle_core::vault::layout::{Group, Shelf};
 use rekindle_engine::index::Embedder;
 use rekindle_engine::recall::condition::{Condition, look};
@@ -35,6 +36,12 @@ impl Status {
         let inbox = count(&|found| found.shelf == Shelf::Inbox);
         let pending = vault.pending_review()?;
         let sessions = sessions::markers(&context.places.sessions())?.open.len();
+        let runs = match context.queue()? {
+            Some(queue) => queue.counts()?,
+            None => Vec::new(),
+        };
+        let count_runs = |status| runs.iter().find(|(is, _)| *is == status).map_or(0, |(_, count)| *count);
+        let (waiting, dead) = (count_runs(Run::Running) + count_runs(Run::Failed), count_runs(Run::Dead));
         let last = vault.changes()?.next().transpose()?;
         let stopped = context.places.stop_file().exists();
         let enabled = context.settings.config.memory.enabled && !stopped;
@@ -53,6 +60,7 @@ impl Status {
                 "inbox": inbox,
                 "review_pending": pending,
                 "open_sessions": sessions,
+                "runs": runs.iter().map(|(status, count)| (status.word(), *count)).collect::<std::collections::BTreeMap<_, _>>(),
                 "conflicts": scan.conflicts.len(),
                 "unreadable": scan.problems.len(),
                 "last_change": last.as_ref().map(|record| &record.change.at),
@@ -80,6 +88,7 @@ impl Status {
         row("", format!("{always_load} load at every start, {inbox} in the inbox"))?;
         row("review", format!("{pending} pending"))?;
         row("sessions", format!("{sessions} not looked at yet"))?;
+        row("runs", format!("{waiting} to be done, {dead} given up"))?;
         row(
             "changed",
             last.map_or_else(

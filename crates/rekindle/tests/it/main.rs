@@ -7,6 +7,8 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod bad_input;
+mod capture;
+mod capture_crash;
 mod config;
 mod conflicts;
 mod documents;
@@ -18,6 +20,7 @@ mod house;
 mod identity;
 mod index_crash;
 mod init;
+mod install;
 mod model;
 mod model_command;
 mod models;

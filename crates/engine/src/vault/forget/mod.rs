@@ -4,6 +4,7 @@
 //! What is to be forgotten is first written to `state/forget/`, and that file is the last thing to go: a forget that
 //! was cut off is finished by the next writer.
 
+mod database;
 mod stores;
 
 use std::collections::BTreeSet;

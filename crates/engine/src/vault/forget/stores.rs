@@ -10,6 +10,7 @@ use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::layout::{self, Shelf};
 
 use super::Going;
+use super::database::Database;
 use crate::disk::{self, Content, TEMPORARY};
 use crate::index::Index;
 use crate::vault::scan::all_files;
@@ -32,6 +33,8 @@ pub(super) fn all(vault: &Vault) -> Vec<Box<dyn Store + '_>> {
         Box::new(Journal { path: vault.places.journal() }),
         Box::new(JsonFolder { name: "spool", folder: vault.places.spool() }),
         Box::new(JsonFolder { name: "logs", folder: vault.places.logs() }),
+        Box::new(JsonFolder { name: "sessions", folder: vault.places.sessions() }),
+        Box::new(Database { path: vault.places.database() }),
         Box::new(Recallable { vault, index: Index::at(vault.places.index()) }),
     ]
 }

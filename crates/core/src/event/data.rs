@@ -1,0 +1,161 @@
+//! The particulars of events, as they are written down. Fields that we do not know are left alone.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::names;
+use crate::agent::Agent;
+use crate::provenance::Origin;
+use crate::time::Timestamp;
+
+/// What made us look at a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trigger {
+    /// The host is about to summarise what was said so far.
+    Compaction,
+    /// It ended, or nobody has said anything for so long that it might as well have.
+    Shutdown,
+}
+
+impl Trigger {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Compaction => "compaction",
+            Self::Shutdown => "shutdown",
+        }
+    }
+
+    /// The event that a window captured for this reason becomes.
+    pub fn event(self) -> &'static str {
+        match self {
+            Self::Compaction => names::COMPACTION_PENDING,
+            Self::Shutdown => names::SESSION_ENDED,
+        }
+    }
+}
+
+pub(super) fn check_trigger(name: &str, value: &Value) -> Result<(), &'static str> {
+    let trigger = value.get("trigger").and_then(Value::as_str);
+    match (name, trigger) {
+        (names::COMPACTION_PENDING, Some("compaction")) | (names::SESSION_ENDED, Some("shutdown")) => Ok(()),
+        (names::COMPACTION_PENDING, _) => Err("`trigger` has to be \"compaction\""),
+        _ => Err("`trigger` has to be \"shutdown\""),
+    }
+}
+
+/// A session to be looked at, and how far.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CaptureRequested {
+    /// Whose session.
+    pub agent: Agent,
+    /// Which.
+    pub session_id: String,
+    /// Why.
+    pub trigger: Trigger,
+    /// What told us: the hook's event, or `idle`.
+    pub cause: String,
+    /// Where the host keeps the transcript, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
+    /// How long the transcript was then. What came later belongs to a later window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upto: Option<u64>,
+    /// The folder it was held in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+/// A window of a session, as it was said (CAP-05, CAP-06).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionCaptured {
+    /// Which session.
+    pub session_id: String,
+    /// The same window has the same key (CAP-11).
+    pub dedupe_key: String,
+    /// Why it was captured.
+    pub trigger: Trigger,
+    /// The window: `[HH:MM] [User]: …` and so on, redacted.
+    pub messages: String,
+    /// How many messages that is.
+    pub message_count: u64,
+    /// About how many tokens (compaction).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_before: Option<u64>,
+    /// How many of the session's messages so far are the person's (shutdown).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_message_count: Option<u64>,
+    /// Seconds from the session's first message to its last (shutdown).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<u64>,
+    /// A few words that name the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_name: Option<String>,
+    /// Files that were only read.
+    pub files_read: Vec<String>,
+    /// Files that were changed.
+    pub files_modified: Vec<String>,
+    /// When it was captured.
+    pub captured_at: Timestamp,
+    /// The version of this schema.
+    pub schema_version: u32,
+    /// Whose session; not there for what came through `send`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Agent>,
+    /// The folder it was held in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Whether nobody sat at it (`claude -p`, `codex exec`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub headless: bool,
+    /// Why there is nothing to learn from it, if the noise gate thinks so (B-04).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<String>,
+    /// The ids of the messages, in order, for back-pointers (B-01).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub message_ids: Vec<String>,
+}
+
+/// A single observation, noted by somebody in so many words (CAP-20).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Noted {
+    /// What was noted.
+    pub text: String,
+    /// Whose words.
+    #[serde(default = "agent")]
+    pub origin: Origin,
+    /// In which session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The messages that say it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<String>,
+    /// When it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said_at: Option<Timestamp>,
+}
+
+/// What comes without an origin is nobody's own word.
+fn agent() -> Origin {
+    Origin::Agent
+}
+
+/// A call that was written down (CAP-20).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VoiceCall {
+    /// Which call.
+    pub call_id: String,
+    /// What was said.
+    pub transcript: String,
+    /// How long it took, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<u64>,
+    /// When it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+}

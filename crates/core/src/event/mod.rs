@@ -1,0 +1,147 @@
+//! The event contract (CAP-05…12): what happened, in the past tense, with a schema per name.
+
+pub mod data;
+pub mod names;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::hash::ContentHash;
+use crate::time::Timestamp;
+
+pub use data::{CaptureRequested, Noted, SessionCaptured, Trigger, VoiceCall};
+
+/// The version of the schemas below.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Unique. The same id twice is the same event twice, and counts once.
+    pub id: String,
+    /// What happened, one of [`names::ALL`].
+    pub name: String,
+    /// The particulars, as the name's schema says.
+    pub data: Value,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Event {
+    /// The session it is about, if it is about one.
+    pub fn session(&self) -> Option<&str> {
+        self.data.get("sessionId").and_then(Value::as_str).filter(|session| !session.is_empty())
+    }
+}
+
+/// Why something is no event.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// No such name.
+    #[error("there is no event called `{name}`{}", suggestion(name))]
+    Name {
+        /// What was given.
+        name: String,
+    },
+    /// The particulars are not what the name asks for.
+    #[error("the data of {name} is not right: {problem}")]
+    Data {
+        /// The event's name.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+fn suggestion(name: &str) -> String {
+    let near = names::ALL.iter().map(|known| (strsim::jaro_winkler(known, name), known));
+    match near.max_by(|a, b| a.0.total_cmp(&b.0)) {
+        Some((nearness, known)) if nearness > 0.85 => format!(" (did you mean `{known}`?)"),
+        _ => String::new(),
+    }
+}
+
+/// Checks that an event's data is what its name promises.
+pub fn check(name: &str, value: &Value) -> Result<(), Error> {
+    fn fits<T: for<'a> Deserialize<'a>>(value: &Value) -> Result<(), String> {
+        T::deserialize(value).map(drop).map_err(|error| error.to_string())
+    }
+    let fit = match name {
+        names::CAPTURE_REQUESTED => fits::<CaptureRequested>(value),
+        names::COMPACTION_PENDING | names::SESSION_ENDED => fits::<SessionCaptured>(value)
+            .and_then(|()| data::check_trigger(name, value).map_err(str::to_owned)),
+        names::NOTED => fits::<Noted>(value),
+        names::VOICE_CALL_COMPLETED => fits::<VoiceCall>(value),
+        name if names::ALL.contains(&name) => match value.is_object() {
+            true => Ok(()),
+            false => Err("an object is expected".to_owned()),
+        },
+        _ => return Err(Error::Name { name: name.to_owned() }),
+    };
+    fit.map_err(|problem| Error::Data { name: name.to_owned(), problem })
+}
+
+/// The key by which the same window of the same session is not observed twice (CAP-11).
+pub fn dedupe_key(session: &str, trigger: Trigger, first_entry: &str) -> String {
+    ContentHash::of(format!("{session}{}{first_entry}", trigger.word()).as_bytes()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn cap_10_names_state_facts_or_pending_states() {
+        for name in names::ALL {
+            let last = name.rsplit(['.', '/', '-']).next().unwrap();
+            let is_fact = last.ends_with("ed") || last == "pending" || last == "summary";
+            assert!(is_fact, "{name}");
+        }
+    }
+
+    #[test]
+    fn ver_02_a_dedupe_key_is_the_same_for_the_same_window_only() {
+        let key = |session, trigger, first| dedupe_key(session, trigger, first);
+        let first = "2026-02-14T17:05:50.648Z";
+        assert_eq!(key("s", Trigger::Shutdown, first), key("s", Trigger::Shutdown, first));
+        assert_eq!(key("s", Trigger::Shutdown, first).len(), 64);
+        let others = [
+            key("t", Trigger::Shutdown, first),
+            key("s", Trigger::Compaction, first),
+            key("s", Trigger::Shutdown, "2026-02-14T17:05:50.649Z"),
+        ];
+        assert!(others.iter().all(|other| *other != key("s", Trigger::Shutdown, first)));
+    }
+
+    fn ended() -> Value {
+        json!({"sessionId": "s", "dedupeKey": "k", "trigger": "shutdown", "messages": "[10:00] [User]: hi",
+            "messageCount": 1, "userMessageCount": 1, "duration": 60, "filesRead": [], "filesModified": [],
+            "capturedAt": "2026-02-14T17:05:50Z", "schemaVersion": 1})
+    }
+
+    #[test]
+    fn cap_06_the_end_of_a_session_has_its_schema() {
+        check(names::SESSION_ENDED, &ended()).unwrap();
+        for field in
+            ["sessionId", "dedupeKey", "trigger", "messages", "messageCount", "capturedAt", "schemaVersion"]
+        {
+            let mut without = ended();
+            without.as_object_mut().unwrap().remove(field);
+            let error = check(names::SESSION_ENDED, &without).unwrap_err().to_string();
+            assert!(error.contains(field), "{error}");
+        }
+        let mut wrong = ended();
+        wrong["trigger"] = json!("compaction");
+        assert!(check(names::SESSION_ENDED, &wrong).is_err());
+        check(names::COMPACTION_PENDING, &wrong).unwrap();
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_right_is_named() {
+        let error = check("memory/session.end", &json!({})).unwrap_err().to_string();
+        assert!(error.contains("did you mean `memory/session.ended`"), "{error}");
+    }
+}

@@ -1,0 +1,58 @@
+//! Every event there is.
+
+/// A session reached a point at which it should be looked at: it ended, went silent, or is about to be compacted.
+pub const CAPTURE_REQUESTED: &str = "memory/capture.requested";
+/// A window of a session that the host is about to summarise was captured (CAP-05).
+pub const COMPACTION_PENDING: &str = "memory/session.compaction.pending";
+/// The rest of a session was captured (CAP-06).
+pub const SESSION_ENDED: &str = "memory/session.ended";
+/// A day has enough observations to be reflected on (CAP-07).
+pub const OBSERVATIONS_ACCUMULATED: &str = "memory/observations.accumulated";
+/// They were reflected on (CAP-08).
+pub const OBSERVATIONS_REFLECTED: &str = "memory/observations.reflected";
+/// The person said yes to a proposal.
+pub const PROPOSAL_APPROVED: &str = "memory/proposal.approved";
+/// The person said no.
+pub const PROPOSAL_REJECTED: &str = "memory/proposal.rejected";
+/// A proposal was looked at by the rules or a model.
+pub const PROPOSAL_TRIAGED: &str = "memory/proposal.triaged";
+/// Somebody wants to know what keeps going wrong.
+pub const FRICTION_REQUESTED: &str = "memory/friction.requested";
+/// A fix for it was made.
+pub const FRICTION_FIX_COMPLETED: &str = "memory/friction.fix.completed";
+/// An answer is to be compared with what was recalled for it.
+pub const ECHO_REQUESTED: &str = "memory/echo-fizzle.requested";
+/// Somebody noted a single thing (CAP-20).
+pub const NOTED: &str = "session/observation.noted";
+/// A voice call is over and written down (CAP-20).
+pub const VOICE_CALL_COMPLETED: &str = "voice/call.completed";
+/// A task was ticked off.
+pub const TASK_COMPLETED: &str = "todoist/task.completed";
+/// A task was deleted.
+pub const TASK_DELETED: &str = "todoist/task.deleted";
+/// What the weekly maintenance did.
+pub const WEEKLY_SUMMARY: &str = "system/memory-weekly-maintenance-summary";
+
+/// The time of a scheduled function has come; its data names the function.
+pub const SCHEDULE_REACHED: &str = "system/schedule.reached";
+
+/// All of them.
+pub const ALL: [&str; 17] = [
+    CAPTURE_REQUESTED,
+    COMPACTION_PENDING,
+    SESSION_ENDED,
+    OBSERVATIONS_ACCUMULATED,
+    OBSERVATIONS_REFLECTED,
+    PROPOSAL_APPROVED,
+    PROPOSAL_REJECTED,
+    PROPOSAL_TRIAGED,
+    FRICTION_REQUESTED,
+    FRICTION_FIX_COMPLETED,
+    ECHO_REQUESTED,
+    NOTED,
+    VOICE_CALL_COMPLETED,
+    TASK_COMPLETED,
+    TASK_DELETED,
+    WEEKLY_SUMMARY,
+    SCHEDULE_REACHED,
+];

@@ -1,0 +1,213 @@
+//! Where everything stands in a text.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::{BOM, Dialect, Error, Kind, Member, Node};
+
+/// Deeper than anybody nests settings, and shallow enough for any stack.
+const DEPTH: usize = 128;
+
+/// Something between two values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) span: Range<usize>,
+    pub(super) kind: TokenKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TokenKind {
+    Comma,
+    Line,
+    Block,
+}
+
+/// The commas and comments from `from` on, up to the first thing that is neither. Only for text that was parsed.
+pub(super) fn between(text: &str, from: usize) -> Vec<Token> {
+    let mut reader = Reader { text, at: from, dialect: Dialect::Commented };
+    let mut tokens = Vec::new();
+    loop {
+        reader.white();
+        let start = reader.at;
+        let kind = match reader.comment() {
+            Ok(Some(kind)) => kind,
+            Ok(None) if reader.eat(b',') => TokenKind::Comma,
+            Ok(None) | Err(_) => return tokens,
+        };
+        tokens.push(Token { span: start..reader.at, kind });
+    }
+}
+
+pub(super) fn parse(text: &str, dialect: Dialect) -> Result<Node, Error> {
+    let at = if text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
+    let mut reader = Reader { text, at, dialect };
+    reader.skip()?;
+    let root = reader.value(0)?;
+    reader.skip()?;
+    match reader.peek() {
+        None => Ok(root),
+        Some(_) => Err(reader.unexpected("nothing more")),
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    dialect: Dialect,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn fail(&self, offset: usize, what: impl Into<String>) -> Error {
+        Error::at(self.text, offset, what)
+    }
+
+    fn unexpected(&self, wanted: &str) -> Error {
+        let found = match self.text[self.at..].chars().next() {
+            Some(character) => format!("`{}`", character.escape_debug()),
+            None => "the end".to_owned(),
+        };
+        self.fail(self.at, format!("{wanted} is expected here, but there is {found}"))
+    }
+
+    fn white(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// One comment, if there is one here.
+    fn comment(&mut self) -> Result<Option<TokenKind>, Error> {
+        let rest = &self.text[self.at..];
+        let (kind, length) = if rest.starts_with("//") {
+            let line = rest.find('\n').unwrap_or(rest.len());
+            // A carriage return belongs to the line end.
+            (TokenKind::Line, rest[..line].trim_end_matches('\r').len())
+        } else if let Some(inside) = rest.strip_prefix("/*") {
+            let end = inside.find("*/").ok_or_else(|| self.fail(self.at, "a comment has no end"))?;
+            (TokenKind::Block, end + 4)
+        } else {
+            return Ok(None);
+        };
+        if self.dialect == Dialect::Plain {
+            return Err(self.fail(self.at, "a comment is not allowed in this file"));
+        }
+        self.at += length;
+        Ok(Some(kind))
+    }
+
+    fn skip(&mut self) -> Result<(), Error> {
+        loop {
+            self.white();
+            if self.comment()?.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Node, Error> {
+        if depth > DEPTH {
+            return Err(self.fail(self.at, "it is nested too deeply"));
+        }
+        let start = self.at;
+        let kind = match self.peek() {
+            Some(b'{') => self.object(depth)?,
+            Some(b'[') => self.array(depth)?,
+            Some(b'"') => Kind::Scalar(Value::String(self.string()?)),
+            Some(b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => self.word()?,
+            _ => return Err(self.unexpected("a value")),
+        };
+        Ok(Node { span: start..self.at, kind })
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Kind, Error> {
+        let mut members = Vec::new();
+        self.list(b'}', "`,` or `}`", |reader| {
+            let start = reader.at;
+            if reader.peek() != Some(b'"') {
+                return Err(reader.unexpected("a key in double quotes"));
+            }
+            let key = reader.string()?;
+            reader.skip()?;
+            if !reader.eat(b':') {
+                return Err(reader.unexpected("`:`"));
+            }
+            reader.skip()?;
+            let value = reader.value(depth + 1)?;
+            members.push(Member { key, span: start..reader.at, value });
+            Ok(())
+        })?;
+        Ok(Kind::Object(members))
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Kind, Error> {
+        let mut items = Vec::new();
+        self.list(b']', "`,` or `]`", |reader| {
+            items.push(reader.value(depth + 1)?);
+            Ok(())
+        })?;
+        Ok(Kind::Array(items))
+    }
+
+    fn list(
+        &mut self,
+        end: u8,
+        wanted: &str,
+        mut one: impl FnMut(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.at += 1;
+        self.skip()?;
+        if self.eat(end) {
+            return Ok(());
+        }
+        loop {
+            one(self)?;
+            self.skip()?;
+            if self.eat(end) {
+                return Ok(());
+            }
+            if !self.eat(b',') {
+                return Err(self.unexpected(wanted));
+            }
+            self.skip()?;
+        }
+    }
+
+    fn string(&mut self) -> Result<String, Error> {
+        let start = self.at;
+        self.at += 1;
+        loop {
+            match self.peek() {
+                Some(b'"') => break,
+                Some(b'\\') => self.at += 2,
+                Some(b'\n') | None => return Err(self.fail(start, "a text has no closing quote")),
+                Some(_) => self.at += 1,
+            }
+        }
+        self.at += 1;
+        let token = self.text.get(start..self.at);
+        token
+            .and_then(|token| serde_json::from_str(token).ok())
+            .ok_or_else(|| self.fail(start, "this is not a valid text"))
+    }
+
+    fn word(&mut self) -> Result<Kind, Error> {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'-' | b'+' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z')) {
+            self.at += 1;
+        }
+        let word = &self.text[start..self.at];
+        let value = serde_json::from_str(word);
+        value.map(Kind::Scalar).map_err(|_| self.fail(start, format!("`{word}` is not a value")))
+    }
+}

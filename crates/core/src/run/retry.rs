@@ -1,0 +1,52 @@
+//! When a failed run is tried again.
+
+use jiff::SignedDuration;
+
+/// So many attempts, then it is dead until a person revives it.
+pub const MOST_ATTEMPTS: u32 = 6;
+/// The first pause; each one after it is four times as long.
+const FIRST_PAUSE: SignedDuration = SignedDuration::from_secs(15);
+const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(2);
+
+/// How long to wait after the attempt with this number (from 1), or `None` if it was the last. `random` spreads runs
+/// that failed together, by up to a quarter either way; a service that said when it wants to be asked again is not
+/// asked before.
+pub fn pause(attempt: u32, random: u8, wanted: Option<SignedDuration>) -> Option<SignedDuration> {
+    if attempt >= MOST_ATTEMPTS {
+        return None;
+    }
+    let doublings = attempt.saturating_sub(1).min(16) * 2;
+    let pause = FIRST_PAUSE.saturating_mul(1 << doublings.min(20)).min(LONGEST_PAUSE);
+    let millis = pause.as_millis() as i64;
+    let spread = millis / 4 * (i64::from(random) - 128) / 128;
+    let jittered = SignedDuration::from_millis(millis + spread);
+    Some(jittered.max(wanted.unwrap_or(SignedDuration::ZERO)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exe_09_pauses_grow_and_end() {
+        let pauses: Vec<_> = (1..MOST_ATTEMPTS).filter_map(|attempt| pause(attempt, 128, None)).collect();
+        assert_eq!(pauses.len() as u32, MOST_ATTEMPTS - 1);
+        assert!(pauses.windows(2).all(|pair| pair[0] < pair[1]), "{pauses:?}");
+        assert_eq!(pauses[0], FIRST_PAUSE);
+        assert!(pauses.iter().all(|pause| *pause <= LONGEST_PAUSE));
+        assert_eq!(pause(MOST_ATTEMPTS, 128, None), None);
+    }
+
+    #[test]
+    fn runs_that_failed_together_are_spread_by_a_quarter_at_most() {
+        let (least, most) = (pause(2, 0, None).unwrap(), pause(2, 255, None).unwrap());
+        assert_eq!(least.as_millis(), 45_000);
+        assert!(most.as_millis() > 70_000 && most.as_millis() <= 75_000, "{most:?}");
+    }
+
+    #[test]
+    fn who_says_when_is_not_asked_before() {
+        let wanted = SignedDuration::from_hours(5);
+        assert_eq!(pause(1, 0, Some(wanted)), Some(wanted));
+    }
+}

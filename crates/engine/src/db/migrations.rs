@@ -1,0 +1,106 @@
+//! How the tables came to be. A migration only adds: columns with defaults, tables, indexes. One that takes something away
+//! or gives it another meaning raises `readable_from`, so that older programs leave the file alone.
+
+use super::{Db, Error};
+
+/// The tables, step by step. A step that was published never changes.
+const STEPS: &[&str] = &[FIRST];
+
+const FIRST: &str = "
+CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO meta VALUES ('readable_from', 1);
+
+-- What happened. `data` is emptied when it is old and everything that was to be done with it is done.
+CREATE TABLE events (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    session TEXT,
+    at INTEGER NOT NULL,
+    received INTEGER NOT NULL,
+    data TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX events_by_session ON events (session);
+
+-- What is done about it: one run for each function that listens.
+CREATE TABLE runs (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    event TEXT NOT NULL REFERENCES events (id),
+    function TEXT NOT NULL,
+    session TEXT,
+    key TEXT,
+    status TEXT NOT NULL DEFAULT 'RUNNING',
+    reason TEXT,
+    error TEXT,
+    output TEXT,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    crashes INTEGER NOT NULL DEFAULT 0,
+    created INTEGER NOT NULL,
+    due INTEGER NOT NULL,
+    started INTEGER,
+    ended INTEGER,
+    owner TEXT,
+    lease_until INTEGER,
+    UNIQUE (event, function)
+);
+CREATE INDEX runs_open ON runs (crashes, due, number) WHERE status IN ('RUNNING', 'FAILED');
+CREATE INDEX runs_held ON runs (function, key) WHERE owner IS NOT NULL;
+CREATE INDEX runs_by_time ON runs (created);
+
+-- What a run has done so far. A result is here before the next step begins.
+CREATE TABLE steps (
+    run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    result TEXT,
+    error TEXT,
+    attempts INTEGER NOT NULL DEFAULT 1,
+    started INTEGER NOT NULL,
+    ended INTEGER,
+    PRIMARY KEY (run, name)
+) WITHOUT ROWID;
+
+-- Locks with an end (CAP-13).
+CREATE TABLE locks (name TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID;
+
+-- The sessions of this machine, and how far each was captured.
+CREATE TABLE sessions (
+    agent TEXT NOT NULL,
+    id TEXT NOT NULL,
+    transcript TEXT,
+    cwd TEXT,
+    started INTEGER NOT NULL,
+    last_seen INTEGER NOT NULL,
+    upto INTEGER NOT NULL DEFAULT 0,
+    captured_id TEXT,
+    captured_at INTEGER,
+    captured_bytes INTEGER NOT NULL DEFAULT 0,
+    state TEXT NOT NULL DEFAULT 'open',
+    PRIMARY KEY (agent, id)
+) WITHOUT ROWID;
+
+-- When each scheduled function last began.
+CREATE TABLE schedule (function TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
+";
+
+pub(super) fn apply(db: &mut Db) -> Result<(), Error> {
+    let version =
+        |db: &Db| db.run(|c| c.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)));
+    let known = STEPS.len() as i64;
+    if version(db)? < known {
+        db.change(|transaction| {
+            // Somebody else may have done it while we waited.
+            let done: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            for step in STEPS.iter().skip(usize::try_from(done).unwrap_or(0)) {
+                transaction.execute_batch(step)?;
+            }
+            transaction.pragma_update(None, "user_version", known.max(done))
+        })?;
+    }
+    let needed: i64 =
+        db.run(|c| c.query_row("SELECT value FROM meta WHERE key = 'readable_from'", [], |row| row.get(0)))?;
+    match needed > known {
+        true => Err(Error::Newer { path: db.path().to_owned(), found: needed, known }),
+        false => Ok(()),
+    }
+}

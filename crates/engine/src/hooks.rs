@@ -1,0 +1,185 @@
+//! What a capture hook does: it writes down what happened and is gone (CAP-16, CAP-18, CAP-21). No transcript is read, no
+//! database is opened, no model is asked; whoever comes next does the rest.
+
+use std::path::Path;
+
+use rekindle_core::hash::ContentHash;
+use rekindle_core::hook::{Kind, Signal};
+use rekindle_core::session::{Call, Message, Role, serialise};
+use rekindle_core::text::admit;
+use rekindle_core::time::Timestamp;
+
+use crate::background;
+use crate::home::{Home, Places};
+use crate::sessions;
+use crate::spool::{Error, Spool, What};
+use crate::worker;
+
+/// Of a message that only we keep, so much is kept.
+const MAX_MESSAGE_CHARS: usize = 64 * 1024;
+
+/// What a hook left behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// A file in the spool.
+    Spooled,
+    /// Nothing: there was nothing to keep.
+    Nothing,
+}
+
+/// Writes a signal down, and what was `said` where the host hands it over instead of keeping it. When this returns, it is
+/// on the disk.
+pub fn leave(places: &Places, mut signal: Signal, said: Vec<Message>, at: Timestamp) -> Result<Left, Error> {
+    if signal.subagent {
+        return Ok(Left::Nothing);
+    }
+    let position = signal
+        .transcript
+        .as_deref()
+        .and_then(|path| std::fs::metadata(Path::new(path)).ok())
+        .filter(std::fs::Metadata::is_file)
+        .map(|metadata| metadata.len());
+    let (prompt, answer) = (signal.prompt.take(), signal.answer.take());
+    let handed_over = !said.is_empty();
+    let mut messages: Vec<Message> = said.into_iter().map(admitted).collect();
+    // The host keeps no transcript, or has not begun one yet: what the hook was told is all there may ever be.
+    if position.is_none() && !handed_over {
+        let said = |role, text: String| message(&signal.session, role, &text, at);
+        match signal.kind {
+            Kind::Prompt => messages.extend(prompt.map(|text| said(Role::User, text))),
+            Kind::Stop => messages.extend(answer.map(|text| said(Role::Assistant, text))),
+            _ => {}
+        }
+    }
+    if signal.kind == Kind::Prompt && messages.is_empty() {
+        return Ok(Left::Nothing);
+    }
+    if signal.kind == Kind::Start {
+        // A marker that cannot be written is no reason to lose the signal; the worker writes it again.
+        sessions::begin(&places.sessions(), &signal, at).unwrap_or_default();
+    }
+    Spool::at(places.spool()).put(What::Signal { signal, position, messages }, at)?;
+    Ok(Left::Spooled)
+}
+
+/// A message as it may be kept: without secrets, and not longer than anybody reads.
+fn admitted(message: Message) -> Message {
+    let text = serialise::passage(&message.text, MAX_MESSAGE_CHARS).text;
+    let calls =
+        message.calls.into_iter().map(|call| Call { input: admit(&call.input).text, ..call }).collect();
+    Message { text, calls, ..message }
+}
+
+fn message(session: &str, role: Role, text: &str, at: Timestamp) -> Message {
+    let moment = at.as_nanosecond().to_string();
+    let parts = [session.as_bytes(), moment.as_bytes(), text.as_bytes()];
+    Message {
+        id: ContentHash::of_parts(&parts).short(16),
+        at: Some(at),
+        role,
+        text: admit(text).text,
+        calls: Vec::new(),
+        outcome: None,
+    }
+}
+
+/// Starts a worker on its own, unless one is at it. It may be that the one at it is just about to end: it looks once more
+/// after it has let go of its lock.
+pub fn wake(home: &Home, places: &Places) -> std::io::Result<()> {
+    if worker::is_busy(&places.locks()) || places.stop_file().exists() {
+        return Ok(());
+    }
+    let Some(root) = home.root().to_str() else { return Ok(()) };
+    background::start(&["--home", root, "worker", "--background"], places.state())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a test plays the other programs")]
+
+    use rekindle_core::agent::Agent;
+
+    use super::*;
+
+    const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
+
+    fn places(folder: &Path) -> Places {
+        let home = Home::choose(Some(folder), None, None).unwrap();
+        let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
+        home.places(&config).unwrap()
+    }
+
+    fn signal(kind: Kind, transcript: Option<&Path>) -> Signal {
+        Signal {
+            agent: Agent::Claude,
+            kind,
+            session: "s".to_owned(),
+            transcript: transcript.map(|path| path.to_str().unwrap().to_owned()),
+            cwd: None,
+            reason: None,
+            prompt: Some(format!("use {TOKEN}")),
+            answer: Some("done".to_owned()),
+            subagent: false,
+        }
+    }
+
+    fn spooled(places: &Places) -> Vec<What> {
+        let spool = Spool::at(places.spool());
+        let files = spool.waiting().unwrap();
+        files.iter().map(|file| spool.read(file).unwrap().unwrap().content.unwrap().what).collect()
+    }
+
+    #[test]
+    fn a_host_that_keeps_a_transcript_costs_a_position() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = places(folder.path());
+        let transcript = folder.path().join("t.jsonl");
+        std::fs::write(&transcript, "x".repeat(1234)).unwrap();
+        let at = Timestamp::from_second(1_800_000_000).unwrap();
+        assert_eq!(
+            leave(&places, signal(Kind::Prompt, Some(&transcript)), Vec::new(), at).unwrap(),
+            Left::Nothing
+        );
+        assert_eq!(
+            leave(&places, signal(Kind::End, Some(&transcript)), Vec::new(), at).unwrap(),
+            Left::Spooled
+        );
+        let mut all = spooled(&places);
+        let Some(What::Signal { position, messages, signal }) = all.pop() else { panic!() };
+        assert!(all.is_empty());
+        assert_eq!((position, messages.len()), (Some(1234), 0));
+        assert_eq!((signal.prompt, signal.answer), (None, None));
+    }
+
+    #[test]
+    fn b_03_what_a_host_does_not_keep_is_copied_without_its_secrets() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = places(folder.path());
+        let at = Timestamp::from_second(1_800_000_000).unwrap();
+        leave(&places, signal(Kind::Prompt, None), Vec::new(), at).unwrap();
+        leave(&places, signal(Kind::Stop, None), Vec::new(), at + jiff::SignedDuration::from_secs(1))
+            .unwrap();
+        let roles: Vec<Role> = spooled(&places)
+            .into_iter()
+            .flat_map(|what| match what {
+                What::Signal { messages, .. } => messages,
+                What::Event(_) => Vec::new(),
+            })
+            .map(|message| message.role)
+            .collect();
+        assert_eq!(roles, [Role::User, Role::Assistant]);
+        for file in std::fs::read_dir(places.spool()).unwrap() {
+            assert!(!std::fs::read_to_string(file.unwrap().path()).unwrap().contains(TOKEN));
+        }
+    }
+
+    #[test]
+    fn b_04_an_agents_helper_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = places(folder.path());
+        let at = Timestamp::from_second(1_800_000_000).unwrap();
+        let helper = Signal { subagent: true, ..signal(Kind::End, None) };
+        assert_eq!(leave(&places, helper, Vec::new(), at).unwrap(), Left::Nothing);
+        assert!(spooled(&places).is_empty());
+    }
+}

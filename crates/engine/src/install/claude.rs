@@ -1,0 +1,17 @@
+//! Claude Code: hooks in `~/.claude/settings.json`, which has to be plain JSON.
+
+use std::path::{Path, PathBuf};
+
+use super::host::Machine;
+
+pub(super) const PACKAGE: &str = "@anthropic-ai/claude-code";
+
+pub(super) fn folder(machine: &Machine, home: Option<&Path>) -> Option<PathBuf> {
+    machine.claude.clone().or_else(|| Some(home?.join(".claude")))
+}
+
+pub(super) fn obstacle(settings: &str) -> Option<String> {
+    let settings: serde_json::Value = serde_json::from_str(settings.trim_start_matches('\u{feff}')).ok()?;
+    (settings["disableAllHooks"] == true)
+        .then(|| "`disableAllHooks` in its settings switches all hooks off".to_owned())
+}

@@ -1,0 +1,32 @@
+//! Codex: hooks in `~/.codex/hooks.json`, plain JSON, and the person's trust in them in `config.toml`.
+
+use std::path::{Path, PathBuf};
+
+use super::host::Machine;
+
+pub(super) const PACKAGE: &str = "@openai/codex";
+pub(super) const HOOKS: &str = "hooks.json";
+
+pub(super) fn folder(machine: &Machine, home: Option<&Path>) -> Option<PathBuf> {
+    machine.codex.clone().or_else(|| Some(home?.join(".codex")))
+}
+
+pub(super) fn config_file(machine: &Machine) -> PathBuf {
+    folder(machine, machine.home.as_deref()).unwrap_or_default().join("config.toml")
+}
+
+/// The path by which Codex calls the file of hooks: it resolves `CODEX_HOME`, and takes the usual folder as it is.
+pub(super) fn hooks_file(machine: &Machine) -> PathBuf {
+    let folder = folder(machine, machine.home.as_deref()).unwrap_or_default();
+    let named = match &machine.codex {
+        Some(given) => given.canonicalize().unwrap_or_else(|_| given.clone()),
+        None => folder,
+    };
+    named.join(HOOKS)
+}
+
+pub(super) fn obstacle(config: &str) -> Option<String> {
+    let config = config.parse::<toml_edit::DocumentMut>().ok()?;
+    let off = config.get("features")?.get("hooks")?.as_bool() == Some(false);
+    off.then(|| "`features.hooks` in its config.toml switches all hooks off".to_owned())
+}

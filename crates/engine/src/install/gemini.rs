@@ -1,0 +1,24 @@
+//! Gemini CLI: hooks in `~/.gemini/settings.json`, which may hold comments.
+
+use std::path::{Path, PathBuf};
+
+use rekindle_core::jsonc::{Dialect, Document};
+
+use super::host::Machine;
+
+pub(super) const PACKAGE: &str = "@google/gemini-cli";
+
+pub(super) fn folder(machine: &Machine, home: Option<&Path>) -> Option<PathBuf> {
+    Some(machine.gemini.as_deref().or(home)?.join(".gemini"))
+}
+
+pub(super) fn obstacle(settings: &str) -> Option<String> {
+    let settings = Document::parse(settings, Dialect::Commented).ok()?.root().value();
+    let hooks = &settings["hooksConfig"];
+    let listed =
+        |name: &str| hooks["disabled"].as_array().is_some_and(|names| names.iter().any(|one| one == name));
+    if hooks["enabled"] == false {
+        return Some("`hooksConfig.enabled` in its settings switches all hooks off".to_owned());
+    }
+    listed("rekindle").then(|| "`hooksConfig.disabled` in its settings names ours".to_owned())
+}

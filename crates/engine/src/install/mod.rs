@@ -1,0 +1,244 @@
+//! How agents come to call us, and how they stop (B-15, OPS-04).
+//!
+//! A [`Plan`] says what would change, byte for byte; nothing is touched before it is carried out, and then only files that
+//! are still what they were when it was made. What was there before us is remembered in a receipt (no copy of anybody's
+//! settings, only which places were empty), so that leaving restores it.
+
+mod claude;
+mod codex;
+mod error;
+mod file;
+mod gemini;
+mod host;
+mod pi;
+mod probe;
+mod program;
+mod receipt;
+mod status;
+mod trust;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rekindle_core::agent::Agent;
+use rekindle_core::install::{Invocation, settings};
+
+pub use self::error::Error;
+pub use self::file::Change;
+pub use self::host::Machine;
+pub use self::probe::Probed;
+pub use self::program::invocation;
+pub use self::status::{State, Status};
+
+use self::file::{left_behind, read};
+use self::host::Host;
+use self::receipt::{Origin, Receipt, Receipts};
+use crate::disk;
+use crate::home::Places;
+
+/// Longer than any install takes.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What installing or uninstalling would do for one agent.
+#[derive(Debug)]
+pub struct Plan {
+    /// The agent.
+    pub agent: Agent,
+    /// What would change. Nothing, if everything is as it should be.
+    pub changes: Vec<Change>,
+    /// What makes Codex run the hooks at all; to be asked for on its own, because it is the person's word, not ours.
+    pub trust: Option<Change>,
+    /// Something of the agent's own that keeps hooks from running.
+    pub obstacle: Option<String>,
+    receipts: Vec<(PathBuf, Option<Receipt>)>,
+    trust_receipt: Option<(PathBuf, Receipt)>,
+}
+
+/// Puts our hooks into agents' settings, and takes them out.
+#[derive(Debug)]
+pub struct Installer<'a> {
+    machine: &'a Machine,
+    places: &'a Places,
+    invocation: &'a Invocation,
+}
+
+impl<'a> Installer<'a> {
+    /// For the agents of a machine, to call us as `invocation`.
+    pub fn new(machine: &'a Machine, places: &'a Places, invocation: &'a Invocation) -> Self {
+        Self { machine, places, invocation }
+    }
+
+    /// What installing would do.
+    pub fn plan_install(&self, agent: Agent) -> Result<Plan, Error> {
+        let host = Host::of(agent, self.machine)?;
+        let mut plan = Plan::empty(agent);
+        let before = read(&host.settings)?;
+        if agent == Agent::Pi {
+            let after = pi::render(self.invocation, &self.places.logs());
+            let ours = before.as_deref().is_none_or(pi::is_ours);
+            if !ours {
+                return Err(Error::NotOurs(host.settings));
+            }
+            self.remember(
+                &mut plan,
+                &host.settings,
+                before.as_deref(),
+                settings::Blanks::new(),
+                before.is_some(),
+            );
+            plan.change(host.settings, before, Some(after));
+            return Ok(plan);
+        }
+        let old = before.as_deref().unwrap_or_default();
+        let there = settings::find(old, agent).map_err(Error::json(&host.settings))?;
+        let known = self.receipts()?.get(&host.settings).filter(|_| !there.is_empty()).cloned();
+        let mut blanks = known.map_or_else(settings::Blanks::new, |receipt| receipt.blanks);
+        let after = settings::install(old, agent, self.invocation, &mut blanks)
+            .map_err(Error::json(&host.settings))?;
+        plan.obstacle = host.obstacle(&after);
+        self.remember(&mut plan, &host.settings, before.as_deref(), blanks, !there.is_empty());
+        if agent == Agent::Codex {
+            let config = codex::config_file(self.machine);
+            let hooks = codex::hooks_file(self.machine);
+            let found = settings::find(&after, agent).map_err(Error::json(&host.settings))?;
+            let text = read(&config)?;
+            plan.obstacle = plan.obstacle.or_else(|| text.as_deref().and_then(codex::obstacle));
+            let trusted = trust::trust(text.as_deref().unwrap_or_default(), &hooks, &found)
+                .map_err(|problem| Error::Trust { path: config.clone(), problem })?;
+            let receipt = Receipt::new(text.as_deref(), &config);
+            let known = self.receipts()?.get(&config).cloned();
+            plan.trust_receipt = Some((config.clone(), known.unwrap_or(receipt)));
+            plan.trust = Change::new(config, text, Some(trusted));
+        }
+        plan.change(host.settings, before, Some(after));
+        Ok(plan)
+    }
+
+    /// What uninstalling would do.
+    pub fn plan_uninstall(&self, agent: Agent) -> Result<Plan, Error> {
+        let host = Host::of(agent, self.machine)?;
+        let mut plan = Plan::empty(agent);
+        let Some(before) = read(&host.settings)? else { return Ok(plan) };
+        let receipts = self.receipts()?;
+        let receipt = receipts.get(&host.settings).cloned().unwrap_or_default();
+        if agent == Agent::Pi {
+            if pi::is_ours(&before) {
+                plan.receipts.push((host.settings.clone(), None));
+                plan.change(host.settings, Some(before), None);
+            }
+            return Ok(plan);
+        }
+        let found = settings::find(&before, agent).map_err(Error::json(&host.settings))?;
+        if agent == Agent::Codex {
+            let config = codex::config_file(self.machine);
+            if let Some(text) = read(&config)? {
+                let without = trust::distrust(&text, &codex::hooks_file(self.machine), &found)
+                    .map_err(|problem| Error::Trust { path: config.clone(), problem })?;
+                let origin = receipts.get(&config).map(|receipt| receipt.origin.clone()).unwrap_or_default();
+                let after = (origin != Origin::Absent || !without.is_empty()).then_some(without);
+                plan.receipts.push((config.clone(), None));
+                plan.change(config, Some(text), after);
+            }
+        }
+        if !found.is_empty() {
+            let after =
+                settings::uninstall(&before, agent, &receipt.blanks).map_err(Error::json(&host.settings))?;
+            let after = match (&receipt.origin, settings::is_empty_object(&after)) {
+                (Origin::Absent, true) => None,
+                (Origin::Blank(text), true) => Some(text.clone()),
+                _ => Some(after),
+            };
+            plan.receipts.push((host.settings.clone(), None));
+            plan.change(host.settings, Some(before), after);
+        }
+        Ok(plan)
+    }
+
+    /// Carries a plan out. `with_trust` is the person's word that Codex may run our hooks.
+    pub fn apply(&self, plan: &Plan, with_trust: bool) -> Result<(), Error> {
+        let trust = plan.trust.as_ref().filter(|_| with_trust);
+        let left: Vec<PathBuf> = plan.receipts.iter().flat_map(|(path, _)| left_behind(path)).collect();
+        if plan.changes.is_empty() && trust.is_none() && left.is_empty() {
+            return Ok(());
+        }
+        let locks = self.places.locks();
+        let name = locks.join("install.lock");
+        let locked = disk::make_folder(&locks).and_then(|()| disk::lock(&name, PATIENCE));
+        let _lock = locked.map_err(Error::io("lock", &name))?;
+        // Under the lock nobody else is at work, so these belong to nobody.
+        left.iter().try_for_each(|path| disk::remove(path).map_err(Error::io("remove", path)))?;
+        let mut receipts = self.receipts()?;
+        let known = receipts.clone();
+        // What was there is noted before anything changes, and forgotten after everything is back.
+        for (path, receipt) in &plan.receipts {
+            if let Some(receipt) = receipt {
+                receipts.set(path, receipt.clone());
+            }
+        }
+        if let (Some(_), Some((path, receipt))) = (trust, &plan.trust_receipt) {
+            receipts.set(path, receipt.clone());
+        }
+        receipts.save(&self.receipts_file())?;
+        for change in plan.changes.iter().chain(trust) {
+            change.apply()?;
+        }
+        for (path, receipt) in &plan.receipts {
+            if receipt.is_none() {
+                receipts.remove(path);
+                let folders = known.get(path).map(|receipt| receipt.folders.as_slice()).unwrap_or_default();
+                for folder in folders.iter().rev() {
+                    disk::remove_empty_folder(folder).map_err(Error::io("remove", folder))?;
+                }
+            }
+        }
+        receipts.save(&self.receipts_file())
+    }
+
+    /// Fires every installed hook of an agent. They are told that it is only a test and leave no trace.
+    pub fn probe(&self, agent: Agent) -> Result<Vec<Probed>, Error> {
+        probe::probe(self.machine, agent)
+    }
+
+    fn remember(
+        &self,
+        plan: &mut Plan,
+        path: &Path,
+        before: Option<&str>,
+        blanks: settings::Blanks,
+        was_there: bool,
+    ) {
+        let known = self.receipts().ok().and_then(|receipts| receipts.get(path).cloned());
+        let receipt = match known.filter(|_| was_there) {
+            Some(known) => Receipt { blanks, ..known },
+            // Hooks of ours without a receipt: nobody knows what was there before them.
+            None if was_there => Receipt { blanks, ..Receipt::default() },
+            None => Receipt { blanks, ..Receipt::new(before, path) },
+        };
+        plan.receipts.push((path.to_owned(), Some(receipt)));
+    }
+
+    fn receipts_file(&self) -> PathBuf {
+        self.places.state().join("installed.json")
+    }
+
+    fn receipts(&self) -> Result<Receipts, Error> {
+        Receipts::load(&self.receipts_file())
+    }
+}
+
+impl Plan {
+    fn empty(agent: Agent) -> Self {
+        Self {
+            agent,
+            changes: Vec::new(),
+            trust: None,
+            obstacle: None,
+            receipts: Vec::new(),
+            trust_receipt: None,
+        }
+    }
+
+    fn change(&mut self, path: PathBuf, before: Option<String>, after: Option<String>) {
+        self.changes.extend(Change::new(path, before, after));
+    }
+}

@@ -1,0 +1,46 @@
+//! pi: an extension in `~/.pi/agent/extensions/`, a file of our own.
+
+use std::path::{Path, PathBuf};
+
+use rekindle_core::install::Invocation;
+use serde_json::Value;
+
+use super::host::Machine;
+
+pub(super) const PACKAGE: &str = "@earendil-works/pi-coding-agent";
+pub(super) const FILE: &str = "extensions/rekindle.ts";
+
+const EXTENSION: &str = include_str!("pi-extension.ts");
+/// How it begins, in every version.
+const MARK: &str = "// rekindle: pi extension.";
+
+pub(super) fn folder(machine: &Machine, home: Option<&Path>) -> Option<PathBuf> {
+    machine.pi.clone().or_else(|| Some(home?.join(".pi").join("agent")))
+}
+
+/// The extension that calls us as `invocation`.
+pub(super) fn render(invocation: &Invocation, logs: &Path) -> String {
+    let text = |value: &str| Value::from(value).to_string();
+    let arguments = match &invocation.home {
+        Some(home) => format!("{}, {}", text("--home"), text(home)),
+        None => String::new(),
+    };
+    let log = logs.join("pi-extension.log");
+    EXTENSION
+        .replace("\"@program@\"", &text(&invocation.program))
+        .replace("\"@arguments@\"", &arguments)
+        .replace("\"@log@\"", &text(&log.to_string_lossy()))
+}
+
+/// Whether a file is one that we wrote.
+pub(super) fn is_ours(text: &str) -> bool {
+    text.starts_with(MARK)
+}
+
+/// What an extension of ours calls: the program and the home.
+pub(super) fn calls(text: &str) -> Option<(String, Option<String>)> {
+    let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_suffix(';'));
+    let program = serde_json::from_str(line("const PROGRAM: string = ")?).ok()?;
+    let arguments: Vec<String> = serde_json::from_str(line("const ARGUMENTS: string[] = ")?).ok()?;
+    Some((program, arguments.get(1).cloned()))
+}

@@ -1,0 +1,130 @@
+//! Fires an installed hook the way its agent would, and looks at what comes back.
+#![expect(clippy::disallowed_methods, reason = "a hook is a process; this one is waited for, or ended")]
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rekindle_core::agent::Agent;
+use rekindle_core::hook::PROBE;
+use rekindle_core::install::{events, settings};
+use serde_json::{Value, json};
+
+use super::file::read;
+use super::host::Host;
+use super::{Error, Machine, pi};
+
+/// An agent waits about as long.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// More than any hook may say.
+const LARGEST: u64 = 1024 * 1024;
+
+/// What came of one hook.
+#[derive(Clone, Debug)]
+pub struct Probed {
+    /// For which event.
+    pub event: String,
+    /// How long it took.
+    pub took: Duration,
+    /// What is wrong with it, if anything is.
+    pub problem: Option<String>,
+}
+
+pub(super) fn probe(machine: &Machine, agent: Agent) -> Result<Vec<Probed>, Error> {
+    let host = Host::of(agent, machine)?;
+    let Some(text) = read(&host.settings)? else { return Ok(Vec::new()) };
+    if agent == Agent::Pi {
+        let Some((program, home)) = pi::calls(&text).filter(|_| pi::is_ours(&text)) else {
+            return Ok(Vec::new());
+        };
+        let command = |event: &str| {
+            let mut command = Command::new(&program);
+            command.args(home.iter().flat_map(|home| ["--home", home])).args(["hook", "pi", event]);
+            command
+        };
+        return Ok(events(agent).iter().map(|one| fire(&mut command(one.event), agent, one.event)).collect());
+    }
+    let found = settings::find(&text, agent).map_err(Error::json(&host.settings))?;
+    let command = |line: &str| {
+        let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+        let mut command = Command::new(shell);
+        command.args([option, line]);
+        command
+    };
+    Ok(found.iter().map(|one| fire(&mut command(&one.line), agent, &one.event)).collect())
+}
+
+fn fire(command: &mut Command, agent: Agent, event: &str) -> Probed {
+    let sample = json!({
+        "session_id": "rekindle-probe", "transcript_path": null, "cwd": std::env::temp_dir(),
+        "hook_event_name": event, "prompt": "Is anybody there?", "source": "startup", "reason": "other",
+        "trigger": "manual", "agent": agent,
+    });
+    let began = Instant::now();
+    let result = run(command, &sample.to_string());
+    let took = began.elapsed();
+    let problem = match result {
+        Ok((Some(0), answer)) => invalid(&answer),
+        Ok((Some(127), _)) => Some("the program it calls is not there".to_owned()),
+        Ok((Some(code), _)) => Some(format!("it ended with exit code {code}")),
+        Ok((None, _)) if took >= PATIENCE => Some(format!("it did not end within {} s", PATIENCE.as_secs())),
+        Ok((None, _)) => Some("it was killed".to_owned()),
+        Err(error) => Some(format!("it could not be started: {error}")),
+    };
+    Probed { event: event.to_owned(), took, problem }
+}
+
+/// What an agent could not read in an answer.
+fn invalid(answer: &[u8]) -> Option<String> {
+    if answer.trim_ascii().is_empty() {
+        return None;
+    }
+    match serde_json::from_slice::<Value>(answer) {
+        Ok(Value::Object(_)) => None,
+        _ => Some("what it printed is not a JSON object".to_owned()),
+    }
+}
+
+/// Runs to the end or to the deadline: the exit code (none if it had to be ended) and what it printed.
+fn run(command: &mut Command, input: &str) -> std::io::Result<(Option<i32>, Vec<u8>)> {
+    command.env(PROBE, "1").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // A group of its own, so that what a shell has started ends with it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let mut child = command.spawn()?;
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+    let deadline = Instant::now() + PATIENCE;
+    std::thread::scope(|scope| {
+        // A hook that does not read what it is given is no failure of ours.
+        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
+        let reader = scope.spawn(move || {
+            let mut answer = Vec::new();
+            let read = stdout.map(|stdout| stdout.take(LARGEST).read_to_end(&mut answer));
+            read.transpose().map(|_| answer)
+        });
+        let ended = loop {
+            if let Some(status) = child.try_wait()? {
+                break status.code();
+            }
+            if Instant::now() >= deadline {
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        end(&mut child);
+        let answer = reader.join().unwrap_or_else(|_| Ok(Vec::new()))?;
+        Ok((ended, answer))
+    })
+}
+
+/// Ends the hook and everything it has started.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Ok(raw) = i32::try_from(child.id())
+        && let Some(group) = rustix::process::Pid::from_raw(raw)
+    {
+        // There may be nobody left.
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap_or_default();
+    }
+    child.kill().and_then(|()| child.wait()).map(drop).unwrap_or_default();
+}

@@ -1,0 +1,320 @@
+//! The person's trust in our hooks, as Codex keeps it: `hooks.state."<file>:<event>:<group>:<place>".trusted_hash` in its
+//! `config.toml`. A hook that is not trusted silently does not run.
+//!
+//! The text is spliced, not written anew, so that every other byte stays. Seen with Codex 0.166.0; an entry that a later
+//! version understands otherwise leaves a hook untrusted, never the wrong one trusted.
+
+use std::ops::Range;
+use std::path::Path;
+
+use rekindle_core::hash::ContentHash;
+use rekindle_core::install::settings::Found;
+use serde_json::Value;
+use toml_edit::{Document, Item, Key, TableLike};
+
+/// What Codex gives the end of a session, whatever the hook asks for.
+const LONGEST_END: u64 = 3;
+const DEFAULT_TIMEOUT: u64 = 600;
+const HASH: &str = "trusted_hash";
+
+/// A hook as Codex keeps its trust.
+struct Entry {
+    key: String,
+    hash: String,
+}
+
+/// The names of Codex's keys: `SessionStart` is `session_start`.
+fn snake(event: &str) -> String {
+    let mut name = String::new();
+    for c in event.chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
+}
+
+fn prefix(hooks: &Path, event: &str) -> String {
+    format!("{}:{}:", hooks.to_string_lossy(), snake(event))
+}
+
+fn entry(hooks: &Path, found: &Found) -> Entry {
+    let event = Value::from(snake(&found.event));
+    let command = Value::from(found.line.as_str());
+    let asked = found.timeout.unwrap_or(DEFAULT_TIMEOUT);
+    let timeout = if found.event == "SessionEnd" { asked.min(LONGEST_END) } else { asked };
+    let matcher = found
+        .matcher
+        .as_ref()
+        .map_or_else(String::new, |text| format!(",\"matcher\":{}", Value::from(text.as_str())));
+    let identity = format!(
+        "{{\"event_name\":{event},\"hooks\":[{{\"async\":false,\"command\":{command},\"timeout\":{timeout},\
+         \"type\":\"command\"}}]{matcher}}}"
+    );
+    Entry {
+        key: format!("{}{}:{}", prefix(hooks, &found.event), found.group, found.handler),
+        hash: format!("sha256:{}", ContentHash::of(identity.as_bytes())),
+    }
+}
+
+fn parse(text: &str) -> Result<Document<&str>, String> {
+    Document::parse(text).map_err(|error| error.to_string().replace('\n', " ").trim().to_owned())
+}
+
+/// `hooks.state`, however it is written.
+fn state<'a>(document: &'a Document<&str>) -> Option<&'a dyn TableLike> {
+    document.get("hooks")?.as_table_like()?.get("state")?.as_table_like()
+}
+
+fn hash_of(item: &Item) -> Option<&str> {
+    item.as_table_like()?.get(HASH)?.as_str()
+}
+
+/// Whether Codex runs all of these hooks.
+pub(super) fn is_trusted(text: &str, hooks: &Path, found: &[Found]) -> bool {
+    let Ok(document) = parse(text) else { return false };
+    let trusted =
+        |entry: &Entry| state(&document)?.get(&entry.key).and_then(hash_of).map(|hash| hash == entry.hash);
+    !found.is_empty() && found.iter().all(|one| trusted(&entry(hooks, one)) == Some(true))
+}
+
+/// The text in which all of these hooks are trusted.
+pub(super) fn trust(text: &str, hooks: &Path, found: &[Found]) -> Result<String, String> {
+    let document = parse(text)?;
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let (mut splices, mut blocks) = (Vec::new(), Vec::new());
+    for entry in found.iter().map(|one| entry(hooks, one)) {
+        let there = state(&document).and_then(|state| state.get(&entry.key));
+        let hash = Value::from(entry.hash.as_str());
+        match (there, there.and_then(|item| item.as_table_like()?.get(HASH))) {
+            (Some(item), _) if hash_of(item) == Some(&entry.hash) => {}
+            (_, Some(old)) => splices.extend(old.span().map(|span| (span, hash.to_string()))),
+            (Some(item), None) => {
+                let header = item.as_table().and_then(toml_edit::Table::span).ok_or(ELSEWHERE)?;
+                splices.push((header.end..header.end, format!("{newline}{HASH} = {hash}")));
+            }
+            (None, None) => {
+                let key = Key::new(&entry.key);
+                blocks.push(format!("[hooks.state.{}]{newline}{HASH} = {hash}", key.display_repr()));
+            }
+        }
+    }
+    let mut after = text.to_owned();
+    for (span, new) in splices.into_iter().rev() {
+        after.replace_range(span, &new);
+    }
+    // What follows stands as the file did: with a line end after it, or without.
+    let ended = after.is_empty() || after.ends_with('\n');
+    for block in blocks {
+        match (after.is_empty(), ended) {
+            (true, _) => {}
+            (false, true) => after.push_str(newline),
+            (false, false) => after.extend([newline, newline]),
+        }
+        after.push_str(&block);
+        if ended {
+            after.push_str(newline);
+        }
+    }
+    match is_trusted(&after, hooks, found) {
+        true => Ok(after),
+        false => Err(ELSEWHERE.to_owned()),
+    }
+}
+
+const ELSEWHERE: &str =
+    "`hooks.state` is written in a way that cannot be added to; trust the hooks in Codex itself, with /hooks";
+
+/// The text in which nothing is said about these hooks any more. Those of others that move up in the file of hooks when
+/// ours go keep the trust they have.
+pub(super) fn distrust(text: &str, hooks: &Path, found: &[Found]) -> Result<String, String> {
+    let ours: Vec<String> = found.iter().map(|one| entry(hooks, one).key).collect();
+    let mut after = text.to_owned();
+    // From the end, one at a time: what stands between two of them goes with the later one.
+    while let Some(block) = last_block(&after, &ours)? {
+        after.replace_range(block, "");
+    }
+    let mut splices: Vec<(Range<usize>, String)> = Vec::new();
+    if let Some(state) = state(&parse(&after)?) {
+        for (key, _) in state.iter() {
+            let Some(new) = moved(hooks, key, found) else { continue };
+            let span = state.key(key).and_then(Key::span).ok_or(ELSEWHERE)?;
+            splices.push((span, Key::new(new).display_repr().into_owned()));
+        }
+    }
+    splices.sort_by_key(|(span, _)| span.start);
+    for (span, new) in splices.into_iter().rev() {
+        after.replace_range(span, &new);
+    }
+    Ok(after)
+}
+
+/// Where the last of these keys stands.
+fn last_block(text: &str, keys: &[String]) -> Result<Option<Range<usize>>, String> {
+    let document = parse(text)?;
+    let Some(state) = state(&document) else { return Ok(None) };
+    let mut last: Option<Range<usize>> = None;
+    for (_, item) in state.iter().filter(|(key, _)| keys.iter().any(|ours| ours == key)) {
+        let block = item.as_table().and_then(|table| block(text, table)).ok_or(ELSEWHERE)?;
+        if last.as_ref().is_none_or(|last| last.start < block.start) {
+            last = Some(block);
+        }
+    }
+    Ok(last)
+}
+
+/// Where a table with a header of its own stands, with one blank line before it.
+fn block(text: &str, table: &toml_edit::Table) -> Option<Range<usize>> {
+    let header = table.span()?;
+    let last = table.iter().filter_map(|(_, item)| item.span()).map(|span| span.end).max();
+    let end = last.unwrap_or(header.end);
+    let line_end = text[end..].find('\n').map(|at| end + at + 1);
+    let mut start = text[..header.start].rfind('\n').map_or(0, |at| at + 1);
+    let step_back =
+        |at: usize| text[..at].strip_suffix('\n').map(|rest| rest.strip_suffix('\r').unwrap_or(rest).len());
+    // The blank line before it.
+    if let Some(before) = step_back(start)
+        && (before == 0 || text[..before].ends_with('\n'))
+    {
+        start = before;
+    }
+    // At the end of a file that does not end with a line end, the one before it was ours too.
+    if line_end.is_none() {
+        start = step_back(start).unwrap_or(start);
+    }
+    Some(start..line_end.unwrap_or(text.len()))
+}
+
+/// The key that a hook of somebody else has after ours are gone, if that is another one.
+fn moved(hooks: &Path, key: &str, ours: &[Found]) -> Option<String> {
+    ours.iter().find_map(|one| {
+        let (group, place) = key.strip_prefix(&prefix(hooks, &one.event))?.split_once(':')?;
+        let (group, place): (usize, usize) = (group.parse().ok()?, place.parse().ok()?);
+        let same_event = || ours.iter().filter(|other| other.event == one.event);
+        let gone = |group: usize| {
+            let in_group: Vec<&Found> = same_event().filter(|other| other.group == group).collect();
+            in_group.first().is_some_and(|first| first.group_size == in_group.len())
+        };
+        let groups = (0..group).filter(|group| gone(*group)).count();
+        let places = same_event().filter(|other| other.group == group && other.handler < place).count();
+        let moved = format!("{}{}:{}", prefix(hooks, &one.event), group - groups, place - places);
+        (moved != key).then_some(moved)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rekindle_core::agent::Agent;
+    use rekindle_core::install::{Invocation, settings};
+
+    use super::*;
+
+    fn hooks() -> &'static Path {
+        Path::new("/home/ada/.codex/hooks.json")
+    }
+
+    fn ours(before: &str) -> (String, Vec<Found>) {
+        let invocation = Invocation { program: "/usr/bin/rekindle".into(), home: None };
+        let text =
+            settings::install(before, Agent::Codex, &invocation, &mut settings::Blanks::new()).unwrap();
+        let found = settings::find(&text, Agent::Codex).unwrap();
+        (text, found)
+    }
+
+    fn found(event: &str, line: &str, timeout: Option<u64>) -> Found {
+        Found {
+            event: event.into(),
+            group: 0,
+            handler: 0,
+            group_size: 1,
+            line: line.into(),
+            recognised: rekindle_core::install::Recognised {
+                program: String::new(),
+                home: None,
+                event: String::new(),
+            },
+            timeout,
+            matcher: None,
+        }
+    }
+
+    #[test]
+    fn the_hash_is_the_one_that_codex_computes() {
+        let hash = |event, line, timeout| entry(hooks(), &found(event, line, timeout)).hash;
+        // From `hooks/list` of the app server of Codex 0.166.0.
+        assert_eq!(
+            hash("Stop", "/bin/echo a", Some(5)),
+            "sha256:e02b8f7c7f1e33876c16e04887a6f614633f3967a7b3899842b14ad42bf8595b"
+        );
+        assert_eq!(
+            hash("SessionEnd", "/bin/echo b", Some(10)),
+            "sha256:4d3035775466ec091e7085e40317d3637d9e3117e07f1c036e425a74b2f44696"
+        );
+        assert_eq!(
+            hash("PreCompact", "/bin/echo b", None),
+            "sha256:e6432550fd9c1719eeec3aaca2fc21e1a8eeb0cd10b2d600152ae8266705bf0f"
+        );
+    }
+
+    #[test]
+    fn b_15_trust_comes_and_goes_without_a_trace() {
+        let (_, found) = ours("");
+        for text in [
+            "",
+            "model = \"x\" # mine\n",
+            "model = \"x\"",
+            "model = \"x\"\r\n\r\n[tui]\r\ntheme = 'a'\r\n",
+            "\n\n# only a comment",
+            "[hooks.state.\"/elsewhere/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:1\"\n",
+            "[hooks.state]\n\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n\n\n",
+        ] {
+            assert!(!is_trusted(text, hooks(), &found));
+            let with = trust(text, hooks(), &found).unwrap();
+            assert!(is_trusted(&with, hooks(), &found), "{with}");
+            assert!(with.starts_with(text), "{with}");
+            assert_eq!(trust(&with, hooks(), &found).unwrap(), with);
+            assert_eq!(distrust(&with, hooks(), &found).unwrap(), text, "{with}");
+        }
+    }
+
+    #[test]
+    fn trust_in_an_older_command_is_brought_up_to_date() {
+        let (_, found) = ours("");
+        let with = trust("a = 1\n", hooks(), &found).unwrap();
+        let moved: Vec<Found> = found
+            .iter()
+            .map(|one| Found { line: one.line.replace("/usr/bin", "/opt"), ..one.clone() })
+            .collect();
+        assert!(!is_trusted(&with, hooks(), &moved));
+        let again = trust(&with, hooks(), &moved).unwrap();
+        assert!(is_trusted(&again, hooks(), &moved));
+        assert_eq!(again.lines().count(), with.lines().count());
+    }
+
+    #[test]
+    fn a_table_that_is_inline_is_left_to_codex() {
+        let (_, found) = ours("");
+        for text in ["hooks = { state = {} }\n", "[hooks]\nstate = { x = { trusted_hash = 'y' } }\n"] {
+            assert!(trust(text, hooks(), &found).unwrap_err().contains("/hooks"), "{text}");
+        }
+        assert!(trust("a = ", hooks(), &found).is_err());
+    }
+
+    #[test]
+    fn b_15_the_trust_of_those_who_come_after_us_moves_with_them() {
+        let (text, _) = ours("");
+        let mut document =
+            rekindle_core::jsonc::Document::parse(text, settings::dialect(Agent::Codex)).unwrap();
+        let stop = [rekindle_core::jsonc::Step::Key("hooks"), rekindle_core::jsonc::Step::Key("Stop")];
+        let theirs = serde_json::json!({"hooks": [{"type": "command", "command": "theirs", "timeout": 5}]});
+        document.append(&stop, None, &theirs).unwrap();
+        let ours = settings::find(document.text(), Agent::Codex).unwrap();
+        let theirs = |group| Found { group, ..found("Stop", "theirs", Some(5)) };
+        let both: Vec<Found> = ours.iter().cloned().chain([theirs(1)]).collect();
+        let config = trust("a = 1\n", hooks(), &both).unwrap();
+        let after = distrust(&config, hooks(), &ours).unwrap();
+        assert!(is_trusted(&after, hooks(), &[theirs(0)]), "{after}");
+        assert_eq!(after.matches("hooks.state").count(), 1, "{after}");
+    }
+}

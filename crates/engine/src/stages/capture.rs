@@ -1,0 +1,210 @@
+//! `capture`: what was said in a session since it was last looked at becomes an event (CAP-01…06).
+//!
+//! The hook said where the transcript is and how long it was; nothing was read there. Here it is read, in flat memory, from
+//! behind what is captured already up to what the hook saw.
+
+mod reading;
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use rekindle_core::event::{CaptureRequested, Event, Trigger};
+use rekindle_core::journal::Actor;
+use rekindle_core::session::{Head, Message};
+use rekindle_core::text::admit;
+use rekindle_core::time::Timestamp;
+use rekindle_core::vault::daily_log::{Clock, Flush, Handoff, Section, Source};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use self::reading::Reading;
+use super::World;
+use crate::db::{self, OptionalExtension, params};
+use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+use crate::{sessions, transcripts};
+
+/// What reading came to, as the run remembers it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Captured {
+    /// Why there is nothing to observe.
+    skipped: Option<String>,
+    messages: u64,
+    user_messages: u64,
+    /// The windows' keys.
+    windows: Vec<String>,
+    /// What the person asked to be remembered.
+    asked: u64,
+    last_id: Option<String>,
+    last_at: Option<Timestamp>,
+    bytes: u64,
+    name: Option<String>,
+    handoff: String,
+    read: Vec<String>,
+    modified: Vec<String>,
+}
+
+pub(super) fn capture(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let request = CaptureRequested::deserialize(&event.data)
+        .map_err(|error| Interrupt::Failed { step: "read".to_owned(), error: StepError::fatal(error) })?;
+    let captured: Captured = steps.run_and_send("read", || read(&request, world))?;
+    steps.run("mark", || mark(&request, &captured, event.at, world).map_err(StepError::from))?;
+    if captured.skipped.is_none() {
+        steps.run("append-daily-log", || log(&request, &captured, world))?;
+    } else {
+        steps.run("mark-reflected", || {
+            sessions::reflected(&world.places.sessions(), &request.session_id).map_err(StepError::passing)
+        })?;
+    }
+    match captured.skipped {
+        Some(reason) => Ok(Ended::Skipped(reason)),
+        None => Ok(Ended::Completed(json!({
+            "messages": captured.messages, "windows": captured.windows, "asked": captured.asked,
+        }))),
+    }
+}
+
+/// How far a session is captured.
+struct Before {
+    id: Option<String>,
+    at: Option<Timestamp>,
+}
+
+fn before(request: &CaptureRequested, world: &World) -> Result<Before, db::Error> {
+    let row = world.db()?.run(|connection| {
+        connection
+            .query_row(
+                "SELECT captured_id, captured_at FROM sessions WHERE agent = ?1 AND id = ?2",
+                params![request.agent.word(), request.session_id],
+                |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?)),
+            )
+            .optional()
+    })?;
+    let (id, at) = row.unwrap_or_default();
+    Ok(Before { id, at: at.and_then(|at| Timestamp::from_millisecond(at).ok()) })
+}
+
+/// Where the words come from: the host's transcript, or what the hooks kept where the host keeps none.
+fn each_message(
+    request: &CaptureRequested,
+    world: &World,
+    each: &mut dyn FnMut(Message) -> ControlFlow<()>,
+) -> Result<Option<(Head, u64)>, StepError> {
+    if let Some(path) = &request.transcript {
+        match transcripts::read(request.agent, Path::new(path), request.upto, each) {
+            Ok(read) => return Ok(Some((read.head, read.bytes))),
+            Err(transcripts::Error::Missing(_)) => {}
+            Err(error @ transcripts::Error::UnknownFormat { .. }) => return Err(StepError::fatal(error)),
+            Err(error @ transcripts::Error::Unreadable { .. }) => return Err(StepError::passing(error)),
+        }
+    }
+    let kept =
+        sessions::kept(&world.places, request.agent, &request.session_id).map_err(StepError::passing)?;
+    if kept.is_empty() {
+        return Ok(None);
+    }
+    for message in kept {
+        if each(message).is_break() {
+            break;
+        }
+    }
+    Ok(Some((Head::default(), 0)))
+}
+
+fn read(request: &CaptureRequested, world: &World) -> Result<(Captured, Vec<Event>), StepError> {
+    let before = before(request, world)?;
+    // Whether what was captured last is still on the branch; if the person went back behind it, time has to tell.
+    let mut on_branch = false;
+    if let Some(id) = &before.id {
+        each_message(request, world, &mut |message| {
+            on_branch |= message.id == *id;
+            if on_branch { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+    }
+    let mut reading = Reading::new(world)?;
+    let mut is_new = before.id.is_none();
+    let read = each_message(request, world, &mut |message| {
+        reading.count(&message);
+        if is_new {
+            reading.take(&message, request);
+        } else if on_branch {
+            is_new = before.id.as_deref() == Some(message.id.as_str());
+        } else if message.at.zip(before.at).is_none_or(|(at, captured)| at > captured) {
+            reading.take(&message, request);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let Some((head, bytes)) = read else {
+        let skipped = Some("the agent left no transcript of this session".to_owned());
+        return Ok((Captured { skipped, ..Captured::default() }, Vec::new()));
+    };
+    reading.finish(request, &head, bytes, world)
+}
+
+/// Remembers how far the session is captured now. What happened since keeps it open.
+fn mark(
+    request: &CaptureRequested,
+    captured: &Captured,
+    asked_at: Timestamp,
+    world: &World,
+) -> Result<(), db::Error> {
+    world.db()?.change(|transaction| {
+        transaction.execute(
+            "INSERT INTO sessions (agent, id, transcript, cwd, started, last_seen) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+             ON CONFLICT (agent, id) DO NOTHING",
+            params![
+                request.agent.word(),
+                request.session_id,
+                request.transcript,
+                request.cwd,
+                asked_at.as_millisecond()
+            ],
+        )?;
+        transaction.execute(
+            "UPDATE sessions SET captured_id = coalesce(?3, captured_id), captured_at = coalesce(?4, captured_at),
+                captured_bytes = max(captured_bytes, ?5),
+                state = CASE WHEN last_seen <= ?6 AND ?7 THEN 'captured' ELSE state END
+             WHERE agent = ?1 AND id = ?2",
+            params![
+                request.agent.word(),
+                request.session_id,
+                captured.last_id,
+                captured.last_at.map(Timestamp::as_millisecond),
+                i64::try_from(captured.bytes).unwrap_or(i64::MAX),
+                asked_at.as_millisecond(),
+                request.trigger == Trigger::Shutdown,
+            ],
+        )
+    })?;
+    Ok(())
+}
+
+/// The handoff of a session that ended, or what a compaction was about to drop (CAP-19, LOG-05).
+fn log(request: &CaptureRequested, captured: &Captured, world: &World) -> Result<bool, StepError> {
+    let now = world.now();
+    let source = Source {
+        session: Some(request.session_id.clone()),
+        name: captured.name.clone(),
+        dedupe_key: captured.windows.last().map(|key| format!("{}-{key}", request.trigger.word())),
+    };
+    let time = Clock::of(&now);
+    let section = match request.trigger {
+        Trigger::Shutdown => Section::Handoff(Handoff { source, time, text: admit(&captured.handoff).text }),
+        Trigger::Compaction => Section::Flush(Flush {
+            source,
+            time,
+            messages: captured.messages,
+            modified: captured.modified.clone(),
+            read: captured.read.clone(),
+        }),
+    };
+    let committed = world.vault()?.log_once(&section, Actor::Worker, &now).map_err(StepError::passing)?;
+    Ok(committed.is_some())
+}
+
+impl From<io::Error> for StepError {
+    fn from(error: io::Error) -> Self {
+        Self::passing(error)
+    }
+}

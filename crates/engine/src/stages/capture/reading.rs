@@ -1,0 +1,208 @@
+//! One pass over a session's messages, and the events that come of it.
+
+use std::borrow::Cow;
+
+use rekindle_core::agent::Agent;
+use rekindle_core::capture::{self, Window, Windows};
+use rekindle_core::event::{
+    CaptureRequested, Event, Noted, SCHEMA_VERSION, SessionCaptured, Trigger, dedupe_key, names,
+};
+use rekindle_core::provenance::Origin;
+use rekindle_core::session::gate::Facts;
+use rekindle_core::session::{Head, Message, Role, asked};
+use rekindle_core::text::{admit, tokens};
+use rekindle_core::time::Timestamp;
+use rekindle_core::vault::tombstone::Graveyard;
+
+use super::Captured;
+use crate::queue::StepError;
+use crate::stages::World;
+
+/// Everything that one pass over the messages gathers.
+pub(super) struct Reading {
+    windows: Windows,
+    full: Vec<(Trigger, Window)>,
+    asked: Vec<Event>,
+    /// What the noise gate goes by: of what is new.
+    facts: Facts,
+    user_messages: u64,
+    first_request: Option<String>,
+    first_at: Option<Timestamp>,
+    last_at: Option<Timestamp>,
+    last_id: Option<String>,
+    last_captured_at: Option<Timestamp>,
+    /// What was forgotten does not come back (B-08).
+    forgotten: Graveyard,
+    now: Timestamp,
+}
+
+impl Reading {
+    pub(super) fn new(world: &World) -> Result<Self, StepError> {
+        Ok(Self {
+            windows: Windows::new(world.zone.clone()),
+            full: Vec::new(),
+            asked: Vec::new(),
+            facts: Facts::default(),
+            user_messages: 0,
+            first_request: None,
+            first_at: None,
+            last_at: None,
+            last_id: None,
+            last_captured_at: None,
+            forgotten: world.vault()?.graveyard().map_err(StepError::passing)?,
+            now: world.now().timestamp(),
+        })
+    }
+
+    /// What counts for the session as a whole.
+    pub(super) fn count(&mut self, message: &Message) {
+        if message.role == Role::User {
+            self.user_messages += 1;
+            if self.first_request.is_none() {
+                let said = remembered(message, &self.forgotten);
+                self.first_request = said.map(|message| message.text.chars().take(400).collect());
+            }
+        }
+        self.first_at = self.first_at.or(message.at);
+        self.last_at = message.at.or(self.last_at);
+    }
+
+    /// What is new.
+    pub(super) fn take(&mut self, message: &Message, request: &CaptureRequested) {
+        self.last_id = Some(message.id.clone());
+        self.last_captured_at = message.at.or(self.last_captured_at);
+        let Some(message) = &remembered(message, &self.forgotten) else { return };
+        self.facts.count(message);
+        // Only the transcript tells whether Gemini really compressed what was said so far; it asks before every call.
+        if message.role == Role::Summary && request.agent == Agent::Gemini {
+            self.full.extend(self.windows.cut().map(|window| (Trigger::Compaction, window)));
+        }
+        self.full.extend(self.windows.push(message).map(|window| (request.trigger, window)));
+        if message.role == Role::User {
+            for (place, text) in asked::find(&message.text).into_iter().enumerate() {
+                if self.forgotten.holds_text(&text) {
+                    continue;
+                }
+                self.asked.extend(noted(request, message, place, &text, self.now));
+            }
+        }
+    }
+
+    pub(super) fn finish(
+        mut self,
+        request: &CaptureRequested,
+        head: &Head,
+        bytes: u64,
+        world: &World,
+    ) -> Result<(Captured, Vec<Event>), StepError> {
+        self.full.extend(self.windows.cut().map(|window| (request.trigger, window)));
+        let forgotten = &self.forgotten;
+        let named = |name: String| {
+            Some(admit(&name).text).filter(|name| !name.trim().is_empty() && !forgotten.holds_text(name))
+        };
+        let name =
+            head.name.clone().or_else(|| capture::name(self.first_request.as_deref()?)).and_then(named);
+        let mut captured = Captured {
+            messages: self.full.iter().map(|(_, window)| window.len()).sum(),
+            user_messages: self.user_messages,
+            last_id: self.last_id,
+            last_at: self.last_captured_at,
+            bytes,
+            name: name.clone(),
+            ..Captured::default()
+        };
+        let least = u64::from(world.config.capture.min_user_messages);
+        captured.skipped = if head.subagent {
+            Some("a session between agents; the person's own session tells what came of it".to_owned())
+        } else if self.full.is_empty() {
+            Some("nothing was said since this session was last captured".to_owned())
+        } else if self.full.iter().all(|(trigger, _)| *trigger == Trigger::Shutdown)
+            && self.user_messages < least
+        {
+            let count = self.user_messages;
+            Some(format!("{count} messages by the person; {least} are needed (capture.min_user_messages)"))
+        } else {
+            None
+        };
+        if head.subagent {
+            return Ok((captured, Vec::new()));
+        }
+        captured.asked = self.asked.len() as u64;
+        let mut events = self.asked;
+        if captured.skipped.is_some() {
+            // What was not captured has to be there when the session goes on and grows long enough.
+            (captured.last_id, captured.last_at, captured.bytes) = (None, None, 0);
+            return Ok((captured, events));
+        }
+        let duration =
+            self.first_at.zip(self.last_at).map(|(first, last)| last.duration_since(first).as_secs());
+        for (trigger, window) in &self.full {
+            let key = dedupe_key(&request.session_id, *trigger, &window.first);
+            let ending = *trigger == Trigger::Shutdown;
+            let data = SessionCaptured {
+                session_id: request.session_id.clone(),
+                dedupe_key: key.clone(),
+                trigger: *trigger,
+                messages: window.text.clone(),
+                message_count: window.len(),
+                tokens_before: (!ending).then(|| tokens::estimate(&window.text)),
+                user_message_count: ending.then_some(self.user_messages),
+                duration: ending.then(|| u64::try_from(duration.unwrap_or(0)).unwrap_or(0)),
+                session_name: name.clone(),
+                files_read: window.only_read(),
+                files_modified: window.modified.iter().cloned().collect(),
+                captured_at: self.now,
+                schema_version: SCHEMA_VERSION,
+                agent: Some(request.agent),
+                cwd: head.cwd.clone().or_else(|| request.cwd.clone()),
+                headless: head.headless,
+                noise: self.facts.noise().map(|noise| noise.to_string()),
+                message_ids: window.ids.clone(),
+            };
+            let data = serde_json::to_value(data).map_err(StepError::fatal)?;
+            let name = trigger.event().to_owned();
+            events.push(Event { id: format!("session-{key}"), name, data, at: self.now });
+            captured.windows.push(key);
+            captured.read.extend(window.only_read());
+            captured.modified.extend(window.modified.iter().cloned());
+        }
+        let cwd = head.cwd.as_deref().or(request.cwd.as_deref());
+        captured.handoff = self.full.last().map(|(_, window)| window.handoff(cwd)).unwrap_or_default();
+        Ok((captured, events))
+    }
+}
+
+/// A message without what was forgotten; `None` if that was all of it.
+fn remembered<'a>(message: &'a Message, forgotten: &Graveyard) -> Option<Cow<'a, Message>> {
+    if forgotten.is_empty() {
+        return Some(Cow::Borrowed(message));
+    }
+    if forgotten.holds_message(&message.id) || forgotten.holds_text(&message.text) {
+        return None;
+    }
+    if !message.text.lines().any(|line| forgotten.holds_text(line)) {
+        return Some(Cow::Borrowed(message));
+    }
+    let left: Vec<&str> = message.text.lines().filter(|line| !forgotten.holds_text(line)).collect();
+    Some(Cow::Owned(Message { text: left.join("\n"), ..message.clone() }))
+}
+
+/// Something that the person asked to be remembered, as an event of its own.
+fn noted(
+    request: &CaptureRequested,
+    message: &Message,
+    place: usize,
+    text: &str,
+    now: Timestamp,
+) -> Option<Event> {
+    let data = Noted {
+        text: admit(text).text,
+        origin: Origin::User,
+        session_id: Some(request.session_id.clone()),
+        messages: vec![message.id.clone()],
+        said_at: message.at,
+    };
+    let id = format!("noted-{}-{}-{}-{place}", request.agent, request.session_id, message.id);
+    let data = serde_json::to_value(data).ok()?;
+    Some(Event { id, name: names::NOTED.to_owned(), data, at: now })
+}

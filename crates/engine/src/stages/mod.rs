@@ -1,0 +1,85 @@
+//! What is done with what was captured: the functions, written once against [`Steps`](crate::queue::Steps).
+
+pub mod capture;
+pub mod idle;
+pub mod note;
+pub mod observe;
+pub mod signal;
+pub mod tidy;
+pub mod voice;
+mod world;
+
+use rekindle_core::event::{Event, names};
+use rekindle_core::run::schedule::Schedule;
+
+use crate::queue::{Function, Registry};
+
+pub use world::World;
+
+/// Every function there is. What is not in this list does not run, and `doctor` checks that what is in it can.
+pub static REGISTRY: Registry = Registry {
+    functions: &[
+        Function {
+            name: "capture",
+            triggers: &[names::CAPTURE_REQUESTED],
+            schedule: None,
+            emits: &[names::COMPACTION_PENDING, names::SESSION_ENDED, names::NOTED],
+            key: session,
+            body: capture::capture,
+        },
+        Function {
+            name: "observe",
+            triggers: &[names::COMPACTION_PENDING, names::SESSION_ENDED],
+            schedule: None,
+            emits: &[],
+            key: session,
+            body: observe::observe,
+        },
+        Function {
+            name: "observe-session-noted",
+            triggers: &[names::NOTED],
+            schedule: None,
+            emits: &[],
+            key: session,
+            body: note::note,
+        },
+        Function {
+            name: "voice-call-completed",
+            triggers: &[names::VOICE_CALL_COMPLETED],
+            schedule: None,
+            emits: &[names::SESSION_ENDED],
+            key: |event| event.data.get("callId")?.as_str().map(str::to_owned),
+            body: voice::voice,
+        },
+        Function {
+            name: "tidy",
+            triggers: &[],
+            schedule: Some(Schedule::Daily { hour: 2, minute: 0 }),
+            emits: &[],
+            key: |_| Some("tidy".to_owned()),
+            body: tidy::tidy,
+        },
+    ],
+    sources: &[
+        names::CAPTURE_REQUESTED,
+        names::COMPACTION_PENDING,
+        names::SESSION_ENDED,
+        names::NOTED,
+        names::VOICE_CALL_COMPLETED,
+    ],
+};
+
+/// One session at a time (EXE-03).
+fn session(event: &Event) -> Option<String> {
+    event.session().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exe_11_exe_12_exe_17_every_function_can_run_and_every_event_is_heard() {
+        assert_eq!(REGISTRY.check(), []);
+    }
+}

@@ -1,0 +1,73 @@
+//! What a hook's signal changes: how far a session has come, and whether it is time to look at it (CAP-01…03).
+
+use rekindle_core::agent::Agent;
+use rekindle_core::event::{CaptureRequested, Event, Trigger, names};
+use rekindle_core::hook::{Kind, Signal};
+use rekindle_core::time::Timestamp;
+
+use crate::db::{Transaction, params};
+
+/// Notes a signal in the sessions' table. What is later than what is known moves it on; what comes again changes nothing.
+pub fn note(
+    transaction: &Transaction<'_>,
+    signal: &Signal,
+    position: Option<u64>,
+    at: Timestamp,
+) -> rusqlite::Result<()> {
+    if signal.subagent {
+        return Ok(());
+    }
+    let position = position.and_then(|position| i64::try_from(position).ok()).unwrap_or(0);
+    transaction
+        .prepare_cached(
+            "INSERT INTO sessions (agent, id, transcript, cwd, started, last_seen, upto)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
+             ON CONFLICT (agent, id) DO UPDATE SET
+                transcript = coalesce(excluded.transcript, transcript),
+                cwd = coalesce(cwd, excluded.cwd),
+                started = min(started, excluded.started),
+                upto = max(upto, excluded.upto),
+                state = CASE WHEN excluded.last_seen > last_seen THEN 'open' ELSE state END,
+                last_seen = max(last_seen, excluded.last_seen)",
+        )?
+        .execute(params![
+            signal.agent.word(),
+            signal.session,
+            signal.transcript,
+            signal.cwd,
+            at.as_millisecond(),
+            position
+        ])?;
+    Ok(())
+}
+
+/// The event that a signal asks for, if it does. A turn that ended asks for nothing: it only moves the session on.
+pub fn request(signal: &Signal, position: Option<u64>, id: &str, at: Timestamp) -> Option<Event> {
+    let trigger = match signal.kind {
+        Kind::End => Trigger::Shutdown,
+        // Gemini asks before every call to its model whether to compress; its transcript tells whether it did, and the
+        // end of the session sees to it.
+        Kind::BeforeCompaction if signal.agent != Agent::Gemini => Trigger::Compaction,
+        Kind::Start | Kind::Prompt | Kind::Stop | Kind::BeforeCompaction | Kind::AfterCompaction => {
+            return None;
+        }
+    };
+    if signal.subagent {
+        return None;
+    }
+    let data = CaptureRequested {
+        agent: signal.agent,
+        session_id: signal.session.clone(),
+        trigger,
+        cause: match signal.kind {
+            Kind::End => "end",
+            _ => "compaction",
+        }
+        .to_owned(),
+        transcript: signal.transcript.clone(),
+        upto: position,
+        cwd: signal.cwd.clone(),
+    };
+    let data = serde_json::to_value(data).ok()?;
+    Some(Event { id: format!("capture-{id}"), name: names::CAPTURE_REQUESTED.to_owned(), data, at })
+}

@@ -1,0 +1,38 @@
+//! `tidy`: what is over and old goes, so that the state folder does not grow for ever (EXE-14, MNT-08).
+
+use jiff::SignedDuration;
+use rekindle_core::event::Event;
+use serde_json::json;
+
+use super::World;
+use crate::db::params;
+use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+use crate::{hook_log, sessions};
+
+/// Runs and their events are kept this long once they are over; dead ones stay until somebody looks at them.
+const KEEP_DAYS: i64 = 30;
+
+pub(super) fn tidy(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let markers = steps.run("markers", || {
+        sessions::sweep(&world.places.sessions(), world.now().timestamp()).map_err(StepError::passing)
+    })?;
+    let runs = steps.run("runs", || {
+        let before = (world.now().timestamp() - SignedDuration::from_hours(24 * KEEP_DAYS)).as_millisecond();
+        let removed = world.db()?.change(|transaction| {
+            let runs = transaction.execute(
+                "DELETE FROM runs WHERE status IN ('COMPLETED', 'SKIPPED') AND ended < ?1",
+                [before],
+            )?;
+            transaction.execute(
+                "DELETE FROM events WHERE received < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE event = events.id)",
+                params![before],
+            )?;
+            transaction.execute("DELETE FROM locks WHERE until < ?1", [before])?;
+            Ok(runs as u64)
+        })?;
+        Ok(removed)
+    })?;
+    let logs = steps
+        .run("logs", || hook_log::rotate(&world.places.logs(), &world.now()).map_err(StepError::passing))?;
+    Ok(Ended::Completed(json!({"markers": markers, "runs": runs, "logs": logs})))
+}

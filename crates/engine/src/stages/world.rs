@@ -1,0 +1,82 @@
+//! What a function may touch.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use rekindle_core::config::Config;
+use rekindle_core::time::{TimeZone, Timestamp, Zoned};
+
+use crate::clock;
+use crate::db::{self, Db};
+use crate::home::{Home, Places};
+use crate::queue::StepError;
+use crate::vault::Vault;
+
+/// The places, the settings and the time that functions work with.
+pub struct World {
+    /// Where everything is.
+    pub home: Home,
+    /// Where everything is, resolved.
+    pub places: Places,
+    /// How it is set.
+    pub config: Config,
+    /// The zone of the person's days.
+    pub zone: TimeZone,
+    /// When to end at the latest, whatever is left.
+    until: Option<Instant>,
+    /// Whether somebody wants us to end.
+    stopped: Cell<bool>,
+}
+
+impl World {
+    /// With no end in sight.
+    pub fn new(home: Home, places: Places, config: Config, zone: TimeZone) -> Self {
+        Self { home, places, config, zone, until: None, stopped: Cell::new(false) }
+    }
+
+    /// That ends in so much time.
+    pub fn for_at_most(self, limit: Duration) -> Self {
+        Self { until: Some(Instant::now() + limit), ..self }
+    }
+
+    /// The time, in the person's zone.
+    pub fn now(&self) -> Zoned {
+        clock::now(self.zone.clone())
+    }
+
+    /// The person's time of an instant.
+    pub fn at(&self, at: Timestamp) -> Zoned {
+        at.to_zoned(self.zone.clone())
+    }
+
+    /// Asks everything to end at the next chance.
+    pub fn stop(&self) {
+        self.stopped.set(true);
+    }
+
+    /// Whether to begin nothing more: the STOP file is there (EXE-16), the time is up, or somebody takes over.
+    pub fn should_stop(&self) -> bool {
+        let over = self.until.is_some_and(|until| Instant::now() >= until);
+        if over || self.places.stop_file().exists() {
+            self.stopped.set(true);
+        }
+        self.stopped.get()
+    }
+
+    /// The database, opened for a step.
+    pub fn db(&self) -> Result<Db, db::Error> {
+        Db::open(&self.places.database())
+    }
+
+    /// The vault, for a step that writes to it.
+    pub fn vault(&self) -> Result<Vault, StepError> {
+        let vault = Vault::open(&self.places).map_err(StepError::passing)?;
+        Ok(vault.in_zone(self.zone.clone()))
+    }
+}
+
+impl From<db::Error> for StepError {
+    fn from(error: db::Error) -> Self {
+        Self::passing(error)
+    }
+}

@@ -1,0 +1,295 @@
+//! `rekindle install`
+
+use clap::Args;
+use rekindle_core::agent::Agent;
+use rekindle_core::install::Invocation;
+use rekindle_core::text::redact::redact;
+use rekindle_engine::home::{Home, Places};
+use rekindle_engine::install::{Change, Installer, Machine, Plan, State, Status, invocation};
+use rekindle_engine::{clock, config, setup};
+use serde_json::{Value, json};
+
+use super::init;
+use crate::ask;
+use crate::cli::Global;
+use crate::error::Failure;
+use crate::output::{Printer, Style, column};
+
+/// Let your coding agents call Rekindle
+#[derive(Args)]
+#[command(after_help = "\
+Adds hooks to the settings of Claude Code, Codex and Gemini CLI, and an extension to pi. Every other
+line of those files stays as it is, and `rekindle uninstall` takes ours out again. You see what changes
+before it does. Safe to run again, and after moving or updating the program.
+
+Codex runs only hooks that you have told it to trust. You are asked; `--trust` answers for you.
+
+Examples:
+  rekindle install --list
+  rekindle install claude --dry-run
+  rekindle install claude codex --trust --yes
+  rekindle install                       all agents that are found here")]
+pub(crate) struct Install {
+    /// claude, codex, gemini, pi; without a name: those that are found here
+    #[arg(value_name = "AGENT")]
+    agents: Vec<Agent>,
+    /// Show which agents are here and whether they call Rekindle
+    #[arg(long, conflicts_with_all = ["agents", "dry_run", "yes", "trust"])]
+    list: bool,
+    /// Only show what would change
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    yes: bool,
+    /// Tell Codex to trust our hooks
+    #[arg(long)]
+    trust: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What every command about agents' settings needs.
+pub(super) struct Here {
+    home: Home,
+    pub(super) places: Places,
+    machine: Machine,
+    invocation: Invocation,
+}
+
+impl Here {
+    pub(super) fn find(global: &Global) -> Result<Self, Failure> {
+        let home = Home::find(global.home.as_deref())?;
+        let settings = config::read(&home, None, &global.settings)?;
+        let places = home.places(&settings.config)?;
+        let machine = Machine::look();
+        let invocation = invocation(&machine, &home)?;
+        Ok(Self { home, places, machine, invocation })
+    }
+
+    pub(super) fn installer(&self) -> Installer<'_> {
+        Installer::new(&self.machine, &self.places, &self.invocation)
+    }
+
+    /// How it is with every agent.
+    pub(super) fn all(&self) -> Result<Vec<Status>, Failure> {
+        let installer = self.installer();
+        Agent::ALL.into_iter().map(|agent| Ok(installer.status(agent)?)).collect()
+    }
+
+    /// Sets up what an agent that calls us will need, with the defaults of `rekindle init`.
+    fn set_up(&self, global: &Global) -> Result<bool, Failure> {
+        if self.home.config_file().exists() && self.places.vault().exists() {
+            return Ok(false);
+        }
+        let settings = config::read(&self.home, None, &global.settings)?;
+        let now = clock::now(config::zone(&settings)?);
+        let name = if settings.config.user.name.is_empty() { init::login() } else { None };
+        setup::init(&self.home, name.as_deref(), None, &now)?;
+        Ok(true)
+    }
+}
+
+impl Install {
+    /// What `rekindle init` offers: these agents, with every question asked.
+    pub(super) fn offer(agents: Vec<Agent>) -> Self {
+        Self { agents, list: false, dry_run: false, yes: false, trust: false, json: false }
+    }
+
+    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+        let here = Here::find(global)?;
+        if self.list {
+            return list(&here.all()?, self.json, out);
+        }
+        let agents = if self.agents.is_empty() { found(&here)? } else { once(&self.agents) };
+        let installer = here.installer();
+        let plans: Vec<Plan> =
+            agents.into_iter().map(|agent| installer.plan_install(agent)).collect::<Result<_, _>>()?;
+        let changes = plans.iter().flat_map(|plan| &plan.changes);
+        if !self.json {
+            changes.clone().try_for_each(|change| show(change, out))?;
+        }
+        let pending = changes.count() > 0;
+        if pending && !self.dry_run && !self.yes {
+            confirm("Write this?", "`--yes` writes it without asking, `--dry-run` shows what would change")?;
+        }
+        let mut done = Vec::new();
+        let made = !self.dry_run && here.set_up(global)?;
+        if made && !self.json {
+            out.line(format!("made    {}", here.home.root().display()))?;
+        }
+        for plan in &plans {
+            let trusted = self.trusts(plan, out)?;
+            if !self.dry_run {
+                installer.apply(plan, trusted)?;
+            }
+            let status = installer.status(plan.agent)?;
+            if !self.json {
+                self.report(plan, &status, out)?;
+            }
+            done.push(self.object(plan, trusted, &status));
+        }
+        if self.json {
+            return out.json(&json!({"dry_run": self.dry_run, "made": made, "agents": done}));
+        }
+        Ok(())
+    }
+
+    /// Whether the person wants Codex to trust our hooks. It is a question of its own, because it says that somebody has
+    /// looked at what will be run.
+    fn trusts(&self, plan: &Plan, out: &Printer) -> Result<bool, Failure> {
+        let Some(change) = &plan.trust else { return Ok(false) };
+        if self.trust || self.dry_run {
+            if !self.json {
+                show(change, out)?;
+            }
+            return Ok(self.trust);
+        }
+        if self.yes || !ask::is_possible() {
+            return Ok(false);
+        }
+        out.line(
+            "Codex runs a hook only after you have told it to trust exactly this command, and says nothing",
+        )?;
+        out.line("when it skips one. It keeps that in its own configuration:")?;
+        show(change, out)?;
+        ask::yes("Trust these hooks in Codex?", false)
+    }
+
+    fn report(&self, plan: &Plan, status: &Status, out: &Printer) -> Result<(), Failure> {
+        let word = match (plan.changes.is_empty(), self.dry_run) {
+            (true, _) => out.styled(Style::Dim, "there "),
+            (false, true) => out.styled(Style::Dim, "would "),
+            (false, false) => out.styled(Style::Good, "wrote "),
+        };
+        out.line(format!("{word}  {}  {}", column(plan.agent.name(), 11), status.settings.display()))?;
+        if let Some(obstacle) = &plan.obstacle {
+            out.warn(format!("{} will not call us: {obstacle}", plan.agent.name()));
+        }
+        if !status.found {
+            out.note(format!("{} was not found here; it is ready for when it comes", plan.agent.name()));
+        }
+        if plan.trust.is_some() && status.trusted != Some(true) {
+            out.note(
+                "Codex skips these hooks until you trust them: run `rekindle install codex --trust`, or use /hooks in Codex",
+            );
+        }
+        Ok(())
+    }
+
+    fn object(&self, plan: &Plan, trusted: bool, status: &Status) -> Value {
+        let trust = plan.trust.as_ref().map(|change| {
+            let mut object = change_object(change);
+            object["written"] = json!(trusted && !self.dry_run);
+            object
+        });
+        json!({
+            "agent": plan.agent,
+            "changed": !self.dry_run && !plan.changes.is_empty(),
+            "changes": plan.changes.iter().map(change_object).collect::<Vec<_>>(),
+            "trust": trust,
+            "obstacle": plan.obstacle,
+            "status": status,
+        })
+    }
+}
+
+/// The agents that are here.
+fn found(here: &Here) -> Result<Vec<Agent>, Failure> {
+    let found: Vec<Agent> =
+        here.all()?.iter().filter(|status| status.found).map(|status| status.agent).collect();
+    if found.is_empty() {
+        return Err(Failure::usage("no coding agent was found here")
+            .hint("name the ones you will use: `rekindle install claude`; `rekindle install --list` shows where I look"));
+    }
+    Ok(found)
+}
+
+pub(super) fn once(agents: &[Agent]) -> Vec<Agent> {
+    Agent::ALL.into_iter().filter(|agent| agents.contains(agent)).collect()
+}
+
+/// Asks, where there is somebody to ask.
+pub(super) fn confirm(question: &str, hint: &str) -> Result<(), Failure> {
+    if !ask::is_possible() {
+        return Err(Failure::usage("nobody is here to say yes; nothing was written").hint(hint));
+    }
+    match ask::yes(question, true)? {
+        true => Ok(()),
+        false => Err(Failure::new("nothing was written")),
+    }
+}
+
+pub(super) fn change_object(change: &Change) -> Value {
+    json!({"path": change.path, "diff": redact(&change.diff()).text})
+}
+
+/// A change as `diff -u` shows it. Secrets that stand in the settings are not repeated.
+pub(super) fn show(change: &Change, out: &Printer) -> Result<(), Failure> {
+    let diff = change.diff();
+    for line in redact(&diff).text.lines() {
+        let style = match line.chars().next() {
+            Some('+') => Some(Style::Good),
+            Some('-') => Some(Style::Bad),
+            Some('@') => Some(Style::Dim),
+            _ => None,
+        };
+        out.line(style.map_or_else(|| line.to_owned(), |style| out.styled(style, line)))?;
+    }
+    out.line("")
+}
+
+fn list(all: &[Status], json: bool, out: &Printer) -> Result<(), Failure> {
+    if json {
+        return out.json(&json!({"agents": all}));
+    }
+    for status in all {
+        let here = match (status.found, &status.version) {
+            (true, Some(version)) => version.clone(),
+            (true, None) => "found".to_owned(),
+            (false, _) => "not found".to_owned(),
+        };
+        let (style, word) = match status.state {
+            _ if status.problem.is_some() => (Style::Bad, "unreadable"),
+            State::Absent => (Style::Dim, "not installed"),
+            State::Current => (Style::Good, "installed"),
+            State::Outdated => (Style::Warn, "outdated"),
+            State::ForeignHome => (Style::Warn, "other home"),
+        };
+        let word = out.styled(style, column(word, 13));
+        let file = status.settings.display();
+        out.line(format!("{}  {}  {word}  {file}", column(status.agent.name(), 11), column(&here, 10)))?;
+        let more = |text: &str| out.line(format!("{}{}", " ".repeat(13), out.styled(Style::Dim, text)));
+        if let Some(problem) = &status.problem {
+            more(problem)?;
+        }
+        match status.state {
+            State::Outdated => more(&format!("`rekindle install {}` brings it up to date", status.agent))?,
+            State::ForeignHome => {
+                let home = status.home.as_deref().unwrap_or("~/.rekindle");
+                more(&format!(
+                    "remembers into {home}; `rekindle install {}` makes it this one",
+                    status.agent
+                ))?;
+            }
+            _ => {}
+        }
+        if status.trusted == Some(false) {
+            more("not trusted, so Codex skips it: `rekindle install codex --trust`")?;
+        }
+        if let Some(obstacle) = status.obstacle.as_ref().filter(|_| status.state != State::Absent) {
+            more(obstacle)?;
+        }
+    }
+    Ok(())
+}
+
+/// The agents that `rekindle init` could offer.
+pub(super) fn offered(global: &Global) -> Vec<Agent> {
+    // Not knowing where agents keep their settings is no reason for `init` to fail.
+    let statuses = Here::find(global).and_then(|here| here.all()).unwrap_or_default();
+    let wanted =
+        |status: &&Status| status.found && status.state != State::Current && status.problem.is_none();
+    statuses.iter().filter(wanted).map(|status| status.agent).collect()
+}

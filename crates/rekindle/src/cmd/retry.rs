@@ -1,0 +1,70 @@
+//! `rekindle retry`
+
+use clap::Args;
+use rekindle_core::run::Status;
+use rekindle_engine::hooks;
+use rekindle_engine::queue::Filter;
+use serde_json::json;
+
+use super::run;
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// Revive runs that were given up
+#[derive(Args)]
+#[command(after_help = "\
+A run goes on from the step that failed; what is done is not done again. Runs that wait for their next attempt can be
+hurried along the same way.
+
+Examples:
+  rekindle retry 7QK2M4XA
+  rekindle retry --all")]
+pub(crate) struct Retry {
+    /// The runs' ids, or the ends of them
+    #[arg(required_unless_present = "all", value_name = "ID")]
+    ids: Vec<String>,
+    /// All that are dead
+    #[arg(long, conflicts_with = "ids")]
+    all: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Retry {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let mut queue = context.queue()?;
+        let ids: Vec<String> = match &queue {
+            Some(queue) if self.all => {
+                let dead = Filter { status: Some(Status::Dead), ..Filter::default() };
+                queue.history(&dead)?.into_iter().map(|run| run.id).collect()
+            }
+            found => {
+                let mut ids = Vec::new();
+                for id in &self.ids {
+                    let run = run::find(found.as_ref(), id)?;
+                    if !matches!(run.status, Status::Dead | Status::Failed) {
+                        return Err(Failure::usage(format!(
+                            "the run {id} is {}; only dead and failed ones can be tried again",
+                            run.status
+                        )));
+                    }
+                    ids.push(run.id);
+                }
+                ids
+            }
+        };
+        let revived = match &mut queue {
+            Some(queue) => queue.revive(&ids)?,
+            None => 0,
+        };
+        if revived > 0 && context.settings.config.capture.background {
+            hooks::wake(&context.home, &context.places)?;
+        }
+        match self.json {
+            true => context.out.json(&json!({"revived": revived})),
+            false if revived == 0 => context.out.line("Nothing to revive."),
+            false => context.out.line(format!("{revived} revived; `rekindle runs` shows how they do")),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! `rekindle run`
+
+use clap::Args;
+use rekindle_core::time::iso;
+use rekindle_engine::queue::{Queue, Run as Found};
+use serde_json::{Value, json};
+
+use super::runs::{object, tail};
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Style, column};
+
+/// Show one run: what started it, each step, what came of it
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rekindle run 7QK2M4XA
+  rekindle run 7QK2M4XA --json | jq .event.data.messages -r")]
+pub(crate) struct Run {
+    /// The run's id, or the end of it
+    id: String,
+    /// Answer as JSON, with the event and what each step returned
+    #[arg(long)]
+    json: bool,
+}
+
+/// The one run that an id means.
+pub(crate) fn find(queue: Option<&Queue>, id: &str) -> Result<Found, Failure> {
+    let mut runs = match queue {
+        Some(queue) if id.len() >= 4 => queue.find(id)?,
+        _ => Vec::new(),
+    };
+    match (runs.pop(), runs.is_empty()) {
+        (Some(run), true) => Ok(run),
+        (Some(_), false) => {
+            Err(Failure::usage(format!("several runs end in `{id}`")).hint("give more of the id"))
+        }
+        (None, _) => Err(Failure::usage(format!("there is no run `{id}`"))
+            .hint("`rekindle runs` lists them; four characters of an id are the least")),
+    }
+}
+
+impl Run {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let queue = context.queue()?;
+        let run = find(queue.as_ref(), &self.id)?;
+        let event = match &queue {
+            Some(queue) => queue.event(&run.event)?,
+            None => None,
+        };
+        if self.json {
+            let mut whole = object(&run, true);
+            if let (Value::Object(fields), Some(event)) = (&mut whole, event) {
+                let event = json!({"id": event.id, "name": event.name, "at": event.at.to_string(), "data": event.data});
+                fields.insert("event".to_owned(), event);
+            }
+            return context.out.json(&whole);
+        }
+        let out = context.out;
+        out.line(format!("{}  {}  {}", run.id, run.function, run.status))?;
+        out.line(format!("  because of  {} ({})", run.trigger, run.event))?;
+        if let Some(session) = &run.session {
+            out.line(format!("  session     {session}"))?;
+        }
+        out.line(format!("  asked for   {}, {} attempts", iso(run.created), run.attempts))?;
+        for (word, text) in [("skipped", &run.reason), ("went wrong", &run.error)] {
+            if let Some(text) = text {
+                out.line(format!("  {}  {text}", column(word, 10)))?;
+            }
+        }
+        if let Some(due) = run.due {
+            out.line(format!("  next        {}", iso(due)))?;
+        }
+        for step in &run.steps {
+            let took = step.ended.map_or_else(
+                || "not over".to_owned(),
+                |ended| format!("{} ms", ended.duration_since(step.started).as_millis()),
+            );
+            let how = match (&step.result, &step.error) {
+                (Some(result), _) => short(&result.to_string()),
+                (None, Some(error)) => format!("failed: {error}"),
+                (None, None) => String::new(),
+            };
+            out.line(format!(
+                "  {}  {}  {}",
+                column(&step.name, 18),
+                column(&took, 8),
+                out.styled(Style::Dim, how)
+            ))?;
+        }
+        if run.status == rekindle_core::run::Status::Dead {
+            out.note(format!("`rekindle retry {}` tries it again from the step that failed.", tail(&run.id)));
+        }
+        Ok(())
+    }
+}
+
+/// The beginning of a long result.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(100) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,133 @@
+//! `rekindle runs`
+
+use clap::Args;
+use jiff::SignedDuration;
+use rekindle_core::run::Status;
+use rekindle_core::time::iso;
+use rekindle_engine::queue::{Filter, Run, Step};
+use serde_json::{Value, json};
+
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Style, column};
+
+/// Show what ran, the newest first
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rekindle runs
+  rekindle runs --status COMPLETED --hours 1
+  rekindle runs --dead
+  rekindle runs --json | jq -r 'select(.status == \"SKIPPED\") | .reason'")]
+pub(crate) struct Runs {
+    /// Only those that stand like this: RUNNING, COMPLETED, SKIPPED, FAILED or DEAD
+    #[arg(long, value_parser = status, conflicts_with = "dead")]
+    status: Option<Status>,
+    /// Only those of the last so many hours
+    #[arg(long, value_name = "N")]
+    hours: Option<u32>,
+    /// Only those that were given up; `rekindle retry` revives them
+    #[arg(long)]
+    dead: bool,
+    /// Only those about this session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// At most so many
+    #[arg(long, short = 'n', value_name = "N")]
+    number: Option<u32>,
+    /// Answer as JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+fn status(text: &str) -> Result<Status, String> {
+    Status::parse(text).ok_or_else(|| {
+        let words: Vec<&str> = Status::ALL.iter().map(|status| status.word()).collect();
+        format!("one of {}", words.join(", "))
+    })
+}
+
+impl Runs {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let since =
+            self.hours.map(|hours| context.now.timestamp() - SignedDuration::from_hours(i64::from(hours)));
+        let filter = Filter {
+            status: if self.dead { Some(Status::Dead) } else { self.status },
+            since,
+            session: self.session,
+            most: self.number.or(if self.json { None } else { Some(50) }),
+        };
+        let Some(queue) = context.queue()? else {
+            if !self.json {
+                context.out.note("Nothing has run yet. `rekindle install` connects an agent.");
+            }
+            return Ok(());
+        };
+        let runs = queue.history(&filter)?;
+        if self.json {
+            for run in &runs {
+                context.out.line(object(run, false))?;
+            }
+            return Ok(());
+        }
+        if runs.is_empty() {
+            context.out.note("No such runs.");
+        }
+        for run in &runs {
+            let what =
+                run.reason.as_ref().or(run.error.as_ref()).map_or(String::new(), |text| format!("  {text}"));
+            let session = run.session.as_deref().unwrap_or("");
+            context.out.line(format!(
+                "{}  {}  {}  {}  {}{what}",
+                context.out.styled(Style::Dim, tail(&run.id)),
+                iso(run.created),
+                column(run.status.word(), 9),
+                column(&run.function, 21),
+                column(session, 12),
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+/// The end of an id, which is enough to name it.
+pub(crate) fn tail(id: &str) -> &str {
+    id.get(id.len().saturating_sub(8)..).unwrap_or(id)
+}
+
+/// A run as JSON; with what its steps returned if `whole`.
+pub(crate) fn object(run: &Run, whole: bool) -> Value {
+    let at = |at: Option<rekindle_core::time::Timestamp>| at.map(|at| at.to_string());
+    json!({
+        "id": run.id,
+        "function": run.function,
+        "status": run.status,
+        "sessionId": run.session,
+        "event": run.event,
+        "trigger": run.trigger,
+        "reason": run.reason,
+        "error": run.error,
+        "attempts": run.attempts,
+        "created": run.created.to_string(),
+        "started": at(run.started),
+        "ended": at(run.ended),
+        "nextAttempt": at(run.due),
+        "output": run.output,
+        "steps": run.steps.iter().map(|step| trace(step, whole)).collect::<Vec<Value>>(),
+    })
+}
+
+fn trace(step: &Step, whole: bool) -> Value {
+    let mut trace = json!({
+        "name": step.name,
+        "status": if step.result.is_some() { "COMPLETED" } else if step.error.is_some() { "FAILED" } else { "RUNNING" },
+        "attempts": step.attempts,
+        "started": step.started.to_string(),
+        "ended": step.ended.map(|at| at.to_string()),
+        "error": step.error,
+    });
+    if let (true, Value::Object(fields)) = (whole, &mut trace) {
+        fields.insert("result".to_owned(), step.result.clone().unwrap_or(Value::Null));
+    }
+    trace
+}

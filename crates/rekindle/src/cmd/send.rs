@@ -1,0 +1,68 @@
+//! `rekindle send`
+
+use clap::Args;
+use rekindle_core::event::{self, Event};
+use rekindle_engine::hooks;
+use rekindle_engine::random;
+use rekindle_engine::spool::{Spool, What};
+use rekindle_engine::stages::REGISTRY;
+use serde_json::{Value, json};
+
+use super::body;
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// The most that an event may hold.
+const MAX_DATA_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Send an event
+#[derive(Args)]
+#[command(after_help = "\
+The event is on the disk when this returns; a worker takes it from there.
+
+Examples:
+  rekindle send session/observation.noted --data '{\"text\":\"the staging database is read-only on Fridays\"}'
+  rekindle send memory/session.ended --data @session.json
+  make-event | rekindle send voice/call.completed --data -")]
+pub(crate) struct Send {
+    /// The event's name, such as session/observation.noted
+    event: String,
+    /// Its data as JSON: the text itself, `@FILE`, or `-` for standard input
+    #[arg(long, value_name = "JSON|@FILE|-")]
+    data: String,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Send {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let text = body::read_up_to(MAX_DATA_BYTES, &self.data, &context.cwd)?;
+        let data: Value = serde_json::from_str(&text)
+            .map_err(|error| Failure::usage(format!("the data is not JSON: {error}")))?;
+        event::check(&self.event, &data)?;
+        if !REGISTRY.heard().contains(self.event.as_str()) {
+            return Err(Failure::usage(format!("nothing listens to `{}` yet", self.event)));
+        }
+        let id = leave(context, &self.event, data)?;
+        match self.json {
+            true => context.out.json(&json!({"id": id, "event": self.event})),
+            false => context.out.line(format!("Sent {} ({id})", self.event)),
+        }
+    }
+}
+
+/// Leaves an event for the worker, and wakes one.
+pub(crate) fn leave(context: &Context<'_>, name: &str, data: Value) -> Result<String, Failure> {
+    if !context.settings.config.memory.enabled {
+        return Err(Failure::new("memory is switched off by memory.enabled, so nothing is sent"));
+    }
+    let at = context.now.timestamp();
+    let id = random::change_id(at)?.as_str().to_owned();
+    let event = Event { id: id.clone(), name: name.to_owned(), data, at };
+    Spool::at(context.places.spool()).put(What::Event(event), at)?;
+    if context.settings.config.capture.background {
+        hooks::wake(&context.home, &context.places)?;
+    }
+    Ok(id)
+}

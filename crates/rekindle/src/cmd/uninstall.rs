@@ -1,0 +1,86 @@
+//! `rekindle uninstall`
+
+use clap::Args;
+use rekindle_core::agent::Agent;
+use rekindle_engine::install::{Plan, State};
+use serde_json::json;
+
+use super::install::{Here, change_object, confirm, once, show};
+use crate::cli::Global;
+use crate::error::Failure;
+use crate::output::{Printer, Style, column};
+
+/// Let your coding agents stop calling Rekindle
+#[derive(Args)]
+#[command(after_help = "\
+Takes our hooks out of the agents' settings and leaves every other line as it is. What was not there
+before `rekindle install` is gone again. Your memories, settings and everything else in the Rekindle
+home stay.
+
+Examples:
+  rekindle uninstall codex --dry-run
+  rekindle uninstall claude --yes
+  rekindle uninstall                     all agents that call Rekindle")]
+pub(crate) struct Uninstall {
+    /// claude, codex, gemini, pi; without a name: those that call Rekindle
+    #[arg(value_name = "AGENT")]
+    agents: Vec<Agent>,
+    /// Only show what would change
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    yes: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Uninstall {
+    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+        let here = Here::find(global)?;
+        let agents = match self.agents.is_empty() {
+            true => {
+                let installed = here.all()?.into_iter().filter(|status| status.state != State::Absent);
+                installed.map(|status| status.agent).collect()
+            }
+            false => once(&self.agents),
+        };
+        let installer = here.installer();
+        let plans: Vec<Plan> =
+            agents.into_iter().map(|agent| installer.plan_uninstall(agent)).collect::<Result<_, _>>()?;
+        let changes = plans.iter().flat_map(|plan| &plan.changes);
+        if !self.json {
+            changes.clone().try_for_each(|change| show(change, out))?;
+        }
+        if changes.count() > 0 && !self.dry_run && !self.yes {
+            confirm("Take this out?", "`--yes` does it without asking, `--dry-run` shows what would change")?;
+        }
+        let mut done = Vec::new();
+        for plan in &plans {
+            if !self.dry_run {
+                installer.apply(plan, false)?;
+            }
+            let word = match (plan.changes.is_empty(), self.dry_run) {
+                (true, _) => out.styled(Style::Dim, "not there "),
+                (false, true) => out.styled(Style::Dim, "would go  "),
+                (false, false) => out.styled(Style::Good, "taken out "),
+            };
+            if !self.json {
+                out.line(format!("{word}  {}", column(plan.agent.name(), 11)))?;
+            }
+            done.push(json!({
+                "agent": plan.agent,
+                "changed": !self.dry_run && !plan.changes.is_empty(),
+                "changes": plan.changes.iter().map(change_object).collect::<Vec<_>>(),
+            }));
+        }
+        if self.json {
+            return out.json(&json!({"dry_run": self.dry_run, "agents": done}));
+        }
+        if plans.is_empty() {
+            out.line("no agent calls Rekindle")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! `rekindle worker`
+
+use std::time::Duration;
+
+use clap::Args;
+use rekindle_engine::background;
+use rekindle_engine::spool::Spool;
+use rekindle_engine::stages::REGISTRY;
+use rekindle_engine::worker::{self, Did, LIFETIME, Post};
+use serde_json::json;
+
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// How long `--once` waits for a worker that is at it.
+const PATIENCE: Duration = Duration::from_secs(15 * 60);
+
+/// Do what hooks left to be done
+#[derive(Args)]
+#[command(after_help = "\
+Hooks start a worker by themselves, and it ends when there is nothing left to do; there is no daemon and no port. By hand
+it is useful in scripts, or where hooks may not start one (capture.background = false).
+
+Examples:
+  rekindle worker
+  rekindle worker --once     # waits for a running worker, then does the rest
+  rekindle worker --watch    # stays, until Ctrl-C or a STOP file")]
+pub(crate) struct Worker {
+    /// Wait for a worker that is running, then do what is due and end
+    #[arg(long, conflicts_with = "watch")]
+    once: bool,
+    /// Stay and look again and again
+    #[arg(long)]
+    watch: bool,
+    /// On its own, without a word, while nobody waits
+    #[arg(long, hide = true, conflicts_with_all = ["once", "watch"])]
+    background: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Worker {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        if self.background {
+            background::detach();
+        }
+        if !context.settings.config.memory.enabled || context.places.stop_file().exists() {
+            let why = match context.settings.config.memory.enabled {
+                false => "memory.enabled is false".to_owned(),
+                true => format!("{} is there", context.places.stop_file().display()),
+            };
+            context.out.note(format!("Nothing is done while {why}."));
+            return Ok(());
+        }
+        let mut did = Did::default();
+        let patience = if self.once { PATIENCE } else { Duration::ZERO };
+        loop {
+            let Some(post) = Post::take(&context.places.locks(), patience)? else {
+                if !self.background {
+                    context.out.note("Another worker is at it. `--once` waits for it.");
+                }
+                break;
+            };
+            let mut world = context.world();
+            if self.background {
+                world = world.for_at_most(LIFETIME);
+            }
+            let done = match self.watch {
+                true => worker::watch(&post, &world, &REGISTRY)?,
+                false => worker::drain(&post, &world, &REGISTRY)?,
+            };
+            did = did.and(done);
+            if done.completed > 0 {
+                context.wrote_in_the_background();
+            }
+            drop(post);
+            // A hook that came while we were ending saw a worker at it and started none.
+            if world.should_stop() || Spool::at(context.places.spool()).waiting()?.is_empty() {
+                break;
+            }
+        }
+        if self.background {
+            return Ok(());
+        }
+        if self.json {
+            return context.out.json(&json!({
+                "taken": did.taken, "broken": did.broken, "completed": did.completed, "skipped": did.skipped,
+                "failed": did.failed, "dead": did.dead,
+            }));
+        }
+        if did.broken > 0 {
+            context.out.warn(format!(
+                "{} files in the spool could not be read; they are kept in {}",
+                did.broken,
+                context.places.spool().join("broken").display()
+            ));
+        }
+        let mut said = vec![format!("{} done", did.completed)];
+        let more = [(did.skipped, "skipped"), (did.failed, "to be tried again"), (did.dead, "dead")];
+        said.extend(
+            more.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")),
+        );
+        context.out.line(said.join(", "))
+    }
+}

@@ -1,0 +1,125 @@
+//! Capturing that is cut off: hook and worker killed or refused at every step they take towards the disk. Each session ends
+//! in exactly one observation per trigger, none lost, none doubled (VER-02, VER-03, EXE-18).
+
+use std::fs;
+
+use rekindle_testkit::Sandbox;
+use rekindle_testkit::faults::{self, EIO, EROFS, Fault};
+
+use crate::capture::{Session, hook_command, log, observed, runs, work};
+use crate::{sandbox, text};
+
+const KILLS: [fn(usize) -> Fault; 2] = [Fault::kill, Fault::kill_after];
+const REFUSALS: [fn(usize) -> Fault; 3] =
+    [|at| Fault::errno(at, EIO), Fault::full_disk_from, |at| Fault::errno_from(at, EROFS)];
+
+fn can_trace() -> bool {
+    faults::available().inspect_err(|why| eprintln!("skipped: {why}")).is_ok()
+}
+
+fn ended_session(sandbox: &Sandbox) -> Session {
+    let mut session = Session::new(sandbox, "s");
+    session.hook(sandbox, "SessionStart");
+    session.says("Remember that pump 7 is wired backwards.");
+    session.goes_on_for(5);
+    session
+}
+
+/// One observation, one handoff, one note: whatever happened before.
+fn assert_once(sandbox: &Sandbox, what: &str) {
+    let observed = observed(sandbox);
+    assert_eq!(observed.len(), 1, "{what}\n{:?}", runs(sandbox, &[]));
+    assert_eq!(text(&observed[0], "messages").matches("pump number").count(), 5, "{what}");
+    let log = log(sandbox);
+    assert_eq!(log.matches("🤝 Handoff").count(), 1, "{what}\n{log}");
+    assert_eq!(log.matches("📝 Note").count(), 1, "{what}\n{log}");
+    assert!(fs::read_dir(sandbox.state().join("spool")).unwrap().all(|file| {
+        // What a killed hook left half-written has no name yet, and is nobody's.
+        file.unwrap().file_name().to_string_lossy().starts_with(".rekindle-")
+    }));
+}
+
+#[test]
+fn a_hook_that_is_cut_off_anywhere_loses_nothing() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = sandbox();
+    let session = ended_session(&sandbox);
+    work(&sandbox, &[]);
+    let command = hook_command(&sandbox, "claude", "SessionEnd", &session.input());
+    let start = sandbox.snapshot();
+    let mut broken = 0;
+    for kind in [&KILLS[..], &REFUSALS[..]].concat() {
+        for at in 1.. {
+            sandbox.restore(&start);
+            let output = faults::run(&command, kind(at));
+            let Some(call) = output.fault.clone() else { break };
+            broken += 1;
+            let what =
+                format!("{:?} at step {at} ({call})\n{}{}", kind(at).kind, output.stdout, output.stderr);
+            if !matches!(kind(at).kind, faults::Kind::Kill | faults::Kind::KillAfter) {
+                assert_eq!((output.code, output.stdout.as_str()), (Some(0), ""), "{what}");
+            }
+            // The end may not have been written down; then the silence tells.
+            work(&sandbox, &["-c", "capture.idle_minutes=0"]);
+            assert_once(&sandbox, &what);
+        }
+    }
+    eprintln!("hook: {broken} breaks");
+    assert!(broken >= 20, "only {broken} steps to break: is the tracer seeing them?");
+}
+
+#[test]
+fn a_worker_that_is_cut_off_anywhere_is_followed_by_one_that_finishes() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = sandbox();
+    let session = ended_session(&sandbox);
+    session.hook(&sandbox, "SessionEnd");
+    let command = sandbox.rekindle(&["worker", "--once"]);
+    let start = sandbox.snapshot();
+    let mut broken = 0;
+    // Every kill, and a sample of the refusals: a failed attempt waits for its next, which `retry` brings forward.
+    for kind in KILLS {
+        for at in 1.. {
+            sandbox.restore(&start);
+            let output = faults::run(&command, kind(at));
+            let Some(call) = output.fault.clone() else { break };
+            broken += 1;
+            let what =
+                format!("{:?} at step {at} ({call})\n{}{}", kind(at).kind, output.stdout, output.stderr);
+            work(&sandbox, &[]);
+            assert_once(&sandbox, &what);
+        }
+    }
+    eprintln!("worker: {broken} kills");
+    assert!(broken >= 100, "only {broken} steps to break: is the tracer seeing them?");
+    let stride = if std::env::var_os("REKINDLE_FAULT_ROUNDS").is_some() { 1 } else { 5 };
+    for kind in REFUSALS {
+        for at in (1..).step_by(stride) {
+            sandbox.restore(&start);
+            let output = faults::run(&command, kind(at));
+            let Some(call) = output.fault.clone() else { break };
+            broken += 1;
+            let what =
+                format!("{:?} at step {at} ({call})\n{}{}", kind(at).kind, output.stdout, output.stderr);
+            assert!(!output.stderr.contains("panicked"), "{what}");
+            work(&sandbox, &[]);
+            let waiting: Vec<String> = ["FAILED", "DEAD"]
+                .iter()
+                .flat_map(|status| runs(&sandbox, &["--status", status]))
+                .map(|run| text(&run, "id").to_owned())
+                .collect();
+            if !waiting.is_empty() {
+                let mut retry = vec!["retry"];
+                retry.extend(waiting.iter().map(String::as_str));
+                sandbox.rekindle(&retry).run().ok();
+                work(&sandbox, &[]);
+            }
+            assert_once(&sandbox, &what);
+        }
+    }
+    eprintln!("worker: {broken} breaks in all");
+}

@@ -1,0 +1,272 @@
+"""Whole sessions with the real agents against a stub model: what was said arrives in the event store exactly once.
+
+Called by scripts/clients-e2e.sh, which says how.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from agents import ALL
+from stub_model import StubModel
+
+NODE = "node@22"  # pi needs 22.19 or newer
+CAPTURED = ("memory/session.ended", "memory/session.compaction.pending")
+
+
+class Skipped(Exception):
+    pass
+
+
+class Failed(Exception):
+    pass
+
+
+class Programs:
+    """The agents from npm, each in a folder of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def install(self, package):
+        place = self.folder / package.replace("/", "+")
+        if not (place / "done").exists():
+            place.mkdir(parents=True, exist_ok=True)
+            command = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(place), package]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+            if done.returncode != 0:
+                last = (done.stderr.strip().splitlines() or ["npm failed"])[-1]
+                raise Skipped(f"{package} cannot be installed here ({last})")
+            (place / "done").touch()
+        return place / "node_modules" / ".bin"
+
+
+class Box:
+    """A home, a project and an environment that know nothing of the machine's owner."""
+
+    def __init__(self, root, programs, agent, rekindle):
+        self.root, self.agent, self.program_file = root, agent, rekindle
+        self.home, self.project, self.logs = root / "home", root / "project", root / "logs"
+        for folder in (self.home, self.project, self.logs):
+            folder.mkdir(parents=True)
+        self.bin = programs.install(agent.package)
+        node = programs.install(NODE)
+        self.env = {"HOME": str(self.home), "PATH": f"{node}:{self.bin}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
+                    "TERM": "dumb", "TMPDIR": str(root), "USER": "e2e"}
+
+    def write(self, name, text):
+        path = self.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def program(self, name):
+        return str(self.bin / name)
+
+    def rekindle(self, *args):
+        done = subprocess.run([str(self.program_file), *args], cwd=self.project, env=self.env, capture_output=True,
+                              text=True, timeout=120)
+        if done.returncode != 0:
+            raise Failed(f"rekindle {' '.join(args)} ended with {done.returncode}: {done.stderr.strip()}")
+        return done.stdout
+
+    def files(self):
+        return {name: (self.home / name).read_bytes() if (self.home / name).exists() else None for name in self.agent.files}
+
+    def hooks(self):
+        log = self.home / ".rekindle/state/logs/hooks.jsonl"
+        return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+    def events(self):
+        path = self.home / ".rekindle/state/rekindle.db"
+        if not path.exists():
+            return []
+        with sqlite3.connect(path) as db:
+            rows = db.execute("SELECT id, name, data FROM events ORDER BY id").fetchall()
+        return [{"id": row[0], "name": row[1], "data": json.loads(row[2])} for row in rows]
+
+    def runs(self):
+        return [json.loads(line) for line in self.rekindle("runs", "--json", "--hours", "24").splitlines() if line.strip()]
+
+    def left_behind(self):
+        """Processes that were started from here and are still there."""
+        mark, found = str(self.root).encode(), []
+        for entry in Path("/proc").iterdir() if Path("/proc").exists() else []:
+            try:
+                if entry.name.isdigit() and mark in (entry / "environ").read_bytes():
+                    found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+            except OSError:
+                pass
+        return found
+
+
+def facts(mark):
+    """Six things a person might tell an agent, each with a word that stands nowhere else."""
+    says = ["The billing service listens on port 7410 and its code name is {}.",
+            "We settled on Postgres 17 for the ledger, code name {}, because of its partitioning.",
+            "Deploys go out on Tuesdays after the review called {}, never on Fridays.",
+            "The flaky test in the importer turned out to be a time zone bug that we now call {}.",
+            "Our API keys rotate through the vault path named {} every ninety days.",
+            "The customer who needs the CSV export first is known as {} in our notes."]
+    words = [f"{mark}{letter}zq" for letter in "abcdef"]
+    return words, [text.format(word) for text, word in zip(says, words)]
+
+
+def check(box, words, expected_hooks):
+    """What the event store says now, and what it must not say."""
+    box.rekindle("-c", "capture.idle_minutes=0", "worker", "--once")
+    problems = []
+    heard = {line["hook"].split()[-1] for line in box.hooks()}
+    if missing := expected_hooks - heard:
+        problems.append(f"these hooks never ran: {', '.join(sorted(missing))}")
+    problems += [f"a hook failed: {line}" for line in box.hooks() if line["result"] not in ("success", "ignored")]
+    captured = [event for event in box.events() if event["name"] in CAPTURED]
+    said = "\n".join(event["data"]["messages"] for event in captured)
+    for word in words:
+        if (times := said.count(word)) != 1:
+            problems.append(f"`{word}` arrived {times} times")
+    runs = box.runs()
+    problems += [f"{run['function']} is {run['status']}: {run['error']}" for run in runs
+                 if run["status"] not in ("COMPLETED", "SKIPPED")]
+    for event in captured:
+        observed = [run for run in runs if run["event"] == event["id"] and run["function"] == "observe"]
+        if len(observed) != 1:
+            problems.append(f"{event['id']} was observed {len(observed)} times")
+    # Another look finds nothing new.
+    before = {event["id"] for event in captured}
+    box.rekindle("-c", "capture.idle_minutes=0", "worker", "--once")
+    after = {event["id"] for event in box.events() if event["name"] in CAPTURED}
+    if after != before:
+        problems.append("a second look captured something again")
+    if problems:
+        raise Failed("; ".join(problems))
+
+
+def ended(box, agent):
+    """A session of six prompts that ends as sessions should."""
+    words, prompts = facts("ended")
+    process = agent.open(box)
+    hold(process, agent, prompts)
+    process.end()
+    check(box, words, agent.hooks)
+
+
+def killed(box, agent):
+    """The same, but the agent is killed (-9) while the model is still thinking about one prompt more."""
+    words, prompts = facts("killed")
+    process = agent.open(box)
+    hold(process, agent, prompts)
+    agent.start(process, "And now think about it for a while. [[hang]]")
+    time.sleep(2)
+    process.kill()
+    check(box, words, agent.hooks - {"SessionEnd"})
+
+
+def resumed(box, agent):
+    """The same session again and again, one process for each prompt."""
+    words, prompts = facts("resumed")
+    agent.resumed(box, prompts)
+    check(box, words, agent.hooks)
+
+
+def unsaved(box, agent):
+    """A session that the agent itself keeps nothing of."""
+    words, prompts = facts("unsaved")
+    process = agent.open(box, "--no-session")
+    hold(process, agent, prompts)
+    process.end()
+    check(box, words, agent.hooks)
+
+
+def short(box, agent):
+    """One prompt is too little to learn from, but what should be remembered is."""
+    agent.resumed(box, ["Please remember that the staging password rotates on the day called shortzq. Thanks!"])
+    box.rekindle("-c", "capture.idle_minutes=0", "worker", "--once")
+    noted = [event for event in box.events() if event["name"] == "session/observation.noted"]
+    if [("shortzq" in event["data"]["text"]) for event in noted] != [True]:
+        raise Failed(f"{len(noted)} notes arrived: {[event['data'].get('text') for event in noted]}")
+    if any(event["name"] in CAPTURED for event in box.events()):
+        raise Failed("a session of one prompt was captured as a whole")
+
+
+def hold(process, agent, prompts):
+    try:
+        for text in prompts:
+            agent.prompt(process, text)
+    except BaseException:
+        process.kill()
+        raise
+
+
+def sessions_of(agent):
+    return [ended, killed, resumed, short] + ([unsaved] if agent.word == "pi" else [])
+
+
+def hold_one(session, agent, box, url):
+    agent.set_up(box, url)
+    before = box.files()
+    box.rekindle("install", agent.word, "--trust", "--yes")
+    installed = box.files()
+    try:
+        session(box, agent)
+        changed = [name for name, text in installed.items() if (box.home / name).read_bytes() != text]
+        box.rekindle("uninstall", agent.word, "--yes")
+        for name, text in before.items():
+            now = (box.home / name).read_bytes() if (box.home / name).exists() else None
+            # An agent may write into its own settings meanwhile; then only our lines have to be gone.
+            clean = now == text if name not in changed else b"rekindle" not in (now or b"")
+            if not clean:
+                raise Failed(f"{name} is not what it was before install")
+    finally:
+        deadline = time.monotonic() + 15
+        while (left := box.left_behind()) and time.monotonic() < deadline:
+            time.sleep(0.2)
+    if left:
+        raise Failed(f"left behind: {left}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rekindle", required=True, type=Path)
+    parser.add_argument("--programs", type=Path, help="keep the agents in this folder for the next time")
+    parser.add_argument("--keep", action="store_true", help="keep the homes of the sessions, to look at them")
+    parser.add_argument("--only", action="append", help="only these sessions, such as killed")
+    parser.add_argument("agents", nargs="*", default=[agent.word for agent in ALL])
+    given = parser.parse_args()
+    scratch = Path(tempfile.mkdtemp(prefix="rekindle-e2e-"))
+    programs = Programs(given.programs.resolve() if given.programs else scratch / "programs")
+    failures = skipped = passed = 0
+    try:
+        for agent in (agent for agent in ALL if agent.word in given.agents):
+            for session in (one for one in sessions_of(agent) if not given.only or one.__name__ in given.only):
+                name, began = f"{agent.word} {session.__name__}", time.monotonic()
+                try:
+                    with StubModel() as model:
+                        box = Box(scratch / name.replace(" ", "-"), programs, agent, given.rekindle.resolve())
+                        hold_one(session, agent, box, model.url)
+                    passed += 1
+                    print(f"ok       {name:16} {time.monotonic() - began:5.1f} s", flush=True)
+                except Skipped as reason:
+                    skipped += 1
+                    print(f"SKIPPED  {name:16} {reason}", flush=True)
+                except (Failed, RuntimeError, OSError, subprocess.SubprocessError) as problem:
+                    failures += 1
+                    print(f"FAILED   {name:16} {problem}", flush=True)
+    finally:
+        if given.keep:
+            print(f"kept     {scratch}")
+        else:
+            shutil.rmtree(scratch, ignore_errors=True)
+    print(f"{passed} passed, {failures} failed, {skipped} skipped")
+    required = os.environ.get("REKINDLE_E2E_REQUIRED")
+    sys.exit(1 if failures or (required and skipped) else 0)
+
+
+if __name__ == "__main__":
+    main()
