@@ -186,6 +186,11 @@ impl Places {
         self.state.join("rekindle.db")
     }
 
+    /// What was said in sessions, as far as it can be found again.
+    pub fn messages(&self) -> PathBuf {
+        self.state.join("messages")
+    }
+
     /// Session markers (EXE-13).
     pub fn sessions(&self) -> PathBuf {
         self.state.join("sessions")

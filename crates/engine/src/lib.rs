@@ -12,6 +12,7 @@
 //! - [`sessions`]: which sessions began and were not looked at yet
 //! - [`identity`]: who the agent is, and whether every agent reads the same files
 //! - [`transcripts`]: what agents wrote down about their sessions, read as messages
+//! - [`messages`]: what was said in sessions, kept and found again by its words
 //! - [`install`]: how agents come to call us
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
 
@@ -30,6 +31,7 @@ pub mod identity;
 pub mod index;
 pub mod install;
 pub mod map;
+pub mod messages;
 pub mod models;
 pub mod project;
 pub mod queue;

@@ -116,22 +116,39 @@ fn is_label(line: &str) -> bool {
 /// What of `text` may be kept: its first `most` characters, clean and without secrets, and a word on how much is
 /// missing.
 pub fn passage(text: &str, most: usize) -> Block {
+    let Excerpt { mut text, redacted, missing } = excerpt(text, most);
+    if missing > 0 {
+        text.push_str(&format!("\n[… {missing} more characters]"));
+    }
+    Block { text, redacted }
+}
+
+/// The beginning of a text, as it may be kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Excerpt {
+    /// Clean and without secrets.
+    pub text: String,
+    /// What was taken out of it.
+    pub redacted: Counts,
+    /// How many characters come after it.
+    pub missing: usize,
+}
+
+/// The first `most` characters of `text`, clean and without secrets; no secret is cut in two and thereby hidden.
+pub fn excerpt(text: &str, most: usize) -> Excerpt {
     let end = |limit: usize| text.char_indices().nth(limit).map(|(end, _)| end);
-    let Some(_) = end(most) else {
-        let admitted = text::admit(text);
-        return Block { text: admitted.text, redacted: admitted.redacted };
-    };
+    let whole = |text::Admitted { text, redacted }| Excerpt { text, redacted, missing: 0 };
+    if text.len() <= most || end(most).is_none() {
+        return whole(text::admit(text));
+    }
     let read = end(most + MARGIN).unwrap_or(text.len());
     let admitted = text::admit(&text[..read]);
     // Redacting shortens: what was read last may be half a secret, and is given up with the margin.
     let readable = admitted.text.chars().count();
     let kept = if read < text.len() { most.min(readable.saturating_sub(MARGIN / 2)) } else { most };
-    let Some((cut, _)) = admitted.text.char_indices().nth(kept) else {
-        return Block { text: admitted.text, redacted: admitted.redacted };
-    };
+    let Some((cut, _)) = admitted.text.char_indices().nth(kept) else { return whole(admitted) };
     let missing = text[read..].chars().count() + readable - kept;
-    let text = format!("{}\n[… {missing} more characters]", admitted.text[..cut].trim_end());
-    Block { text, redacted: admitted.redacted }
+    Excerpt { text: admitted.text[..cut].trim_end().to_owned(), redacted: admitted.redacted, missing }
 }
 
 #[cfg(test)]

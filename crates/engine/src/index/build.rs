@@ -34,6 +34,13 @@ impl Prepared {
     }
 }
 
+impl Prepared {
+    /// A document that is found by its words alone and never gets a vector.
+    pub fn by_words(document: Document) -> Self {
+        Self { document, windows: Vec::new(), fine: Vec::new() }
+    }
+}
+
 /// A unit whose documents are prepared.
 #[derive(Clone, Debug)]
 pub struct PreparedUnit {

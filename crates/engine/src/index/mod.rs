@@ -17,6 +17,11 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 
+/// The bytes of a segment whose documents are found by their words alone.
+pub(crate) fn words_segment(units: Vec<PreparedUnit>) -> Vec<u8> {
+    build::build(&Space { model: String::new(), dimension: 0 }, units)
+}
+
 pub use build::{Embedded, Prepared, PreparedUnit, Space};
 pub use embedding::Embedder;
 pub use format::Damage;

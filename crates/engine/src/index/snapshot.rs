@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use rekindle_core::id::ChangeId;
-use rekindle_core::recall::collection::{Columns, Postings};
+use rekindle_core::recall::collection::{Columns, Flags, Postings};
 use rekindle_core::recall::document::{Document, Stamp, Unit};
 use rekindle_core::recall::fuse::Close;
 use rekindle_core::recall::windows::Window;
@@ -88,6 +88,28 @@ impl Snapshot {
             }
         }
         Self { generation, delta_bytes, seen, torn, segments, first, replaced }
+    }
+
+    /// Segments none of whose units takes the place of another's.
+    pub(crate) fn of_distinct(segments: Vec<Segment>) -> Self {
+        let mut first = Vec::with_capacity(segments.len());
+        let mut total = 0;
+        for segment in &segments {
+            first.push(total);
+            total += segment.documents();
+        }
+        let replaced = vec![false; total as usize];
+        Self { generation: 0, delta_bytes: 0, seen: None, torn: false, segments, first, replaced }
+    }
+
+    /// What is known about each document in a few bits.
+    pub fn flags(&self) -> impl Iterator<Item = Flags> {
+        self.segments.iter().flat_map(|segment| segment.flags().take(segment.documents() as usize))
+    }
+
+    /// When each document was written, in seconds since 1970, or [`rekindle_core::recall::collection::NO_TIME`].
+    pub fn created(&self) -> impl Iterator<Item = i64> {
+        self.segments.iter().flat_map(|segment| segment.created().take(segment.documents() as usize))
     }
 
     /// Units that are in no index, without vectors.

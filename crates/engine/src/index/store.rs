@@ -62,7 +62,7 @@ pub enum Error {
 }
 
 impl Error {
-    pub(super) fn io(what: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
         move |error| match error.kind() {
             io::ErrorKind::TimedOut => Self::Busy,
             _ => Self::Io { what, path: path.to_owned(), error },

@@ -4,19 +4,22 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use rekindle_core::recall::abstain::Decision;
-use rekindle_core::recall::document::Document;
+use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::fuse::LOOKED_AT;
 use rekindle_core::recall::rank::Ranked;
-use rekindle_core::recall::select::{Selection, select};
+use rekindle_core::recall::select::{self, Hit, Selection, select};
 use rekindle_core::recall::windows::{self, Window};
 use rekindle_core::scope::ProjectId;
+use rekindle_core::text::normal::normalised;
 
 use super::search::{Found, Rules, search};
 use super::silence::judge;
 use super::upkeep;
 use super::usage::Usage;
 use crate::index::{Embedder, Error as IndexError, Index, PreparedUnit, Snapshot};
+use crate::messages::Messages;
+use crate::messages::find::{self, Wanted};
 use crate::sources;
 use crate::vault::Vault;
 
@@ -42,6 +45,8 @@ pub struct Request<'a> {
     pub anyway: bool,
     /// Names of documents that the session has already.
     pub held: &'a HashSet<String>,
+    /// What was said in sessions, for what the notes leave open; `None`: only the notes.
+    pub messages: Option<&'a Messages>,
 }
 
 /// Why an answer may miss something. The answer holds all the same.
@@ -87,6 +92,8 @@ pub struct Answer {
     pub decision: Option<Decision>,
     /// Whether nothing is shown although something was found (B-06).
     pub abstained: bool,
+    /// How many of the hits are raw messages: the last ones.
+    pub messages: usize,
     /// What the answer may miss.
     pub degraded: Vec<Degraded>,
     /// How many documents could be seen.
@@ -170,22 +177,68 @@ pub fn ask(
     if abstained {
         selection.silence();
     }
-    let shown = selection
-        .hits
+    let notes = selection.hits.len();
+    let said = said(embedder, request, &selection);
+    let abstained = abstained && said.is_empty();
+    selection.hits.extend(said);
+    let shown = selection.hits[..notes]
         .iter()
         .map(|hit| shown(&snapshot, &found, &hit.ranked, &hit.document, refreshed.contains(&hit.document.id)))
+        .chain(selection.hits[notes..].iter().map(|hit| Shown {
+            text: hit.document.text.clone(),
+            lines: hit.document.lines,
+            refreshed: false,
+        }))
         .collect();
+    let messages = selection.hits.len() - notes;
     Ok(Answer {
         selection,
         shown,
         decision,
         abstained,
+        messages,
         degraded,
         documents: found.columns.visible.iter().filter(|visible| **visible).count(),
         embedding: found.embedding,
         searching: found.searching,
     })
 }
+
+/// What was said in sessions, where the notes leave room: below every note that is shown. Nothing that goes wrong here
+/// keeps anybody from the notes.
+fn said(embedder: Option<Embedder<'_>>, request: &Request<'_>, selection: &Selection) -> Vec<Hit> {
+    let room = request.k.min(select::MOST).saturating_sub(selection.hits.len());
+    let (Some(messages), Some(wanted)) = (request.messages, Wanted::by(request.filters)) else {
+        return Vec::new();
+    };
+    // Whoever asks for messages gets them; nobody else gets more than a few.
+    let asked = request.filters.sources.contains(&Source::Message);
+    let most = if asked { room } else { room.min(MOST_SAID) };
+    let Some(snapshot) = (most > 0).then(|| messages.open().ok().flatten()).flatten() else {
+        return Vec::new();
+    };
+    let found =
+        find::find(&snapshot, embedder, request.prompt, request.rewritten, &request.rules, &wanted, most);
+    let known: HashSet<String> = selection.hits.iter().map(|hit| normalised(&hit.document.text)).collect();
+    let lowest = selection.hits.iter().map(|hit| hit.ranked.score).fold(f32::INFINITY, f32::min);
+    let unsaid = found.into_iter().filter(|found| {
+        !request.held.contains(&found.document.id) && !known.contains(&normalised(&found.document.text))
+    });
+    unsaid
+        .map(|find::Found { document, mut ranked, .. }| {
+            // Raw words weigh less than what was distilled from them, whatever they say.
+            ranked.score = (ranked.score * SAID).min(lowest * BELOW);
+            Hit { document, ranked, doubts: Vec::new() }
+        })
+        .collect()
+}
+
+/// So many raw messages are shown beside the notes.
+const MOST_SAID: usize = 3;
+/// What the score of a raw message is worth.
+const SAID: f32 = 0.5;
+/// Where it stands below the last of the notes.
+const BELOW: f32 = 0.99;
 
 /// The index as it is, or the notes themselves where there is none.
 fn open(

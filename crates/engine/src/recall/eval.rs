@@ -236,6 +236,7 @@ pub fn measure(
             k: asking.k.min(MOST),
             anyway: true,
             held: &HashSet::new(),
+            messages: None,
         };
         let start = Instant::now();
         let answer = ask(asking.vault, asking.index, asking.embedder, asking.usage, &request)?;

@@ -1,5 +1,6 @@
 //! The transcripts of other programs: found, and read as messages (FND-06). Nothing here writes.
 
+mod branch;
 mod document;
 mod error;
 mod find;
@@ -9,13 +10,13 @@ mod skeleton;
 mod tests;
 
 use std::fs::File;
-use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufReader};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::agent::Agent;
 use rekindle_core::session::Message;
-use rekindle_core::session::host::{self, Seen, Transcript, codex};
+use rekindle_core::session::host::{self, Transcript, codex};
 use rekindle_core::time::Timestamp;
 
 use lines::{Line, Place};
@@ -145,9 +146,6 @@ pub fn head(agent: Agent, path: &Path) -> Result<Head, Error> {
 const MAX_PARTS: usize = 256;
 /// The first lines are within this.
 const HEAD_BYTES: u64 = 1024 * 1024;
-/// Missing entries are bridged one by one up to here; a file with more is damaged all over, and all of it counts.
-const MAX_GAPS: usize = 8;
-
 /// Adds what a host keeps beside its transcripts. Gemini CLI: the folder, where the transcript has only a hash of it.
 fn complete(agent: Agent, path: &Path, head: &mut Head) {
     if agent == Agent::Gemini && head.cwd.is_none() {
@@ -168,90 +166,6 @@ fn open(path: &Path) -> Result<(File, u64), Error> {
         return Err(unreadable(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")));
     }
     Ok((file, data.len()))
-}
-
-/// The lines that are not on the current branch, in order.
-fn left(agent: Agent, file: &mut File, end: u64) -> io::Result<Vec<Place>> {
-    let mut branch = host::branch(agent);
-    let mut left = Left::default();
-    let mut until = end;
-    for gaps in 0.. {
-        let mut names = file.try_clone()?;
-        let mut problem = None;
-        lines::backwards(file, until, MAX_LINE, lines::BLOCK, &mut |place, line| {
-            let seen = match line {
-                Line::Whole(line) | Line::Last(line) => branch.see(place.0, line),
-                Line::Oversized => match names.seek(SeekFrom::Start(place.0)) {
-                    Ok(_) => {
-                        let whole = BufReader::new((&mut names).take(place.1 - place.0));
-                        branch.see(place.0, &skeleton::of(whole))
-                    }
-                    Err(error) => {
-                        problem = Some(error);
-                        Seen::Kept
-                    }
-                },
-            };
-            left.note(place, seen);
-        })?;
-        if let Some(problem) = problem {
-            return Err(problem);
-        }
-        let Some(gap) = branch.gap().filter(|gap| *gap > 0 && *gap < until) else { break };
-        left.forget_before(gap);
-        branch.mend(gaps >= MAX_GAPS);
-        until = gap;
-    }
-    Ok(left.places())
-}
-
-/// Lines that are left out, collected from the last to the first.
-#[derive(Default)]
-struct Left {
-    places: Vec<Place>,
-}
-
-impl Left {
-    /// Lines that may still turn out to be kept are this near.
-    const NEAR: usize = 2048;
-
-    fn note(&mut self, place: Place, seen: Seen) {
-        match seen {
-            Seen::Kept => {}
-            Seen::Left => {
-                self.places.push(place);
-                // Far behind nothing changes any more, and neighbours become one.
-                if self.places.len() >= 2 * Self::NEAR {
-                    let near = self.places.split_off(self.places.len() - Self::NEAR);
-                    self.places = joined(std::mem::take(&mut self.places));
-                    self.places.extend(near);
-                }
-            }
-            Seen::KeptWith(others) => self.places.retain(|(at, _)| !others.contains(at)),
-        }
-    }
-
-    fn forget_before(&mut self, at: u64) {
-        self.places.retain(|(start, _)| *start >= at);
-    }
-
-    fn places(self) -> Vec<Place> {
-        let mut places = joined(self.places);
-        places.reverse();
-        places
-    }
-}
-
-/// Neighbours as one, in the same falling order.
-fn joined(places: Vec<Place>) -> Vec<Place> {
-    let mut joined: Vec<Place> = Vec::new();
-    for place in places {
-        match joined.last_mut() {
-            Some(last) if last.0 == place.1 => last.0 = place.0,
-            _ => joined.push(place),
-        }
-    }
-    joined
 }
 
 /// A transcript while it is read.
@@ -305,7 +219,7 @@ impl Reading {
             return Ok(());
         }
         let end = upto.unwrap_or(len).min(len);
-        let left = left(agent, &mut file, end).map_err(unreadable)?;
+        let left = branch::left(agent, &mut file, end).map_err(unreadable)?;
         let came = lines::forwards(&mut file, end, MAX_LINE, &left, &mut |place, line| pass(place, &line));
         let came = came.map_err(unreadable)?;
         self.read.bytes = self.torn.unwrap_or(came);

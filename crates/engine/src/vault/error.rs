@@ -17,6 +17,9 @@ pub enum Error {
     /// The index would not let go of something.
     #[error(transparent)]
     Index(crate::index::Error),
+    /// What was said in sessions would not let go of something.
+    #[error(transparent)]
+    Messages(crate::messages::Error),
     /// The system refused something.
     #[error("could not {doing} {}: {source}", .path.display())]
     Io {
@@ -166,6 +169,9 @@ impl Error {
             Self::Missing(_) => "run `rekindle init`, or point `vault.notes` at your notes".into(),
             Self::Index(_) => {
                 "delete the index folder in the state folder and try again; it is made anew".into()
+            }
+            Self::Messages(_) => {
+                "check who may write to the messages folder in the state folder, then try again".into()
             }
             Self::NotAFolder(_) => "move it away, or point `vault.notes` somewhere else".into(),
             Self::Io { source, .. } => match source.kind() {

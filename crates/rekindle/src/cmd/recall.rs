@@ -16,6 +16,7 @@ use rekindle_core::time::{Timestamp, iso};
 use rekindle_core::vault::layout::Group;
 use rekindle_core::vault::priority::Priority;
 use rekindle_engine::index::Embedder;
+use rekindle_engine::messages::Messages;
 use rekindle_engine::recall::ask::{Answer, Request, Shown, ask};
 use rekindle_engine::recall::log::Log;
 use rekindle_engine::recall::search::Rules;
@@ -32,7 +33,8 @@ use crate::output::{Printer, Style};
 #[derive(Args)]
 #[command(after_help = "\
 Memories of the project you are in and those that hold everywhere are found; another project's stay there unless
---project names it. What nobody has reviewed yet is found as well, ranks lower and says so.
+--project names it. What nobody has reviewed yet is found as well, ranks lower and says so. Where the notes leave room,
+what was said in sessions (`rekindle backfill`) comes last: `--source message` shows only that.
 
 Examples:
   rekindle recall 'which port does the staging database use?'
@@ -53,7 +55,7 @@ pub(crate) struct Recall {
     /// Only this sort (fix, preference, …); may be given several times
     #[arg(long)]
     kind: Vec<String>,
-    /// Only from here: entry, skill, memory, observation, proposal, idea, daily, note
+    /// Only from here: entry, skill, memory, observation, proposal, idea, daily, note, message
     #[arg(long, value_parser = source)]
     source: Vec<Source>,
     /// Only with this tag; several must all be there
@@ -107,7 +109,7 @@ fn priority(text: &str) -> Result<Priority, String> {
 fn source(text: &str) -> Result<Source, String> {
     let found = Source::ALL.into_iter().find(|source| source.word() == text);
     found.ok_or_else(|| {
-        "a source is entry, skill, memory, observation, proposal, idea, daily or note".to_owned()
+        "a source is entry, skill, memory, observation, proposal, idea, daily, note or message".to_owned()
     })
 }
 
@@ -149,6 +151,7 @@ impl Recall {
         let named = self.project.clone().filter(|project| project != "all");
         let project = named.or(here);
         let rewrite = context.rewrite(&query);
+        let messages = Messages::of(&context.places);
         let request = Request {
             prompt: &query,
             rewritten: rewrite.rewritten(),
@@ -166,6 +169,7 @@ impl Recall {
             k,
             anyway: self.anyway,
             held: &HashSet::new(),
+            messages: Some(&messages),
         };
         let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
         let answer = ask(&vault, &index, embedder, &usage, &request)?;

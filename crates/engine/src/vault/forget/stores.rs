@@ -13,6 +13,7 @@ use super::Going;
 use super::database::Database;
 use crate::disk::{self, Content, TEMPORARY};
 use crate::index::Index;
+use crate::messages::Messages;
 use crate::vault::scan::all_files;
 use crate::vault::{Error, MAX_NOTE_BYTES, Vault, journal};
 
@@ -35,6 +36,7 @@ pub(super) fn all(vault: &Vault) -> Vec<Box<dyn Store + '_>> {
         Box::new(JsonFolder { name: "logs", folder: vault.places.logs() }),
         Box::new(JsonFolder { name: "sessions", folder: vault.places.sessions() }),
         Box::new(Database { path: vault.places.database() }),
+        Box::new(Said { messages: Messages::of(&vault.places) }),
         Box::new(Recallable { vault, index: Index::at(vault.places.index()) }),
     ]
 }
@@ -121,6 +123,25 @@ impl Store for Journal {
 
     fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
         holding(vec![self.path.clone()], target)
+    }
+}
+
+/// What was said in sessions, and the index over it.
+struct Said {
+    messages: Messages,
+}
+
+impl Store for Said {
+    fn name(&self) -> &'static str {
+        "messages"
+    }
+
+    fn erase(&self, _going: &Going, target: &Target) -> Result<usize, Error> {
+        self.messages.erase(target).map_err(Error::Messages)
+    }
+
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        self.messages.holds(target).map_err(Error::Messages)
     }
 }
 

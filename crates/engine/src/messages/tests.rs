@@ -1,0 +1,445 @@
+#![expect(clippy::disallowed_methods, reason = "the test plays the agents, the person and the crash")]
+
+use std::ops::ControlFlow;
+use std::os::unix::fs::PermissionsExt as _;
+
+use proptest::prelude::*;
+use rekindle_core::agent::Agent;
+use rekindle_core::config::Decay;
+use rekindle_core::project::KnownProjects;
+use rekindle_core::provenance::Origin;
+use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::fuse::Method;
+use rekindle_core::scope::ProjectId;
+use rekindle_core::session::Role;
+use rekindle_core::time;
+use rekindle_core::vault::erase::Target;
+use rekindle_core::vault::tombstone::Tombstone;
+
+use super::archive::Kept;
+use super::backfill::{Backfill, Extent, Report};
+use super::find::{Wanted, find};
+use super::*;
+use crate::recall::search::Rules;
+
+const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
+
+fn session(id: &str) -> Session {
+    Session { agent: Agent::Claude, id: id.to_owned(), cwd: Some("/home/dev".to_owned()), project: None }
+}
+
+fn message(id: &str, role: Role, text: &str) -> Message {
+    Message {
+        id: id.to_owned(),
+        at: time::parse("2026-11-15T09:00:00Z"),
+        role,
+        text: text.to_owned(),
+        calls: Vec::new(),
+        outcome: None,
+    }
+}
+
+fn empty() -> (tempfile::TempDir, Messages) {
+    let folder = tempfile::tempdir().unwrap();
+    let messages = Messages::at(folder.path().join("messages"));
+    (folder, messages)
+}
+
+fn add(messages: &Messages, of: &Session, said: &[Message]) -> u64 {
+    messages.append(of, said, &Graveyard::default()).unwrap().messages
+}
+
+fn rules(project: Option<&str>) -> Rules<'_> {
+    Rules {
+        method: Method::Measured,
+        decay: Decay::Bounded,
+        include_inbox: false,
+        project,
+        all_projects: false,
+        inactive: false,
+        until: None,
+        now: 1_794_734_000,
+    }
+}
+
+fn found(messages: &Messages, prompt: &str, wanted: &Wanted) -> Vec<String> {
+    found_in(messages, prompt, wanted, None)
+}
+
+fn found_in(messages: &Messages, prompt: &str, wanted: &Wanted, project: Option<&str>) -> Vec<String> {
+    let Some(snapshot) = messages.open().unwrap() else { return Vec::new() };
+    let found = find(&snapshot, None, prompt, None, &rules(project), wanted, 5);
+    found.into_iter().map(|found| found.document.id.rsplit('#').next().unwrap().to_owned()).collect()
+}
+
+fn any() -> Wanted {
+    Wanted::default()
+}
+
+#[test]
+fn b_14_what_was_said_is_found_by_its_words() {
+    let (_folder, messages) = empty();
+    assert_eq!(found(&messages, "staging database", &any()), Vec::<String>::new());
+    let said = [
+        message("1", Role::User, "The staging database listens on port 5433."),
+        message("2", Role::Assistant, "Noted, the lighthouse list is sorted by range."),
+        message("3", Role::Tool, "staging database: connection refused"),
+    ];
+    assert_eq!(add(&messages, &session("s"), &said), 3);
+    let hits = found(&messages, "which port has the staging database", &any());
+    assert_eq!(hits.first().map(String::as_str), Some("1"));
+    let mine = Wanted { origins: vec![Origin::User], ..any() };
+    assert_eq!(found(&messages, "staging database", &mine), ["1"]);
+    let tools = Wanted { origins: vec![Origin::Tool], ..any() };
+    assert_eq!(found(&messages, "staging database", &tools), ["3"]);
+    let elsewhere = Wanted { except: Some("s".to_owned()), ..any() };
+    assert_eq!(found(&messages, "staging database", &elsewhere), Vec::<String>::new());
+    let later = Wanted { since: time::parse("2026-11-16"), ..any() };
+    assert_eq!(found(&messages, "staging database", &later), Vec::<String>::new());
+}
+
+#[test]
+fn b_06_a_message_that_does_not_cover_the_prompt_is_not_shown() {
+    let (_folder, messages) = empty();
+    add(&messages, &session("s"), &[message("1", Role::User, "The staging database listens on port 5433.")]);
+    assert_eq!(
+        found(&messages, "how do lighthouses signal ferries in fog at the staging pier", &any()),
+        Vec::<String>::new()
+    );
+    assert_eq!(found(&messages, "the of and", &any()), Vec::<String>::new());
+}
+
+#[test]
+fn b_01_a_message_is_unreviewed_and_says_whose_it_is() {
+    let (_folder, messages) = empty();
+    add(&messages, &session("s"), &[message("1", Role::User, "The staging database listens on port 5433.")]);
+    let snapshot = messages.open().unwrap().unwrap();
+    let document = snapshot.document(0).unwrap();
+    assert_eq!((document.reviewed, document.origin, document.kind.as_str()), (false, Origin::User, KIND));
+    assert_eq!((document.path.as_str(), document.lines), ("messages/claude/s.jsonl", Some((1, 1))));
+    assert_eq!(snapshot.size().windows, 0, "nothing waits for a vector");
+}
+
+#[test]
+fn b_05_what_was_said_in_a_project_stays_there() {
+    let (_folder, messages) = empty();
+    let there = Session { project: Some(ProjectId::new("github.com/acme/widgets")), ..session("s") };
+    add(&messages, &there, &[message("1", Role::User, "The staging database listens on port 5433.")]);
+    assert_eq!(found_in(&messages, "staging database", &any(), None), Vec::<String>::new());
+    assert_eq!(
+        found_in(&messages, "staging database", &any(), Some("github.com/acme/other")),
+        Vec::<String>::new()
+    );
+    assert_eq!(found_in(&messages, "staging database", &any(), Some("github.com/acme/widgets")), ["1"]);
+}
+
+#[test]
+fn b_03_no_secret_lands_and_the_files_are_the_owners() {
+    let (_folder, messages) = empty();
+    let said = message("1", Role::User, &format!("push with {TOKEN} please"));
+    let added = messages.append(&session("s"), &[said], &Graveyard::default()).unwrap();
+    assert_eq!(added.redacted.to_string(), "1 github-token");
+    let mut folders = vec![messages.folder().to_owned()];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let mode = path.metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o077, 0, "{}", path.display());
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files += 1;
+                assert!(!String::from_utf8_lossy(&std::fs::read(&path).unwrap()).contains("ghp_"));
+            }
+        }
+    }
+    assert!(files >= 3);
+}
+
+#[test]
+fn b_14_the_same_again_changes_nothing() {
+    let (_folder, messages) = empty();
+    let first = [message("1", Role::User, "one harbour"), message("2", Role::Assistant, "two harbours")];
+    assert_eq!(add(&messages, &session("s"), &first), 2);
+    let file = messages.folder().join("claude/s.jsonl");
+    let before = std::fs::read(&file).unwrap();
+    assert_eq!(add(&messages, &session("s"), &first), 0);
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+    let more = [first[1].clone(), message("3", Role::User, "three harbours")];
+    assert_eq!(add(&messages, &session("s"), &more), 1);
+    assert_eq!(messages.open().unwrap().unwrap().len(), 3);
+    // An id of another session is another message.
+    assert_eq!(add(&messages, &session("t"), &first), 2);
+}
+
+#[test]
+fn a_line_that_a_crash_cut_off_comes_again() {
+    let (_folder, messages) = empty();
+    let said = [message("1", Role::User, "one harbour"), message("2", Role::User, "two harbours")];
+    add(&messages, &session("s"), &said);
+    let file = messages.folder().join("claude/s.jsonl");
+    let bytes = std::fs::read(&file).unwrap();
+    for cut in [1, 10, 40] {
+        std::fs::write(&file, &bytes[..bytes.len() - cut]).unwrap();
+        assert_eq!(messages.update(&mut |_, _| {}).unwrap().messages, 1, "a torn line is not found");
+        assert_eq!(add(&messages, &session("s"), &said), 1);
+        assert_eq!(std::fs::read(&file).unwrap(), bytes);
+        assert_eq!(messages.open().unwrap().unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn the_index_is_made_again_from_the_archive() {
+    let (_folder, messages) = empty();
+    for n in 0..30 {
+        let said = message("1", Role::User, &format!("harbour number {n}"));
+        add(&messages, &session(&format!("s{n}")), &[said]);
+    }
+    let hits = found(&messages, "harbour number", &any());
+    let index = messages.folder().join("index");
+    let segments = || {
+        std::fs::read_dir(&index)
+            .unwrap()
+            .filter(|e| e.as_ref().unwrap().path().extension().is_some_and(|x| x == "seg"))
+            .count()
+    };
+    assert!(segments() <= 9, "{} small segments were left", segments());
+    // Lost, damaged, or of another version: the next update makes it again.
+    std::fs::remove_dir_all(&index).unwrap();
+    assert!(messages.open().unwrap().is_none());
+    assert_eq!(messages.update(&mut |_, _| {}).unwrap().messages, 30);
+    assert_eq!(found(&messages, "harbour number", &any()), hits);
+    std::fs::write(index.join("CURRENT"), "{\"format\":9,\"segments\":[]}").unwrap();
+    assert!(messages.open().is_err());
+    assert_eq!(messages.update(&mut |_, _| {}).unwrap().messages, 30);
+    for file in std::fs::read_dir(&index).unwrap().map(|e| e.unwrap().path()) {
+        if file.extension().is_some_and(|x| x == "seg") {
+            let mut bytes = std::fs::read(&file).unwrap();
+            let middle = bytes.len() / 2;
+            bytes.truncate(middle);
+            std::fs::write(&file, bytes).unwrap();
+        }
+    }
+    assert!(messages.open().is_err());
+    assert_eq!(messages.update(&mut |_, _| {}).unwrap().messages, 30);
+    assert_eq!(found(&messages, "harbour number", &any()), hits);
+    assert_eq!(messages.rebuild(&mut |_, _| {}).unwrap().messages, 30);
+    assert_eq!(segments(), 1);
+    // A session whose file is gone is not found any more.
+    std::fs::remove_file(messages.folder().join("claude/s7.jsonl")).unwrap();
+    assert_eq!(messages.update(&mut |_, _| {}).unwrap().messages, 29);
+}
+
+#[test]
+fn b_08_what_is_forgotten_leaves_the_archive_and_the_index_and_stays_away() {
+    let (_folder, messages) = empty();
+    let secret = "The merger with Atlantis Shipping is planned for the spring.";
+    let said = [
+        message("1", Role::User, "The staging database listens on port 5433."),
+        message("2", Role::User, secret),
+        message("3", Role::Assistant, &format!("Understood:\n\n- {secret}\n\nAnything else?")),
+    ];
+    add(&messages, &session("s"), &said);
+    let size = messages.folder().join("claude/s.jsonl").metadata().unwrap().len();
+    let target = Target::new(&[secret]);
+    assert_eq!(messages.holds(&target).unwrap().len(), 2);
+    assert_eq!(messages.erase(&target).unwrap(), 2);
+    assert_eq!(messages.holds(&target).unwrap(), Vec::<PathBuf>::new());
+    assert_eq!(found(&messages, "Atlantis Shipping merger", &any()), Vec::<String>::new());
+    assert_eq!(found(&messages, "staging database port", &any()), ["1"]);
+    let raw = std::fs::read_to_string(messages.folder().join("claude/s.jsonl")).unwrap();
+    assert!(!raw.contains("Atlantis") && raw.contains("Anything else?"));
+    assert_eq!(raw.len() as u64, size, "what stands behind it has not moved");
+    // Neither the same session nor another brings it back.
+    assert_eq!(add(&messages, &session("s"), &said), 0);
+    let stone = Tombstone::new(time::parse("2026-11-15").unwrap(), "salt", secret, None, Vec::new());
+    let forgotten = Graveyard::parse(&stone.render());
+    let added = messages.append(&session("t"), &said, &forgotten).unwrap();
+    assert_eq!(added.messages, 2);
+    assert_eq!(found(&messages, "Atlantis Shipping merger", &any()), Vec::<String>::new());
+}
+
+#[test]
+fn long_messages_are_cut_and_odd_session_names_are_no_paths() {
+    let (folder, messages) = empty();
+    let odd = Session { id: "../../escape/\u{202e}x".to_owned(), ..session("s") };
+    let long = message("1", Role::Tool, &"harbour ".repeat(10_000));
+    add(&messages, &odd, &[long, message("2", Role::User, "  "), message("3", Role::Assistant, "")]);
+    assert!(!folder.path().join("escape").exists());
+    let stored = archive::sessions(messages.folder());
+    assert_eq!(stored.len(), 1);
+    let text = std::fs::read_to_string(&stored[0].path).unwrap();
+    let kept: Vec<Kept> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(kept.len(), 1);
+    assert!(kept[0].text.chars().count() <= archive::MAX_TOOL);
+}
+
+#[test]
+fn filters_that_no_message_can_pass_leave_none() {
+    assert!(Wanted::by(&Filters::default()).is_some());
+    for filters in [
+        Filters { groups: vec!["x".to_owned()], ..Filters::default() },
+        Filters { tags: vec!["x".to_owned()], ..Filters::default() },
+        Filters { reviewed: Some(true), ..Filters::default() },
+        Filters { kinds: vec!["fix".to_owned()], ..Filters::default() },
+    ] {
+        assert_eq!(Wanted::by(&filters), None, "{filters:?}");
+    }
+}
+
+/// A backfill of the recorded sessions.
+fn backfill(home: &Path, messages: &Messages, extent: &Extent) -> (backfill::Plan, Report) {
+    let (projects, forgotten) = (KnownProjects::default(), Graveyard::default());
+    let backfill =
+        Backfill { messages, home, state: Path::new("/nowhere"), projects: &projects, forgotten: &forgotten };
+    let plan = backfill.plan(extent).unwrap();
+    let report = backfill.run(&plan, &|_, _| true).unwrap();
+    messages.update(&mut |_, _| {}).unwrap();
+    (plan, report)
+}
+
+fn everything() -> Extent {
+    Extent { agents: Agent::ALL.to_vec(), since: None }
+}
+
+#[test]
+fn b_14_every_recorded_session_of_every_agent_comes_in_once() {
+    let (folder, messages) = empty();
+    let home = folder.path().join("home");
+    rekindle_testkit::transcripts::copy_into(&home).unwrap();
+    let (plan, first) = backfill(&home, &messages, &everything());
+    assert_eq!(plan.candidates.len(), 12);
+    assert_eq!((first.sessions, first.problems.len(), first.unknown.len(), first.stopped), (12, 0, 0, false));
+    assert!(first.added > 100 && first.messages >= first.added, "{first:?}");
+    let hits =
+        found_in(&messages, "heights are in metres", &Wanted { origins: vec![Origin::User], ..any() }, None);
+    assert_eq!(hits, Vec::<String>::new(), "the folder is gone, so only whoever asks for all sees it");
+    let snapshot = messages.open().unwrap().unwrap();
+    let all = Rules { all_projects: true, ..rules(None) };
+    let hits = find(&snapshot, None, "heights are in metres", None, &all, &any(), 5);
+    assert!(!hits.is_empty());
+    assert!(hits[0].document.project.as_ref().unwrap().as_str().starts_with("gone/project-"));
+    // Again: nothing is read, nothing added.
+    let (plan, again) = backfill(&home, &messages, &everything());
+    assert_eq!((plan.candidates.len(), plan.done, again.added), (0, 12, 0));
+    // One grew: it is read again, and only what is new is added.
+    let grown = home.join(".pi/agent/sessions/--home-dev-project--/2026-11-15T09-19-17-199Z_01a1de80-face-7155-bcfa-02823f728a10.jsonl");
+    let mut text = std::fs::read_to_string(&grown).unwrap();
+    text.push_str("{\"type\":\"message\",\"id\":\"aaaa\",\"parentId\":\"1b7ed698\",\"timestamp\":\"2026-11-15T09:30:00Z\",\"message\":{\"role\":\"user\",\"content\":\"And the buoys?\"}}\n");
+    std::fs::write(&grown, text).unwrap();
+    let (plan, more) = backfill(&home, &messages, &everything());
+    assert_eq!((plan.candidates.len(), more.added), (1, 1));
+}
+
+#[test]
+fn b_14_what_was_captured_live_is_not_added_again() {
+    let (folder, messages) = empty();
+    let home = folder.path().join("home");
+    rekindle_testkit::transcripts::copy_into(&home).unwrap();
+    // The capture of one session, as it happens while it runs.
+    let path = home.join(".claude/projects/-home-dev-project/8b71cdf4-436a-42dd-bba1-3d0f13ec8a27.jsonl");
+    let mut live = Vec::new();
+    let read = crate::transcripts::read(Agent::Claude, &path, None, &mut |message| {
+        live.push(message);
+        ControlFlow::Continue(())
+    });
+    let of = Session { id: read.unwrap().head.session.unwrap(), ..session("") };
+    let kept = add(&messages, &of, &live);
+    assert!(kept > 5);
+    let extent = Extent { agents: vec![Agent::Claude], since: None };
+    let (_, report) = backfill(&home, &messages, &extent);
+    let lines = |name: &str| {
+        std::fs::read_to_string(messages.folder().join("claude").join(name)).unwrap().lines().count()
+    };
+    assert_eq!(lines("8b71cdf4-436a-42dd-bba1-3d0f13ec8a27.jsonl") as u64, kept);
+    assert!(report.added < report.messages);
+}
+
+#[test]
+fn fnd_06_a_format_that_is_not_known_is_told_once() {
+    let (folder, messages) = empty();
+    let home = folder.path().join("home");
+    let strange = home.join(".claude/projects/p/x.jsonl");
+    std::fs::create_dir_all(strange.parent().unwrap()).unwrap();
+    std::fs::write(&strange, "{\"v\":9}\n{\"v\":9}\n").unwrap();
+    let (_, report) = backfill(&home, &messages, &everything());
+    assert_eq!(report.unknown.len(), 1);
+    assert!(report.unknown[0].seen.contains("line 1"), "{:?}", report.unknown);
+    let (plan, report) = backfill(&home, &messages, &everything());
+    assert_eq!((report.unknown.len(), plan.unknown_before), (0, 1));
+}
+
+#[test]
+fn dis_01_a_run_that_is_stopped_goes_on_where_it_was() {
+    let (folder, messages) = empty();
+    let home = folder.path().join("home");
+    rekindle_testkit::transcripts::copy_into(&home).unwrap();
+    let (projects, forgotten) = (KnownProjects::default(), Graveyard::default());
+    let state = folder.path().join("state");
+    let backfill = Backfill {
+        messages: &messages,
+        home: &home,
+        state: &state,
+        projects: &projects,
+        forgotten: &forgotten,
+    };
+    let mut added = 0;
+    for _ in 0..40 {
+        let plan = backfill.plan(&everything()).unwrap();
+        if plan.candidates.is_empty() {
+            break;
+        }
+        let told = std::sync::atomic::AtomicUsize::new(0);
+        let report =
+            backfill.run(&plan, &|_, _| told.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < 2).unwrap();
+        added += report.added;
+    }
+    assert_eq!(backfill.plan(&everything()).unwrap().candidates.len(), 0);
+    messages.update(&mut |_, _| {}).unwrap();
+    assert_eq!(u64::from(messages.open().unwrap().unwrap().len()), added);
+    // Since tomorrow nothing was written.
+    let extent = Extent { since: time::parse("2099-01-01"), ..everything() };
+    assert_eq!(backfill.plan(&extent).unwrap().done, 0);
+}
+
+#[test]
+fn b_04_our_own_model_calls_are_left_out() {
+    let (folder, messages) = empty();
+    let home = folder.path().join("home");
+    rekindle_testkit::transcripts::copy_into(&home).unwrap();
+    let (projects, forgotten) = (KnownProjects::default(), Graveyard::default());
+    let state = Path::new("/home/dev/project");
+    let backfill =
+        Backfill { messages: &messages, home: &home, state, projects: &projects, forgotten: &forgotten };
+    let plan = backfill.plan(&everything()).unwrap();
+    assert_eq!((plan.candidates.len(), plan.subagents), (0, 12));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// However messages come, in whatever pieces and how often, each is there once and can be found.
+    #[test]
+    fn b_14_every_message_is_kept_once(
+        pieces in proptest::collection::vec((0_usize..4, proptest::collection::vec(0_u32..40, 0..12)), 1..12),
+    ) {
+        let (_folder, messages) = empty();
+        let mut known = std::collections::BTreeSet::new();
+        for (of, ids) in &pieces {
+            let said: Vec<Message> = ids
+                .iter()
+                .map(|id| message(&id.to_string(), Role::User, &format!("harbour number x{id}y of {of}")))
+                .collect();
+            let before = known.len();
+            known.extend(ids.iter().map(|id| (*of, *id)));
+            prop_assert_eq!(add(&messages, &session(&format!("s{of}")), &said), (known.len() - before) as u64);
+        }
+        let snapshot = messages.open().unwrap();
+        prop_assert_eq!(snapshot.map_or(0, |snapshot| snapshot.len() as usize), known.len());
+        for (of, id) in known.iter().take(3) {
+            let hits = found(&messages, &format!("x{id}y"), &any());
+            prop_assert!(hits.contains(&id.to_string()), "{of} {id} {hits:?}");
+        }
+    }
+}
