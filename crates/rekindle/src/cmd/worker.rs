@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use rekindle_engine::background;
+use rekindle_engine::messages::Messages;
 use rekindle_engine::spool::Spool;
 use rekindle_engine::stages::REGISTRY;
 use rekindle_engine::worker::{self, Did, LIFETIME, Post};
@@ -71,8 +72,12 @@ impl Worker {
                 false => worker::drain(&post, &world, &REGISTRY)?,
             };
             did = did.and(done);
-            if done.completed > 0 {
+            if done.completed + done.skipped > 0 {
                 context.wrote_in_the_background();
+                // What was said can be found by its words from now on; if this fails, the next worker does it.
+                if let Err(error) = Messages::of(&context.places).update(&mut |_, _| {}) {
+                    context.out.warn(error);
+                }
             }
             drop(post);
             // A hook that came while we were ending saw a worker at it and started none.

@@ -114,9 +114,11 @@ pub(crate) fn observed(sandbox: &Sandbox) -> Vec<Value> {
 }
 
 pub(crate) fn log(sandbox: &Sandbox) -> String {
-    let folder = sandbox.vault().join("memory");
+    let files =
+        fs::read_dir(sandbox.vault().join("memory")).into_iter().flatten().map(|day| day.unwrap().path());
+    // A refused removal leaves the old version behind for the next writer.
     let mut days: Vec<PathBuf> =
-        fs::read_dir(folder).into_iter().flatten().map(|day| day.unwrap().path()).collect();
+        files.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
     days.sort();
     days.iter().map(|day| fs::read_to_string(day).unwrap()).collect()
 }
@@ -657,4 +659,20 @@ fn a_damaged_database_is_named_and_what_hooks_leave_waits() {
     fs::remove_file(&path).unwrap();
     work(&sandbox, &[]);
     assert_eq!(observed(&sandbox).len(), 1, "nothing was lost");
+}
+
+#[test]
+fn b_14_what_was_said_is_found_by_its_words_below_what_was_saved() {
+    let sandbox = sandbox();
+    crate::save(&sandbox, "fix", "valve", "The zirconium valve sticks below five degrees.");
+    let mut session = Session::new(&sandbox, "s");
+    session.says("The zirconium valve sits in the aft locker, behind the anchor chain.");
+    session.hook(&sandbox, "SessionEnd");
+    work(&sandbox, &[]);
+    let answer = recall(&sandbox, "zirconium valve", &[]);
+    let results = crate::results(&answer);
+    assert!(results.len() >= 2, "{answer}");
+    assert!(text(&results[0], "text").contains("sticks below five"), "{answer}");
+    let said = results.iter().find(|result| text(result, "text").contains("aft locker")).unwrap();
+    assert_eq!((said["origin"].as_str(), said["reviewed"].as_bool()), (Some("user"), Some(false)), "{said}");
 }
