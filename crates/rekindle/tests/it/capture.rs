@@ -380,37 +380,6 @@ fn a_host_that_keeps_no_transcript_is_captured_from_what_its_hooks_say() {
 }
 
 #[test]
-fn a_host_that_hands_its_entries_over_is_captured_with_tools_and_all() {
-    let sandbox = sandbox();
-    let said = |turn: usize, part: &str, role: &str, text: &str| {
-        json!({"type": "message", "id": format!("{turn}{part}"), "parentId": null,
-            "timestamp": format!("2026-11-15T10:{turn:02}:00.000Z"),
-            "message": {"role": role, "content": [{"type": "text", "text": text}]}})
-    };
-    for turn in 0..5 {
-        let entries = [
-            said(turn, "u", "user", &format!("Question {turn} about {TOKEN}?")),
-            said(turn, "a", "assistant", &format!("Answer {turn}.")),
-        ];
-        let input = json!({"session_id": "p", "transcript_path": null, "entries": entries});
-        hook(&sandbox, "pi", "Stop", &input);
-        // The extension does not know whether it was heard, and says it again.
-        hook(&sandbox, "pi", "Stop", &input);
-    }
-    hook(
-        &sandbox,
-        "pi",
-        "SessionEnd",
-        &json!({"session_id": "p", "transcript_path": null, "reason": "quit"}),
-    );
-    assert_eq!(sandbox.find_bytes(TOKEN), [] as [PathBuf; 0]);
-    work(&sandbox, &[]);
-    assert_eq!(sandbox.find_bytes(TOKEN), [] as [PathBuf; 0]);
-    let data = &observed(&sandbox)[0];
-    assert_eq!((data["messageCount"].as_u64(), data["userMessageCount"].as_u64()), (Some(10), Some(5)));
-}
-
-#[test]
 fn b_04_an_agents_helper_is_left_out() {
     let sandbox = sandbox();
     let mut session = Session::new(&sandbox, "s");
