@@ -72,6 +72,7 @@ pub(crate) enum Command {
     Doctor(cmd::Doctor),
     Config(cmd::Config),
     Redact(cmd::Redact),
+    Backfill(cmd::Backfill),
     Reindex(cmd::Reindex),
     Model(cmd::Model),
     Eval(cmd::Eval),

@@ -3,7 +3,9 @@
 use std::fmt::Display;
 
 use rekindle_engine::recall::{bench, upkeep};
-use rekindle_engine::{config, db, home, identity, index, install, models, setup, spool, vault, worker};
+use rekindle_engine::{
+    config, db, home, identity, index, install, messages, models, setup, spool, vault, worker,
+};
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -100,6 +102,19 @@ impl From<index::Error> for Failure {
             return Self::new(error).hint("wait for it to end; what is there can be recalled meanwhile");
         }
         Self::new(error).hint("`rekindle reindex` makes the index again from your notes; nothing is lost")
+    }
+}
+
+impl From<messages::Error> for Failure {
+    fn from(error: messages::Error) -> Self {
+        match error {
+            messages::Error::Index(error @ index::Error::Busy) => error.into(),
+            error @ messages::Error::Index(_) => Self::new(error)
+                .hint("`rekindle reindex --all` makes the index of messages again; nothing is lost"),
+            error @ messages::Error::Archive { .. } => {
+                Self::new(error).hint("check that the state folder can be written to (`rekindle doctor`)")
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod backfill;
 mod bench;
 mod body;
 mod completions;
@@ -38,6 +39,7 @@ mod undo;
 mod uninstall;
 mod worker;
 
+pub(crate) use self::backfill::Backfill;
 pub(crate) use self::bench::Bench;
 pub(crate) use self::completions::Completions;
 pub(crate) use self::config::Config;
@@ -125,6 +127,7 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Inspect(inspect) => inspect.run(context),
         Command::Feedback(feedback) => feedback.run(context),
         Command::Reindex(reindex) => reindex.run(context),
+        Command::Backfill(backfill) => backfill.run(context),
         Command::Eval(eval) => eval.run(context),
         Command::Cost(cost) => cost.run(context),
         Command::Note(note) => note.run(context),

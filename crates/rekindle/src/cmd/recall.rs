@@ -96,7 +96,7 @@ pub(crate) struct Recall {
     json: bool,
 }
 
-fn moment(text: &str) -> Result<Timestamp, String> {
+pub(crate) fn moment(text: &str) -> Result<Timestamp, String> {
     rekindle_core::time::parse(text)
         .ok_or_else(|| "write it as 2026-11-15 or 2026-11-15T14:05:00Z".to_owned())
 }

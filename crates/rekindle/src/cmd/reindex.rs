@@ -3,6 +3,7 @@
 use clap::Args;
 use rekindle_engine::background;
 use rekindle_engine::index::{self, Embedder};
+use rekindle_engine::messages::Messages;
 use rekindle_engine::recall::upkeep::{self, Extent, Step, Upkeep};
 use serde_json::json;
 
@@ -53,6 +54,11 @@ impl Reindex {
         };
         let extent = if self.all { Extent::Everything } else { Extent::Changed };
         let mut report = upkeep.refresh(extent, &mut show)?;
+        let messages = Messages::of(&context.places);
+        let said = match self.all {
+            true => messages.rebuild(&mut |_, _| {})?,
+            false => messages.update(&mut |_, _| {})?,
+        };
         if !self.no_embed && report.pending > 0 {
             match upkeep.embed(&mut show) {
                 Ok(embedded) => {
@@ -78,6 +84,7 @@ impl Reindex {
                 "documents": report.documents,
                 "embedded": report.embedded,
                 "pending": report.pending,
+                "messages": said.messages,
                 "problems": report.problems.iter().map(|(path, why)| json!({"path": path, "why": why})).collect::<Vec<_>>(),
             }));
         }

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+mod backfill;
 mod bad_input;
 mod capture;
 mod capture_crash;
