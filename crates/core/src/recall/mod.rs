@@ -10,6 +10,7 @@
 //! - [`adjust`], [`rank`]: age, usage, review and project; the order that comes out
 //! - [`filter`], [`trust`], [`select`]: which hits were asked for, which are trusted, which are shown
 //! - [`abstain`], [`commonplace`]: when nothing is shown
+//! - [`said`]: which raw messages answer, where the notes leave room
 //! - [`score`]: how good answers were
 
 pub mod abstain;
@@ -25,6 +26,7 @@ pub mod lexical;
 pub mod query;
 pub mod rank;
 pub mod rewrite;
+pub mod said;
 pub mod score;
 pub mod select;
 pub mod terms;

@@ -37,6 +37,17 @@ pub struct KnownUnit<'a> {
     pub documents: std::ops::Range<u32>,
 }
 
+/// What a segment knows about a document without reading it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct About<'a> {
+    pub(crate) flags: Flags,
+    /// In seconds since 1970, or [`rekindle_core::recall::collection::NO_TIME`].
+    pub(crate) created: i64,
+    /// How many terms it has.
+    pub(crate) length: u32,
+    pub(crate) project: Option<&'a str>,
+}
+
 /// A window as a segment holds it.
 #[derive(Clone, Debug)]
 pub struct Stored<'a> {
@@ -280,7 +291,43 @@ impl Segment {
         documents.iter().zip(counts).map(pair)
     }
 
-    fn postings_of(&self, term: u64) -> Option<std::ops::Range<usize>> {
+    /// In how many documents a term stands.
+    pub(crate) fn frequency(&self, term: u64) -> usize {
+        self.postings_of(term).map_or(0, |range| range.len())
+    }
+
+    /// How often a term whose postings are in `range` stands in a document.
+    pub(crate) fn count_in(&self, range: &std::ops::Range<usize>, document: u32) -> Option<Count> {
+        let documents = self.part(Part::PostingDocuments).as_chunks::<4>().0.get(range.clone())?;
+        let place = documents.binary_search_by_key(&document, |bytes| u32::from_le_bytes(*bytes)).ok()?;
+        let counts = self.part(Part::PostingCounts).as_chunks::<2>().0;
+        Some(Count::unpack(u16::from_le_bytes(*counts.get(range.start + place)?)))
+    }
+
+    /// What is known about a document without reading it.
+    pub(crate) fn about(&self, document: u32) -> Option<About<'_>> {
+        let number =
+            |part| self.part(part).as_chunks::<4>().0.get(document as usize).map(|b| u32::from_le_bytes(*b));
+        let created = self.part(Part::Created).as_chunks::<8>().0.get(document as usize)?;
+        let scope = number(Part::Scopes)?;
+        let project = || {
+            let pair = self.part(Part::Projects).as_chunks::<8>().0.get(scope.checked_sub(1)? as usize)?;
+            self.name(u32_at(pair, 0)?, u32_at(pair, 1)?)
+        };
+        Some(About {
+            flags: Flags::from_bits(number(Part::Flags)?),
+            created: i64::from_le_bytes(*created),
+            length: number(Part::Lengths)?,
+            project: project(),
+        })
+    }
+
+    /// All terms of all documents.
+    pub(crate) fn length(&self) -> u64 {
+        self.header.length
+    }
+
+    pub(super) fn postings_of(&self, term: u64) -> Option<std::ops::Range<usize>> {
         let terms = self.part(Part::Terms).as_chunks::<8>().0;
         let place = terms.binary_search_by_key(&term, |bytes| u64::from_le_bytes(*bytes)).ok()?;
         let starts = self.part(Part::FirstPostings).as_chunks::<4>().0;

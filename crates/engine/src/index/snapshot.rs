@@ -2,16 +2,18 @@
 //! replaced since. A reader waits for nobody and writes nothing.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 
 use rekindle_core::id::ChangeId;
-use rekindle_core::recall::collection::{Columns, Flags, Postings};
+use rekindle_core::recall::collection::{Columns, Postings};
+use rekindle_core::recall::counts::Count;
 use rekindle_core::recall::document::{Document, Stamp, Unit};
 use rekindle_core::recall::fuse::Close;
 use rekindle_core::recall::windows::Window;
 use rekindle_embed::{Quantised, dots};
 
 use super::build::{Prepared, PreparedUnit, Space, build};
-use super::segment::{Segment, Stored};
+use super::segment::{About, Segment, Stored};
 
 /// One generation, as it was when it was opened.
 #[derive(Debug)]
@@ -27,6 +29,22 @@ pub struct Snapshot {
     first: Vec<u32>,
     /// For each document, whether a later segment holds its file.
     replaced: Vec<bool>,
+}
+
+/// Where a term stands.
+pub(crate) struct Term<'a> {
+    snapshot: &'a Snapshot,
+    /// In each segment.
+    ranges: Vec<Range<usize>>,
+}
+
+impl Term<'_> {
+    /// How often it stands in a document; `None` if it does not.
+    pub(crate) fn count_in(&self, number: u32) -> Option<Count> {
+        let place = self.snapshot.first.partition_point(|first| *first <= number).checked_sub(1)?;
+        let segment = self.snapshot.segments.get(place)?;
+        segment.count_in(self.ranges.get(place)?, number - self.snapshot.first[place])
+    }
 }
 
 /// The documents of one project.
@@ -102,14 +120,27 @@ impl Snapshot {
         Self { generation: 0, delta_bytes: 0, seen: None, torn: false, segments, first, replaced }
     }
 
-    /// What is known about each document in a few bits.
-    pub fn flags(&self) -> impl Iterator<Item = Flags> {
-        self.segments.iter().flat_map(|segment| segment.flags().take(segment.documents() as usize))
+    /// What is known about a document without reading it.
+    pub(crate) fn about(&self, number: u32) -> Option<About<'_>> {
+        let (segment, local) = self.locate(number)?;
+        segment.about(local)
     }
 
-    /// When each document was written, in seconds since 1970, or [`rekindle_core::recall::collection::NO_TIME`].
-    pub fn created(&self) -> impl Iterator<Item = i64> {
-        self.segments.iter().flat_map(|segment| segment.created().take(segment.documents() as usize))
+    /// In how many documents a term stands, replaced ones too.
+    pub(crate) fn frequency(&self, term: u64) -> usize {
+        self.segments.iter().map(|segment| segment.frequency(term)).sum()
+    }
+
+    /// A term, to be looked for in single documents.
+    pub(crate) fn term(&self, term: u64) -> Term<'_> {
+        let range = |segment: &Segment| segment.postings_of(term).unwrap_or_default();
+        Term { snapshot: self, ranges: self.segments.iter().map(range).collect() }
+    }
+
+    /// How many terms a document has on average.
+    pub(crate) fn mean_length(&self) -> f32 {
+        let all: u64 = self.segments.iter().map(Segment::length).sum();
+        all as f32 / (self.replaced.len() as f32).max(1.0)
     }
 
     /// Units that are in no index, without vectors.

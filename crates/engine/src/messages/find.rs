@@ -1,30 +1,29 @@
-//! What was said that answers a prompt. Words alone decide, so they have to cover what the prompt is about: a message is
-//! shown for want of something better, never for want of anything (B-06).
+//! What was said that answers a prompt: looked up by the words that nothing which answers can lack, so that it costs as
+//! much as these words are common, and not as much as was ever said.
+
+use std::collections::BTreeSet;
 
 use rekindle_core::provenance::Origin;
 use rekindle_core::recall::abstain::rarity;
-use rekindle_core::recall::collection::NO_TIME;
+use rekindle_core::recall::adjust::Factors;
 use rekindle_core::recall::commonplace::is_commonplace;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::fuse::Parts;
+use rekindle_core::recall::query::Query;
 use rekindle_core::recall::rank::Ranked;
+use rekindle_core::recall::said::{Match, Question, Word};
 use rekindle_core::text::normal::normalised;
 use rekindle_core::time::Timestamp;
 
 use super::store::KIND;
 use crate::index::{Embedder, Snapshot};
-use crate::recall::search::{Found as Searched, Rules, search};
+use crate::recall::search::Rules;
 
-/// How much of what a prompt is about a message has to hold.
-pub const ENOUGH: f64 = 0.6;
-/// And how much that has to be: one word that is said all the time is no match.
-const LEAST: f64 = 0.5;
-/// What a prompt is about: so many of its words, those that say most.
-const TELLING: usize = 6;
-/// What a word that every programmer says counts for.
-const COMMONPLACE: f64 = 0.25;
-/// So many are looked at for each that is shown: people say the same more than once.
+/// So many are read for each that is shown: people say the same more than once.
 const LOOKED_AT: usize = 8;
+/// How rare a word is where no vocabulary tells: as rare as among the messages, on this scale of logarithms.
+const RAREST: f64 = 8.0;
 
 /// Which messages are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,6 +56,13 @@ impl Wanted {
             except: None,
         })
     }
+
+    fn admits(&self, origin: Origin, created: i64, rules: &Rules<'_>) -> bool {
+        let until = [self.until.map(Timestamp::as_second), rules.until].into_iter().flatten().min();
+        (self.origins.is_empty() || self.origins.contains(&origin))
+            && self.since.is_none_or(|since| created >= since.as_second())
+            && until.is_none_or(|until| created <= until)
+    }
 }
 
 /// A message that was found.
@@ -83,73 +89,67 @@ pub fn find(
     if snapshot.is_empty() || most == 0 {
         return Vec::new();
     }
-    let admitted = admitted(snapshot, wanted);
-    let admits =
-        |number: u32| admitted.as_ref().is_none_or(|admitted| admitted.get(number as usize) == Some(&true));
-    let searched = search(snapshot, None, prompt, also, rules, &admits, most * LOOKED_AT);
-    let weights = weights(&searched, embedder);
-    let mut found: Vec<Found> = Vec::new();
-    let mut said: Vec<String> = Vec::new();
-    for ranked in &searched.ranked {
-        let Some(coverage) = coverage(&searched, &weights, ranked.document) else { continue };
-        let Some(document) = snapshot.document(ranked.document) else { continue };
-        if wanted.except.is_some() && document.thread == wanted.except {
+    let mut query = Query::new(prompt, also);
+    query.keep_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
+    let frequencies: Vec<usize> = query.terms.iter().map(|term| snapshot.frequency(term.hash)).collect();
+    let words = query.terms.iter().zip(&frequencies).map(|(term, frequency)| {
+        let word = |rare| {
+            Word::new(rare, is_commonplace(&term.text), term.identifier, *frequency, snapshot.len() as usize)
+        };
+        match embedder {
+            Some(embedder) => word(rarity(embedder.word(&term.word))),
+            None => word((word(1.0).idf / RAREST).min(1.0)),
+        }
+    });
+    let question = Question::new(words.collect());
+    let candidates: BTreeSet<u32> = question
+        .needed(|place| frequencies[place])
+        .into_iter()
+        .flat_map(|place| snapshot.postings(query.terms[place].hash))
+        .map(|(number, _)| number)
+        .collect();
+    let terms: Vec<_> = query.terms.iter().map(|term| snapshot.term(term.hash)).collect();
+    let mean_length = f64::from(snapshot.mean_length());
+    let mut answers: Vec<(u32, i64, Match)> = Vec::new();
+    for number in candidates {
+        let Some(about) = snapshot.about(number) else { continue };
+        let visible =
+            about.project.is_none_or(|project| rules.all_projects || rules.project == Some(project));
+        if !visible || !wanted.admits(about.flags.origin(), about.created, rules) {
             continue;
+        }
+        let counts: Vec<u8> =
+            terms.iter().map(|term| term.count_in(number).map_or(0, |count| count.all)).collect();
+        if let Some(found) = question.judge(&counts, about.length, mean_length, about.flags.origin()) {
+            answers.push((number, about.created, found));
+        }
+    }
+    // Of two that answer alike, the later one knew more.
+    answers.sort_by(|a, b| b.2.worth.total_cmp(&a.2.worth).then(b.1.cmp(&a.1)).then(a.0.cmp(&b.0)));
+    once(snapshot, answers.into_iter().take(most * LOOKED_AT), wanted).take(most).collect()
+}
+
+/// Reads messages, and leaves out what was said before.
+fn once<'a>(
+    snapshot: &'a Snapshot,
+    answers: impl Iterator<Item = (u32, i64, Match)> + 'a,
+    wanted: &'a Wanted,
+) -> impl Iterator<Item = Found> + 'a {
+    let mut said: Vec<String> = Vec::new();
+    answers.filter_map(move |(number, _, found)| {
+        let document = snapshot.document(number)?;
+        if wanted.except.is_some() && document.thread == wanted.except {
+            return None;
         }
         let text = normalised(&document.text);
         if said.contains(&text) {
-            continue;
+            return None;
         }
         said.push(text);
-        found.push(Found { document, ranked: *ranked, coverage });
-        if found.len() == most {
-            break;
-        }
-    }
-    found
-}
-
-/// For each message whether it is wanted; `None` if all are.
-fn admitted(snapshot: &Snapshot, wanted: &Wanted) -> Option<Vec<bool>> {
-    if wanted.origins.is_empty() && wanted.since.is_none() && wanted.until.is_none() {
-        return None;
-    }
-    let since = wanted.since.map_or(NO_TIME, Timestamp::as_second);
-    let until = wanted.until.map_or(i64::MAX, Timestamp::as_second);
-    let of = |origin: Origin| wanted.origins.is_empty() || wanted.origins.contains(&origin);
-    let times = snapshot.created();
-    Some(
-        snapshot
-            .flags()
-            .zip(times)
-            .map(|(flags, at)| of(flags.origin()) && (since..=until).contains(&at))
-            .collect(),
-    )
-}
-
-/// The words that say what a prompt is about: the place of each among its terms, and what it says.
-fn weights(searched: &Searched, embedder: Option<Embedder<'_>>) -> Vec<(usize, f64)> {
-    let rarest = searched.terms.iter().map(|(_, idf)| *idf).fold(f32::MIN_POSITIVE, f32::max);
-    let weight = |(place, (term, idf)): (usize, &(rekindle_core::recall::query::QueryTerm, f32))| {
-        // Without a vocabulary, what is rare among the messages is rare.
-        let rare = embedder.map_or(f64::from(idf / rarest), |embedder| rarity(embedder.word(&term.word)));
-        let rare = if term.identifier { 1.0 } else { rare };
-        (place, if is_commonplace(&term.text) && !term.identifier { COMMONPLACE * rare } else { rare })
-    };
-    let mut weights: Vec<(usize, f64)> = searched.terms.iter().enumerate().map(weight).collect();
-    weights.sort_by(|a, b| b.1.total_cmp(&a.1));
-    weights.truncate(TELLING);
-    weights
-}
-
-/// How much of it a message holds, if that is enough.
-fn coverage(searched: &Searched, weights: &[(usize, f64)], number: u32) -> Option<f64> {
-    let holds = |place: usize| {
-        let postings = searched.postings.get(place);
-        postings.is_some_and(|postings| postings.binary_search_by_key(&number, |(at, _)| *at).is_ok())
-    };
-    let all: f64 = weights.iter().map(|(_, weight)| weight).sum();
-    let held: f64 = weights.iter().filter(|(place, _)| holds(*place)).map(|(_, weight)| weight).sum();
-    let coverage = if all > 0.0 { held / all } else { 0.0 };
-    (coverage >= ENOUGH && held >= LEAST.min(all)).then_some(coverage)
+        let factors = Factors { decay: 1.0, usage: 1.0, stale: 1.0, trust: 1.0, project: 1.0 };
+        let words = found.worth as f32;
+        let parts = Parts { words, relevance: words, ..Parts::default() };
+        let ranked = Ranked { document: number, score: words, parts, factors };
+        Some(Found { document, ranked, coverage: found.coverage })
+    })
 }
