@@ -67,18 +67,19 @@ impl Worker {
             if self.background {
                 world = world.for_at_most(LIFETIME);
             }
-            let done = match self.watch {
-                true => worker::watch(&post, &world, &REGISTRY)?,
-                false => worker::drain(&post, &world, &REGISTRY)?,
-            };
-            did = did.and(done);
-            if done.completed + done.skipped > 0 {
-                context.wrote_in_the_background();
-                // What was said can be found by its words from now on; if this fails, the next worker does it.
+            // In batches, so that memory stays flat however much there is, and so that a worker that stays can be asked
+            // about what it did. If it fails, the next batch or the next worker does it.
+            let mut after = || {
+                context.settle_batch();
                 if let Err(error) = Messages::of(&context.places).update(&mut |_, _| {}) {
                     context.out.warn(error);
                 }
-            }
+            };
+            let done = match self.watch {
+                true => worker::watch(&post, &world, &REGISTRY, &mut after)?,
+                false => worker::drain(&post, &world, &REGISTRY, &mut after)?,
+            };
+            did = did.and(done);
             drop(post);
             // A hook that came while we were ending saw a worker at it and started none.
             if world.should_stop() || Spool::at(context.places.spool()).waiting()?.is_empty() {
