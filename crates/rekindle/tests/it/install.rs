@@ -26,6 +26,13 @@ fn write(path: &Path, text: impl AsRef<[u8]>) {
     std::fs::write(path, text).unwrap();
 }
 
+/// Copies a program to be run, by another process: one that this process had open for writing could not be started while
+/// another test's child still holds a copy of that file.
+fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
+    let paths = [from.as_ref(), to.as_ref()].map(|path| path.to_str().unwrap().to_owned());
+    Command::new("/bin/cp", "/").args(&[&paths[0], &paths[1]]).run().ok();
+}
+
 fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -236,7 +243,7 @@ fn agents_that_live_elsewhere_are_found_there() {
 fn moved(sandbox: &Sandbox, folder: &str) -> PathBuf {
     let program = sandbox.work().join(folder).join("rekindle");
     std::fs::create_dir_all(program.parent().unwrap()).unwrap();
-    std::fs::copy(env!("CARGO_BIN_EXE_rekindle"), &program).unwrap();
+    copy_program(env!("CARGO_BIN_EXE_rekindle"), &program);
     program
 }
 
@@ -478,7 +485,7 @@ fn b_15_a_crash_leaves_the_old_settings_or_the_new() {
 fn b_15_a_program_of_another_name_puts_nothing_in_that_it_could_not_take_out() {
     let sandbox = sandbox();
     let renamed = sandbox.work().join("rk");
-    std::fs::copy(env!("CARGO_BIN_EXE_rekindle"), &renamed).unwrap();
+    copy_program(env!("CARGO_BIN_EXE_rekindle"), &renamed);
     let before = home(&sandbox);
     for agent in ["claude", "codex", "gemini", "pi"] {
         let output = Command::new(&renamed, sandbox.work())
