@@ -175,6 +175,7 @@ class Claude:
     package = "@anthropic-ai/claude-code@2.1.325"
     files = [".claude/settings.json"]
     hooks = {"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}
+    compaction = {"PreCompact", "PostCompact"}
 
     def set_up(self, box, url):
         box.env.update(ANTHROPIC_BASE_URL=url, ANTHROPIC_API_KEY="stub", DISABLE_TELEMETRY="1", DISABLE_AUTOUPDATER="1",
@@ -195,6 +196,9 @@ class Claude:
         self.start(process, text)
         process.wait_for(lambda line: line.get("type") == "result")
 
+    def compact(self, process):
+        self.prompt(process, "/compact")
+
     def resumed(self, box, prompts):
         """The same session, one process for each prompt."""
         session = str(uuid.uuid4())
@@ -208,6 +212,7 @@ class Codex:
     package = "@openai/codex@0.166.0"
     files = [".codex/config.toml", ".codex/hooks.json"]
     hooks = {"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}
+    compaction = {"PreCompact", "PostCompact"}
 
     def set_up(self, box, url):
         box.env["STUB_KEY"] = "stub"
@@ -241,6 +246,10 @@ enabled = false
         self.start(process, text)
         process.wait_for(lambda line: line.get("method") == "turn/completed")
 
+    def compact(self, process):
+        process.call("thread/compact/start", {"threadId": self.thread})
+        process.wait_for(lambda line: line.get("method") == "turn/completed")
+
     def resumed(self, box, prompts):
         common = ["--json", "--skip-git-repo-check"]
         for at, text in enumerate(prompts):
@@ -257,6 +266,7 @@ class Gemini:
     package = "@google/gemini-cli@0.61.0"
     files = [".gemini/settings.json"]
     hooks = {"SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd"}
+    compaction = set()
 
     def set_up(self, box, url):
         box.env.update(GOOGLE_GEMINI_BASE_URL=url, GEMINI_API_KEY="stub", GEMINI_CLI_TRUST_WORKSPACE="true")
@@ -280,6 +290,10 @@ class Gemini:
     def prompt(self, terminal, text):
         terminal.prompt(text)
 
+    def compact(self, terminal):
+        terminal.type("/compress")
+        time.sleep(4)
+
     def resumed(self, box, prompts):
         for at, text in enumerate(prompts):
             which = [] if at == 0 else ["--resume", "latest"]
@@ -291,6 +305,7 @@ class Pi:
     package = "@earendil-works/pi-coding-agent@0.87.1"
     files = [".pi/agent/extensions/rekindle.ts"]
     hooks = {"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}
+    compaction = {"PreCompact", "PostCompact"}
 
     def set_up(self, box, url):
         box.env.update(PI_SKIP_VERSION_CHECK="1", PI_OFFLINE="1", STUB_KEY="stub")
@@ -298,6 +313,8 @@ class Pi:
                  "maxTokens": 1000, "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}
         provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "STUB_KEY", "models": [model]}
         box.write(".pi/agent/models.json", json.dumps({"providers": {"stub": provider}}))
+        # Otherwise it finds nothing worth compacting in a session as short as these.
+        box.write(".pi/agent/settings.json", json.dumps({"compaction": {"keepRecentTokens": 1}}))
         self.model = ["--provider", "stub", "--model", "stub-model"]
 
     def open(self, box, *more):
@@ -309,6 +326,10 @@ class Pi:
     def prompt(self, process, text):
         self.start(process, text)
         process.wait_for(lambda line: line.get("type") == "agent_settled")
+
+    def compact(self, process):
+        process.say({"type": "compact"})
+        process.wait_for(lambda line: line.get("type") == "response" and line.get("command") == "compact")
 
     def resumed(self, box, prompts):
         for at, text in enumerate(prompts):

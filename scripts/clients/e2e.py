@@ -33,26 +33,34 @@ class Programs:
     """The agents from npm, each in a folder of its own."""
 
     def __init__(self, folder):
-        self.folder = folder
+        self.folder, self.failed = folder, {}
 
     def install(self, package):
         place = self.folder / package.replace("/", "+")
         if not (place / "done").exists():
-            place.mkdir(parents=True, exist_ok=True)
-            command = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(place), package]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=900)
-            if done.returncode != 0:
-                last = (done.stderr.strip().splitlines() or ["npm failed"])[-1]
-                raise Skipped(f"{package} cannot be installed here ({last})")
-            (place / "done").touch()
+            if package not in self.failed:
+                self.failed[package] = self.fetch(package, place)
+            if self.failed[package]:
+                raise Skipped(f"{package} cannot be installed here ({self.failed[package]})")
         return place / "node_modules" / ".bin"
+
+    def fetch(self, package, place):
+        """Installs a package; what went wrong, if something did."""
+        place.mkdir(parents=True, exist_ok=True)
+        command = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(place), package]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+        if done.returncode == 0:
+            (place / "done").touch()
+            return None
+        lines = [line.removeprefix("npm error").strip() for line in done.stderr.splitlines()]
+        return next((line for line in lines if line and not line.startswith(("code", "errno", "syscall"))), "npm failed")
 
 
 class Box:
     """A home, a project and an environment that know nothing of the machine's owner."""
 
-    def __init__(self, root, programs, agent, rekindle):
-        self.root, self.agent, self.program_file = root, agent, rekindle
+    def __init__(self, root, programs, agent, rekindle, model):
+        self.root, self.agent, self.program_file, self.model = root, agent, rekindle, model
         self.home, self.project, self.logs = root / "home", root / "project", root / "logs"
         for folder in (self.home, self.project, self.logs):
             folder.mkdir(parents=True)
@@ -168,6 +176,20 @@ def killed(box, agent):
     check(box, words, agent.hooks - {"SessionEnd"})
 
 
+def compacted(box, agent):
+    """What was said before the agent summarised it for itself, and after; nothing of it twice."""
+    words, prompts = facts("compacted")
+    process = agent.open(box)
+    # Gemini CLI keeps a summary only if it is shorter than what it believes was there.
+    hold(process, agent, [*prompts[:2], prompts[2] + " [[usage:60000]]"])
+    agent.compact(process)
+    hold(process, agent, prompts[3:])
+    process.end()
+    check(box, words, agent.hooks | agent.compaction)
+    if not any(event["name"] == CAPTURED[1] for event in box.events()):
+        raise Failed("the compaction was not captured")
+
+
 def resumed(box, agent):
     """The same session again and again, one process for each prompt."""
     words, prompts = facts("resumed")
@@ -182,6 +204,42 @@ def unsaved(box, agent):
     hold(process, agent, prompts)
     process.end()
     check(box, words, agent.hooks)
+    said = "\n".join(event["data"]["messages"] for event in box.events() if event["name"] in CAPTURED)
+    if (answers := said.count("[Assistant]: Understood.")) != len(prompts):
+        raise Failed(f"{answers} of {len(prompts)} answers arrived")
+
+
+def stand_in(box, agent, script):
+    """Holds a session of one prompt in which the extension calls something else than Rekindle."""
+    other = box.root / "rekindle"
+    other.write_text(f"#!/bin/sh\n{script}\n")
+    other.chmod(0o755)
+    extension = box.home / agent.files[0]
+    installed = extension.read_text()
+    extension.write_text(installed.replace(json.dumps(str(box.program_file)), json.dumps(str(other))))
+    began = time.monotonic()
+    process = agent.open(box)
+    hold(process, agent, ["Is anybody there?"])
+    process.end()
+    extension.write_text(installed)
+    return time.monotonic() - began
+
+
+def hung(box, agent):
+    """A hook that never answers costs the agent its patience and no more."""
+    took = stand_in(box, agent, "exec sleep 300")
+    log = (box.home / ".rekindle/state/logs/pi-extension.log").read_text()
+    if took > 30 or log.count("no answer within") != 4:
+        raise Failed(f"it took {took:.0f} s and wrote {log!r}")
+
+
+def told(box, agent):
+    """What a hook answers reaches the model, of the session's start and of the prompt."""
+    stand_in(box, agent, """echo '{"hookSpecificOutput": {"additionalContext": "context of '$3'"}}'""")
+    sent = json.dumps([request["body"] for request in box.model.requests])
+    for event in ("SessionStart", "UserPromptSubmit"):
+        if f"context of {event}" not in sent:
+            raise Failed(f"the model was not told what {event} answered")
 
 
 def short(box, agent):
@@ -205,13 +263,14 @@ def hold(process, agent, prompts):
 
 
 def sessions_of(agent):
-    return [ended, killed, resumed, short] + ([unsaved] if agent.word == "pi" else [])
+    return [ended, killed, compacted, resumed, short] + ([unsaved, hung, told] if agent.word == "pi" else [])
 
 
-def hold_one(session, agent, box, url):
-    agent.set_up(box, url)
+def hold_one(session, agent, box):
+    agent.set_up(box, box.model.url)
     before = box.files()
     box.rekindle("install", agent.word, "--trust", "--yes")
+    box.rekindle("doctor")
     installed = box.files()
     try:
         session(box, agent)
@@ -248,8 +307,8 @@ def main():
                 name, began = f"{agent.word} {session.__name__}", time.monotonic()
                 try:
                     with StubModel() as model:
-                        box = Box(scratch / name.replace(" ", "-"), programs, agent, given.rekindle.resolve())
-                        hold_one(session, agent, box, model.url)
+                        box = Box(scratch / name.replace(" ", "-"), programs, agent, given.rekindle.resolve(), model)
+                        hold_one(session, agent, box)
                     passed += 1
                     print(f"ok       {name:16} {time.monotonic() - began:5.1f} s", flush=True)
                 except Skipped as reason:

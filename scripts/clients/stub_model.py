@@ -264,6 +264,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_events((event["type"], event) for event in events)
 
     def write_gemini(self, body, todo, stream):
+        if "state_snapshot" in json.dumps(body.get("systemInstruction") or ""):
+            # Asked for a summary of the session, it answers in the form that it was asked for.
+            todo = {**todo, "text": "<state_snapshot>\nA session with a few facts.\n</state_snapshot>"}
+            todo.pop("tool", None)
         part = {"functionCall": {"name": todo["tool"], "args": todo["arguments"]}} if "tool" in todo else {"text": todo["text"]}
         wanted = body.get("generationConfig") or {}
         if wanted.get("responseJsonSchema") or wanted.get("responseSchema"):

@@ -235,12 +235,21 @@ pub fn replace_unchanged(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool
     }
     let folder = path.parent().unwrap_or(Path::new("."));
     let staged = free_name(folder, "write-")?;
-    let replaced = stage(&staged, new, Some(path)).and_then(|()| exchange(&staged, path)).and_then(|()| {
-        let unchanged = std::fs::read(&staged)? == old;
-        if !unchanged {
-            exchange(&staged, path)?;
+    let replaced = stage(&staged, new, Some(path)).and_then(|()| {
+        exchange(&staged, path)?;
+        if std::fs::read(&staged)? == old {
+            return Ok(true);
         }
-        Ok(unchanged)
+        // What came out is newer than what we knew, so it goes back, until what comes out is what we had put there.
+        let mut ours = new.to_vec();
+        loop {
+            let theirs = std::fs::read(&staged)?;
+            exchange(&staged, path)?;
+            if std::fs::read(&staged)? == ours {
+                return Ok(false);
+            }
+            ours = theirs;
+        }
     });
     // Whatever happened, what is under the other name is nobody's any more.
     remove(&staged)?;
@@ -457,6 +466,54 @@ mod tests {
         assert_eq!(write_new(&path, b"2").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(std::fs::read(&path).unwrap(), b"1");
         assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn b_15_what_somebody_else_has_changed_is_left_to_them() {
+        let folder = folder();
+        let path = folder.path().join("settings.json");
+        std::fs::write(&path, "theirs").unwrap();
+        assert!(!replace_unchanged(&path, b"old", b"new").unwrap());
+        assert!(!remove_unchanged(&path, b"old").unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"theirs");
+        assert!(replace_unchanged(&path, b"theirs", b"new").unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        remove_empty_folder(folder.path()).unwrap();
+        assert!(remove_unchanged(&path, b"new").unwrap());
+        remove_empty_folder(folder.path()).unwrap();
+        assert!(!folder.path().exists());
+    }
+
+    #[test]
+    fn b_15_an_edit_of_somebody_else_is_never_lost_to_ours() {
+        let folder = folder();
+        let path = folder.path().join("settings.json");
+        std::fs::write(&path, "0").unwrap();
+        // They write as editors do: a whole new file takes the name.
+        let theirs = || {
+            for edit in 1..=2000 {
+                let beside = folder.path().join("editing");
+                std::fs::write(&beside, edit.to_string()).unwrap();
+                std::fs::rename(&beside, &path).unwrap();
+            }
+        };
+        let tried = std::thread::scope(|scope| {
+            let editor = scope.spawn(theirs);
+            let mut tried = 0;
+            while !editor.is_finished() {
+                let old = std::fs::read_to_string(&path).unwrap();
+                let edit = old.split(' ').next().unwrap();
+                let new = format!("{edit} and ours");
+                // Whether it was ours that came through is a matter of luck here.
+                replace_unchanged(&path, old.as_bytes(), new.as_bytes()).unwrap();
+                tried += 1;
+            }
+            tried
+        });
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with("2000"), "their last edit");
+        assert!(tried > 0, "the editor was done before we began");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use rekindle_core::hash::ContentHash;
 use rekindle_core::hook::{Kind, Signal};
-use rekindle_core::session::{Call, Message, Role, serialise};
-use rekindle_core::text::admit;
+use rekindle_core::session::{Message, Role, serialise};
 use rekindle_core::time::Timestamp;
 
 use crate::background;
@@ -27,9 +26,8 @@ pub enum Left {
     Nothing,
 }
 
-/// Writes a signal down, and what was `said` where the host hands it over instead of keeping it. When this returns, it is
-/// on the disk.
-pub fn leave(places: &Places, mut signal: Signal, said: Vec<Message>, at: Timestamp) -> Result<Left, Error> {
+/// Writes a signal down. When this returns, it is on the disk.
+pub fn leave(places: &Places, mut signal: Signal, at: Timestamp) -> Result<Left, Error> {
     if signal.subagent {
         return Ok(Left::Nothing);
     }
@@ -40,10 +38,9 @@ pub fn leave(places: &Places, mut signal: Signal, said: Vec<Message>, at: Timest
         .filter(std::fs::Metadata::is_file)
         .map(|metadata| metadata.len());
     let (prompt, answer) = (signal.prompt.take(), signal.answer.take());
-    let handed_over = !said.is_empty();
-    let mut messages: Vec<Message> = said.into_iter().map(admitted).collect();
+    let mut messages = Vec::new();
     // The host keeps no transcript, or has not begun one yet: what the hook was told is all there may ever be.
-    if position.is_none() && !handed_over {
+    if position.is_none() {
         let said = |role, text: String| message(&signal.session, role, &text, at);
         match signal.kind {
             Kind::Prompt => messages.extend(prompt.map(|text| said(Role::User, text))),
@@ -62,14 +59,6 @@ pub fn leave(places: &Places, mut signal: Signal, said: Vec<Message>, at: Timest
     Ok(Left::Spooled)
 }
 
-/// A message as it may be kept: without secrets, and not longer than anybody reads.
-fn admitted(message: Message) -> Message {
-    let text = serialise::passage(&message.text, MAX_MESSAGE_CHARS).text;
-    let calls =
-        message.calls.into_iter().map(|call| Call { input: admit(&call.input).text, ..call }).collect();
-    Message { text, calls, ..message }
-}
-
 fn message(session: &str, role: Role, text: &str, at: Timestamp) -> Message {
     let moment = at.as_nanosecond().to_string();
     let parts = [session.as_bytes(), moment.as_bytes(), text.as_bytes()];
@@ -77,7 +66,7 @@ fn message(session: &str, role: Role, text: &str, at: Timestamp) -> Message {
         id: ContentHash::of_parts(&parts).short(16),
         at: Some(at),
         role,
-        text: admit(text).text,
+        text: serialise::passage(text, MAX_MESSAGE_CHARS).text,
         calls: Vec::new(),
         outcome: None,
     }
@@ -136,14 +125,8 @@ mod tests {
         let transcript = folder.path().join("t.jsonl");
         std::fs::write(&transcript, "x".repeat(1234)).unwrap();
         let at = Timestamp::from_second(1_800_000_000).unwrap();
-        assert_eq!(
-            leave(&places, signal(Kind::Prompt, Some(&transcript)), Vec::new(), at).unwrap(),
-            Left::Nothing
-        );
-        assert_eq!(
-            leave(&places, signal(Kind::End, Some(&transcript)), Vec::new(), at).unwrap(),
-            Left::Spooled
-        );
+        assert_eq!(leave(&places, signal(Kind::Prompt, Some(&transcript)), at).unwrap(), Left::Nothing);
+        assert_eq!(leave(&places, signal(Kind::End, Some(&transcript)), at).unwrap(), Left::Spooled);
         let mut all = spooled(&places);
         let Some(What::Signal { position, messages, signal }) = all.pop() else { panic!() };
         assert!(all.is_empty());
@@ -156,9 +139,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let places = places(folder.path());
         let at = Timestamp::from_second(1_800_000_000).unwrap();
-        leave(&places, signal(Kind::Prompt, None), Vec::new(), at).unwrap();
-        leave(&places, signal(Kind::Stop, None), Vec::new(), at + jiff::SignedDuration::from_secs(1))
-            .unwrap();
+        leave(&places, signal(Kind::Prompt, None), at).unwrap();
+        leave(&places, signal(Kind::Stop, None), at + jiff::SignedDuration::from_secs(1)).unwrap();
         let roles: Vec<Role> = spooled(&places)
             .into_iter()
             .flat_map(|what| match what {
@@ -179,7 +161,7 @@ mod tests {
         let places = places(folder.path());
         let at = Timestamp::from_second(1_800_000_000).unwrap();
         let helper = Signal { subagent: true, ..signal(Kind::End, None) };
-        assert_eq!(leave(&places, helper, Vec::new(), at).unwrap(), Left::Nothing);
+        assert_eq!(leave(&places, helper, at).unwrap(), Left::Nothing);
         assert!(spooled(&places).is_empty());
     }
 }

@@ -19,6 +19,7 @@
 pub mod background;
 pub mod clock;
 pub mod config;
+pub mod cost;
 pub mod db;
 pub mod disk;
 pub mod doctor;

@@ -141,8 +141,8 @@ fn generation(path: &Path) -> Option<u32> {
 }
 
 /// Takes in everything that waits and runs everything that is due; then ends. Retries that are due later are left for
-/// later.
-pub fn drain(post: &Post, world: &World, registry: &Registry) -> Result<Did, Error> {
+/// later. `after` is called whenever a batch of runs is done, so that what follows from them is done in batches as well.
+pub fn drain(post: &Post, world: &World, registry: &Registry, after: &mut dyn FnMut()) -> Result<Did, Error> {
     let mut did = Did::default();
     let spool = Spool::at(world.places.spool());
     let mut queue = Queue::new(Db::open(&world.places.database())?);
@@ -155,7 +155,10 @@ pub fn drain(post: &Post, world: &World, registry: &Registry) -> Result<Did, Err
         }
         let taken = take_in(&spool, &mut queue, registry, world, &mut did)?;
         remind(&mut queue, registry, world)?;
-        if !work(&mut queue, registry, world, &watchdog, &mut did)? && taken == 0 {
+        let worked = work(&mut queue, registry, world, &watchdog, &mut did)?;
+        if worked {
+            after();
+        } else if taken == 0 {
             break;
         }
     }
@@ -164,10 +167,10 @@ pub fn drain(post: &Post, world: &World, registry: &Registry) -> Result<Did, Err
 }
 
 /// Works until somebody says stop, for those who want a worker that stays.
-pub fn watch(post: &Post, world: &World, registry: &Registry) -> Result<Did, Error> {
+pub fn watch(post: &Post, world: &World, registry: &Registry, after: &mut dyn FnMut()) -> Result<Did, Error> {
     let mut all = Did::default();
     loop {
-        let did = drain(post, world, registry)?;
+        let did = drain(post, world, registry, after)?;
         all = all.and(did);
         if world.should_stop() {
             return Ok(all);

@@ -80,6 +80,7 @@ pub(crate) enum Command {
     Runs(cmd::Runs),
     Run(cmd::Run),
     Retry(cmd::Retry),
+    Cost(cmd::Cost),
     Send(cmd::Send),
     Hook(cmd::Hook),
     Bench(cmd::Bench),

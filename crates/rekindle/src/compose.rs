@@ -110,11 +110,6 @@ impl<'a> Context<'a> {
         Ok(Db::open_existing(&self.places.database())?.map(Queue::new))
     }
 
-    /// A worker wrote to the vault: the index is to follow.
-    pub(crate) fn wrote_in_the_background(&self) {
-        self.changing.set(true);
-    }
-
     /// What can be recalled.
     pub(crate) fn index(&self) -> Index {
         Index::at(self.places.index())
@@ -147,13 +142,27 @@ impl<'a> Context<'a> {
         if !self.changing.get() || (!succeeded && !self.places.index().exists()) {
             return;
         }
-        let (Some(model), Ok(vault)) = (self.model_if_any(), self.vault()) else { return };
+        if self.bring_in() == Some(Settled::Later) {
+            self.index_later();
+        }
+    }
+
+    /// The same in the middle of a command that goes on: what is left over is left to its end.
+    pub(crate) fn settle_batch(&self) {
+        self.changing.set(true);
+        self.bring_in();
+    }
+
+    fn bring_in(&self) -> Option<Settled> {
+        let (model, vault) = (self.model_if_any()?, self.vault().ok()?);
         let index = self.index();
         let upkeep = Upkeep { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
         match upkeep.settle() {
-            Ok(Settled::Current) => {}
-            Ok(Settled::Later) => self.index_later(),
-            Err(error) => self.out.warn(format!("it is saved, but not in the index yet: {error}")),
+            Ok(settled) => Some(settled),
+            Err(error) => {
+                self.out.warn(format!("it is saved, but not in the index yet: {error}"));
+                None
+            }
         }
     }
 

@@ -94,6 +94,8 @@ pub(super) const KEYS: &[Key] = &[
     Key::new("recall.linear.keyword_cap", Kind::Whole { min: 0, max: 1000 }),
     Key::with("llm.observer_model", Kind::Model, &[ours("OBSERVER_MODEL")]),
     Key::with("llm.reflector_model", Kind::Model, &[ours("REFLECTOR_MODEL")]),
+    Key::new("llm.daily_tokens", Kind::Whole { min: 0, max: 1_000_000_000 }),
+    Key::new("llm.daily_dollars", Kind::Weight),
     Key::with(
         "embed.model",
         Kind::Model,

@@ -220,6 +220,10 @@ pub struct Llm {
     pub observer_model: Model,
     /// Observations to proposals.
     pub reflector_model: Model,
+    /// Tokens that may be used in a day, by all models together; 0 is no limit (B-04).
+    pub daily_tokens: u64,
+    /// Dollars that may be spent in a day; 0 is no limit.
+    pub daily_dollars: f64,
 }
 
 /// The model that embeds.

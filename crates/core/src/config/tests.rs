@@ -64,13 +64,18 @@ impl Case {
 /// Two values other than the default, as TOML and as text.
 fn others(key: &str) -> [(&'static str, &'static str); 2] {
     match key {
-        "memory.enabled" | "index.background" => [("false", "off"), ("true", "true")],
+        "memory.enabled" | "index.background" | "capture.background" => [("false", "off"), ("true", "true")],
         "memory.scope" => [("'global'", "global"), ("'project'", "project")],
         "memory.review_mode" => [("'silent'", "silent"), ("'interactive'", "interactive")],
         "memory.log_level" => [("'error'", "error"), ("'debug'", "debug")],
         "memory.confidence.high" => [("0.95", "0.95"), ("1", "1")],
         "memory.confidence.medium" => [("0.5", "0.5"), ("0", "0")],
         "recall.k" => [("3", "3"), ("10", "10")],
+        "capture.min_user_messages"
+        | "capture.idle_minutes"
+        | "capture.dead_minutes"
+        | "llm.daily_tokens" => [("7", "7"), ("1000", "1000")],
+        "llm.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
         "recall.rewrite" => [("true", "yes"), ("false", "off")],
         "recall.fusion" => [("'linear'", "linear"), ("'default'", "default")],
         "recall.decay" => [("'literal'", "literal"), ("'off'", "off")],

@@ -6,7 +6,6 @@ use thiserror::Error;
 
 use super::{Kind, Signal};
 use crate::agent::Agent;
-use crate::session::{Message, host};
 
 /// What the hooks of all four agents have in common, and the few fields that only some send. Everything is optional here:
 /// a host that leaves a field out or adds one must not break the session.
@@ -24,20 +23,6 @@ struct Wire {
     last_assistant_message: Lenient,
     agent_id: Lenient,
     agent_transcript_path: Lenient,
-    /// Entries of a transcript that the host does not write to a file, as it would have written them.
-    entries: Entries,
-}
-
-#[derive(Debug, Default)]
-struct Entries(Vec<Value>);
-
-impl<'de> Deserialize<'de> for Entries {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(Self(match Value::deserialize(from)? {
-            Value::Array(entries) => entries,
-            _ => Vec::new(),
-        }))
-    }
 }
 
 /// A text, or something else that we take for none.
@@ -64,17 +49,11 @@ pub enum NotASignal {
     Session,
 }
 
-/// Reads what an agent sent to a hook: the signal, and what was said since the last one where the host writes no
-/// transcript and hands its entries over instead.
-pub fn read(agent: Agent, kind: Kind, input: &[u8]) -> Result<(Signal, Vec<Message>), NotASignal> {
+/// Reads what an agent sent to a hook.
+pub fn read(agent: Agent, kind: Kind, input: &[u8]) -> Result<Signal, NotASignal> {
     let wire: Wire = serde_json::from_slice(input).map_err(|error| NotASignal::Json(error.to_string()))?;
     let session = wire.session_id.0.filter(|session| !session.chars().any(char::is_control));
-    let mut messages = Vec::new();
-    let mut transcript = host::transcript(agent);
-    for entry in &wire.entries.0 {
-        transcript.line(entry.to_string().as_bytes(), &mut |message| messages.push(message));
-    }
-    let signal = Signal {
+    Ok(Signal {
         agent,
         kind,
         session: session.ok_or(NotASignal::Session)?,
@@ -84,8 +63,7 @@ pub fn read(agent: Agent, kind: Kind, input: &[u8]) -> Result<(Signal, Vec<Messa
         prompt: wire.prompt.0,
         answer: wire.prompt_response.0.or(wire.last_assistant_message.0),
         subagent: wire.agent_id.0.is_some() || wire.agent_transcript_path.0.is_some(),
-    };
-    Ok((signal, messages))
+    })
 }
 
 #[cfg(test)]
@@ -96,7 +74,7 @@ mod tests {
     use super::*;
 
     fn signal(agent: Agent, event: &str, input: &Value) -> Signal {
-        read(agent, Kind::of(agent, event).unwrap(), input.to_string().as_bytes()).unwrap().0
+        read(agent, Kind::of(agent, event).unwrap(), input.to_string().as_bytes()).unwrap()
     }
 
     #[test]
@@ -115,20 +93,6 @@ mod tests {
         assert_eq!(signal(Agent::Pi, "SessionEnd", &pi).transcript, None);
         let codex = json!({"session_id": "c", "turn_id": "t", "model": "m", "source": "resume"});
         assert_eq!(signal(Agent::Codex, "SessionStart", &codex).reason.as_deref(), Some("resume"));
-    }
-
-    #[test]
-    fn what_a_host_hands_over_instead_of_a_file_is_read_like_the_file() {
-        let entries = json!([
-            {"type": "session", "version": 3, "id": "p", "timestamp": "2026-11-15T00:26:43.000Z", "cwd": "/p"},
-            {"type": "message", "id": "a1", "parentId": null, "timestamp": "2026-11-15T00:26:44.000Z",
-                "message": {"role": "user", "content": [{"type": "text", "text": "hello"}]}},
-            {"type": "from the future"}, 7,
-        ]);
-        let input = json!({"session_id": "p", "transcript_path": null, "entries": entries}).to_string();
-        let (_, messages) = read(Agent::Pi, Kind::Stop, input.as_bytes()).unwrap();
-        assert_eq!(messages.len(), 1);
-        assert_eq!((messages[0].id.as_str(), messages[0].text.as_str()), ("a1", "hello"));
     }
 
     #[test]

@@ -79,6 +79,17 @@ CREATE TABLE sessions (
     PRIMARY KEY (agent, id)
 ) WITHOUT ROWID;
 
+-- What language models used.
+CREATE TABLE spending (
+    at INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    job TEXT NOT NULL,
+    input INTEGER NOT NULL,
+    output INTEGER NOT NULL,
+    micro_dollars INTEGER
+);
+CREATE INDEX spending_by_time ON spending (at);
+
 -- When each scheduled function last began.
 CREATE TABLE schedule (function TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
 ";

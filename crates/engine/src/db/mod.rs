@@ -1,7 +1,7 @@
 //! The only room that opens SQLite: `state/rekindle.db`, with the events, the runs and the sessions of this machine.
 //!
-//! Hooks never come here: they write a file to the spool. Whoever writes waits for whoever writes already, up to
-//! [`PATIENCE`]; readers never wait (write-ahead log). Every commit is on the disk when it returns.
+//! Hooks never come here: they write a file to the spool. Whoever writes waits for whoever writes already, up to ten
+//! seconds; readers never wait (write-ahead log). Every commit is on the disk when it returns.
 
 mod migrations;
 

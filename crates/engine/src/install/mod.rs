@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rekindle_core::agent::Agent;
-use rekindle_core::install::{Invocation, settings};
+use rekindle_core::install::{Invocation, recognise, settings};
 
 pub use self::error::Error;
 pub use self::file::Change;
@@ -70,6 +70,13 @@ impl<'a> Installer<'a> {
 
     /// What installing would do.
     pub fn plan_install(&self, agent: Agent) -> Result<Plan, Error> {
+        // Lines that we would not know again could never be taken out.
+        if recognise(&self.invocation.words(agent, "Stop"), agent).is_none() {
+            let program = &self.invocation.program;
+            return Err(Error::Program(format!(
+                "{program} is not called `rekindle`; give it that name and run it again"
+            )));
+        }
         let host = Host::of(agent, self.machine)?;
         let mut plan = Plan::empty(agent);
         let before = read(&host.settings)?;

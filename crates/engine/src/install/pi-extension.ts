@@ -9,7 +9,7 @@ const PROGRAM: string = "@program@";
 const ARGUMENTS: string[] = ["@arguments@"];
 const LOG: string = "@log@";
 
-/** How long pi waits for an answer. The hook itself goes on and ends by its own limits. */
+/** How long pi waits for a hook. One that takes longer is ended: it would not answer any more. */
 const PATIENCE_MS: Record<string, number> = {
 	SessionStart: 2000,
 	UserPromptSubmit: 1500,
@@ -18,8 +18,6 @@ const PATIENCE_MS: Record<string, number> = {
 	PostCompact: 1000,
 	SessionEnd: 4000,
 };
-/** A hook that runs longer than this hangs. */
-const HANGS_MS = 20000;
 const LARGEST_ANSWER = 256 * 1024;
 const LARGEST_LOG = 64 * 1024;
 
@@ -31,43 +29,48 @@ function note(event: string, problem: unknown): void {
 		} catch {}
 		if (size < LARGEST_LOG) {
 			const text = problem instanceof Error ? problem.message : String(problem);
-			appendFileSync(LOG, `${JSON.stringify({ ts: new Date().toISOString(), agent: "pi", event, problem: text })}\n`, { mode: 0o600 });
+			const line = JSON.stringify({ ts: new Date().toISOString(), hook: `pi ${event}`, problem: text });
+			appendFileSync(LOG, `${line}\n`, { mode: 0o600 });
 		}
 	} catch {}
 }
 
-/** What the hook answered, and whether it has certainly read what it was told. */
-type Answer = { context?: string; heard: boolean };
-
-function tell(event: string, message: object): Promise<Answer> {
+/** Runs a hook and returns the context that it has for the agent. */
+function tell(event: string, message: object): Promise<string | undefined> {
 	return new Promise((resolve) => {
 		let answer = "";
 		let settled = false;
-		const settle = (heard: boolean, problem?: unknown) => {
+		const settle = (problem?: unknown) => {
 			if (settled) return;
 			settled = true;
 			clearTimeout(deadline);
-			if (problem !== undefined) note(event, problem);
 			let context: string | undefined;
 			try {
+				if (problem !== undefined) throw problem;
 				const found = answer.trim() ? JSON.parse(answer)?.hookSpecificOutput?.additionalContext : undefined;
 				if (typeof found === "string" && found.length > 0) context = found;
 			} catch (error) {
 				note(event, error);
 			}
-			resolve({ context, heard });
+			resolve(context);
 		};
+		let end = () => {};
 		const patience = PATIENCE_MS[event] ?? 1000;
-		const deadline = setTimeout(() => settle(false, `no answer within ${patience} ms`), patience);
+		const deadline = setTimeout(() => {
+			end();
+			settle(`no answer within ${patience} ms`);
+		}, patience);
 		try {
-			const child = spawn(PROGRAM, [...ARGUMENTS, "hook", "pi", event], { stdio: ["pipe", "pipe", "ignore"], windowsHide: true });
-			const hangs = setTimeout(() => child.kill("SIGKILL"), HANGS_MS);
-			hangs.unref?.();
-			child.on("error", (error) => settle(false, error));
-			child.on("close", (code) => {
-				clearTimeout(hangs);
-				settle(code === 0, code === 0 ? undefined : `the hook ended with ${code}`);
+			const child = spawn(PROGRAM, [...ARGUMENTS, "hook", "pi", event], {
+				stdio: ["pipe", "pipe", "ignore"],
+				windowsHide: true,
 			});
+			end = () => {
+				child.stdout.destroy();
+				child.kill("SIGKILL");
+			};
+			child.on("error", settle);
+			child.on("close", (code) => settle(code === 0 ? undefined : `the hook ended with ${code}`));
 			child.stdin.on("error", () => {});
 			child.stdout.on("error", () => {});
 			child.stdout.setEncoding("utf8");
@@ -75,43 +78,33 @@ function tell(event: string, message: object): Promise<Answer> {
 				if (answer.length < LARGEST_ANSWER) answer += part;
 			});
 			child.stdin.end(JSON.stringify(message));
-			// pi may end without waiting for it.
-			child.unref();
 		} catch (error) {
-			settle(false, error);
+			settle(error);
 		}
 	});
+}
+
+/** What the agent said last, for sessions that pi keeps no file of. */
+function lastAnswer(messages: any[]): string | undefined {
+	const last = (messages ?? []).filter((message) => message?.role === "assistant").at(-1);
+	const parts = Array.isArray(last?.content) ? last.content : [];
+	const text = parts.filter((part: any) => part?.type === "text").map((part: any) => part.text);
+	return text.length > 0 ? text.join("\n") : undefined;
 }
 
 export default function rekindle(pi: any): void {
 	/** What the start of the session brought, until there is a prompt to put it before. */
 	let briefing: string | undefined;
-	/** The last entry that was handed over, in sessions that pi keeps no file of. */
-	let handed: string | undefined;
 
-	const common = (event: string, ctx: any) => ({
-		session_id: ctx.sessionManager.getSessionId(),
-		transcript_path: ctx.sessionManager.getSessionFile() ?? null,
-		cwd: ctx.cwd,
-		hook_event_name: event,
-		mode: ctx.mode,
-	});
-
-	/** Tells what happened. Where pi keeps no file, what was said since the last time goes along. */
-	const report = async (event: string, ctx: any, more: object, withEntries: boolean): Promise<Answer> => {
-		const message: any = { ...common(event, ctx), ...more };
-		let last = handed;
-		if (withEntries && message.transcript_path === null) {
-			const branch: any[] = ctx.sessionManager.getBranch();
-			const from = branch.findIndex((entry) => entry.id === handed) + 1;
-			const header = ctx.sessionManager.getHeader();
-			message.entries = from === 0 && header ? [header, ...branch] : branch.slice(from);
-			last = branch.at(-1)?.id ?? handed;
-		}
-		const answer = await tell(event, message);
-		if (answer.heard) handed = last;
-		return answer;
-	};
+	const report = (event: string, ctx: any, more: object): Promise<string | undefined> =>
+		tell(event, {
+			session_id: ctx.sessionManager.getSessionId(),
+			transcript_path: ctx.sessionManager.getSessionFile() ?? null,
+			cwd: ctx.cwd,
+			hook_event_name: event,
+			mode: ctx.mode,
+			...more,
+		});
 
 	/** Nothing that goes wrong in `work` may reach the session. */
 	const on = (name: string, event: string, work: (happened: any, ctx: any) => Promise<unknown>) => {
@@ -128,31 +121,30 @@ export default function rekindle(pi: any): void {
 	on("session_start", "SessionStart", async (happened, ctx) => {
 		// After /reload it is the same session as before.
 		if (happened.reason === "reload") return;
-		handed = undefined;
-		briefing = (await report("SessionStart", ctx, { source: happened.reason }, false)).context;
+		briefing = await report("SessionStart", ctx, { source: happened.reason });
 	});
 
 	on("before_agent_start", "UserPromptSubmit", async (happened, ctx) => {
-		const { context } = await report("UserPromptSubmit", ctx, { prompt: happened.prompt }, false);
+		const context = await report("UserPromptSubmit", ctx, { prompt: happened.prompt });
 		const content = [briefing, context].filter((part) => part !== undefined).join("\n\n");
 		briefing = undefined;
 		if (content) return { message: { customType: "rekindle", content, display: false } };
 	});
 
-	on("agent_end", "Stop", async (_happened, ctx) => {
-		await report("Stop", ctx, {}, true);
+	on("agent_end", "Stop", async (happened, ctx) => {
+		await report("Stop", ctx, { last_assistant_message: lastAnswer(happened.messages) });
 	});
 
 	on("session_before_compact", "PreCompact", async (happened, ctx) => {
-		await report("PreCompact", ctx, { trigger: happened.reason }, true);
+		await report("PreCompact", ctx, { trigger: happened.reason });
 	});
 
 	on("session_compact", "PostCompact", async (happened, ctx) => {
-		await report("PostCompact", ctx, { trigger: happened.reason }, false);
+		await report("PostCompact", ctx, { trigger: happened.reason });
 	});
 
 	on("session_shutdown", "SessionEnd", async (happened, ctx) => {
 		if (happened.reason === "reload") return;
-		await report("SessionEnd", ctx, { reason: happened.reason }, true);
+		await report("SessionEnd", ctx, { reason: happened.reason });
 	});
 }

@@ -2,7 +2,7 @@
 //! from it.
 //!
 //! - [`archive`]: the messages, redacted, a file for each session
-//! - [`store`]: an index over them
+//! - `store`: an index over them
 //! - [`find`]: what of it answers a prompt
 //! - [`backfill`]: the transcripts that were there before us
 

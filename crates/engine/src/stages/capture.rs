@@ -21,8 +21,9 @@ use serde_json::json;
 use self::reading::Reading;
 use super::World;
 use crate::db::{self, OptionalExtension, params};
+use crate::messages::{Messages, Session};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
-use crate::{sessions, transcripts};
+use crate::{environment, project, sessions, transcripts};
 
 /// What reading came to, as the run remembers it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -30,6 +31,10 @@ use crate::{sessions, transcripts};
 struct Captured {
     /// Why there is nothing to observe.
     skipped: Option<String>,
+    /// Whether what was said is to be found by its words.
+    archive: bool,
+    /// The folder it was held in.
+    cwd: Option<String>,
     messages: u64,
     user_messages: u64,
     /// The windows' keys.
@@ -49,6 +54,9 @@ pub(super) fn capture(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
     let request = CaptureRequested::deserialize(&event.data)
         .map_err(|error| Interrupt::Failed { step: "read".to_owned(), error: StepError::fatal(error) })?;
     let captured: Captured = steps.run_and_send("read", || read(&request, world))?;
+    if captured.archive {
+        steps.run("archive", || archive(&request, &captured, world))?;
+    }
     steps.run("mark", || mark(&request, &captured, event.at, world).map_err(StepError::from))?;
     if captured.skipped.is_none() {
         steps.run("append-daily-log", || log(&request, &captured, world))?;
@@ -140,6 +148,37 @@ fn read(request: &CaptureRequested, world: &World) -> Result<(Captured, Vec<Even
         return Ok((Captured { skipped, ..Captured::default() }, Vec::new()));
     };
     reading.finish(request, &head, bytes, world)
+}
+
+/// Keeps what was said, redacted, so that it can be found by its words at once (B-14). The same again changes nothing; the
+/// worker brings it into the index when it has drained its queue.
+fn archive(request: &CaptureRequested, captured: &Captured, world: &World) -> Result<u64, StepError> {
+    let place = captured
+        .cwd
+        .as_deref()
+        .and_then(|cwd| project::locate(Path::new(cwd), environment::home_folder().as_deref()));
+    let known = project::load(&world.places.projects_file());
+    let session = Session {
+        agent: request.agent,
+        id: request.session_id.clone(),
+        cwd: captured.cwd.clone(),
+        project: place.map(|place| project::identify(&place, &known).project.id),
+    };
+    let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;
+    let messages = Messages::of(&world.places);
+    let mut appender = messages.appender(&session, &forgotten).map_err(StepError::passing)?;
+    let mut failed = None;
+    each_message(request, world, &mut |message| match appender.add(&message) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            failed = Some(error);
+            ControlFlow::Break(())
+        }
+    })?;
+    match failed {
+        Some(error) => Err(StepError::passing(error)),
+        None => Ok(appender.finish().map_err(StepError::passing)?.messages),
+    }
 }
 
 /// Remembers how far the session is captured now. What happened since keeps it open.

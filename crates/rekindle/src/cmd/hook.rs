@@ -107,8 +107,8 @@ impl Hook {
             return Some((logs, Result::failed(format!("`{}` is not an agent", self.agent))));
         };
         let Some(kind) = Kind::of(agent, &self.event) else { return Some((logs, Result::of("ignored"))) };
-        let (signal, said) = match hook::read(agent, kind, &input) {
-            Ok(heard) => heard,
+        let signal = match hook::read(agent, kind, &input) {
+            Ok(signal) => signal,
             Err(error) => return Some((logs, Result::failed(error))),
         };
         if environment::raw(PROBE).is_some_and(|value| !value.is_empty()) {
@@ -116,7 +116,7 @@ impl Hook {
         }
         let session = Some(signal.session.clone());
         let now = clock::now(TimeZone::UTC).timestamp();
-        let result = match hooks::leave(&places, signal, said, now) {
+        let result = match hooks::leave(&places, signal, now) {
             Ok(Left::Nothing) => Result { session, ..Result::of("success") },
             Ok(Left::Spooled) => {
                 let woken = match settings.config.capture.background {

@@ -74,7 +74,11 @@ impl Init {
         if offer
             && ask::yes(&format!("Let {} remember? You see what changes first.", names.join(", ")), true)?
         {
-            return Install::offer(agents).run(global, out);
+            match Install::offer(agents.clone()).run(global, out) {
+                Ok(()) => return Ok(()),
+                // What was to be set up is; the agents can be asked again.
+                Err(failure) => out.warn(failure.message),
+            }
         }
         out.line("Next:")?;
         // A trial in another home goes on there.

@@ -5,6 +5,7 @@ mod bench;
 mod body;
 mod completions;
 mod config;
+mod cost;
 mod daily;
 mod doctor;
 mod eval;
@@ -42,6 +43,7 @@ pub(crate) use self::backfill::Backfill;
 pub(crate) use self::bench::Bench;
 pub(crate) use self::completions::Completions;
 pub(crate) use self::config::Config;
+pub(crate) use self::cost::Cost;
 pub(crate) use self::daily::Daily;
 pub(crate) use self::doctor::Doctor;
 pub(crate) use self::eval::Eval;
@@ -127,6 +129,7 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Reindex(reindex) => reindex.run(context),
         Command::Backfill(backfill) => backfill.run(context),
         Command::Eval(eval) => eval.run(context),
+        Command::Cost(cost) => cost.run(context),
         Command::Note(note) => note.run(context),
         Command::Retry(retry) => retry.run(context),
         Command::Run(run) => run.run(context),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use rekindle_engine::background;
+use rekindle_engine::messages::Messages;
 use rekindle_engine::spool::Spool;
 use rekindle_engine::stages::REGISTRY;
 use rekindle_engine::worker::{self, Did, LIFETIME, Post};
@@ -66,14 +67,19 @@ impl Worker {
             if self.background {
                 world = world.for_at_most(LIFETIME);
             }
+            // In batches, so that memory stays flat however much there is, and so that a worker that stays can be asked
+            // about what it did. If it fails, the next batch or the next worker does it.
+            let mut after = || {
+                context.settle_batch();
+                if let Err(error) = Messages::of(&context.places).update(&mut |_, _| {}) {
+                    context.out.warn(error);
+                }
+            };
             let done = match self.watch {
-                true => worker::watch(&post, &world, &REGISTRY)?,
-                false => worker::drain(&post, &world, &REGISTRY)?,
+                true => worker::watch(&post, &world, &REGISTRY, &mut after)?,
+                false => worker::drain(&post, &world, &REGISTRY, &mut after)?,
             };
             did = did.and(done);
-            if done.completed > 0 {
-                context.wrote_in_the_background();
-            }
             drop(post);
             // A hook that came while we were ending saw a worker at it and started none.
             if world.should_stop() || Spool::at(context.places.spool()).waiting()?.is_empty() {

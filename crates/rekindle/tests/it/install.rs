@@ -473,3 +473,21 @@ fn b_15_a_crash_leaves_the_old_settings_or_the_new() {
     }
     assert!(broken > 20, "only {broken} steps");
 }
+
+#[test]
+fn b_15_a_program_of_another_name_puts_nothing_in_that_it_could_not_take_out() {
+    let sandbox = sandbox();
+    let renamed = sandbox.work().join("rk");
+    std::fs::copy(env!("CARGO_BIN_EXE_rekindle"), &renamed).unwrap();
+    let before = home(&sandbox);
+    for agent in ["claude", "codex", "gemini", "pi"] {
+        let output = Command::new(&renamed, sandbox.work())
+            .args(&["install", agent, "--yes"])
+            .env("HOME", sandbox.user_home())
+            .env("REKINDLE_HOME", sandbox.home())
+            .run()
+            .fails(1);
+        assert!(output.stderr.contains("is not called `rekindle`"), "{}", output.stderr);
+    }
+    assert_eq!(home(&sandbox), before);
+}

@@ -2,7 +2,7 @@
 //! grew, under the same id; the last writing of it counts.
 //!
 //! A `$set` of all messages follows a compression of the history: what it leaves out was said all the same and stays,
-//! what it adds (the summary) is new.
+//! the summary is new, and what it keeps it repeats under new ids.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -45,6 +45,19 @@ struct Record {
     set: Option<Box<Record>>,
     #[serde(rename = "$rewindTo")]
     rewind_to: Option<String>,
+}
+
+impl Record {
+    fn is_summary(&self) -> bool {
+        let begins = |text: &str| text.trim_start().starts_with(SUMMARY);
+        self.kind.as_deref() == Some("user")
+            && match &self.content {
+                Content::Text(text) => begins(text),
+                Content::Parts(parts) => {
+                    parts.iter().find_map(|part| part.text.as_deref()).is_some_and(begins)
+                }
+            }
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -255,7 +268,17 @@ impl Transcript for Reader {
             None => return Line::Unknown("no type".to_owned()),
         };
         self.header(&mut header);
-        for message in std::mem::take(&mut header.messages) {
+        let messages = std::mem::take(&mut header.messages);
+        // After a compression the end of the history is kept and listed behind the summary, under new ids: it was said
+        // before.
+        let compressed = messages.iter().any(Record::is_summary);
+        for message in messages {
+            if compressed && !message.is_summary() {
+                if let Some(id) = &message.id {
+                    self.said.insert(id);
+                }
+                continue;
+            }
             if let Line::Strange(what) = self.message(message, say) {
                 return Line::Strange(what);
             }

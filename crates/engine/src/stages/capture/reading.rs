@@ -109,6 +109,8 @@ impl Reading {
             last_at: self.last_captured_at,
             bytes,
             name: name.clone(),
+            archive: !head.subagent && !self.full.is_empty(),
+            cwd: head.cwd.clone().or_else(|| request.cwd.clone()),
             ..Captured::default()
         };
         let least = u64::from(world.config.capture.min_user_messages);

@@ -245,6 +245,38 @@ fn fnd_06_older_versions_of_gemini_cli_are_read() {
     assert!(all(Agent::Gemini, &path, None).is_ok());
 }
 
+#[test]
+fn fnd_06_what_a_compression_keeps_is_not_said_twice() {
+    let one = |id: &str, kind: &str, text: &str| json!({"id": id, "type": kind, "content": [{"text": text}]});
+    let header = json!({"sessionId": "s", "projectHash": "h", "startTime": "2026-01-01T10:00:00.000Z"});
+    let kept = [
+        one("a", "user", "<session_context>setup</session_context>"),
+        one("n1", "user", "<state_snapshot>first</state_snapshot>"),
+        one("n2", "gemini", "Got it. Thanks for the additional context!"),
+        one("n3", "user", "second"),
+        one("n4", "gemini", "two"),
+    ];
+    let lines = [
+        header,
+        one("u1", "user", "first"),
+        one("g1", "gemini", "one"),
+        one("u2", "user", "second"),
+        one("g2", "gemini", "two"),
+        json!({"$set": {"messages": kept}}),
+        one("u3", "user", "second"),
+    ];
+    let expected = [
+        "user: first",
+        "agent: one",
+        "user: second",
+        "agent: two",
+        "summary: <state_snapshot>first</state_snapshot>",
+        // Whoever says the same again means it.
+        "user: second",
+    ];
+    assert_eq!(read_lines(Agent::Gemini, &lines), expected);
+}
+
 proptest! {
     #[test]
     fn lines_are_the_same_from_both_ends(

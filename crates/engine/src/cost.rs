@@ -1,0 +1,242 @@
+//! What language models cost, and that it stays within what the person allows (B-04, O11-15). Every call goes through
+//! [`Metered`]: it is refused when the day's share is used up, and written down when it was answered.
+
+use std::cell::RefCell;
+
+use jiff::ToSpan;
+use rekindle_core::config::Llm;
+use rekindle_core::llm::{Answer, Cost, Error, Fault, Model, Request, Retry, Usage};
+use rekindle_core::text::tokens;
+use rekindle_core::time::{Date, TimeZone, Timestamp, Zoned, day};
+
+use crate::clock;
+use crate::db::{self, Db, params};
+
+/// What was used on one day by one model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spent {
+    /// The day.
+    pub day: Date,
+    /// `provider/model`.
+    pub model: String,
+    /// How many calls were answered.
+    pub calls: u64,
+    /// Tokens read and written.
+    pub usage: Usage,
+    /// Money, as far as the provider told.
+    pub cost: Cost,
+    /// Calls of which nobody knows what they cost.
+    pub unpriced: u64,
+}
+
+/// What may be used in a day; `None` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps {
+    /// Tokens, read and written.
+    pub tokens: Option<u64>,
+    /// Money.
+    pub cost: Option<Cost>,
+}
+
+impl Caps {
+    /// As the settings have it: 0 is no limit.
+    pub fn of(settings: &Llm) -> Self {
+        let micro_dollars = (settings.daily_dollars * 1e6).round() as u64;
+        Self {
+            tokens: Some(settings.daily_tokens).filter(|tokens| *tokens > 0),
+            cost: Some(Cost { micro_dollars }).filter(|cost| cost.micro_dollars > 0),
+        }
+    }
+
+    /// Why nothing more may be used today, if that is so.
+    fn exhausted(&self, today: &[Spent]) -> Option<String> {
+        let tokens: u64 = today.iter().map(|spent| spent.usage.input + spent.usage.output).sum();
+        let micro_dollars = today.iter().map(|spent| spent.cost.micro_dollars).sum();
+        let cost = Cost { micro_dollars };
+        match (self.tokens, self.cost) {
+            (Some(most), _) if tokens >= most => {
+                Some(format!("{tokens} tokens were used today and {most} are allowed (llm.daily_tokens)"))
+            }
+            (_, Some(most)) if cost >= most => {
+                Some(format!("{cost} was spent today and {most} is allowed (llm.daily_dollars)"))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn midnight(date: Date, zone: &TimeZone) -> i64 {
+    date.to_zoned(zone.clone()).map_or(0, |start| start.timestamp().as_millisecond())
+}
+
+/// What was used on the last `days` days, the newest first.
+pub fn spent(db: &Db, days: u32, now: &Zoned) -> Result<Vec<Spent>, db::Error> {
+    let zone = now.time_zone();
+    let mut all = Vec::new();
+    for back in 0..days {
+        let Ok(date) = now.date().checked_sub(i64::from(back).days()) else { break };
+        let (from, to) = (midnight(date, zone), midnight(date.tomorrow().unwrap_or(date), zone));
+        let rows: Vec<Spent> = db.run(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT model, count(*), sum(input), sum(output), coalesce(sum(micro_dollars), 0),
+                        sum(micro_dollars IS NULL)
+                     FROM spending WHERE at >= ?1 AND at < ?2 GROUP BY model ORDER BY model",
+                )?
+                .query_map([from, to], |row| {
+                    let whole =
+                        |column| row.get::<_, i64>(column).map(|value| u64::try_from(value).unwrap_or(0));
+                    Ok(Spent {
+                        day: date,
+                        model: row.get(0)?,
+                        calls: whole(1)?,
+                        usage: Usage { input: whole(2)?, output: whole(3)? },
+                        cost: Cost { micro_dollars: whole(4)? },
+                        unpriced: whole(5)?,
+                    })
+                })?
+                .collect()
+        })?;
+        all.extend(rows);
+    }
+    Ok(all)
+}
+
+fn record(
+    db: &mut Db,
+    model: &str,
+    job: &str,
+    answer: &Answer,
+    usage: Usage,
+    at: Timestamp,
+) -> Result<(), db::Error> {
+    let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    db.change(|transaction| {
+        transaction.execute(
+            "INSERT INTO spending (at, model, job, input, output, micro_dollars) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                at.as_millisecond(),
+                model,
+                job,
+                whole(usage.input),
+                whole(usage.output),
+                answer.cost.map(|cost| whole(cost.micro_dollars)),
+            ],
+        )
+    })?;
+    Ok(())
+}
+
+/// A model whose calls are counted and kept within the day's share.
+pub struct Metered<'a> {
+    model: &'a dyn Model,
+    db: RefCell<Db>,
+    caps: Caps,
+    zone: TimeZone,
+}
+
+impl<'a> Metered<'a> {
+    /// Counts in this database, by the person's days.
+    pub fn new(model: &'a dyn Model, db: Db, caps: Caps, zone: TimeZone) -> Self {
+        Self { model, db: RefCell::new(db), caps, zone }
+    }
+}
+
+impl Model for Metered<'_> {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+        let now = clock::now(self.zone.clone());
+        // A call that cannot be counted is not made: a cap that only holds in good weather is none.
+        let uncounted = |error: db::Error| {
+            Error::new(Fault::Ours, Retry::Never, format!("it could not be counted: {error}"))
+        };
+        let today = spent(&self.db.borrow(), 1, &now).map_err(uncounted)?;
+        if let Some(why) = self.caps.exhausted(&today) {
+            let message = format!("{why}; it goes on after {}", day(now.date()));
+            return Err(Error::new(Fault::Person, Retry::Never, message));
+        }
+        let answer = self.model.answer(request)?;
+        // A provider that does not say how much it was is taken at our own estimate.
+        let usage = answer.usage.unwrap_or_else(|| Usage {
+            input: tokens::estimate(request.prompt.instructions())
+                + tokens::estimate(request.prompt.material()),
+            output: tokens::estimate(&answer.text),
+        });
+        let job = request.prompt.template().name;
+        record(&mut self.db.borrow_mut(), self.model.name(), job, &answer, usage, now.timestamp())
+            .map_err(uncounted)?;
+        Ok(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rekindle_core::llm::{Budget, Expects, Prompt};
+    use rekindle_core::prompts;
+
+    use super::*;
+
+    struct Fixed(Option<Usage>, Option<u64>);
+
+    impl Model for Fixed {
+        fn name(&self) -> &str {
+            "some/model"
+        }
+
+        fn answer(&self, _: &Request) -> Result<Answer, Error> {
+            let cost = self.1.map(|micro_dollars| Cost { micro_dollars });
+            Ok(Answer { text: "<query>x</query>".to_owned(), whole: true, usage: self.0, cost })
+        }
+    }
+
+    fn request() -> Request {
+        Request {
+            prompt: Prompt::new(prompts::REWRITE, "where is the pump"),
+            expects: Expects::Tags(&["query"]),
+            deadline: Duration::from_secs(1),
+            budget: Budget { tokens: 100, cost: Cost { micro_dollars: 1000 } },
+        }
+    }
+
+    fn calls(model: &Fixed, caps: Caps) -> (usize, String, Vec<Spent>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rekindle.db");
+        let metered = Metered::new(model, Db::open(&path).unwrap(), caps, TimeZone::UTC);
+        for call in 0..10 {
+            if let Err(error) = metered.answer(&request()) {
+                let now = clock::now(TimeZone::UTC);
+                return (call, error.message, spent(&Db::open(&path).unwrap(), 1, &now).unwrap());
+            }
+        }
+        (10, String::new(), spent(&Db::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap())
+    }
+
+    #[test]
+    fn b_04_the_days_share_of_tokens_holds() {
+        let caps = Caps { tokens: Some(250), cost: None };
+        let (answered, why, spent) = calls(&Fixed(Some(Usage { input: 90, output: 10 }), None), caps);
+        assert_eq!(answered, 3);
+        assert!(why.contains("300 tokens were used today and 250 are allowed"), "{why}");
+        assert_eq!((spent[0].calls, spent[0].usage.input, spent[0].unpriced), (3, 270, 3));
+    }
+
+    #[test]
+    fn b_04_the_days_share_of_money_holds() {
+        let caps = Caps { tokens: None, cost: Some(Cost { micro_dollars: 1000 }) };
+        let (answered, why, spent) = calls(&Fixed(None, Some(400)), caps);
+        assert_eq!((answered, spent[0].cost.micro_dollars), (3, 1200));
+        assert!(why.contains("$0.001200 was spent today"), "{why}");
+        assert!(spent[0].usage.input > 10, "what a provider does not tell is estimated");
+    }
+
+    #[test]
+    fn without_a_limit_nothing_is_refused() {
+        let (answered, ..) = calls(&Fixed(None, Some(400)), Caps { tokens: None, cost: None });
+        assert_eq!(answered, 10);
+    }
+}
