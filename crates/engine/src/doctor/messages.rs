@@ -20,13 +20,9 @@ pub(super) fn messages(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Err
         }
         Ok(snapshot) => {
             let mut findings = Vec::new();
-            let count = snapshot.map_or(0, |snapshot| snapshot.len());
-            findings.push(Finding::ok(match count {
-                0 => {
-                    "no sessions were captured yet; `rekindle backfill` brings in those of before".to_owned()
-                }
-                count => format!("{count} messages can be found"),
-            }));
+            if let Some(snapshot) = snapshot {
+                findings.push(Finding::ok(format!("{} messages can be found", snapshot.len())));
+            }
             if let Ok(sessions @ 1..) = behind {
                 findings.push(Finding::warning(
                     format!("what was said last in {sessions} session(s) cannot be found yet"),
