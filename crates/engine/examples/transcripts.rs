@@ -1,4 +1,4 @@
-//! `transcripts make AGENT MEGABYTES FILE`: a made-up transcript of that size, with tools, bulk and rewinds.
+//! `transcripts make AGENT MEGABYTES FILE [SESSION]`: a made-up transcript of that size, with tools, bulk and rewinds.
 //! `transcripts read AGENT FILE`: its messages as JSON, one a line.
 //! `transcripts time AGENT FILE`: how fast it is read, and in how much memory. `scripts/bench-transcripts.sh` uses both.
 #![expect(clippy::print_stdout, reason = "a developer's program, printing what it was asked for")]
@@ -21,10 +21,16 @@ fn main() -> Outcome {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["make", agent, megabytes, file] => make(agent.parse()?, megabytes.parse()?, Path::new(file)),
+        ["make", agent, megabytes, file] => make(agent.parse()?, megabytes.parse()?, Path::new(file), "s"),
+        ["make", agent, megabytes, file, session] => {
+            make(agent.parse()?, megabytes.parse()?, Path::new(file), session)
+        }
         ["read", agent, file] => read(agent.parse()?, Path::new(file)),
         ["time", agent, file] => time(agent.parse()?, Path::new(file)),
-        _ => Err("usage: transcripts make AGENT MEGABYTES FILE | read AGENT FILE | time AGENT FILE".into()),
+        _ => {
+            Err("usage: transcripts make AGENT MEGABYTES FILE [SESSION] | read AGENT FILE | time AGENT FILE"
+                .into())
+        }
     }
 }
 
@@ -66,24 +72,36 @@ impl Dice {
         (self.0 >> 33) % sides
     }
 
+    /// A few words of a made-up language: some are said all the time, most hardly ever.
     fn words(&mut self, most: u64) -> String {
-        const WORDS: &[&str] =
-            &["pier", "stone", "wind", "chart", "tide", "rope", "mast", "buoy", "fog", "the", "of", "fix"];
+        const SYLLABLES: &[&str] = &[
+            "ka", "to", "mi", "ren", "sol", "va", "du", "pel", "ni", "gor", "ash", "lu", "fen", "bri", "ox",
+            "yel",
+        ];
         let count = 5 + self.roll(most);
         let mut text = String::new();
         for _ in 0..count {
-            text.push_str(WORDS[usize::try_from(self.roll(WORDS.len() as u64)).unwrap_or(0)]);
+            let rank = self.roll(VOCABULARY).min(self.roll(VOCABULARY)).min(self.roll(VOCABULARY));
+            let mut number = rank + 16;
+            while number > 0 {
+                text.push_str(SYLLABLES[usize::try_from(number % 16).unwrap_or(0)]);
+                number /= 16;
+            }
             text.push(' ');
         }
         text
     }
 }
 
+/// How many words the language has.
+const VOCABULARY: u64 = 30_000;
+
 struct Maker {
     out: BufWriter<File>,
     bytes: u64,
     dice: Dice,
     count: u64,
+    session: String,
 }
 
 impl Maker {
@@ -102,13 +120,19 @@ impl Maker {
 
 const TIME: &str = "2026-11-15T09:00:00.000Z";
 
-fn make(agent: Agent, megabytes: u64, path: &Path) -> Outcome {
-    let mut maker = Maker { out: BufWriter::new(File::create(path)?), bytes: 0, dice: Dice(7), count: 0 };
+fn make(agent: Agent, megabytes: u64, path: &Path, session: &str) -> Outcome {
+    let mut maker = Maker {
+        out: BufWriter::new(File::create(path)?),
+        bytes: 0,
+        dice: Dice(7 + session.len() as u64),
+        count: 0,
+        session: session.to_owned(),
+    };
     match agent {
         Agent::Claude => {}
-        Agent::Codex => maker.line(&json!({"timestamp": TIME, "type": "session_meta", "payload": {"id": "s", "timestamp": TIME, "cwd": "/home/dev"}}))?,
-        Agent::Gemini => maker.line(&json!({"sessionId": "s", "projectHash": "h", "startTime": TIME, "kind": "main"}))?,
-        Agent::Pi => maker.line(&json!({"type": "session", "version": 3, "id": "s", "timestamp": TIME, "cwd": "/home/dev"}))?,
+        Agent::Codex => maker.line(&json!({"timestamp": TIME, "type": "session_meta", "payload": {"id": session, "timestamp": TIME, "cwd": "/home/dev"}}))?,
+        Agent::Gemini => maker.line(&json!({"sessionId": session, "projectHash": "h", "startTime": TIME, "kind": "main"}))?,
+        Agent::Pi => maker.line(&json!({"type": "session", "version": 3, "id": session, "timestamp": TIME, "cwd": "/home/dev"}))?,
     }
     let mut leaf: Option<String> = None;
     let mut turn = 0_u64;
@@ -136,10 +160,11 @@ fn turn(agent: Agent, maker: &mut Maker, leaf: Option<String>) -> Result<Option<
     let (output, bulk) = (maker.dice.words(1500), maker.dice.words(900));
     match agent {
         Agent::Claude => {
+            let session = maker.session.clone();
             let mut parent = leaf;
             let entry = |kind: &str, id: &str, parent: &Option<String>, content: Value| {
                 json!({"parentUuid": parent, "isSidechain": false, "type": kind, "uuid": id, "timestamp": TIME,
-                    "sessionId": "s", "cwd": "/home/dev", "version": "2.1.325", "message": {"role": kind, "id": id, "content": content}})
+                    "sessionId": session, "cwd": "/home/dev", "version": "2.1.325", "message": {"role": kind, "id": id, "content": content}})
             };
             let call =
                 json!([{"type": "tool_use", "id": ids[1], "name": "Bash", "input": {"command": "make"}}]);

@@ -4,6 +4,7 @@
 
 mod agents;
 mod index;
+mod messages;
 mod runs;
 
 use std::collections::BTreeMap;
@@ -83,10 +84,11 @@ struct Patient<'a> {
 type Check = fn(&Patient<'_>) -> Result<Vec<Finding>, vault::Error>;
 
 /// Every check that needs a vault, in the order they are shown.
-const CHECKS: [(&str, Check); 9] = [
+const CHECKS: [(&str, Check); 10] = [
     ("state", state),
     ("journal", journal),
     ("sessions", session_markers),
+    ("messages", messages::messages),
     ("entries", entries),
     ("documents", documents),
     ("conflicts", conflicts),

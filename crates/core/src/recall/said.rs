@@ -13,6 +13,8 @@ pub const TELLING: usize = 6;
 const COMMONPLACE: f64 = 0.25;
 /// How much of the order is up to the words beyond what has to be covered: how often, and in how short a text.
 const FINER: f64 = 0.3;
+/// Sums in another order differ by this much at most.
+const SLACK: f64 = 1e-9;
 /// BM25 as everywhere.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
@@ -81,11 +83,31 @@ impl Question {
         for place in places {
             needed.push(place);
             weight += self.words[place].weight;
-            if weight > (1.0 - ENOUGH) * self.about {
+            if weight > (1.0 - ENOUGH) * self.about + SLACK {
                 break;
             }
         }
         needed
+    }
+
+    /// The places of the words that say what it is about, those that say most first.
+    pub fn telling(&self) -> &[usize] {
+        &self.telling
+    }
+
+    /// Whether a message covers enough of what is asked; `holds` says whether it holds the word at a place among the
+    /// telling ones. Most do not, and are told apart by a word or two.
+    pub fn covers(&self, holds: impl Fn(usize) -> bool) -> bool {
+        let mut missing = 0.0;
+        for (at, place) in self.telling.iter().enumerate() {
+            if !holds(at) {
+                missing += self.words[*place].weight;
+                if missing > (1.0 - ENOUGH) * self.about + SLACK {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// How well a message answers; `None` if it does not. `counts` has for each word how often it holds it.
@@ -98,7 +120,7 @@ impl Question {
             .map(|place| self.words[*place].weight)
             .sum();
         let coverage = if self.about > 0.0 { held / self.about } else { 0.0 };
-        if coverage < ENOUGH || held < LEAST.min(self.about) {
+        if coverage < ENOUGH - SLACK || held < LEAST.min(self.about) {
             return None;
         }
         let norm = K1 * (1.0 - B + B * f64::from(length) / mean_length.max(1.0));
@@ -173,6 +195,7 @@ mod tests {
             let needed = question.needed(|place| words[place].2);
             if let Some(found) = question.judge(&counts, 20, 30.0, Origin::User) {
                 prop_assert!(needed.iter().any(|place| counts[*place] > 0));
+                prop_assert!(question.covers(|at| counts[question.telling()[at]] > 0));
                 prop_assert!(found.coverage <= 1.0 + 1e-9 && found.worth > 0.0 && found.worth <= 1.01);
             }
         }

@@ -131,6 +131,14 @@ impl Snapshot {
         self.segments.iter().map(|segment| segment.frequency(term)).sum()
     }
 
+    /// Where a term stands, in all segments, one by one.
+    pub(crate) fn each_posting(&self, term: u64, mut each: impl FnMut(u32, Count)) {
+        for (segment, first) in self.segments.iter().zip(&self.first) {
+            let inside = segment.postings(term).filter(|(document, _)| *document < segment.documents());
+            inside.for_each(|(document, count)| each(first + document, count));
+        }
+    }
+
     /// A term, to be looked for in single documents.
     pub(crate) fn term(&self, term: u64) -> Term<'_> {
         let range = |segment: &Segment| segment.postings_of(term).unwrap_or_default();

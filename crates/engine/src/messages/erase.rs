@@ -26,7 +26,7 @@ impl Messages {
                 rewrite(&stored.path, target).map_err(self.failed())?;
             }
         }
-        let says = |document: &Document| target.is_in(&document.text) || target.shows_in(&document.text);
+        let says = |document: &Document| target.is_in_file(document.text.as_bytes());
         Ok(erased.max(self.store().erase(&says)?))
     }
 
@@ -41,7 +41,8 @@ impl Messages {
                 files.push(stored.path);
             }
         }
-        files.extend(self.store().holding(&|document: &Document| target.is_in(&document.text)));
+        files
+            .extend(self.store().holding(&|document: &Document| target.is_in_file(document.text.as_bytes())));
         Ok(files)
     }
 }

@@ -1,8 +1,6 @@
 //! What was said that answers a prompt: looked up by the words that nothing which answers can lack, so that it costs as
 //! much as these words are common, and not as much as was ever said.
 
-use std::collections::BTreeSet;
-
 use rekindle_core::provenance::Origin;
 use rekindle_core::recall::abstain::rarity;
 use rekindle_core::recall::adjust::Factors;
@@ -102,31 +100,51 @@ pub fn find(
         }
     });
     let question = Question::new(words.collect());
-    let candidates: BTreeSet<u32> = question
-        .needed(|place| frequencies[place])
-        .into_iter()
-        .flat_map(|place| snapshot.postings(query.terms[place].hash))
-        .map(|(number, _)| number)
-        .collect();
-    let terms: Vec<_> = query.terms.iter().map(|term| snapshot.term(term.hash)).collect();
+    // How often each message holds each word that tells, side by side: the lists of common words are long, and looking
+    // into them once for every message would take longer than reading them through.
+    let mut counts: Vec<Option<Vec<u8>>> = vec![None; query.terms.len()];
+    for place in question.telling() {
+        let mut often = vec![0; snapshot.len() as usize];
+        snapshot.each_posting(query.terms[*place].hash, |number, count| often[number as usize] = count.all);
+        counts[*place] = Some(often);
+    }
+    let column = |place: usize| counts[place].as_deref().unwrap_or_default();
+    let telling: Vec<&[u8]> = question.telling().iter().map(|place| column(*place)).collect();
+    let needed: Vec<&[u8]> = question.needed(|place| frequencies[place]).into_iter().map(column).collect();
+    let rest: Vec<_> = query.terms.iter().map(|term| snapshot.term(term.hash)).collect();
+    let often = |place: usize, number: u32| match &counts[place] {
+        Some(often) => often[number as usize],
+        None => rest[place].count_in(number).map_or(0, |count| count.all),
+    };
     let mean_length = f64::from(snapshot.mean_length());
+    let mut held = vec![0; query.terms.len()];
     let mut answers: Vec<(u32, i64, Match)> = Vec::new();
-    for number in candidates {
+    for number in 0..snapshot.len() {
+        let at = number as usize;
+        if !needed.iter().any(|counts| counts[at] > 0) || !question.covers(|word| telling[word][at] > 0) {
+            continue;
+        }
         let Some(about) = snapshot.about(number) else { continue };
         let visible =
             about.project.is_none_or(|project| rules.all_projects || rules.project == Some(project));
         if !visible || !wanted.admits(about.flags.origin(), about.created, rules) {
             continue;
         }
-        let counts: Vec<u8> =
-            terms.iter().map(|term| term.count_in(number).map_or(0, |count| count.all)).collect();
-        if let Some(found) = question.judge(&counts, about.length, mean_length, about.flags.origin()) {
+        held.iter_mut().enumerate().for_each(|(place, held)| *held = often(place, number));
+        if let Some(found) = question.judge(&held, about.length, mean_length, about.flags.origin()) {
             answers.push((number, about.created, found));
         }
     }
     // Of two that answer alike, the later one knew more.
-    answers.sort_by(|a, b| b.2.worth.total_cmp(&a.2.worth).then(b.1.cmp(&a.1)).then(a.0.cmp(&b.0)));
-    once(snapshot, answers.into_iter().take(most * LOOKED_AT), wanted).take(most).collect()
+    let order = |a: &(u32, i64, Match), b: &(u32, i64, Match)| {
+        b.2.worth.total_cmp(&a.2.worth).then(b.1.cmp(&a.1)).then(a.0.cmp(&b.0))
+    };
+    if answers.len() > most * LOOKED_AT {
+        answers.select_nth_unstable_by(most * LOOKED_AT, order);
+        answers.truncate(most * LOOKED_AT);
+    }
+    answers.sort_by(order);
+    once(snapshot, answers.into_iter(), wanted).take(most).collect()
 }
 
 /// Reads messages, and leaves out what was said before.

@@ -107,6 +107,11 @@ impl Messages {
         Ok(self.store().rebuild(progress)?)
     }
 
+    /// How many sessions hold something that cannot be found yet.
+    pub fn behind(&self) -> Result<usize, Error> {
+        Ok(self.store().behind()?)
+    }
+
     /// What can be found; `None` if there is nothing.
     pub fn open(&self) -> Result<Option<Snapshot>, Error> {
         Ok(self.store().open()?)

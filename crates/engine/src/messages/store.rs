@@ -114,6 +114,13 @@ impl Store {
         Err(Error::Damaged { path: self.current_file(), damage: Damage::Missing })
     }
 
+    /// How many sessions are not indexed to their end.
+    pub(super) fn behind(&self) -> Result<usize, Error> {
+        let known = self.known(&self.current()?.unwrap_or_default())?;
+        let is_behind = |one: &&Stored| known.get(&key(one)).map_or(0, |place| place.bytes) < one.size;
+        Ok(archive::sessions(&self.archive).iter().filter(is_behind).count())
+    }
+
     /// Adds what is new in the archive. A damaged index is made again. `progress` hears how many bytes of the archive
     /// were read, of how many.
     pub(super) fn update(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Updated, Error> {

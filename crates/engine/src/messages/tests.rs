@@ -232,6 +232,21 @@ fn the_index_is_made_again_from_the_archive() {
 }
 
 #[test]
+fn what_is_kept_and_not_found_yet_is_counted() {
+    let (_folder, messages) = empty();
+    assert_eq!(messages.behind().unwrap(), 0);
+    add(&messages, &session("s"), &[message("1", Role::User, "one harbour")]);
+    assert_eq!(messages.behind().unwrap(), 0);
+    let (of, forgotten) = (session("t"), Graveyard::default());
+    let mut appender = messages.appender(&of, &forgotten).unwrap();
+    appender.add(&message("1", Role::User, "two harbours")).unwrap();
+    appender.finish().unwrap();
+    assert_eq!(messages.behind().unwrap(), 1);
+    messages.update(&mut |_, _| {}).unwrap();
+    assert_eq!(messages.behind().unwrap(), 0);
+}
+
+#[test]
 fn b_08_what_is_forgotten_leaves_the_archive_and_the_index_and_stays_away() {
     let (_folder, messages) = empty();
     let secret = "The merger with Atlantis Shipping is planned for the spring.";

@@ -101,7 +101,15 @@ fn b_14_the_past_is_found_at_once_and_last() {
     // Again, nothing happens; without the index, it comes back.
     let again = backfill(&sandbox, &["--yes"]);
     assert_eq!((&again["done"]["added"], &again["alreadyDone"]), (&0.into(), &12.into()));
+    let checked = |level: &str| {
+        let report = sandbox.rekindle(&["doctor", "--json"]).run().json();
+        let check =
+            report["checks"].as_array().unwrap().iter().find(|check| check["check"] == "messages").unwrap();
+        check["findings"].as_array().unwrap().iter().any(|finding| finding["level"] == level)
+    };
+    assert!(checked("ok") && !checked("warning"));
     std::fs::remove_dir_all(sandbox.state().join("messages/index")).unwrap();
+    assert!(checked("warning"));
     assert_eq!(results(&ask("heights are in metres", &["--source", "message"])).len(), 0);
     sandbox.rekindle(&["reindex", "--no-embed"]).run().ok();
     assert_eq!(
