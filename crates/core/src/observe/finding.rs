@@ -1,0 +1,152 @@
+//! What an observer found in a session, whoever it was.
+
+use serde::{Deserialize, Serialize};
+
+use crate::provenance::Origin;
+use crate::vault::daily_log::{self, Body, Fact, Mark, Segment, When};
+use crate::vault::priority::Priority;
+
+/// What came of a session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Observed {
+    /// By topic, in the order of the session (OBS-14).
+    pub parts: Vec<Part>,
+    /// What the session was doing when it ended.
+    pub current_task: Option<String>,
+    /// How it could go on.
+    pub suggested_response: Option<String>,
+}
+
+/// One topic: what happened, and what to retain of it (OBS-15).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// One to three sentences.
+    pub narrative: String,
+    /// What is worth keeping.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing worth keeping.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What sort of thing.
+    pub kind: Kind,
+    /// How long it is worth keeping (OBS-04…06).
+    pub priority: Priority,
+    /// When it was said; never made up (OBS-07).
+    pub when: Option<When>,
+    /// The thing itself, in one or two sentences that stand alone.
+    pub text: String,
+    /// Whose words support it (B-01).
+    pub origin: Origin,
+    /// How plainly it was said.
+    pub strength: Strength,
+    /// How the person felt about it, where the words tell (FBK-07).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sentiment: Option<Sentiment>,
+    /// The ids of the messages that support it.
+    pub messages: Vec<String>,
+}
+
+/// What sort of thing was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The person wants something done always, or never.
+    Rule,
+    /// The person likes it one way rather than another.
+    Preference,
+    /// The person told the agent that it was wrong.
+    Correction,
+    /// Something was decided, by the person.
+    Decision,
+    /// What was broken, why, and what mended it.
+    Fix,
+    /// A service, a tool or a setting is different now.
+    Change,
+    /// Files that were changed, and what for.
+    Files,
+    /// A way of doing something that worked.
+    Workflow,
+    /// Something that nobody answered.
+    Question,
+    /// Something to be done or looked into one day.
+    Idea,
+    /// Anything else, as a model puts it.
+    Other,
+}
+
+/// How plainly something was said (FBK-06).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strength {
+    /// It follows from what happened.
+    Inferred,
+    /// It was meant, though not said in so many words.
+    Implied,
+    /// It was said in so many words.
+    Explicit,
+}
+
+impl Strength {
+    /// The number that goes with it.
+    pub fn value(self) -> f64 {
+        match self {
+            Self::Inferred => 0.5,
+            Self::Implied => 0.7,
+            Self::Explicit => 0.9,
+        }
+    }
+}
+
+/// How the person felt when they said it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sentiment {
+    /// Annoyed: it was not for the first time, or it hurt.
+    Frustrated,
+    /// Pleased with how it was done.
+    Pleased,
+    /// In a hurry, or insisting.
+    Urgent,
+}
+
+impl Observed {
+    /// Every finding, in order.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.parts.iter().flat_map(|part| &part.findings)
+    }
+
+    /// Whether there is nothing worth a line in the log.
+    pub fn is_empty(&self) -> bool {
+        self.findings().next().is_none()
+    }
+
+    /// As the log of the day holds it (LOG-03). Each fact has an id by its place, so that it can be pointed at.
+    pub fn body(&self, dedupe_key: &str) -> Body {
+        let mut number = 0;
+        let parts = self.parts.iter().filter(|part| !part.findings.is_empty() || !part.narrative.is_empty());
+        let segment = |part: &Part| Segment {
+            title: daily_log::segment_title(&part.narrative),
+            narrative: part.narrative.clone(),
+            facts: part
+                .findings
+                .iter()
+                .map(|finding| {
+                    number += 1;
+                    let key: String = dedupe_key.chars().take(8).collect();
+                    finding.fact(format!("o-{key}-{number}"))
+                })
+                .collect(),
+        };
+        Body::Segments(parts.map(segment).collect())
+    }
+}
+
+impl Finding {
+    fn fact(&self, id: String) -> Fact {
+        let mark = Mark { id: Some(id), origin: Some(self.origin), messages: self.messages.clone() };
+        Fact { priority: self.priority, when: self.when, text: self.text.clone(), mark }
+    }
+}
