@@ -28,6 +28,7 @@ pub mod llm;
 pub mod observe;
 pub mod project;
 pub mod prompts;
+pub mod proposal;
 pub mod provenance;
 pub mod recall;
 pub mod run;

@@ -13,6 +13,7 @@
 //! - [`identity`]: who the agent is, and whether every agent reads the same files
 //! - [`transcripts`]: what agents wrote down about their sessions, read as messages
 //! - [`messages`]: what was said in sessions, kept and found again by its words
+//! - [`observations`], [`proposals`]: what was observed lately, and what may become a memory
 //! - [`install`]: how agents come to call us
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
 
@@ -33,7 +34,9 @@ pub mod install;
 pub mod map;
 pub mod messages;
 pub mod models;
+pub mod observations;
 pub mod project;
+pub mod proposals;
 pub mod queue;
 pub mod random;
 pub mod recall;

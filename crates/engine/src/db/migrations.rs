@@ -4,7 +4,7 @@
 use super::{Db, Error};
 
 /// The tables, step by step. A step that was published never changes.
-const STEPS: &[&str] = &[FIRST];
+const STEPS: &[&str] = &[FIRST, DISTILLED];
 
 const FIRST: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -92,6 +92,54 @@ CREATE INDEX spending_by_time ON spending (at);
 
 -- When each scheduled function last began.
 CREATE TABLE schedule (function TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
+";
+
+const DISTILLED: &str = "
+-- What was observed: the hot list (STO-01, STO-02). A row for each window; the log of the day holds the same for good.
+CREATE TABLE observations (
+    number INTEGER PRIMARY KEY,
+    dedupe_key TEXT NOT NULL UNIQUE,
+    session TEXT NOT NULL,
+    project TEXT,
+    cause TEXT NOT NULL,
+    day TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    priority TEXT NOT NULL,
+    observed TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    distilled INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX observations_by_day ON observations (day);
+
+-- What may become a memory, and where that stands (STO-05). Kept for good: it cannot be rebuilt.
+CREATE TABLE proposals (
+    id TEXT PRIMARY KEY,
+    status TEXT NOT NULL,
+    said TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    decided INTEGER,
+    decided_by TEXT,
+    proposal TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX proposals_open ON proposals (created) WHERE status IN ('pending', 'triaged');
+CREATE INDEX proposals_said ON proposals (said);
+
+-- What was seen in sessions and how often, so that the third sighting counts (SID-05).
+CREATE TABLE sightings (
+    number INTEGER PRIMARY KEY,
+    said TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    vector BLOB,
+    project TEXT,
+    evidence TEXT NOT NULL,
+    became TEXT,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL
+);
+CREATE INDEX sightings_by_time ON sightings (last);
+
+-- Which window was observed by which run (CAP-14).
+CREATE INDEX runs_observed ON runs (json_extract(output, '$.dedupeKey')) WHERE function = 'observe';
 ";
 
 pub(super) fn apply(db: &mut Db) -> Result<(), Error> {

@@ -11,13 +11,21 @@ use crate::db::{self, Db};
 use crate::vault::Error;
 
 /// The columns that hold text: table, what names a row in it, the column.
-const TEXTS: [(&str, &str, &str); 6] = [
+const TEXTS: [(&str, &str, &str); 7] = [
     ("events", "id", "data"),
     ("runs", "id", "output"),
     ("runs", "id", "reason"),
     ("runs", "id", "error"),
     ("steps", "run || ' ' || name", "result"),
     ("steps", "run || ' ' || name", "error"),
+    ("observations", "dedupe_key", "observed"),
+];
+
+/// The same for rows that are about one thing: they go as a whole.
+const ROWS: [(&str, &str, &str); 3] = [
+    ("proposals", "id", "proposal"),
+    ("sightings", "CAST(number AS TEXT)", "text"),
+    ("sightings", "CAST(number AS TEXT)", "evidence"),
 ];
 
 /// Events and runs.
@@ -77,6 +85,12 @@ impl Store for Database {
                     erased += 1;
                 }
             }
+            for place @ (table, key, _) in ROWS {
+                for (row, _) in rows(transaction, place, target)? {
+                    erased +=
+                        transaction.execute(&format!("DELETE FROM {table} WHERE {key} = ?1"), [&row])?;
+                }
+            }
             Ok(erased)
         });
         let erased = erased.map_err(|error| self.failed(error))?;
@@ -93,7 +107,7 @@ impl Store for Database {
         if target.is_empty() {
             return Ok(Vec::new());
         }
-        for place in TEXTS {
+        for place in TEXTS.into_iter().chain(ROWS) {
             let found =
                 db.run(|connection| rows(connection, place, target)).map_err(|error| self.failed(error))?;
             if !found.is_empty() {

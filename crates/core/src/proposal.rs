@@ -1,0 +1,204 @@
+//! A proposal: something that may become a line of `MEMORY.md` or an entry, if the person wants it (REV-01, REV-14, B-07).
+
+use serde::{Deserialize, Serialize};
+
+use crate::provenance::Origin;
+use crate::scope::ProjectId;
+use crate::time::Timestamp;
+use crate::vault::review::{Id, Place};
+
+/// The longest title, in characters.
+const TITLE_CHARS: usize = 60;
+
+/// One proposal, as the store has it. The store is the truth, every surface is a view (REV-04).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Proposal {
+    /// Its id.
+    pub id: Id,
+    /// What came to it.
+    pub source: Source,
+    /// Where it would go.
+    pub place: Place,
+    /// A few words.
+    pub title: String,
+    /// What would be written, word for word.
+    pub text: String,
+    /// The line of `MEMORY.md` or the entry that it would take the place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<String>,
+    /// Whose words support it (B-01).
+    pub origin: Origin,
+    /// How sure we are, from 0 to 1.
+    pub confidence: f64,
+    /// What it rests on.
+    pub evidence: Evidence,
+    /// The project it is about; none is everywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
+    /// When it was proposed.
+    pub created: Timestamp,
+    /// Where it is in its life.
+    pub status: Status,
+}
+
+/// Which stage came to a proposal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// Reflection on the observations of days.
+    Reflection,
+    /// The look at one session (SID-05).
+    Sidecar,
+    /// Something new that contradicts a line that is there.
+    Supersede,
+    /// The person corrected the agent.
+    Correction,
+    /// An idea that may become a project.
+    Idea,
+    /// Something that keeps going wrong.
+    Friction,
+}
+
+/// Where a proposal is in its life. It ends exactly once (REV-14).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Nobody has looked at it.
+    Pending,
+    /// Looked at by rules, and left to the person.
+    Triaged,
+    /// The person wants it as it is.
+    Approved,
+    /// The person wants it in other words.
+    Edited,
+    /// The person does not want it.
+    Rejected,
+    /// Nobody decided in time.
+    Expired,
+    /// It is where it belongs.
+    Promoted,
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: [Self; 7] = [
+        Self::Pending,
+        Self::Triaged,
+        Self::Approved,
+        Self::Edited,
+        Self::Rejected,
+        Self::Expired,
+        Self::Promoted,
+    ];
+
+    /// The word in the store and in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Triaged => "triaged",
+            Self::Approved => "approved",
+            Self::Edited => "edited",
+            Self::Rejected => "rejected",
+            Self::Expired => "expired",
+            Self::Promoted => "promoted",
+        }
+    }
+
+    /// Whether it waits for the person.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Pending | Self::Triaged)
+    }
+}
+
+impl Source {
+    /// Every source.
+    pub const ALL: [Self; 6] =
+        [Self::Reflection, Self::Sidecar, Self::Supersede, Self::Correction, Self::Idea, Self::Friction];
+
+    /// The word in the store and in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Reflection => "reflection",
+            Self::Sidecar => "sidecar",
+            Self::Supersede => "supersede",
+            Self::Correction => "correction",
+            Self::Idea => "idea",
+            Self::Friction => "friction",
+        }
+    }
+}
+
+/// What a proposal rests on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The sessions it came up in, each once.
+    pub sessions: Vec<String>,
+    /// The messages that say it.
+    pub messages: Vec<String>,
+    /// The words themselves, short.
+    pub quotes: Vec<String>,
+}
+
+impl Evidence {
+    /// Adds what another sighting brings; says whether it came from a session that was not counted yet.
+    pub fn merge(&mut self, other: &Self) -> bool {
+        let before = self.sessions.len();
+        let lists = [
+            (&mut self.sessions, &other.sessions),
+            (&mut self.messages, &other.messages),
+            (&mut self.quotes, &other.quotes),
+        ];
+        for (ours, theirs) in lists {
+            for item in theirs {
+                if !ours.contains(item) {
+                    ours.push(item.clone());
+                }
+            }
+        }
+        self.sessions.len() > before
+    }
+}
+
+/// A few words that name a text: its beginning, cut between words.
+pub fn title(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((end, _)) = line.char_indices().nth(TITLE_CHARS) else {
+        return line.trim_end_matches(['.', '。', ';', ',']).to_owned();
+    };
+    let cut = line.get(..end).unwrap_or_default();
+    let whole = cut.rfind(' ').filter(|space| *space > end / 2).and_then(|space| cut.get(..space));
+    format!("{}…", whole.unwrap_or(cut).trim_end_matches(['.', ',', ';', ':']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_beginning_in_whole_words() {
+        assert_eq!(title("Use tabs.\n"), "Use tabs");
+        let long = title(&"wordy ".repeat(30));
+        assert!(long.ends_with("wordy…") && long.chars().count() <= TITLE_CHARS + 1, "{long}");
+        assert_eq!(title(&"絵".repeat(100)).chars().count(), TITLE_CHARS + 1);
+    }
+
+    #[test]
+    fn another_session_counts_once() {
+        let seen = |session: &str| Evidence { sessions: vec![session.to_owned()], ..Evidence::default() };
+        let mut evidence = seen("a");
+        assert!(!evidence.merge(&seen("a")));
+        assert!(evidence.merge(&seen("b")));
+        assert_eq!(evidence.sessions, ["a", "b"]);
+    }
+
+    #[test]
+    fn words_read_back() {
+        for status in Status::ALL {
+            assert_eq!(serde_json::to_value(status).unwrap(), status.word());
+        }
+        for source in Source::ALL {
+            assert_eq!(serde_json::to_value(source).unwrap(), source.word());
+        }
+    }
+}
