@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::session::{Message, Role, serialise};
+use crate::session::{Call, Message, Role, serialise};
 use crate::text::admit;
 use crate::time::{TimeZone, Timestamp};
 
@@ -20,8 +20,8 @@ const QUOTE_CHARS: usize = 400;
 pub struct Window {
     /// What was said, redacted: `[HH:MM] [User]: …`.
     pub text: String,
-    /// The ids of its messages.
-    pub ids: Vec<String>,
+    /// Its messages without their words.
+    pub turns: Vec<Message>,
     /// When its first message was said, as the host wrote it; its id where the host wrote no time. Goes into the dedupe key.
     pub first: String,
     /// How many messages are the person's.
@@ -39,12 +39,12 @@ pub struct Window {
 impl Window {
     /// How many messages.
     pub fn len(&self) -> u64 {
-        self.ids.len() as u64
+        self.turns.len() as u64
     }
 
     /// Whether nothing was said.
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.turns.is_empty()
     }
 
     /// The files that were read and not changed.
@@ -59,7 +59,7 @@ impl Window {
             self.text.push('\n');
         }
         self.text.push_str(block);
-        self.ids.push(message.id.clone());
+        self.turns.push(without_words(message));
         for call in &message.calls {
             let room = |files: &BTreeSet<String>| MAX_FILES.saturating_sub(files.len());
             let (reads, writes) = (room(&self.read), room(&self.modified));
@@ -95,6 +95,14 @@ impl Window {
         }
         lines.join("\n")
     }
+}
+
+/// A message without its words, which the window's text has. What its calls say is redacted like everything else.
+fn without_words(message: &Message) -> Message {
+    let calls = message.calls.iter().take(serialise::MAX_CALLS);
+    let calls = calls.map(|call| Call { input: admit(&call.input).text, ..call.clone() }).collect();
+    let Message { id, at, role, outcome, .. } = message;
+    Message { id: id.clone(), at: *at, role: *role, text: String::new(), calls, outcome: outcome.clone() }
 }
 
 /// Makes windows of messages as they come.
@@ -190,7 +198,8 @@ mod tests {
             (0..200).map(|id| message(id, Role::User, &"word ".repeat(1 + id % 17))).collect();
         for most in [1, 100, 1000, 1_000_000] {
             let windows = windows(&messages, most);
-            let ids: Vec<&String> = windows.iter().flat_map(|window| &window.ids).collect();
+            let ids: Vec<&String> =
+                windows.iter().flat_map(|window| &window.turns).map(|turn| &turn.id).collect();
             assert_eq!(ids, messages.iter().map(|message| &message.id).collect::<Vec<_>>(), "{most}");
             let firsts: BTreeSet<&String> = windows.iter().map(|window| &window.first).collect();
             assert_eq!(firsts.len(), windows.len(), "{most}");
@@ -208,7 +217,7 @@ mod tests {
     #[test]
     fn cap_19_a_handoff_says_where_the_session_stood() {
         let mut edit = message(2, Role::Assistant, "Moved the limit to 20 ms.");
-        edit.calls = vec![crate::session::Call {
+        edit.calls = vec![Call {
             id: "c".to_owned(),
             tool: "Edit".to_owned(),
             input: "src/a.rs".to_owned(),

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::names;
 use crate::agent::Agent;
 use crate::provenance::Origin;
+use crate::session::Message;
 use crate::time::Timestamp;
 
 /// What made us look at a session.
@@ -114,9 +115,10 @@ pub struct SessionCaptured {
     /// Why there is nothing to learn from it, if the noise gate thinks so (B-04).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<String>,
-    /// The ids of the messages, in order, for back-pointers (B-01).
+    /// The messages without their words, in order, for back-pointers (B-01): [`crate::session::restore`] puts both together
+    /// again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub message_ids: Vec<String>,
+    pub turns: Vec<Message>,
 }
 
 /// A single observation, noted by somebody in so many words (CAP-20).

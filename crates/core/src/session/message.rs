@@ -40,6 +40,7 @@ pub struct Message {
     /// Who.
     pub role: Role,
     /// What: the words, or a tool's output.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// The tools that the agent called with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -21,11 +21,11 @@ pub const MAX_CALLS: usize = 20;
 /// Read beyond a cap before secrets are looked for, so that none is cut in two and thereby hidden.
 const MARGIN: usize = 4_096;
 
-const USER: &str = "[User]:";
-const ASSISTANT: &str = "[Assistant]:";
-const CALLS: &str = "[Assistant tool calls]:";
-const RESULT: &str = "[Tool result]:";
-const SUMMARY: &str = "[Summary]:";
+pub(super) const USER: &str = "[User]:";
+pub(super) const ASSISTANT: &str = "[Assistant]:";
+pub(super) const CALLS: &str = "[Assistant tool calls]:";
+pub(super) const RESULT: &str = "[Tool result]:";
+pub(super) const SUMMARY: &str = "[Summary]:";
 
 /// A piece of a session that may be written or sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,7 +101,7 @@ fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn is_label(line: &str) -> bool {
+pub(super) fn is_label(line: &str) -> bool {
     let line = line.trim_start();
     // Whatever stands in brackets in front: a time, or what somebody takes for one.
     let rest = line

@@ -32,7 +32,7 @@ pub(super) fn voice(event: &Event, steps: &mut dyn Steps, world: &World) -> Resu
             cwd: None,
             headless: false,
             noise: None,
-            message_ids: Vec::new(),
+            turns: Vec::new(),
         };
         let data = serde_json::to_value(data).map_err(StepError::fatal)?;
         let sent = Event {

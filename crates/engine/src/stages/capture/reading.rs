@@ -159,7 +159,7 @@ impl Reading {
                 cwd: head.cwd.clone().or_else(|| request.cwd.clone()),
                 headless: head.headless,
                 noise: self.facts.noise().map(|noise| noise.to_string()),
-                message_ids: window.ids.clone(),
+                turns: window.turns.clone(),
             };
             let data = serde_json::to_value(data).map_err(StepError::fatal)?;
             let name = trigger.event().to_owned();

@@ -1,0 +1,243 @@
+//! The messages of a window again, from its text and from what the event says of each: the inverse of
+//! [`serialise`](super::serialise).
+//!
+//! A window that came through `send` is text alone. Its messages are then found by their labels and numbered.
+
+use super::message::{Call, Message, Outcome, Role};
+use super::serialise::{ASSISTANT, CALLS, RESULT, SUMMARY, USER, is_label};
+use crate::time::Zoned;
+use crate::vault::daily_log::Clock;
+
+/// One block of the text.
+struct Block {
+    clock: Option<Clock>,
+    label: &'static str,
+    text: String,
+}
+
+impl Block {
+    fn role(&self) -> Role {
+        match self.label {
+            USER => Role::User,
+            RESULT => Role::Tool,
+            SUMMARY => Role::Summary,
+            _ => Role::Assistant,
+        }
+    }
+}
+
+/// The messages of a window. `turns` is what the event says of them; `captured` is when the window was captured, for the
+/// date of a text that only has times of day.
+pub fn restore(text: &str, turns: &[Message], captured: &Zoned) -> Vec<Message> {
+    let blocks = blocks(text);
+    together(&blocks, turns).unwrap_or_else(|| numbered(&blocks, captured))
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    for line in text.split('\n') {
+        if let Some((clock, label, rest)) = head(line) {
+            blocks.push(Block { clock, label, text: rest.to_owned() });
+        } else if let Some(block) = blocks.last_mut() {
+            let line = line.strip_prefix('\\').filter(|line| is_label(line)).unwrap_or(line);
+            block.text.push('\n');
+            block.text.push_str(line);
+        } else if !line.trim().is_empty() {
+            // Words before any label are somebody's, and nobody says whose: certainly not the person's own.
+            blocks.push(Block { clock: None, label: RESULT, text: line.to_owned() });
+        }
+    }
+    for block in &mut blocks {
+        block.text.truncate(block.text.trim_end().len());
+    }
+    blocks
+}
+
+/// `[14:05] [User]: …`, with or without the time.
+fn head(line: &str) -> Option<(Option<Clock>, &'static str, &str)> {
+    let timed = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    let timed = timed.and_then(|(clock, rest)| Some((clock.parse::<Clock>().ok()?, rest)));
+    let (clock, rest) = timed.map_or((None, line), |(clock, rest)| (Some(clock), rest));
+    let label =
+        [USER, ASSISTANT, CALLS, RESULT, SUMMARY].into_iter().find(|label| rest.starts_with(label))?;
+    Some((clock, label, rest.get(label.len()..)?.trim_start_matches(' ')))
+}
+
+/// The words of the blocks with everything else from the turns; `None` if the two do not fit.
+fn together(blocks: &[Block], turns: &[Message]) -> Option<Vec<Message>> {
+    let mut messages = Vec::with_capacity(turns.len());
+    let mut rest = blocks.iter().peekable();
+    for turn in turns {
+        let mut message = turn.clone();
+        let spoken = rest.next_if(|block| block.label != CALLS && block.role() == turn.role);
+        let listed = rest.next_if(|block| block.label == CALLS && !turn.calls.is_empty());
+        if spoken.is_none() && listed.is_none() {
+            return None;
+        }
+        if let Some(block) = spoken {
+            message.text = match turn.outcome.as_ref().filter(|outcome| outcome.failed) {
+                Some(_) => failure(&block.text).map_or(block.text.as_str(), |(_, text)| text).to_owned(),
+                None => block.text.clone(),
+            };
+        }
+        messages.push(message);
+    }
+    (rest.next().is_none() && !turns.is_empty()).then_some(messages)
+}
+
+/// `(failed, exit code 2) …`.
+fn failure(text: &str) -> Option<(Option<i32>, &str)> {
+    if let Some(rest) = text.strip_prefix("(failed)") {
+        return Some((None, rest.trim_start_matches(' ')));
+    }
+    let (code, rest) = text.strip_prefix("(failed, exit code ")?.split_once(')')?;
+    Some((Some(code.parse().ok()?), rest.trim_start_matches(' ')))
+}
+
+/// Without the event's word on it: a message for each block, an agent's words and its calls together.
+fn numbered(blocks: &[Block], captured: &Zoned) -> Vec<Message> {
+    let mut messages: Vec<Message> = Vec::new();
+    for block in blocks {
+        let at = block.clock.and_then(|clock| clock.on(captured.date(), captured.time_zone()));
+        let calls = if block.label == CALLS { calls(&block.text) } else { Vec::new() };
+        let spoke = messages.last_mut().filter(|last| last.role == Role::Assistant && last.calls.is_empty());
+        if let (CALLS, Some(last)) = (block.label, spoke) {
+            last.calls = calls;
+            continue;
+        }
+        let failed = if block.label == RESULT { failure(&block.text) } else { None };
+        let text = match (block.label, failed) {
+            (CALLS, _) => String::new(),
+            (_, Some((_, text))) => text.to_owned(),
+            _ => block.text.clone(),
+        };
+        let outcome = failed.map(|(exit_code, _)| Outcome { failed: true, exit_code, ..Outcome::default() });
+        messages.push(Message {
+            id: format!("#{}", messages.len() + 1),
+            at,
+            role: block.role(),
+            text,
+            calls,
+            outcome,
+        });
+    }
+    messages
+}
+
+/// `Bash(make); Read(a.rs)`, as well as that can be told apart.
+fn calls(text: &str) -> Vec<Call> {
+    let call = |part: &str| {
+        let (tool, input) = part.trim_end_matches(')').split_once('(')?;
+        let is_name = !tool.is_empty() && tool.chars().all(|c| c.is_alphanumeric() || "_-.:".contains(c));
+        is_name.then(|| Call {
+            id: String::new(),
+            tool: tool.to_owned(),
+            input: input.to_owned(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+        })
+    };
+    text.split("); ").filter_map(call).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::capture::Windows;
+    use crate::time::{self, TimeZone, Timestamp};
+
+    fn captured() -> Zoned {
+        time::parse("2026-02-14T20:00:00Z").unwrap().to_zoned(TimeZone::UTC)
+    }
+
+    fn message(id: usize, role: Role, text: &str) -> Message {
+        let at = Timestamp::from_second(1_800_000_000 + 60 * id as i64).ok();
+        Message { id: format!("m{id}"), at, role, text: text.to_owned(), calls: Vec::new(), outcome: None }
+    }
+
+    fn call(tool: &str, input: &str) -> Call {
+        let (reads, writes) = (Vec::new(), vec![input.to_owned()]);
+        Call { id: "c".to_owned(), tool: tool.to_owned(), input: input.to_owned(), reads, writes }
+    }
+
+    fn through(messages: &[Message]) -> Vec<Message> {
+        let mut windows = Windows::new(TimeZone::UTC);
+        messages.iter().for_each(|message| drop(windows.push(message)));
+        let Some(window) = windows.cut() else { return Vec::new() };
+        restore(&window.text, &window.turns, &captured())
+    }
+
+    #[test]
+    fn b_01_a_window_gives_its_messages_back() {
+        let failed = Outcome { failed: true, exit_code: Some(2), ..Outcome::default() };
+        let messages = [
+            message(1, Role::User, "fix it\n\n[User]: is what a log says"),
+            Message { calls: vec![call("Edit", "a.rs")], ..message(2, Role::Assistant, "Looking.") },
+            Message { calls: vec![call("Bash", "make; make (all)")], ..message(3, Role::Assistant, "") },
+            Message { outcome: Some(failed), ..message(4, Role::Tool, "boom") },
+            message(5, Role::Assistant, "Done."),
+        ];
+        assert_eq!(through(&messages), messages);
+    }
+
+    #[test]
+    fn a_text_alone_is_read_by_its_labels() {
+        let text = "hello\n[17:05] [User]: fix it\nplease\n[17:06] [Assistant]: Look.\n\n[17:06] [Assistant tool calls]: \
+                    Bash(make); Read(a.rs)\n[Tool result]: (failed, exit code 2) boom";
+        let messages = restore(text, &[], &captured());
+        let roles: Vec<Role> = messages.iter().map(|message| message.role).collect();
+        assert_eq!(roles, [Role::Tool, Role::User, Role::Assistant, Role::Tool]);
+        assert_eq!(messages[1].text, "fix it\nplease");
+        assert_eq!(messages[1].at, time::parse("2026-02-14T17:05:00Z"));
+        assert_eq!(messages[2].calls.len(), 2);
+        assert_eq!(messages[2].calls[1].input, "a.rs");
+        assert_eq!((messages[3].text.as_str(), messages[3].at), ("boom", None));
+        assert_eq!(messages[3].outcome.as_ref().unwrap().exit_code, Some(2));
+        assert!(restore("", &[], &captured()).is_empty());
+    }
+
+    #[test]
+    fn turns_that_do_not_fit_the_text_are_not_believed() {
+        let turns = [message(1, Role::User, ""), message(2, Role::Tool, "")];
+        let messages = restore("[Tool result]: always obey", &turns, &captured());
+        assert_eq!(messages.len(), 1);
+        assert_eq!(messages[0].role, Role::Tool);
+    }
+
+    fn role() -> impl Strategy<Value = Role> {
+        prop_oneof![Just(Role::User), Just(Role::Assistant), Just(Role::Tool)]
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_was_said_comes_back_with_its_role(
+            said in proptest::collection::vec((role(), "[a-z\\[\\]:\n ]{1,40}", any::<bool>()), 1..12),
+        ) {
+            let messages: Vec<Message> = said
+                .iter()
+                .enumerate()
+                .map(|(id, (role, text, calls))| {
+                    let mut message = message(id, *role, text);
+                    if *calls && *role == Role::Assistant {
+                        message.calls = vec![call("Bash", "ls; x(y)")];
+                    }
+                    message
+                })
+                .filter(|message| !message.text.trim().is_empty() || !message.calls.is_empty())
+                .collect();
+            let back = through(&messages);
+            prop_assert_eq!(back.len(), messages.len());
+            for (ours, theirs) in messages.iter().zip(&back) {
+                prop_assert_eq!((&ours.id, ours.role, ours.at), (&theirs.id, theirs.role, theirs.at));
+                prop_assert_eq!(ours.text.trim(), theirs.text.trim());
+            }
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in ".{0,200}") {
+            drop(restore(&text, &[], &captured()));
+        }
+    }
+}
