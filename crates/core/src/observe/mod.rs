@@ -1,8 +1,12 @@
 //! A session becomes observations: by rules that need no model, or by a model whose answer is read
 //! ([`parse`]) and checked against what was really said. Both come to the same: [`Observed`].
 
+pub mod check;
 pub mod finding;
 pub mod parse;
+pub mod prompt;
+pub mod specifics;
 
+pub use check::{Checked, check};
 pub use finding::{Finding, Kind, Observed, Part, Sentiment, Strength};
 pub use parse::{DistilledSegment, ObserverOutput, optimize_for_context, parse, parse_segments};

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::time::Date;
-use crate::vault::daily_log::{self, Body, Fact, Mark, Segment, When};
 use crate::vault::priority::Priority;
 
 const OBSERVATIONS: &str = "observations";
@@ -42,6 +41,9 @@ pub struct DistilledSegment {
 
 /// Reads what an observer wrote. There is always something: at worst the text itself.
 pub fn parse(text: &str) -> ObserverOutput {
+    if let Some(output) = from_json(text) {
+        return output;
+    }
     let Some(observations) = inside(text, OBSERVATIONS) else { return fallback(text) };
     let observations = unfenced(observations).trim().to_owned();
     let other = |name| {
@@ -54,6 +56,82 @@ pub fn parse(text: &str) -> ObserverOutput {
         observations,
         parsed: true,
     }
+}
+
+/// The same in JSON, as servers with a schema give it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Json {
+    segments: Vec<JsonSegment>,
+    #[serde(default)]
+    current_task: Option<String>,
+    #[serde(default)]
+    suggested_response: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct JsonSegment {
+    #[serde(default)]
+    narrative: String,
+    #[serde(default)]
+    facts: Vec<JsonFact>,
+}
+
+#[derive(Deserialize)]
+struct JsonFact {
+    priority: Priority,
+    #[serde(default)]
+    time: Option<String>,
+    text: String,
+    #[serde(default)]
+    messages: Vec<u64>,
+}
+
+impl JsonFact {
+    /// The line that says the same.
+    fn line(&self) -> String {
+        let mut line = format!("* {} ", self.priority.emoji());
+        let time = self.time.as_deref().map(|time| time.trim().trim_matches(['(', ')'])).unwrap_or_default();
+        if !time.is_empty() {
+            line.push_str(&format!("({time}) "));
+        }
+        line.push_str(&single_line(&self.text));
+        if !self.messages.is_empty() {
+            let numbers: Vec<String> = self.messages.iter().map(|number| format!("#{number}")).collect();
+            line.push_str(&format!(" [{}]", numbers.join(", ")));
+        }
+        line
+    }
+}
+
+fn from_json(text: &str) -> Option<ObserverOutput> {
+    let text = unfenced(text).trim();
+    if !text.starts_with('{') {
+        return None;
+    }
+    let json: Json = serde_json::from_str(text).ok()?;
+    let said = |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    let segments: Vec<DistilledSegment> = json
+        .segments
+        .iter()
+        .map(|segment| DistilledSegment {
+            narrative: single_line(&segment.narrative),
+            facts: segment.facts.iter().map(JsonFact::line).collect(),
+        })
+        .filter(|segment| !segment.narrative.is_empty() || !segment.facts.is_empty())
+        .collect();
+    Some(ObserverOutput {
+        observations: segments.iter().map(render).collect::<Vec<_>>().join("\n"),
+        segments,
+        current_task: said(json.current_task),
+        suggested_response: said(json.suggested_response),
+        parsed: true,
+    })
+}
+
+fn render(segment: &DistilledSegment) -> String {
+    let facts = segment.facts.join("\n");
+    format!("<segment>\n<narrative>{}</narrative>\n<facts>\n{facts}\n</facts>\n</segment>", segment.narrative)
 }
 
 /// Without the tags: the lines that look like observations, or else everything (OBS-20).
@@ -83,23 +161,6 @@ pub fn parse_segments(observations: &str) -> Vec<DistilledSegment> {
 }
 
 impl ObserverOutput {
-    /// As the log of the day holds it (LOG-03). Nothing is left out: what was not understood goes in as it is.
-    pub fn body(&self) -> Body {
-        if !self.segments.is_empty() {
-            let segment = |segment: &DistilledSegment| Segment {
-                title: daily_log::segment_title(&segment.narrative),
-                narrative: segment.narrative.clone(),
-                facts: segment.facts.iter().filter_map(|line| fact(line)).collect(),
-            };
-            return Body::Segments(self.segments.iter().map(segment).collect());
-        }
-        let facts: Vec<Fact> = self.observations.lines().filter_map(fact).collect();
-        match facts.is_empty() {
-            true => Body::Unparsed(self.observations.clone()),
-            false => Body::Flat { date: self.date(), facts },
-        }
-    }
-
     /// The day that the observer says it is about.
     pub fn date(&self) -> Option<Date> {
         self.observations.lines().find_map(|line| line.trim().strip_prefix(DATE)?.trim().parse().ok())
@@ -129,27 +190,18 @@ pub fn optimize_for_context(observations: &str) -> String {
         if facts.is_empty() {
             continue;
         }
-        text.push_str(&format!("<segment>\n<narrative>{}</narrative>\n<facts>\n", segment.narrative));
-        facts.iter().for_each(|fact| text.push_str(&format!("{fact}\n")));
-        text.push_str("</facts>\n</segment>\n");
+        let facts = facts.into_iter().cloned().collect();
+        text.push_str(&render(&DistilledSegment { facts, ..segment }));
+        text.push('\n');
     }
     text.trim().to_owned()
 }
 
 /// The priority of a line that is an observation, and what it says.
-fn bullet(line: &str) -> Option<(Priority, &str)> {
+pub(super) fn bullet(line: &str) -> Option<(Priority, &str)> {
     let line = line.trim_start();
     let line = line.strip_prefix(['*', '-', '•']).unwrap_or(line).trim_start();
     Priority::prefix(line).map(|(priority, rest)| (priority, rest.trim()))
-}
-
-fn fact(line: &str) -> Option<Fact> {
-    let (priority, rest) = bullet(line)?;
-    let (when, text) = match When::prefix(rest) {
-        Some((when, text)) => (Some(when), text.trim_start()),
-        None => (None, rest),
-    };
-    (!text.is_empty()).then(|| Fact { priority, when, text: text.to_owned(), mark: Mark::default() })
 }
 
 /// Where a tag begins, in whatever case it is written.
@@ -237,20 +289,14 @@ Go on with fuse 8.
         assert_eq!(output.suggested_response.as_deref(), Some("Go on with fuse 8."));
         assert_eq!(output.priority(), Some(Priority::High));
         assert_eq!(output.date().unwrap().to_string(), "2026-11-14");
-        let Body::Segments(segments) = output.body() else { panic!("segments") };
-        assert_eq!(segments[0].facts[0].text, "Fuse 7 is wired backwards; swap the leads");
-        assert_eq!(segments[0].facts[0].when.unwrap().to_string(), "(10:05)");
-        assert_eq!(segments[1].facts[0].when, Some(When::NearEnd));
     }
 
     #[test]
     fn obs_17_the_flat_form_is_read() {
         let output = parse("<observations>\nDate: 2026-11-14\n* 🔴 (10:05) One\n- 🟡 Two\n</observations>");
         assert!(output.parsed && output.segments.is_empty());
-        let Body::Flat { date, facts } = output.body() else { panic!("flat") };
-        assert_eq!(date.unwrap().to_string(), "2026-11-14");
-        assert_eq!(facts.iter().map(|fact| fact.text.as_str()).collect::<Vec<_>>(), ["One", "Two"]);
-        assert_eq!(facts[1].when, None);
+        assert_eq!(output.date().unwrap().to_string(), "2026-11-14");
+        assert_eq!(output.observations.lines().filter(|line| bullet(line).is_some()).count(), 2);
     }
 
     #[test]
@@ -260,7 +306,6 @@ Go on with fuse 8.
         assert_eq!((output.parsed, output.current_task, output.suggested_response), (false, None, None));
         let output = parse("  I cannot help with that.\n");
         assert_eq!((output.observations.as_str(), output.parsed), ("I cannot help with that.", false));
-        assert_eq!(output.body(), Body::Unparsed("I cannot help with that.".to_owned()));
         assert_eq!(parse("").observations, "");
     }
 
@@ -282,6 +327,25 @@ Go on with fuse 8.
     }
 
     #[test]
+    fn what_a_server_gives_by_a_schema_says_the_same() {
+        let text = r#"```json
+{"segments": [{"narrative": "The pump stalled.", "facts": [
+  {"priority": "high", "time": "10:05", "text": "Fuse 7 is wired backwards", "messages": [3, 4]},
+  {"priority": "low", "time": "", "text": "It may rain", "messages": []}]}],
+ "currentTask": "rewire fuse 8", "suggestedResponse": ""}
+```"#;
+        let output = parse(text);
+        assert!(output.parsed);
+        assert_eq!(output.segments, parse_segments(&output.observations));
+        assert_eq!(
+            output.segments[0].facts,
+            ["* 🔴 (10:05) Fuse 7 is wired backwards [#3, #4]", "* 🟢 It may rain"]
+        );
+        assert_eq!(output.current_task.as_deref(), Some("rewire fuse 8"));
+        assert_eq!(output.suggested_response, None);
+    }
+
+    #[test]
     fn obs_22_only_what_is_worth_weeks_goes_into_a_context() {
         let flat = "Date: 2026-11-14\n\n* 🔴 (10:05) One\n* 🟡 Two\n\n* 🟢 Three";
         assert_eq!(optimize_for_context(flat), "Date: 2026-11-14\n\n* 🔴 (10:05) One");
@@ -296,7 +360,6 @@ Go on with fuse 8.
         fn whatever_is_said_is_kept_and_nothing_panics(text in ".{0,300}") {
             let output = parse(&text);
             prop_assert!(output.parsed || text.trim().is_empty() || !output.observations.is_empty());
-            drop(output.body());
             drop(optimize_for_context(&text));
         }
 

@@ -22,13 +22,31 @@ impl Template {
 /// A question into search words (REC-05).
 pub const REWRITE: Template = Template { name: "rewrite", version: 1, text: include_str!("rewrite.md") };
 
+/// A session into observations (OBS-03…16).
+pub const OBSERVE: Template = Template { name: "observe", version: 1, text: include_str!("observe.md") };
+
+/// Observations into what should be remembered (SID-02, SID-03).
+pub const MINE: Template = Template { name: "mine", version: 1, text: include_str!("mine.md") };
+
+/// Observations into ideas (IDEA-01).
+pub const IDEAS: Template = Template { name: "ideas", version: 1, text: include_str!("ideas.md") };
+
+/// A question and passages into an answer (REC-16).
+pub const ANSWER: Template = Template { name: "answer", version: 1, text: include_str!("answer.md") };
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::hash::ContentHash;
 
     /// Every template, and the hash of its words in this version.
-    const ALL: [(Template, &str); 1] = [(REWRITE, "ea4854b5b56c0d3e")];
+    const ALL: [(Template, &str); 5] = [
+        (REWRITE, "ea4854b5b56c0d3e"),
+        (OBSERVE, "a5f889dee84f465d"),
+        (MINE, "a4d1b8555719af32"),
+        (IDEAS, "196e2d902fdfb0c3"),
+        (ANSWER, "39c2861fd23c81ea"),
+    ];
 
     #[test]
     fn a_changed_word_is_a_new_version() {
