@@ -13,6 +13,7 @@
 //! - [`identity`]: who the agent is, and whether every agent reads the same files
 //! - [`transcripts`]: what agents wrote down about their sessions, read as messages
 //! - [`messages`]: what was said in sessions, kept and found again by its words
+//! - [`llm`], [`cost`]: the language models, and what they cost
 //! - [`install`]: how agents come to call us
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
 
@@ -30,6 +31,7 @@ pub mod hooks;
 pub mod identity;
 pub mod index;
 pub mod install;
+pub mod llm;
 pub mod map;
 pub mod messages;
 pub mod models;

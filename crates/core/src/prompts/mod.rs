@@ -22,13 +22,16 @@ impl Template {
 /// A question into search words (REC-05).
 pub const REWRITE: Template = Template { name: "rewrite", version: 1, text: include_str!("rewrite.md") };
 
+/// A word back, to see whether anybody answers.
+pub const PROBE: Template = Template { name: "probe", version: 1, text: include_str!("probe.md") };
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::hash::ContentHash;
 
     /// Every template, and the hash of its words in this version.
-    const ALL: [(Template, &str); 1] = [(REWRITE, "ea4854b5b56c0d3e")];
+    const ALL: [(Template, &str); 2] = [(REWRITE, "ea4854b5b56c0d3e"), (PROBE, "656a16b05c64965c")];
 
     #[test]
     fn a_changed_word_is_a_new_version() {
