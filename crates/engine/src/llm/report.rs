@@ -81,16 +81,16 @@ mod tests {
     fn sec_04_what_others_say_holds_no_key_no_secret_and_nothing_that_was_asked() {
         let token = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
         let asked = request("the heating pump in the cellar\nmakes a humming noise at night");
-        let said = |text: &str| super::said(text, &asked, Some("k-123"));
-        assert_eq!(said("bad\nthing"), ": bad thing");
-        assert_eq!(said(""), "");
-        assert_eq!(said("wrong key k-123"), ": wrong key [key]");
-        assert!(!said(&format!("token {token}")).contains("ghp_"));
+        let shown = |text: &str| said(text, &asked, Some("k-123"));
+        assert_eq!(shown("bad\nthing"), ": bad thing");
+        assert_eq!(shown(""), "");
+        assert_eq!(shown("wrong key k-123"), ": wrong key [key]");
+        assert!(!shown(&format!("token {token}")).contains("ghp_"));
         for echo in ["unexpected `pump in the cellar makes a humming noise`", "x the heating pump in the cellar"] {
-            assert!(!said(echo).contains("pump"), "{echo}");
+            assert!(!shown(echo).contains("pump"), "{echo}");
         }
-        let long = said(&format!("{} the end", "x ".repeat(1000)));
+        let long = shown(&format!("{} the end", "x ".repeat(1000)));
         assert!(long.chars().count() < 310 && long.ends_with("the end"));
-        assert!(!super::said("about zebra", &request("zebra"), None).contains("zebra"));
+        assert!(!said("about zebra", &request("zebra"), None).contains("zebra"));
     }
 }

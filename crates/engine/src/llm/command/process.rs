@@ -16,6 +16,8 @@ const LARGEST: usize = 8 * 1024 * 1024;
 const TAIL: usize = 4 * 1024;
 /// How often it is looked whether it has ended.
 const LOOK: Duration = Duration::from_millis(10);
+/// How often it is started while its file is still being written.
+const BUSY_TRIES: usize = 20;
 /// How long what it has printed may take to arrive when it has ended.
 const REST: Duration = Duration::from_secs(2);
 
@@ -56,7 +58,7 @@ pub(super) fn run(
     // A group of its own, so that what it has started ends with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut child = command.spawn()?;
+    let mut child = spawn(&mut command)?;
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.as_bytes().to_vec();
         // One that does not read what it is given ends all the same.
@@ -87,6 +89,17 @@ pub(super) fn run(
     let end = if stdout.len() > LARGEST { End::Flood } else { end };
     let stderr = String::from_utf8_lossy(&rest(stderr).unwrap_or_default()).into_owned();
     Ok(Ended { end, stdout, stderr })
+}
+
+/// Starts it, also in the moment in which it is being replaced by a newer version of itself.
+fn spawn(command: &mut Command) -> io::Result<Child> {
+    for _ in 0..BUSY_TRIES {
+        match command.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => thread::sleep(LOOK),
+            result => return result,
+        }
+    }
+    command.spawn()
 }
 
 fn in_background(work: impl FnOnce() -> Vec<u8> + Send + 'static) -> Receiver<Vec<u8>> {
