@@ -20,6 +20,26 @@ pub trait Model {
     fn answer(&self, request: &Request) -> Result<Answer, Error>;
 }
 
+impl<M: Model + ?Sized> Model for &M {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+        (**self).answer(request)
+    }
+}
+
+impl<M: Model + ?Sized> Model for Box<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+        (**self).answer(request)
+    }
+}
+
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
@@ -128,6 +148,8 @@ pub struct Error {
     pub retry: Retry,
     /// What happened and, if it is the person's to mend, what to do. Never holds the prompt, an answer or a key.
     pub message: String,
+    /// What was used all the same: an answer that is of no use is paid for like any other (B-04).
+    pub spent: Option<(Usage, Option<Cost>)>,
 }
 
 /// Who can do something about a failure.
@@ -153,7 +175,13 @@ pub enum Retry {
 impl Error {
     /// A failure of `fault`.
     pub fn new(fault: Fault, retry: Retry, message: impl Into<String>) -> Self {
-        Self { fault, retry, message: message.into() }
+        Self { fault, retry, message: message.into(), spent: None }
+    }
+
+    /// The same, and it was paid for.
+    #[must_use]
+    pub fn having_spent(self, usage: Option<Usage>, cost: Option<Cost>) -> Self {
+        Self { spent: usage.map(|usage| (usage, cost)), ..self }
     }
 
     /// No answer in time: the most common failure, and every provider's.

@@ -106,8 +106,8 @@ fn record(
     db: &mut Db,
     model: &str,
     job: &str,
-    answer: &Answer,
     usage: Usage,
+    cost: Option<Cost>,
     at: Timestamp,
 ) -> Result<(), db::Error> {
     let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
@@ -120,7 +120,7 @@ fn record(
                 job,
                 whole(usage.input),
                 whole(usage.output),
-                answer.cost.map(|cost| whole(cost.micro_dollars)),
+                cost.map(|cost| whole(cost.micro_dollars)),
             ],
         )
     })?;
@@ -128,21 +128,21 @@ fn record(
 }
 
 /// A model whose calls are counted and kept within the day's share.
-pub struct Metered<'a> {
-    model: &'a dyn Model,
+pub struct Metered<M> {
+    model: M,
     db: RefCell<Db>,
     caps: Caps,
     zone: TimeZone,
 }
 
-impl<'a> Metered<'a> {
+impl<M: Model> Metered<M> {
     /// Counts in this database, by the person's days.
-    pub fn new(model: &'a dyn Model, db: Db, caps: Caps, zone: TimeZone) -> Self {
+    pub fn new(model: M, db: Db, caps: Caps, zone: TimeZone) -> Self {
         Self { model, db: RefCell::new(db), caps, zone }
     }
 }
 
-impl Model for Metered<'_> {
+impl<M: Model> Model for Metered<M> {
     fn name(&self) -> &str {
         self.model.name()
     }
@@ -158,16 +158,28 @@ impl Model for Metered<'_> {
             let message = format!("{why}; it goes on after {}", day(now.date()));
             return Err(Error::new(Fault::Person, Retry::Never, message));
         }
-        let answer = self.model.answer(request)?;
+        let count = |usage: Usage, cost: Option<Cost>| {
+            let job = request.prompt.template().name;
+            record(&mut self.db.borrow_mut(), self.model.name(), job, usage, cost, now.timestamp())
+                .map_err(uncounted)
+        };
+        let answer = match self.model.answer(request) {
+            Ok(answer) => answer,
+            Err(error) => {
+                // An answer that was of no use is paid for like any other.
+                if let Some((usage, cost)) = error.spent {
+                    count(usage, cost)?;
+                }
+                return Err(error);
+            }
+        };
         // A provider that does not say how much it was is taken at our own estimate.
         let usage = answer.usage.unwrap_or_else(|| Usage {
             input: tokens::estimate(request.prompt.instructions())
                 + tokens::estimate(request.prompt.material()),
             output: tokens::estimate(&answer.text),
         });
-        let job = request.prompt.template().name;
-        record(&mut self.db.borrow_mut(), self.model.name(), job, &answer, usage, now.timestamp())
-            .map_err(uncounted)?;
+        count(usage, answer.cost)?;
         Ok(answer)
     }
 }
@@ -232,6 +244,33 @@ mod tests {
         assert_eq!((answered, spent[0].cost.micro_dollars), (3, 1200));
         assert!(why.contains("$0.001200 was spent today"), "{why}");
         assert!(spent[0].usage.input > 10, "what a provider does not tell is estimated");
+    }
+
+    struct Useless;
+
+    impl Model for Useless {
+        fn name(&self) -> &str {
+            "some/model"
+        }
+
+        fn answer(&self, _: &Request) -> Result<Answer, Error> {
+            let declined = Error::new(Fault::Provider, Retry::Never, "declined");
+            Err(declined.having_spent(Some(Usage { input: 90, output: 10 }), Some(Cost { micro_dollars: 7 })))
+        }
+    }
+
+    #[test]
+    fn b_04_an_answer_of_no_use_is_counted_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rekindle.db");
+        let caps = Caps { tokens: Some(150), cost: None };
+        let metered = Metered::new(Useless, Db::open(&path).unwrap(), caps, TimeZone::UTC);
+        let messages: Vec<String> =
+            (0..3).map(|_| metered.answer(&request()).unwrap_err().message).collect();
+        assert_eq!(messages[..2], ["declined", "declined"]);
+        assert!(messages[2].contains("200 tokens were used today and 150 are allowed"), "{messages:?}");
+        let spent = spent(&Db::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap();
+        assert_eq!((spent[0].calls, spent[0].cost.micro_dollars, spent[0].unpriced), (2, 14, 0));
     }
 
     #[test]

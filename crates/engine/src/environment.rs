@@ -20,6 +20,11 @@ pub fn all() -> impl Iterator<Item = (String, String)> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
+/// Every variable as the system has it.
+pub fn everything() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os()
+}
+
 /// The person's home folder, if the system knows one. An empty or relative one would be a different folder in
 /// every directory, so it counts as none.
 pub fn home_folder() -> Option<PathBuf> {

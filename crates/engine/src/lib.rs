@@ -14,6 +14,7 @@
 //! - [`transcripts`]: what agents wrote down about their sessions, read as messages
 //! - [`messages`]: what was said in sessions, kept and found again by its words
 //! - [`observations`], [`proposals`]: what was observed lately, and what may become a memory
+//! - [`llm`], [`cost`]: the language models, and what they cost
 //! - [`install`]: how agents come to call us
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
 
@@ -31,6 +32,7 @@ pub mod hooks;
 pub mod identity;
 pub mod index;
 pub mod install;
+pub mod llm;
 pub mod map;
 pub mod messages;
 pub mod models;

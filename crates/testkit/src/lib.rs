@@ -28,10 +28,12 @@ pub mod fusion_set;
 pub mod race;
 mod sandbox;
 mod scripted_llm;
+mod scripted_server;
 pub mod tiny_bert;
 pub mod transcripts;
 
 pub use command::{Command, Output};
 pub use sandbox::{Sandbox, Snapshot};
 pub use scripted_llm::ScriptedLlm;
+pub use scripted_server::{Received, Reply, ScriptedServer};
 pub use tiny_bert::TinyBert;

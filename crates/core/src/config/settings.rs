@@ -216,14 +216,73 @@ impl Linear {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Llm {
+    /// Who is asked.
+    pub provider: Provider,
     /// Sessions to observations.
     pub observer_model: Model,
     /// Observations to proposals.
     pub reflector_model: Model,
+    /// How long an answer may take.
+    pub timeout_seconds: u32,
     /// Tokens that may be used in a day, by all models together; 0 is no limit (B-04).
     pub daily_tokens: u64,
     /// Dollars that may be spent in a day; 0 is no limit.
     pub daily_dollars: f64,
+    /// A program of the person's.
+    pub command: Program,
+    /// A server that speaks Anthropic's Messages API.
+    pub anthropic: Server,
+    /// A server that speaks OpenAI's chat completions.
+    pub openai: Server,
+}
+
+/// Who is asked for what a language model is to do. Nobody, until the person says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Provider {
+    /// No model; rules.
+    Offline,
+    /// A program of the person's.
+    Command,
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// OpenAI's chat completions, or a server that speaks like it.
+    Openai,
+}
+
+impl Provider {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Self; 4] = [Self::Offline, Self::Command, Self::Anthropic, Self::Openai];
+
+    /// The word for it in settings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Offline => "offline",
+            Self::Command => "command",
+            Self::Anthropic => "anthropic",
+            Self::Openai => "openai",
+        }
+    }
+}
+
+/// A program that answers (OBS-01).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// Its name or path; empty for none.
+    pub program: String,
+    /// For programs that Rekindle does not know.
+    pub arguments: Vec<String>,
+}
+
+/// A server that answers. Its key is in the environment only (SEC-04).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// Its address, without credentials.
+    pub url: String,
+    /// The variable that holds the key.
+    pub key_variable: String,
 }
 
 /// The model that embeds.

@@ -74,6 +74,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         "capture.min_user_messages"
         | "capture.idle_minutes"
         | "capture.dead_minutes"
+        | "llm.timeout_seconds"
         | "llm.daily_tokens" => [("7", "7"), ("1000", "1000")],
         "llm.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
         "recall.rewrite" => [("true", "yes"), ("false", "off")],
@@ -87,7 +88,10 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         "llm.observer_model" | "llm.reflector_model" | "embed.model" => {
             [("'a/b'", "a/b"), ("'ollama/qwen3:8b'", "ollama/qwen3:8b")]
         }
-        "engines.qdrant.url" => {
+        "llm.provider" => [("'command'", "command"), ("'openai'", "openai")],
+        "llm.command.arguments" => [("['-p', '{model}']", "-p {model}"), ("['ask']", "ask")],
+        "llm.anthropic.key_variable" | "llm.openai.key_variable" => [("'MY_KEY'", "MY_KEY"), ("'K2'", "K2")],
+        "engines.qdrant.url" | "llm.anthropic.url" | "llm.openai.url" => {
             [("'https://q.example/x'", "https://q.example/x"), ("'http://[::1]:1'", "http://[::1]:1")]
         }
         "time.zone" => [("'UTC'", "UTC"), ("'America/Argentina/Ushuaia'", "America/Argentina/Ushuaia")],

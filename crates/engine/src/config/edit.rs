@@ -15,7 +15,7 @@ pub(super) fn render(value: &Value) -> String {
         Value::Whole(value) => (*value).into(),
         Value::Fraction(value) => (*value).into(),
         Value::Text(value) => value.as_str().into(),
-        Value::List(values) => values.iter().map(String::as_str).collect(),
+        Value::List(values) | Value::Words(values) => values.iter().map(String::as_str).collect(),
     };
     value.to_string()
 }

@@ -49,7 +49,7 @@ impl Machine {
     }
 
     /// The first program of this name on the path.
-    pub(super) fn program(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         let folders = std::env::split_paths(self.path.as_ref()?);
         let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ""] } else { &[""] };
         folders

@@ -39,6 +39,11 @@ use crate::home::Places;
 /// Longer than any install takes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The version of an agent on this machine, as far as it can be read without starting it.
+pub fn version(machine: &Machine, agent: Agent) -> Option<String> {
+    Host::of(agent, machine).ok()?.version()
+}
+
 /// What installing or uninstalling would do for one agent.
 #[derive(Debug)]
 pub struct Plan {

@@ -4,11 +4,14 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use rekindle_core::config::Config;
+use rekindle_core::llm::{Error, Fault, Model, Retry};
 use rekindle_core::time::{TimeZone, Timestamp, Zoned};
 
 use crate::clock;
+use crate::cost::{Caps, Metered};
 use crate::db::{self, Db};
 use crate::home::{Home, Places};
+use crate::llm;
 use crate::queue::StepError;
 use crate::vault::Vault;
 
@@ -66,6 +69,18 @@ impl World {
     /// The database, opened for a step.
     pub fn db(&self) -> Result<Db, db::Error> {
         Db::open(&self.places.database())
+    }
+
+    /// The language model that the settings name for a job, counted and kept within the day's share; none if they name
+    /// nobody, and rules have to do.
+    pub fn model(&self, job: llm::Job) -> Result<Option<Metered<Box<dyn Model>>>, Error> {
+        let Some(model) = llm::model(&self.config.llm, job, &llm::Surroundings::look(&self.places))? else {
+            return Ok(None);
+        };
+        let uncounted =
+            |error| Error::new(Fault::Ours, Retry::Never, format!("it could not be counted: {error}"));
+        let db = self.db().map_err(uncounted)?;
+        Ok(Some(Metered::new(model, db, Caps::of(&self.config.llm), self.zone.clone())))
     }
 
     /// The vault, for a step that writes to it.

@@ -1,0 +1,198 @@
+//! Anthropic's Messages API, as a stream: what was said before the line broke is kept, and counted.
+
+use std::io::Read;
+use std::time::Duration;
+
+use rekindle_core::config::Model as Name;
+use rekindle_core::llm::{Answer, Error, Model, Request, Usage};
+use serde_json::{Map, Value, json};
+
+use super::http::{self, Broken, Deadline, Optional, Response, Server};
+use super::prices::{self, Price};
+use super::stream::{Events, LARGEST};
+use super::{report, shape, within_budget};
+
+const VERSION: &str = "2023-06-01";
+/// A busy server says so in the middle of a stream as well.
+const BUSY: Duration = Duration::from_secs(60);
+
+/// What newer models and other people's servers may not understand.
+const OPTIONAL: &[Optional] = &[
+    Optional { field: "temperature", words: &["temperature"], instead: None },
+    Optional { field: "output_config", words: &["output_config", "output config", "schema"], instead: None },
+];
+
+pub(super) struct Anthropic {
+    server: Server,
+    name: Name,
+    limit: Duration,
+    price: Option<Price>,
+}
+
+impl Anthropic {
+    pub(super) fn new(server: Server, name: &Name, limit: Duration) -> Self {
+        let official = server.host() == "api.anthropic.com";
+        let price = prices::listed("anthropic", name.name()).filter(|_| official);
+        Self { server, name: name.clone(), limit, price }
+    }
+
+    fn body(&self, request: &Request) -> Map<String, Value> {
+        let mut body = json!({
+            "model": self.name.name(),
+            "max_tokens": request.budget.tokens,
+            "system": shape::instructions(request, true),
+            "messages": [{"role": "user", "content": request.prompt.material()}],
+            "stream": true,
+            "temperature": 0,
+        });
+        if let Some(schema) = shape::schema(request) {
+            body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema}});
+        }
+        match body {
+            Value::Object(body) => body,
+            _ => Map::new(),
+        }
+    }
+}
+
+impl Model for Anthropic {
+    fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+        within_budget(self.price, request)?;
+        let deadline = Deadline::new(request, self.limit);
+        let mut headers = vec![("anthropic-version", VERSION.to_owned())];
+        headers.extend(self.server.key().map(|key| ("x-api-key", key.to_owned())));
+        let mut body = self.body(request);
+        let response = self.server.ask("/v1/messages", &headers, &mut body, OPTIONAL, request, deadline)?;
+        let heard = Heard::listen(response, deadline);
+        heard.answer(self, request, deadline.length)
+    }
+}
+
+/// What has arrived of an answer.
+#[derive(Debug, Default)]
+struct Heard {
+    text: String,
+    input: Option<u64>,
+    output: Option<u64>,
+    /// Why it ended, in the server's word.
+    stop: Option<String>,
+    /// What the server says went wrong in the middle: kind and words.
+    failed: Option<(String, String)>,
+    broken: Option<Broken>,
+    /// Something came that is no answer at all.
+    nonsense: bool,
+}
+
+impl Heard {
+    fn listen(response: Response, deadline: Deadline) -> Self {
+        let mut heard = Self::default();
+        if !response.is_stream {
+            heard.whole(response.body);
+            return heard;
+        }
+        for event in Events::new(response.body) {
+            match event {
+                Ok(data) => heard.event(&data),
+                Err(broken) => heard.broken = Some(broken),
+            }
+            if deadline.left().is_zero() {
+                heard.broken = Some(Broken::Late);
+            }
+            if heard.broken.is_some() || heard.failed.is_some() {
+                break;
+            }
+        }
+        heard
+    }
+
+    /// A server that does not stream.
+    fn whole(&mut self, body: Box<dyn Read>) {
+        let mut bytes = Vec::new();
+        if let Err(error) = body.take(LARGEST).read_to_end(&mut bytes) {
+            self.broken = Some(Broken::of(&error));
+            return;
+        }
+        let Ok(message) = serde_json::from_slice::<Value>(&bytes) else {
+            self.nonsense = true;
+            return;
+        };
+        for block in message["content"].as_array().into_iter().flatten() {
+            self.text.push_str(block["text"].as_str().unwrap_or_default());
+        }
+        self.usage(&message["usage"]);
+        self.stop = message["stop_reason"].as_str().map(str::to_owned);
+        self.nonsense = message.get("content").is_none();
+    }
+
+    fn event(&mut self, data: &str) {
+        let Ok(event) = serde_json::from_str::<Value>(data) else {
+            self.nonsense = true;
+            return;
+        };
+        match event["type"].as_str().unwrap_or_default() {
+            "message_start" => self.usage(&event["message"]["usage"]),
+            "content_block_start" => self.text.push_str(event["content_block"]["text"].as_str().unwrap_or_default()),
+            // Only text: what a model thinks is not what it says.
+            "content_block_delta" => self.text.push_str(event["delta"]["text"].as_str().unwrap_or_default()),
+            "message_delta" => {
+                self.usage(&event["usage"]);
+                self.stop = event["delta"]["stop_reason"].as_str().map(str::to_owned).or(self.stop.take());
+            }
+            "error" => self.failed = Some(http::words(data)),
+            _ => {}
+        }
+    }
+
+    fn usage(&mut self, usage: &Value) {
+        let of = |name: &str| usage[name].as_u64();
+        let cached =
+            of("cache_creation_input_tokens").unwrap_or(0) + of("cache_read_input_tokens").unwrap_or(0);
+        self.input = of("input_tokens").map(|input| input + cached).or(self.input);
+        self.output = of("output_tokens").or(self.output);
+    }
+
+    fn answer(self, model: &Anthropic, request: &Request, deadline: Duration) -> Result<Answer, Error> {
+        let host = model.server.host();
+        // What was said before a break is paid for, whether or not the server came to tell.
+        let estimate = prices::estimated(request, &self.text);
+        let output = match (self.output, &self.stop) {
+            (Some(output), Some(_)) => output,
+            (output, _) => output.unwrap_or(0).max(estimate.output),
+        };
+        let usage = self.input.map(|input| Usage { input, output });
+        let cost = model.price.map(|price| price.of(usage.unwrap_or(estimate)));
+        let lost = |error: Error| Err(error.having_spent(usage, cost));
+        match self.stop.as_deref() {
+            Some("refusal") => return lost(report::unwilling("the model declined to answer")),
+            Some("max_tokens" | "model_context_window_exceeded") if self.text.trim().is_empty() => {
+                return lost(report::ours("the model came to the end of its budget before it said anything"));
+            }
+            _ => {}
+        }
+        if self.text.trim().is_empty() {
+            return lost(match (self.failed, self.broken) {
+                (Some((kind, said)), _) => {
+                    let said = report::said(&said, request, model.server.key());
+                    let word = if kind.contains("overloaded") { "is overloaded" } else { "failed in the middle" };
+                    report::provider(BUSY, format!("{host} {word}{said}"))
+                }
+                (None, Some(Broken::Late)) => Error::late(deadline),
+                (None, Some(Broken::Cut)) => {
+                    report::provider(Duration::ZERO, format!("the line to {host} broke before the answer"))
+                }
+                (None, None) if self.nonsense => {
+                    report::provider(Duration::ZERO, format!("{host} answered something that is no answer"))
+                }
+                (None, None) => report::provider(Duration::ZERO, "the answer is empty"),
+            });
+        }
+        let whole = matches!(self.stop.as_deref(), Some("end_turn" | "stop_sequence"))
+            && self.failed.is_none()
+            && self.broken.is_none();
+        Ok(Answer { text: self.text, whole, usage, cost })
+    }
+}

@@ -1,0 +1,151 @@
+//! A program of the person's that answers (OBS-01): the agent they have and pay for anyway, or any other that reads a
+//! question and prints an answer.
+//!
+//! The question goes in by stdin, never as an argument and never through a shell (SEC-09, CAP-22). The program runs in
+//! an empty folder of its own that is gone afterwards, without the variables of the session that a worker may have been
+//! born in, and with the guard that keeps our own hooks quiet (B-04). At the deadline it ends with everything it started.
+
+mod known;
+mod output;
+mod process;
+mod scratch;
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rekindle_core::agent::Agent;
+use rekindle_core::config::{Llm, Model as Name};
+use rekindle_core::hook::GUARD;
+use rekindle_core::llm::{Answer, Error, Model, Request};
+
+use self::process::{End, Ended};
+use self::scratch::Scratch;
+use super::http::Deadline;
+use super::prices::{self, Price};
+use super::{Job, Surroundings, report, within_budget};
+use crate::background;
+
+pub(super) use self::known::agent;
+
+/// When to come back to a program that failed.
+const FAILED: Duration = Duration::from_secs(30);
+/// How long cleaning up after an answer may take.
+const CLEANING: Duration = Duration::from_secs(15);
+
+pub(super) struct Command {
+    program: PathBuf,
+    agent: Option<Agent>,
+    name: Name,
+    /// How the program calls the model; none for its own choice.
+    model: Option<String>,
+    arguments: Vec<String>,
+    limit: Duration,
+    price: Option<Price>,
+    around: Surroundings,
+}
+
+impl Command {
+    pub(super) fn new(
+        settings: &Llm,
+        name: &Name,
+        job: Job,
+        limit: Duration,
+        around: &Surroundings,
+    ) -> Result<Self, Error> {
+        let named = &settings.command.program;
+        if named.is_empty() {
+            return Err(report::person(
+                "llm.command.program names no program; `rekindle llm use command --program claude` does",
+            ));
+        }
+        let program = around.program(named).ok_or_else(|| {
+            report::person(format!("{named} (llm.command.program) is no program on the PATH, nor the full path of one"))
+        })?;
+        let agent = agent(named);
+        let model = known::model(agent, name).map_err(|expected| {
+            report::person(format!(
+                "{} is {}, which is not a model of {named}; set it to {expected}",
+                job.setting(),
+                name.as_str()
+            ))
+        })?;
+        Ok(Self {
+            program,
+            agent,
+            name: name.clone(),
+            model,
+            arguments: settings.command.arguments.clone(),
+            limit,
+            price: prices::listed(name.provider(), name.name()),
+            around: around.clone(),
+        })
+    }
+
+    fn variables(&self, added: Vec<(&'static str, OsString)>) -> Vec<(OsString, OsString)> {
+        let is_ours = |name: &OsStr| name.to_str().is_none_or(|name| !background::is_of_a_session(name));
+        let kept = self.around.variables.iter().filter(|(name, _)| is_ours(name));
+        let mut variables: Vec<_> = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+        variables.push((GUARD.into(), "1".into()));
+        variables.extend(added.into_iter().map(|(name, value)| (name.into(), value)));
+        variables
+    }
+}
+
+impl Model for Command {
+    fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+        within_budget(self.price, request)?;
+        let deadline = Deadline::new(request, self.limit);
+        let unusable = |error| report::ours(format!("there is no folder for {} to run in: {error}", self.word()));
+        let scratch = Scratch::new(&self.around.scratch).map_err(unusable)?;
+        let call = known::call(self, request, &scratch).map_err(unusable)?;
+        let variables = self.variables(call.variables);
+        let run = |arguments: &[OsString], input: &str, patience| {
+            process::run(&self.program, arguments, scratch.work(), &variables, input, patience)
+        };
+        let result = run(&call.arguments, &call.input, deadline.left());
+        if let Some(arguments) = call.afterwards {
+            // The answer counts, whether or not the program could be made to forget it.
+            run(&arguments, "", CLEANING).map(drop).unwrap_or_default();
+        }
+        let ended = result.map_err(|error| {
+            report::person(format!("{} cannot be started: {}", self.program.display(), error.kind()))
+        })?;
+        self.understand(&ended, request, deadline.length)
+    }
+}
+
+impl Command {
+    /// What to call it when talking to the person.
+    fn word(&self) -> String {
+        self.program.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    fn understand(&self, ended: &Ended, request: &Request, deadline: Duration) -> Result<Answer, Error> {
+        let word = self.word();
+        let heard = output::read(self.agent, &ended.stdout);
+        let cost = heard.cost.or_else(|| Some(self.price?.of(heard.usage?)));
+        let lost = |error: Error| Err(error.having_spent(heard.usage, cost));
+        let code = match ended.end {
+            End::Late => return lost(Error::late(deadline)),
+            End::Flood => return lost(report::unwilling(format!("{word} prints more than any answer is long"))),
+            End::Exit(code) => code,
+        };
+        if let Some(failure) = &heard.failure {
+            return lost(failure.report(&word, request));
+        }
+        if code != Some(0) {
+            let how = code.map_or_else(|| "was killed".to_owned(), |code| format!("ended with exit code {code}"));
+            return lost(report::provider(FAILED, format!("{word} {how}{}", report::said(&ended.stderr, request, None))));
+        }
+        if heard.text.trim().is_empty() {
+            let said = report::said(&ended.stderr, request, None);
+            return lost(report::provider(Duration::ZERO, format!("{word} answered nothing{said}")));
+        }
+        Ok(Answer { text: heard.text, whole: heard.whole, usage: heard.usage, cost })
+    }
+}

@@ -1,0 +1,357 @@
+//! A server on the other end: where it may be, what is sent with a question, and what its refusals mean.
+
+use std::io::{self, Read};
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use rekindle_core::config;
+use rekindle_core::llm::{Error, Request};
+use serde_json::{Map, Value};
+
+use super::{Surroundings, report};
+
+/// More than any refusal has to say.
+const LARGEST_REFUSAL: u64 = 64 * 1024;
+/// How often what a server does not understand is left out of a question before we give up.
+const MAX_CONCESSIONS: usize = 4;
+/// When to come back if nobody says: it is busy; it is broken; it is not there.
+const BUSY: Duration = Duration::from_secs(60);
+const BROKEN: Duration = Duration::from_secs(20);
+const AWAY: Duration = Duration::from_secs(60);
+/// Longer waits are not believed.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A server, and the key to it.
+pub(super) struct Server {
+    url: String,
+    host: String,
+    key: Option<String>,
+    key_variable: String,
+    /// Where its settings are: `llm.openai`.
+    table: &'static str,
+}
+
+/// How long an answer may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadline {
+    until: Instant,
+    pub(super) length: Duration,
+}
+
+impl Deadline {
+    /// From now on: as long as whoever asks waits, and no longer than the settings allow.
+    pub(super) fn new(request: &Request, limit: Duration) -> Self {
+        let length = request.deadline.min(limit);
+        Self { until: Instant::now() + length, length }
+    }
+
+    pub(super) fn left(self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+}
+
+/// Why a line ended before the answer did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// The time was up.
+    Late,
+    /// It was cut.
+    Cut,
+}
+
+impl Broken {
+    pub(super) fn of(error: &io::Error) -> Self {
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>());
+        match (error.kind(), inner) {
+            (io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock, _) | (_, Some(ureq::Error::Timeout(_))) => {
+                Self::Late
+            }
+            _ => Self::Cut,
+        }
+    }
+}
+
+/// Something in a question that not every server understands.
+pub(super) struct Optional {
+    /// Its field.
+    pub(super) field: &'static str,
+    /// The words by which a refusal means it.
+    pub(super) words: &'static [&'static str],
+    /// What to put in its place.
+    pub(super) instead: Option<&'static str>,
+}
+
+/// A server that began to answer.
+pub(super) struct Response {
+    /// Whether it comes bit by bit.
+    pub(super) is_stream: bool,
+    /// The rest of it.
+    pub(super) body: Box<dyn Read>,
+}
+
+impl Server {
+    /// The server of a table of settings. Its key comes from the environment and nowhere else (SEC-04).
+    pub(super) fn new(
+        table: &'static str,
+        settings: &config::Server,
+        around: &Surroundings,
+    ) -> Result<Self, Error> {
+        let (url, variable) = (settings.url.trim_end_matches('/'), &settings.key_variable);
+        let host = host(url).to_owned();
+        let local = is_local(&host);
+        if url.starts_with("http://") && !local {
+            return Err(report::person(format!(
+                "{table}.url sends what you said in sessions to {host} without encryption; use https://, or an address \
+                 of this machine or of a private network"
+            )));
+        }
+        let key = around.variable(variable).map(|key| key.trim().to_owned());
+        match &key {
+            None if !local => {
+                return Err(report::person(format!("there is no key: set {variable} in the environment")));
+            }
+            Some(key) if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic()) => {
+                return Err(report::person(format!("what {variable} holds is not a key")));
+            }
+            _ => {}
+        }
+        Ok(Self { url: url.to_owned(), host, key, key_variable: variable.clone(), table })
+    }
+
+    pub(super) fn host(&self) -> &str {
+        &self.host
+    }
+
+    pub(super) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    /// Sends a question until the server understands it: what it objects to and can be done without is left out.
+    pub(super) fn ask(
+        &self,
+        path: &str,
+        headers: &[(&str, String)],
+        body: &mut Map<String, Value>,
+        optional: &[Optional],
+        request: &Request,
+        deadline: Deadline,
+    ) -> Result<Response, Error> {
+        for _ in 0..MAX_CONCESSIONS {
+            let sent = Value::Object(body.clone()).to_string();
+            let mut response = self.post(path, headers, &sent, deadline)?;
+            let status = response.status().as_u16();
+            if (200..300).contains(&status) {
+                let is_stream = response.body().mime_type() == Some("text/event-stream");
+                return Ok(Response { is_stream, body: Box::new(response.into_body().into_reader()) });
+            }
+            let wait = wait(response.headers());
+            let text = refusal(&mut response);
+            if matches!(status, 400 | 422 | 501)
+                && let Some(objection) = objection(body, optional, &text)
+            {
+                let value = body.remove(objection.field);
+                if let (Some(instead), Some(value)) = (objection.instead, value) {
+                    body.insert(instead.to_owned(), value);
+                }
+                continue;
+            }
+            return Err(self.refused(status, wait, &text, request));
+        }
+        Err(report::ours(format!("{} objects to every form of the question", self.host)))
+    }
+
+    fn post(
+        &self,
+        path: &str,
+        headers: &[(&str, String)],
+        body: &str,
+        deadline: Deadline,
+    ) -> Result<ureq::http::Response<ureq::Body>, Error> {
+        let left = deadline.left();
+        if left.is_zero() {
+            return Err(Error::late(deadline.length));
+        }
+        let mut config = ureq::Agent::config_builder()
+            .timeout_global(Some(left))
+            .http_status_as_error(false)
+            // Whoever sends us elsewhere would get the key and the question.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .user_agent(concat!("rekindle/", env!("CARGO_PKG_VERSION")));
+        if is_local(&self.host) {
+            // What stays in the house does not go through a proxy.
+            config = config.proxy(None);
+        }
+        let agent: ureq::Agent = config.build().into();
+        let mut question =
+            agent.post(format!("{}{path}", self.url)).header("content-type", "application/json");
+        for (name, value) in headers {
+            question = question.header(*name, value);
+        }
+        question.send(body).map_err(|error| self.unreachable(&error, deadline.length))
+    }
+
+    fn unreachable(&self, error: &ureq::Error, deadline: Duration) -> Error {
+        let (host, table) = (&self.host, self.table);
+        match error {
+            ureq::Error::Timeout(_) => Error::late(deadline),
+            ureq::Error::HostNotFound => {
+                report::provider(AWAY, format!("{host} is not known here; is there a network, and is {table}.url right?"))
+            }
+            ureq::Error::Io(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {
+                report::provider(AWAY, format!("nothing answers at {}; is the server running?", self.url))
+            }
+            ureq::Error::Io(cause) => {
+                report::provider(BROKEN, format!("the line to {host} broke: {}", cause.kind()))
+            }
+            ureq::Error::Tls(_) | ureq::Error::Rustls(_) => {
+                report::person(format!("{host} does not show a certificate that is trusted"))
+            }
+            ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..) => {
+                report::provider(BROKEN, format!("{host} answers in no way that a server does"))
+            }
+            _ => report::provider(BROKEN, format!("{host} could not be asked")),
+        }
+    }
+
+    /// What a refusal means.
+    fn refused(&self, status: u16, wait: Option<Duration>, text: &str, request: &Request) -> Error {
+        let host = &self.host;
+        let (kind, words) = words(text);
+        let said = report::said(&words, request, self.key());
+        let no_credit = ["insufficient_quota", "billing_error", "credit balance"];
+        if no_credit.iter().any(|sign| kind.contains(sign) || words.contains(sign)) {
+            return report::person(format!("{host} wants to be paid first{said}"));
+        }
+        match status {
+            401 | 403 if self.key.is_none() => {
+                report::person(format!("{host} wants a key: set {} in the environment{said}", self.key_variable))
+            }
+            401 | 403 => {
+                report::person(format!("{host} does not accept the key in {} ({status}){said}", self.key_variable))
+            }
+            402 => report::person(format!("{host} wants to be paid first{said}")),
+            404 => report::person(format!("{host} knows no such model, or {}.url is wrong{said}", self.table)),
+            300..=399 => report::person(format!(
+                "{host} sends us elsewhere, where nothing is sent; put the final address into {}.url",
+                self.table
+            )),
+            413 => report::ours(format!("the question is too long for {host}{said}")),
+            408 | 409 | 425 | 429 => {
+                report::provider(wait.unwrap_or(BUSY), format!("{host} is asked too often{said}"))
+            }
+            503 | 529 => report::provider(wait.unwrap_or(BUSY), format!("{host} is overloaded{said}")),
+            500.. => {
+                report::provider(wait.unwrap_or(BROKEN), format!("{host} failed ({status}){said}"))
+            }
+            _ => report::ours(format!("{host} does not understand the question ({status}){said}")),
+        }
+    }
+}
+
+/// Which part of the question a refusal is about. A schema is the likeliest where nothing is named: it comes first in
+/// the list.
+fn objection<'a>(body: &Map<String, Value>, optional: &'a [Optional], text: &str) -> Option<&'a Optional> {
+    let there: Vec<&Optional> = optional.iter().filter(|part| body.contains_key(part.field)).collect();
+    let text = text.to_lowercase();
+    let meant = |part: &&&Optional| part.words.iter().any(|word| text.contains(word));
+    let schema = |part: &&&Optional| part.instead.is_none() && part.words.contains(&"schema");
+    there.iter().find(meant).or_else(|| there.iter().find(schema)).copied()
+}
+
+fn refusal(response: &mut ureq::http::Response<ureq::Body>) -> String {
+    let mut bytes = Vec::new();
+    // Half a refusal is one too.
+    response.body_mut().as_reader().take(LARGEST_REFUSAL).read_to_end(&mut bytes).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// What kind of refusal it is, and what it says, in the ways in which servers put it.
+pub(super) fn words(text: &str) -> (String, String) {
+    let Ok(value) = serde_json::from_str::<Value>(text) else {
+        // A page of a proxy's tells nobody anything.
+        let plain = if text.trim_start().starts_with('<') { "" } else { text };
+        return (String::new(), plain.to_owned());
+    };
+    let error = value.get("error").unwrap_or(&value);
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let kind = [error.get("code"), error.get("type")].into_iter().flatten().find_map(text).unwrap_or_default();
+    let said = [error.get("message"), value.get("message"), value.get("detail"), Some(error)];
+    (kind, said.into_iter().flatten().find_map(text).unwrap_or_default())
+}
+
+/// How long the server wants us to wait.
+fn wait(headers: &ureq::http::HeaderMap) -> Option<Duration> {
+    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
+    let seconds = number("retry-after").or_else(|| Some(number("retry-after-ms")? / 1000.0))?;
+    Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(LONGEST_WAIT))
+}
+
+/// The host of an address, without port and brackets.
+pub(super) fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split('/').next().unwrap_or_default();
+    match authority.strip_prefix('[') {
+        Some(bracketed) => bracketed.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    }
+}
+
+/// Whether what is sent there stays on this machine or in a private network. A name says nothing about where it leads,
+/// except the one that every system has.
+pub(super) fn is_local(host: &str) -> bool {
+    if host.eq_ignore_ascii_case("localhost") {
+        return true;
+    }
+    match host.parse::<IpAddr>() {
+        Ok(IpAddr::V4(address)) => address.is_loopback() || address.is_private() || address.is_link_local(),
+        Ok(IpAddr::V6(address)) => {
+            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
+        }
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sec_02_only_addresses_of_the_house_are_local() {
+        for local in ["localhost", "127.0.0.1", "127.9.9.9", "::1", "10.0.0.3", "192.168.1.4", "172.16.0.1", "fd00::1"]
+        {
+            assert!(is_local(local), "{local}");
+        }
+        for far in ["api.openai.com", "8.8.8.8", "172.32.0.1", "localhost.example.com", "2001:db8::1", "0.0.0.0", ""] {
+            assert!(!is_local(far), "{far}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_found_in_addresses() {
+        for (url, is) in [
+            ("https://api.openai.com/v1", "api.openai.com"),
+            ("http://127.0.0.1:11434/v1", "127.0.0.1"),
+            ("http://[::1]:80", "::1"),
+            ("http://localhost", "localhost"),
+        ] {
+            assert_eq!(host(url), is);
+        }
+    }
+
+    #[test]
+    fn refusals_are_read_in_all_their_forms() {
+        for (text, kind, said) in [
+            (r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, "overloaded_error", "Overloaded"),
+            (r#"{"error":{"message":"m","type":"t","code":"insufficient_quota"}}"#, "insufficient_quota", "m"),
+            (r#"{"error":"model not found"}"#, "", "model not found"),
+            (r#"{"detail":"nope"}"#, "", "nope"),
+            ("plain", "", "plain"),
+            ("<html><body>502</body></html>", "", ""),
+            ("{\"error\":{}}", "", ""),
+            ("[1]", "", ""),
+        ] {
+            assert_eq!(words(text), (kind.to_owned(), said.to_owned()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! OpenAI's chat completions, and every server that speaks like it: Ollama, llama.cpp, vLLM. They differ in what they
+//! understand, so what one objects to is left out, and in what they tell, so nothing but the text is relied on.
+
+use std::io::Read;
+use std::time::Duration;
+
+use rekindle_core::config::Model as Name;
+use rekindle_core::llm::{Answer, Error, Model, Request, Usage};
+use serde_json::{Map, Value, json};
+
+use super::http::{self, Broken, Deadline, Optional, Response, Server};
+use super::prices::{self, Price};
+use super::stream::{Events, LARGEST};
+use super::{report, shape, within_budget};
+
+const BUSY: Duration = Duration::from_secs(60);
+
+/// What not every server understands.
+const OPTIONAL: &[Optional] = &[
+    Optional { field: "max_tokens", words: &["max_tokens"], instead: Some("max_completion_tokens") },
+    Optional { field: "temperature", words: &["temperature"], instead: None },
+    Optional { field: "stream_options", words: &["stream_options", "include_usage"], instead: None },
+    Optional {
+        field: "response_format",
+        words: &["response_format", "json_schema", "schema", "grammar"],
+        instead: None,
+    },
+];
+
+pub(super) struct OpenAi {
+    server: Server,
+    name: Name,
+    limit: Duration,
+    price: Option<Price>,
+}
+
+impl OpenAi {
+    pub(super) fn new(server: Server, name: &Name, limit: Duration) -> Self {
+        let official = server.host() == "api.openai.com";
+        let price = prices::listed("openai", name.name()).filter(|_| official);
+        Self { server, name: name.clone(), limit, price }
+    }
+
+    fn body(&self, request: &Request) -> Map<String, Value> {
+        let mut body = json!({
+            "model": self.name.name(),
+            "messages": [
+                {"role": "system", "content": shape::instructions(request, true)},
+                {"role": "user", "content": request.prompt.material()},
+            ],
+            "max_tokens": request.budget.tokens,
+            "temperature": 0,
+            "stream": true,
+            "stream_options": {"include_usage": true},
+        });
+        if let Some(schema) = shape::schema(request) {
+            let strict = shape::is_strict(schema);
+            body["response_format"] = json!({
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "strict": strict, "schema": schema},
+            });
+        }
+        match body {
+            Value::Object(body) => body,
+            _ => Map::new(),
+        }
+    }
+}
+
+impl Model for OpenAi {
+    fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+        within_budget(self.price, request)?;
+        let deadline = Deadline::new(request, self.limit);
+        let key = self.server.key().map(|key| ("authorization", format!("Bearer {key}")));
+        let headers: Vec<_> = key.into_iter().collect();
+        let mut body = self.body(request);
+        let response = self.server.ask("/chat/completions", &headers, &mut body, OPTIONAL, request, deadline)?;
+        Heard::listen(response, deadline).answer(self, request, deadline.length)
+    }
+}
+
+/// What has arrived of an answer.
+#[derive(Debug, Default)]
+struct Heard {
+    text: String,
+    usage: Option<Usage>,
+    /// Why it ended, in the server's word.
+    stop: Option<String>,
+    declined: bool,
+    failed: Option<String>,
+    broken: Option<Broken>,
+    nonsense: bool,
+}
+
+impl Heard {
+    fn listen(response: Response, deadline: Deadline) -> Self {
+        let mut heard = Self::default();
+        if !response.is_stream {
+            heard.whole(response.body);
+            return heard;
+        }
+        for event in Events::new(response.body) {
+            match event {
+                Ok(data) if data.trim() == "[DONE]" => {
+                    heard.stop.get_or_insert_with(|| "stop".to_owned());
+                    break;
+                }
+                Ok(data) => heard.part(data.as_bytes(), "delta"),
+                Err(broken) => heard.broken = Some(broken),
+            }
+            if deadline.left().is_zero() {
+                heard.broken = Some(Broken::Late);
+            }
+            if heard.broken.is_some() || heard.failed.is_some() {
+                break;
+            }
+        }
+        heard
+    }
+
+    /// A server that does not stream.
+    fn whole(&mut self, body: Box<dyn Read>) {
+        let mut bytes = Vec::new();
+        match body.take(LARGEST).read_to_end(&mut bytes) {
+            Ok(_) => self.part(&bytes, "message"),
+            Err(error) => self.broken = Some(Broken::of(&error)),
+        }
+    }
+
+    fn part(&mut self, data: &[u8], field: &str) {
+        let Ok(part) = serde_json::from_slice::<Value>(data) else {
+            self.nonsense = true;
+            return;
+        };
+        if part.get("error").is_some_and(|error| !error.is_null()) {
+            self.failed = Some(http::words(&part.to_string()).1);
+            return;
+        }
+        if let (Some(input), Some(output)) =
+            (part["usage"]["prompt_tokens"].as_u64(), part["usage"]["completion_tokens"].as_u64())
+        {
+            self.usage = Some(Usage { input, output });
+        }
+        let choice = &part["choices"][0];
+        self.text.push_str(choice[field]["content"].as_str().unwrap_or_default());
+        self.declined |= choice[field]["refusal"].as_str().is_some_and(|refusal| !refusal.is_empty());
+        if let Some(stop) = choice["finish_reason"].as_str() {
+            self.stop = Some(stop.to_owned());
+        }
+        self.nonsense |= part.get("choices").is_none() && part.get("usage").is_none();
+    }
+
+    fn answer(self, model: &OpenAi, request: &Request, deadline: Duration) -> Result<Answer, Error> {
+        let host = model.server.host();
+        let usage = self.usage.unwrap_or_else(|| prices::estimated(request, &self.text));
+        let cost = model.price.map(|price| price.of(usage));
+        let lost = |error: Error| Err(error.having_spent(self.usage, cost));
+        if self.declined {
+            return lost(report::unwilling("the model declined to answer"));
+        }
+        if self.stop.as_deref() == Some("content_filter") {
+            return lost(report::unwilling(format!("{host} holds the answer back: its filter objects to it")));
+        }
+        let text = shape::without_thoughts(&self.text);
+        if text.trim().is_empty() {
+            return lost(match (&self.failed, self.broken) {
+                (Some(said), _) => {
+                    let said = report::said(said, request, model.server.key());
+                    report::provider(BUSY, format!("{host} failed in the middle{said}"))
+                }
+                (None, Some(Broken::Late)) => Error::late(deadline),
+                (None, Some(Broken::Cut)) => {
+                    report::provider(Duration::ZERO, format!("the line to {host} broke before the answer"))
+                }
+                (None, None) if self.stop.as_deref() == Some("length") => {
+                    report::ours("the model came to the end of its budget before it said anything")
+                }
+                (None, None) if self.nonsense => {
+                    report::provider(Duration::ZERO, format!("{host} answered something that is no answer"))
+                }
+                (None, None) => report::provider(Duration::ZERO, "the answer is empty"),
+            });
+        }
+        let whole = self.stop.as_deref() == Some("stop") && self.failed.is_none() && self.broken.is_none();
+        Ok(Answer { text: text.to_owned(), whole, usage: self.usage, cost })
+    }
+}

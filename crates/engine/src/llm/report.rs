@@ -1,0 +1,96 @@
+//! What is said about a failure. It never repeats the question, an answer or a key (SEC-04).
+
+use std::time::Duration;
+
+use rekindle_core::llm::{Error, Fault, Request, Retry};
+use rekindle_core::text::admit;
+use rekindle_core::text::clean::one_line;
+
+/// As much of somebody else's words as helps.
+const MAX_CHARS: usize = 300;
+/// A piece of the question of this many characters in what somebody says is no coincidence.
+const TELLING: usize = 20;
+
+pub(super) fn person(message: impl Into<String>) -> Error {
+    Error::new(Fault::Person, Retry::Never, message)
+}
+
+pub(super) fn ours(message: impl Into<String>) -> Error {
+    Error::new(Fault::Ours, Retry::Never, message)
+}
+
+pub(super) fn provider(after: Duration, message: impl Into<String>) -> Error {
+    Error::new(Fault::Provider, Retry::After(after), message)
+}
+
+/// The provider will not answer this, whoever asks again.
+pub(super) fn unwilling(message: impl Into<String>) -> Error {
+    Error::new(Fault::Provider, Retry::Never, message)
+}
+
+/// `: what they said`, on one line, without secrets; nothing if it repeats the question. `key` is what we showed them.
+pub(super) fn said(text: &str, request: &Request, key: Option<&str>) -> String {
+    let text = match key {
+        Some(key) => text.replace(key, "[key]"),
+        None => text.to_owned(),
+    };
+    let text = one_line(&admit(&text).text, usize::MAX);
+    if text.is_empty() {
+        return String::new();
+    }
+    let asked = one_line(request.prompt.material(), usize::MAX);
+    if repeats(&text, &asked) {
+        return " (what it says repeats the question, and is left out)".to_owned();
+    }
+    // The end is what tells: programs put their reason last.
+    let skip = text.chars().count().saturating_sub(MAX_CHARS);
+    let end: String = text.chars().skip(skip).collect();
+    format!(": {}{end}", if skip > 0 { "…" } else { "" })
+}
+
+/// Whether a piece of `asked` stands in `text`. Pieces are looked for at every tenth character, so that one of thirty is
+/// found wherever it begins.
+fn repeats(text: &str, asked: &str) -> bool {
+    let asked: Vec<char> = asked.chars().collect();
+    if asked.len() < TELLING {
+        return asked.len() > 3 && text.contains(&asked.iter().collect::<String>());
+    }
+    let half = TELLING / 2;
+    (0..=asked.len() - TELLING)
+        .step_by(half)
+        .any(|at| text.contains(&asked[at..at + TELLING].iter().collect::<String>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use rekindle_core::llm::{Budget, Cost, Expects, Prompt};
+    use rekindle_core::prompts;
+
+    use super::*;
+
+    fn request(material: &str) -> Request {
+        Request {
+            prompt: Prompt::new(prompts::REWRITE, material),
+            expects: Expects::Tags(&["query"]),
+            deadline: Duration::from_secs(1),
+            budget: Budget { tokens: 10, cost: Cost::default() },
+        }
+    }
+
+    #[test]
+    fn sec_04_what_others_say_holds_no_key_no_secret_and_nothing_that_was_asked() {
+        let token = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
+        let asked = request("the heating pump in the cellar\nmakes a humming noise at night");
+        let shown = |text: &str| said(text, &asked, Some("k-123"));
+        assert_eq!(shown("bad\nthing"), ": bad thing");
+        assert_eq!(shown(""), "");
+        assert_eq!(shown("wrong key k-123"), ": wrong key [key]");
+        assert!(!shown(&format!("token {token}")).contains("ghp_"));
+        for echo in ["unexpected `pump in the cellar makes a humming noise`", "x the heating pump in the cellar"] {
+            assert!(!shown(echo).contains("pump"), "{echo}");
+        }
+        let long = shown(&format!("{} the end", "x ".repeat(1000)));
+        assert!(long.chars().count() < 310 && long.ends_with("the end"));
+        assert!(!said("about zebra", &request("zebra"), None).contains("zebra"));
+    }
+}

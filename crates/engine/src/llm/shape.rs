@@ -1,0 +1,76 @@
+//! The shape of an answer, told in the way that whoever is asked understands.
+
+use rekindle_core::llm::{Expects, Request};
+use serde_json::{Value, json};
+
+/// The instructions; with `in_words` also the schema, for those that can be told in no other way.
+pub(super) fn instructions(request: &Request, in_words: bool) -> String {
+    let words = request.prompt.instructions();
+    match &request.expects {
+        Expects::Schema(schema) if in_words => format!(
+            "{words}\n\nAnswer with one JSON value that fits this JSON schema, and with nothing before or after it:\n{schema}"
+        ),
+        _ => words.to_owned(),
+    }
+}
+
+/// The schema, if one is expected.
+pub(super) fn schema(request: &Request) -> Option<&Value> {
+    match &request.expects {
+        Expects::Schema(schema) => Some(schema),
+        Expects::Tags(_) => None,
+    }
+}
+
+/// Whether every object names all its fields, requires them and forbids others: what OpenAI asks of a schema that is
+/// to be kept strictly.
+pub(super) fn is_strict(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => {
+            let object = fields.get("type") == Some(&json!("object")) || fields.contains_key("properties");
+            let names = fields.get("properties").and_then(Value::as_object);
+            let required = fields.get("required").and_then(Value::as_array);
+            let all = names.is_some_and(|names| {
+                let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
+                names.keys().all(|name| required.contains(&name.as_str()))
+            });
+            let closed = fields.get("additionalProperties") == Some(&Value::Bool(false));
+            (!object || (all && closed)) && fields.values().all(is_strict)
+        }
+        Value::Array(values) => values.iter().all(is_strict),
+        _ => true,
+    }
+}
+
+/// Without what a small model thought aloud before it answered.
+pub(super) fn without_thoughts(text: &str) -> &str {
+    match text.trim_start().strip_prefix("<think>").and_then(|rest| rest.split_once("</think>")) {
+        Some((_, answer)) => answer.trim_start(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strict_schema_is_known() {
+        let word = json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"],
+            "additionalProperties": false});
+        assert!(is_strict(&word));
+        let list = json!({"type": "array", "items": word});
+        assert!(is_strict(&list));
+        let open = json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]});
+        assert!(!is_strict(&open) && !is_strict(&json!({"type": "array", "items": open})));
+        let optional = json!({"type": "object", "properties": {"word": {}}, "additionalProperties": false});
+        assert!(!is_strict(&optional));
+    }
+
+    #[test]
+    fn thoughts_are_no_answer() {
+        assert_eq!(without_thoughts("\n<think>hm</think>\n\n{}"), "{}");
+        assert_eq!(without_thoughts("a <think>b</think> c"), "a <think>b</think> c");
+        assert_eq!(without_thoughts("<think>cut off"), "<think>cut off");
+    }
+}

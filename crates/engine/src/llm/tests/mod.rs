@@ -1,0 +1,76 @@
+//! Every provider against the real thing on its other end: a server on loopback, a program in a folder.
+
+mod anthropic;
+mod command;
+mod openai;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use rekindle_core::config::{Layers, Llm, load};
+use rekindle_core::llm::{Answer, Budget, Cost, Error, Expects, Fault, Model, Prompt, Request, Retry};
+use rekindle_core::prompts;
+use serde_json::{Value, json};
+
+use super::{Job, Surroundings, model};
+
+/// Nothing of this may be in an error.
+const ASKED: &str = "the secret garden is behind the old mill";
+const KEY: &str = "sk-test-0123456789abcdef";
+
+fn request() -> Request {
+    Request {
+        prompt: Prompt::new(prompts::PROBE, ASKED),
+        expects: Expects::Tags(&["word"]),
+        deadline: Duration::from_secs(20),
+        budget: Budget { tokens: 100, cost: Cost { micro_dollars: 100_000 } },
+    }
+}
+
+fn with_schema() -> Request {
+    let schema = json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"],
+        "additionalProperties": false});
+    Request { expects: Expects::Schema(schema), ..request() }
+}
+
+fn within(milliseconds: u64) -> Request {
+    Request { deadline: Duration::from_millis(milliseconds), ..request() }
+}
+
+fn settings(of: &[(&str, &str)]) -> Llm {
+    let flags: Vec<_> = of.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    load(&Layers { flags: &flags, variables: &|_| None, project: None, user: None }).unwrap().config.llm
+}
+
+fn around(scratch: &Path, variables: &[(&str, &str)]) -> Surroundings {
+    let variables: BTreeMap<OsString, OsString> =
+        variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    Surroundings { scratch: scratch.to_owned(), home: None, variables }
+}
+
+/// What has to be true of every failure.
+fn checked(result: Result<Answer, Error>) -> Result<Answer, Error> {
+    if let Err(error) = &result {
+        for kept in ["secret garden", KEY, "SAID BY THE MODEL"] {
+            assert!(!error.message.contains(kept), "{}", error.message);
+        }
+    }
+    result
+}
+
+#[track_caller]
+fn failed(result: Result<Answer, Error>) -> (Fault, Option<Duration>, String) {
+    let error = checked(result).unwrap_err();
+    let after = match error.retry {
+        Retry::Never => None,
+        Retry::After(wait) => Some(wait),
+    };
+    (error.fault, after, error.message)
+}
+
+fn text(value: &Value) -> String {
+    value.to_string()
+}
