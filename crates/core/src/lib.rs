@@ -25,6 +25,7 @@ pub mod install;
 pub mod journal;
 pub mod jsonc;
 pub mod llm;
+pub mod mine;
 pub mod observe;
 pub mod project;
 pub mod prompts;

@@ -13,7 +13,7 @@
 //! - [`identity`]: who the agent is, and whether every agent reads the same files
 //! - [`transcripts`]: what agents wrote down about their sessions, read as messages
 //! - [`messages`]: what was said in sessions, kept and found again by its words
-//! - [`observations`], [`proposals`]: what was observed lately, and what may become a memory
+//! - [`observations`], [`sightings`], [`proposals`]: what was observed lately, how often, and what may become a memory
 //! - [`llm`], [`cost`]: the language models, and what they cost
 //! - [`install`]: how agents come to call us
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
@@ -44,6 +44,7 @@ pub mod random;
 pub mod recall;
 pub mod sessions;
 pub mod setup;
+pub mod sightings;
 pub mod sources;
 pub mod spool;
 pub mod stages;

@@ -88,13 +88,22 @@ fn json(db: &Db, entry: &Entry) -> Result<String, Error> {
 
 /// What was observed from one day to another, both included, in order.
 pub fn between(db: &Db, from: Date, to: Date) -> Result<Vec<Entry>, Error> {
+    list(db, "day >= ?1 AND day <= ?2", [day(from), day(to)])
+}
+
+/// What was observed in a session, in order.
+pub fn of_session(db: &Db, session: &str) -> Result<Vec<Entry>, Error> {
+    list(db, "session = ?1", [session])
+}
+
+fn list(db: &Db, which: &str, params: impl rusqlite::Params) -> Result<Vec<Entry>, Error> {
     let rows: Vec<(Entry, String)> = db.run(|connection| {
         connection
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT dedupe_key, session, project, cause, day, at, observed, tokens, distilled
-                 FROM observations WHERE day >= ?1 AND day <= ?2 ORDER BY number",
-            )?
-            .query_map([day(from), day(to)], read)?
+                 FROM observations WHERE {which} ORDER BY number",
+            ))?
+            .query_map(params, read)?
             .collect()
     })?;
     rows.into_iter()

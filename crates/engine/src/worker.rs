@@ -16,7 +16,7 @@ use rekindle_core::time::Timestamp;
 use serde_json::json;
 use thiserror::Error;
 
-use crate::db::{self, Db, params};
+use crate::db::{self, Db, OptionalExtension, params};
 use crate::disk;
 use crate::queue::{self, Queue, Registry};
 use crate::sessions;
@@ -50,6 +50,15 @@ pub enum Error {
     #[error("the worker's lock {path} cannot be used: {cause}")]
     Lock {
         /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
+    /// The sessions' markers and what was said in them.
+    #[error("what is known of sessions in {path} cannot be changed: {cause}")]
+    Sessions {
+        /// The folder.
         path: PathBuf,
         /// What the system said.
         #[source]
@@ -154,11 +163,10 @@ pub fn drain(post: &Post, world: &World, registry: &Registry, after: &mut dyn Fn
             break;
         }
         let taken = take_in(&spool, &mut queue, registry, world, &mut did)?;
-        remind(&mut queue, registry, world)?;
         let worked = work(&mut queue, registry, world, &watchdog, &mut did)?;
         if worked {
             after();
-        } else if taken == 0 {
+        } else if taken == 0 && !remind(&mut queue, registry, world)? {
             break;
         }
     }
@@ -203,6 +211,7 @@ fn take_in(
     did: &mut Did,
 ) -> Result<u64, Error> {
     let mut taken = 0;
+    let sessions_failed = |cause| Error::Sessions { path: world.places.sessions(), cause };
     for path in spool.waiting()?.into_iter().take(BATCH) {
         let Some(file) = spool.read(&path)? else { continue };
         match file.content {
@@ -212,13 +221,11 @@ fn take_in(
                     What::Event(event) => queue.accept(registry, &[event], now)?,
                     What::Signal { signal, position, messages } => {
                         if !messages.is_empty() {
-                            sessions::keep(&world.places, &signal, &messages)
-                                .map_err(|cause| Error::Lock { path: world.places.sessions(), cause })?;
+                            sessions::keep(&world.places, &signal, &messages).map_err(sessions_failed)?;
                         }
                         let at = spooled.at;
                         queue.db().change(|t| signal::note(t, &signal, position, at))?;
-                        sessions::reopen(&world.places.sessions(), &signal, at)
-                            .map_err(|cause| Error::Lock { path: world.places.sessions(), cause })?;
+                        sessions::reopen(&world.places.sessions(), &signal, at).map_err(sessions_failed)?;
                         if let Some(event) = signal::request(&signal, position, &spooled.id, at) {
                             queue.accept(registry, &[event], now)?;
                         }
@@ -238,40 +245,46 @@ fn take_in(
 }
 
 /// What the clock asks for: scheduled functions that are due, and sessions that went silent (MNT-04, EXE-15).
-fn remind(queue: &mut Queue, registry: &Registry, world: &World) -> Result<(), Error> {
+fn remind(queue: &mut Queue, registry: &Registry, world: &World) -> Result<bool, Error> {
     let now = world.now();
     let mut events = idle::requests(queue.db(), world, now.timestamp())?;
+    let mut begun = Vec::new();
     for function in registry.functions {
         let Some(schedule) = function.schedule else { continue };
         let last: Option<i64> = queue.db().run(|connection| {
-            use crate::db::OptionalExtension;
             connection
                 .query_row("SELECT last FROM schedule WHERE function = ?1", [function.name], |row| row.get(0))
                 .optional()
         })?;
         let last = last.and_then(|last| Timestamp::from_millisecond(last).ok());
-        let due = schedule.due(last, &now);
-        if due.is_none() && last.is_some() {
-            continue;
+        match schedule.due(last, &now) {
+            Some(due) => {
+                let id = format!("schedule-{}-{}", function.name, due.as_millisecond());
+                let data = json!({"function": function.name, "due": due.to_string()});
+                events.push(Event {
+                    id,
+                    name: names::SCHEDULE_REACHED.to_owned(),
+                    data,
+                    at: now.timestamp(),
+                });
+                begun.push((function.name, due));
+            }
+            // What was never due is due from now on.
+            None if last.is_none() => begun.push((function.name, now.timestamp())),
+            None => {}
         }
-        if let Some(due) = due {
-            let id = format!("schedule-{}-{}", function.name, due.as_millisecond());
-            let data = json!({"function": function.name, "due": due.to_string()});
-            events.push(Event { id, name: names::SCHEDULE_REACHED.to_owned(), data, at: now.timestamp() });
-        }
-        let done = due.unwrap_or(now.timestamp()).as_millisecond();
-        queue.accept(registry, &std::mem::take(&mut events), now.timestamp())?;
-        queue.db().change(|transaction| {
+    }
+    queue.accept(registry, &events, now.timestamp())?;
+    queue.db().change(|transaction| {
+        for (name, at) in &begun {
             transaction.execute(
                 "INSERT INTO schedule VALUES (?1, ?2) ON CONFLICT (function) DO UPDATE SET last = ?2",
-                params![function.name, done],
-            )
-        })?;
-    }
-    if !events.is_empty() {
-        queue.accept(registry, &events, now.timestamp())?;
-    }
-    Ok(())
+                params![name, at.as_millisecond()],
+            )?;
+        }
+        Ok(())
+    })?;
+    Ok(!events.is_empty())
 }
 
 /// Runs what is due. Says whether there was anything.

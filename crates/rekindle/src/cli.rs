@@ -62,6 +62,7 @@ pub(crate) enum Command {
     Inspect(cmd::Inspect),
     Feedback(cmd::Feedback),
     Note(cmd::Note),
+    Reflect(cmd::Reflect),
     Memory(cmd::Memory),
     Daily(cmd::Daily),
     Ideas(cmd::Ideas),

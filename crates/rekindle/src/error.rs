@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use rekindle_engine::recall::{bench, upkeep};
 use rekindle_engine::{
-    config, db, home, identity, index, install, messages, models, setup, spool, vault, worker,
+    config, db, home, identity, index, install, messages, models, setup, spool, transcripts, vault, worker,
 };
 
 /// A command that did not do what was asked.
@@ -153,8 +153,23 @@ impl From<worker::Error> for Failure {
         match error {
             worker::Error::Db(error) => error.into(),
             worker::Error::Spool(error) => error.into(),
-            error @ worker::Error::Lock { .. } => Self::new(error),
+            error @ (worker::Error::Lock { .. } | worker::Error::Sessions { .. }) => Self::new(error),
         }
+    }
+}
+
+impl From<transcripts::Error> for Failure {
+    fn from(error: transcripts::Error) -> Self {
+        let hint = match &error {
+            transcripts::Error::Missing(_) => {
+                "check the path; agents keep their transcripts below your home folder"
+            }
+            transcripts::Error::Unreadable { .. } => "check that it is a file that you may read",
+            transcripts::Error::UnknownFormat { .. } => {
+                "a newer rekindle may know this format; nothing was changed"
+            }
+        };
+        Self::new(error).hint(hint)
     }
 }
 

@@ -96,6 +96,7 @@ pub(super) const KEYS: &[Key] = &[
     Key::with("llm.observer_model", Kind::Model, &[ours("OBSERVER_MODEL")]),
     Key::with("llm.reflector_model", Kind::Model, &[ours("REFLECTOR_MODEL")]),
     Key::new("llm.timeout_seconds", Kind::Whole { min: 1, max: 3600 }),
+    Key::new("llm.context_tokens", Kind::Whole { min: 1000, max: 1_000_000 }),
     Key::new("llm.daily_tokens", Kind::Whole { min: 0, max: 1_000_000_000 }),
     Key::new("llm.daily_dollars", Kind::Weight),
     Key::new("llm.command.program", Kind::Path),

@@ -224,6 +224,8 @@ pub struct Llm {
     pub reflector_model: Model,
     /// How long an answer may take.
     pub timeout_seconds: u32,
+    /// Tokens of a session that a model is shown at once.
+    pub context_tokens: u32,
     /// Tokens that may be used in a day, by all models together; 0 is no limit (B-04).
     pub daily_tokens: u64,
     /// Dollars that may be spent in a day; 0 is no limit.

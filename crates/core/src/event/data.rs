@@ -46,6 +46,9 @@ pub(super) fn check_trigger(name: &str, value: &Value) -> Result<(), &'static st
     }
 }
 
+/// The cause of a capture that the person asked for: however short the session is.
+pub const ASKED: &str = "asked";
+
 /// A session to be looked at, and how far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -56,7 +59,7 @@ pub struct CaptureRequested {
     pub session_id: String,
     /// Why.
     pub trigger: Trigger,
-    /// What told us: the hook's event, or `idle`.
+    /// What told us: the hook's event, `idle`, or [`ASKED`].
     pub cause: String,
     /// Where the host keeps the transcript, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,6 +124,20 @@ pub struct SessionCaptured {
     pub turns: Vec<Message>,
 }
 
+/// A day has enough observations to be reflected on (CAP-07).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Accumulated {
+    /// `YYYY-MM-DD`.
+    pub date: String,
+    /// How many tokens.
+    pub total_tokens: u64,
+    /// How many windows were observed.
+    pub observation_count: u64,
+    /// When that was noticed.
+    pub captured_at: Timestamp,
+}
+
 /// A single observation, noted by somebody in so many words (CAP-20).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -139,6 +156,9 @@ pub struct Noted {
     /// When it was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said_at: Option<Timestamp>,
+    /// The folder it was said in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
 }
 
 /// What comes without an origin is nobody's own word.

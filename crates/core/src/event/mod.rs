@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::hash::ContentHash;
 use crate::time::Timestamp;
 
-pub use data::{CaptureRequested, Noted, SessionCaptured, Trigger, VoiceCall};
+pub use data::{ASKED, Accumulated, CaptureRequested, Noted, SessionCaptured, Trigger, VoiceCall};
 
 /// The version of the schemas below.
 pub const SCHEMA_VERSION: u32 = 1;

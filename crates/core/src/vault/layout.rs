@@ -90,15 +90,38 @@ pub fn fixed(name: &'static str) -> VaultPath {
     VaultPath::of(&[name])
 }
 
+/// Where a new entry goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// To its kind, in a group.
+    Group(Group),
+    /// To what loads at every session start.
+    AlwaysLoad,
+    /// To what nobody has looked at yet (SID-06).
+    Inbox,
+}
+
+impl Destination {
+    /// The group it is in.
+    pub fn group(self) -> Group {
+        match self {
+            Self::Group(group) => group,
+            Self::AlwaysLoad | Self::Inbox => Group::PersonalPrivate,
+        }
+    }
+}
+
 /// `<group>/<kind>/<slug>.md` (VLT-01); always-load entries have a folder of their own, since session start reads
-/// exactly that folder (BRF-06).
-pub fn entry(group: Group, kind: &str, name: &str, always_load: bool) -> Result<VaultPath, Error> {
+/// exactly that folder (BRF-06), and so has the inbox.
+pub fn entry(to: Destination, kind: &str, name: &str) -> Result<VaultPath, Error> {
     let file = format!("{}.md", slug("slug", name)?);
     let kind = slug("kind", kind)?;
-    Ok(match always_load {
-        true => VaultPath::of(&[Group::PersonalPrivate.word(), ALWAYS_LOAD, &file]),
-        false => VaultPath::of(&[group.word(), &kind, &file]),
-    })
+    let folder = match to {
+        Destination::Group(_) => kind.as_str(),
+        Destination::AlwaysLoad => ALWAYS_LOAD,
+        Destination::Inbox => INBOX,
+    };
+    Ok(VaultPath::of(&[to.group().word(), folder, &file]))
 }
 
 /// `personal-private/_archive/<original-path>.YYYYMMDD.md`, then `.YYYYMMDD-2.md` and so on (VLT-04).
@@ -183,17 +206,17 @@ mod tests {
 
     #[test]
     fn vlt_01_entries_have_their_place() {
-        let path = entry(Group::PersonalPrivate, "Fix", "Staging DB", false).unwrap();
+        let path = entry(Destination::Group(Group::PersonalPrivate), "Fix", "Staging DB").unwrap();
         assert_eq!(path.as_str(), "personal-private/fix/staging-db.md");
         assert_eq!(shelf(&path), Shelf::Entry(Group::PersonalPrivate));
-        let always = entry(Group::PersonalPrivate, "rule", "No force push", true).unwrap();
+        let always = entry(Destination::AlwaysLoad, "rule", "No force push").unwrap();
         assert_eq!(always.as_str(), "personal-private/_always-load/no-force-push.md");
         assert_eq!(shelf(&always), Shelf::AlwaysLoad);
     }
 
     #[test]
     fn vlt_04_archive_names_never_collide() {
-        let path = entry(Group::PersonalSkills, "howto", "x", false).unwrap();
+        let path = entry(Destination::Group(Group::PersonalSkills), "howto", "x").unwrap();
         let date = "2026-11-15".parse().unwrap();
         assert_eq!(
             archive(&path, date, 1).unwrap().as_str(),
@@ -206,7 +229,7 @@ mod tests {
     #[test]
     fn the_longest_slug_still_has_an_archive_and_a_conflict_name() {
         let longest = slug("slug", &"ä".repeat(400)).unwrap();
-        let path = entry(Group::PersonalPrivate, "fix", &longest, false).unwrap();
+        let path = entry(Destination::Group(Group::PersonalPrivate), "fix", &longest).unwrap();
         assert!(archive(&path, "2026-11-15".parse().unwrap(), 99).is_ok());
         assert!(conflict_copy(&path, "20261115-021308").is_ok());
     }

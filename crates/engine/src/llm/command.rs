@@ -60,7 +60,9 @@ impl Command {
             ));
         }
         let program = around.program(named).ok_or_else(|| {
-            report::person(format!("{named} (llm.command.program) is no program on the PATH, nor the full path of one"))
+            report::person(format!(
+                "{named} (llm.command.program) is no program on the PATH, nor the full path of one"
+            ))
         })?;
         let agent = agent(named);
         let model = known::model(agent, name).map_err(|expected| {
@@ -100,7 +102,8 @@ impl Model for Command {
     fn answer(&self, request: &Request) -> Result<Answer, Error> {
         within_budget(self.price, request)?;
         let deadline = Deadline::new(request, self.limit);
-        let unusable = |error| report::ours(format!("there is no folder for {} to run in: {error}", self.word()));
+        let unusable =
+            |error| report::ours(format!("there is no folder for {} to run in: {error}", self.word()));
         let scratch = Scratch::new(&self.around.scratch).map_err(unusable)?;
         let call = known::call(self, request, &scratch).map_err(unusable)?;
         let variables = self.variables(call.variables);
@@ -132,15 +135,21 @@ impl Command {
         let lost = |error: Error| Err(error.having_spent(heard.usage, cost));
         let code = match ended.end {
             End::Late => return lost(Error::late(deadline)),
-            End::Flood => return lost(report::unwilling(format!("{word} prints more than any answer is long"))),
+            End::Flood => {
+                return lost(report::unwilling(format!("{word} prints more than any answer is long")));
+            }
             End::Exit(code) => code,
         };
         if let Some(failure) = &heard.failure {
             return lost(failure.report(&word, request));
         }
         if code != Some(0) {
-            let how = code.map_or_else(|| "was killed".to_owned(), |code| format!("ended with exit code {code}"));
-            return lost(report::provider(FAILED, format!("{word} {how}{}", report::said(&ended.stderr, request, None))));
+            let how =
+                code.map_or_else(|| "was killed".to_owned(), |code| format!("ended with exit code {code}"));
+            return lost(report::provider(
+                FAILED,
+                format!("{word} {how}{}", report::said(&ended.stderr, request, None)),
+            ));
         }
         if heard.text.trim().is_empty() {
             let said = report::said(&ended.stderr, request, None);

@@ -23,7 +23,7 @@ use super::World;
 use crate::db::{self, OptionalExtension, params};
 use crate::messages::{Messages, Session};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
-use crate::{environment, project, sessions, transcripts};
+use crate::{sessions, transcripts};
 
 /// What reading came to, as the run remembers it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -153,16 +153,11 @@ fn read(request: &CaptureRequested, world: &World) -> Result<(Captured, Vec<Even
 /// Keeps what was said, redacted, so that it can be found by its words at once (B-14). The same again changes nothing; the
 /// worker brings it into the index when it has drained its queue.
 fn archive(request: &CaptureRequested, captured: &Captured, world: &World) -> Result<u64, StepError> {
-    let place = captured
-        .cwd
-        .as_deref()
-        .and_then(|cwd| project::locate(Path::new(cwd), environment::home_folder().as_deref()));
-    let known = project::load(&world.places.projects_file());
     let session = Session {
         agent: request.agent,
         id: request.session_id.clone(),
         cwd: captured.cwd.clone(),
-        project: place.map(|place| project::identify(&place, &known).project.id),
+        project: world.project(captured.cwd.as_deref()),
     };
     let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;
     let messages = Messages::of(&world.places);

@@ -2,6 +2,8 @@
 
 pub mod capture;
 pub mod idle;
+mod index;
+pub mod keep;
 pub mod note;
 pub mod observe;
 pub mod signal;
@@ -31,7 +33,7 @@ pub static REGISTRY: Registry = Registry {
             name: "observe",
             triggers: &[names::COMPACTION_PENDING, names::SESSION_ENDED],
             schedule: None,
-            emits: &[],
+            emits: &[names::OBSERVATIONS_ACCUMULATED],
             key: session,
             body: observe::observe,
         },

@@ -1,14 +1,21 @@
-//! `observe-session-noted` (CAP-20): what somebody noted in so many words goes to the log of the day.
+//! `observe-session-noted` (CAP-20): what somebody noted in so many words goes to the log of the day. What the person said in a
+//! session that nobody else looks at is kept as well: it was said outright (SID-04).
 
 use rekindle_core::event::{Event, Noted};
 use rekindle_core::hash::ContentHash;
 use rekindle_core::journal::Actor;
+use rekindle_core::mine::{Candidate, Category};
+use rekindle_core::observe::Kind;
+use rekindle_core::proposal::title;
+use rekindle_core::provenance::Origin;
 use rekindle_core::text::admit;
 use rekindle_core::vault::daily_log::{Clock, Mark, Note, Section, Source};
+use rekindle_core::vault::entry::Confidence;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::World;
+use super::keep::{self, Kept};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 
 /// Nobody notes more than this in passing; the rest is cut, and says so.
@@ -16,15 +23,7 @@ const MAX_NOTE_CHARS: usize = 4000;
 
 pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     let written = steps.run("append-daily-log", || {
-        let noted = Noted::deserialize(&event.data).map_err(StepError::fatal)?;
-        let admitted = admit(&noted.text);
-        let mut text: String = admitted.text.chars().take(MAX_NOTE_CHARS).collect();
-        if text.len() < admitted.text.len() {
-            text.push_str(" […]");
-        }
-        if text.trim().is_empty() {
-            return Err(StepError::fatal("the note is empty"));
-        }
+        let (noted, text) = read(event)?;
         let now = world.now();
         let said = noted.said_at.map_or_else(|| now.clone(), |at| world.at(at));
         let section = Section::Note(Note {
@@ -40,5 +39,38 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
         let committed = world.vault()?.log_once(&section, Actor::Worker, &now).map_err(StepError::passing)?;
         Ok(committed.is_some())
     })?;
-    Ok(Ended::Completed(json!({"written": written})))
+    let kept = steps.run("keep", || {
+        let (noted, text) = read(event)?;
+        // Whoever calls themselves the person has to have a message that says it.
+        let theirs = noted.origin == Origin::User && !noted.messages.is_empty();
+        let Some(session) = noted.session_id.as_deref().filter(|_| theirs) else {
+            return Ok(Kept::default());
+        };
+        let candidate = Candidate {
+            category: Category::Preference,
+            kind: Kind::Rule,
+            title: title(&text),
+            text,
+            origin: Origin::User,
+            confidence: Confidence::High,
+            messages: noted.messages.clone(),
+        };
+        let project = world.project(noted.cwd.as_deref());
+        let from = keep::From { session, project: project.as_ref() };
+        keep::keep(&[candidate], from, &|_| None, world)
+    })?;
+    Ok(Ended::Completed(json!({"written": written, "saved": kept.saved})))
+}
+
+fn read(event: &Event) -> Result<(Noted, String), StepError> {
+    let noted = Noted::deserialize(&event.data).map_err(StepError::fatal)?;
+    let admitted = admit(&noted.text);
+    let mut text: String = admitted.text.chars().take(MAX_NOTE_CHARS).collect();
+    if text.len() < admitted.text.len() {
+        text.push_str(" […]");
+    }
+    match text.trim().is_empty() {
+        true => Err(StepError::fatal("the note is empty")),
+        false => Ok((noted, text)),
+    }
 }

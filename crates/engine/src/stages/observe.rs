@@ -1,16 +1,46 @@
-//! `observe`: a captured window becomes observations (EXE-02). The lock and the gate come before everything else; what
-//! extracts follows them.
+//! `observe`: a captured window becomes observations (EXE-02), and what should be known later goes where it belongs (SID-01…06).
+//!
+//! The log of the day comes first among what is written: it is the store of last resort (LOG-07).
 
-use rekindle_core::event::{Event, SessionCaptured};
-use serde::Deserialize;
+mod observer;
+
+use rekindle_core::event::{Accumulated, Event, SessionCaptured, names};
+use rekindle_core::journal::Actor;
+use rekindle_core::mine::{Candidate, Idea};
+use rekindle_core::observe::Observed;
+use rekindle_core::observe::check::Faults;
+use rekindle_core::session::{Message, restore};
+use rekindle_core::text::tokens;
+use rekindle_core::time::{Zoned, day};
+use rekindle_core::vault::daily_log::{Body, Clock, Files, Observation, Section, Source};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::World;
+use self::observer::Observer;
+use super::keep::{self, Kept};
+use super::{World, index};
+use crate::observations::{self, Entry};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
-use crate::sessions;
+use crate::{queue, sessions};
 
 /// How long the same window is not observed a second time (CAP-13).
 const LOCK_SECONDS: i64 = 3600;
+/// Reflection begins for this reason at most once in so long (STO-04).
+const REFLECTED_SECONDS: i64 = 24 * 3600;
+
+/// So many tokens on a day are reflected on before the morning (REF-01).
+const THRESHOLD_TOKENS: u64 = 40_000;
+
+/// What was made of a window, as the run remembers it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Distilled {
+    observed: Observed,
+    /// What a model said that nobody could make sense of (OBS-20).
+    unparsed: Option<String>,
+    /// What was wrong with what it said.
+    faults: Faults,
+}
 
 pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     let captured = SessionCaptured::deserialize(&event.data).map_err(|error| Interrupt::Failed {
@@ -21,33 +51,150 @@ pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
     let ours = steps.run("dedupe-check", || {
         let name = format!("memory:observe:lock:{}", captured.dedupe_key);
         let now = world.now().timestamp();
-        let ours = crate::queue::lock(&mut world.db()?, &name, &run, LOCK_SECONDS, now)?;
+        let ours = queue::lock(&mut world.db()?, &name, &run, LOCK_SECONDS, now)?;
         Ok(ours && !is_observed(&captured.dedupe_key, &run, world)?)
     })?;
     if !ours {
         return Ok(Ended::Skipped("duplicate".to_owned()));
     }
-    if let Some(noise) = &captured.noise {
-        reflected(steps, &captured, world)?;
-        return Ok(Ended::Skipped(noise.clone()));
-    }
-    reflected(steps, &captured, world)?;
-    Ok(Ended::Completed(json!({"dedupeKey": captured.dedupe_key, "messages": captured.message_count})))
-}
-
-/// The session was looked at to its end (EXE-13).
-fn reflected(steps: &mut dyn Steps, captured: &SessionCaptured, world: &World) -> Result<(), Interrupt> {
+    let ended = match &captured.noise {
+        Some(noise) => Ended::Skipped(noise.clone()),
+        None => distil(&captured, event, steps, world)?,
+    };
+    // The session was looked at to its end (EXE-13).
     steps.run("mark-reflected", || {
         sessions::reflected(&world.places.sessions(), &captured.session_id).map_err(StepError::passing)
-    })
+    })?;
+    Ok(ended)
+}
+
+fn distil(
+    captured: &SessionCaptured,
+    event: &Event,
+    steps: &mut dyn Steps,
+    world: &World,
+) -> Result<Ended, Interrupt> {
+    let when = world.at(captured.captured_at);
+    let messages = restore::restore(&captured.messages, &captured.turns, &when);
+    let window = Window { captured, messages: &messages, when: &when };
+    let observer = Observer { window: &window, world, run: steps.run_id().to_owned() };
+    let answers = steps.run("observe", || observer.ask())?;
+    let result: Distilled = steps.run("parse", || Ok(observer.read(&answers)))?;
+    let observed = &result.observed;
+    steps.run("append-daily-log", || log(&window, &result, world))?;
+    steps.run("store-hot", || store(&window, observed, world))?;
+    steps.run("store-index", || index::settle(world))?;
+    steps.run_and_send("check-threshold", || check_threshold(event, world))?;
+    let candidates: Vec<Candidate> = steps.run("mine", || observer.mine(&answers, observed))?;
+    let ideas: Vec<Idea> = steps.run("mine-ideas", || observer.mine_ideas(&answers, observed))?;
+    let project = world.project(captured.cwd.as_deref());
+    let from = keep::From { session: &captured.session_id, project: project.as_ref() };
+    let quote = |id: &str| {
+        let message = messages.iter().find(|message| message.id == id)?;
+        Some(message.text.clone()).filter(|text| !text.is_empty())
+    };
+    let mut kept: Kept = steps.run("keep", || keep::keep(&candidates, from, &quote, world))?;
+    kept.ideas = steps.run("keep-ideas", || keep::keep_ideas(&ideas, &captured.session_id, world))?;
+    Ok(Ended::Completed(json!({
+        "dedupeKey": captured.dedupe_key,
+        "messages": captured.message_count,
+        "observer": answers.observer,
+        "instead": answers.instead,
+        "observations": observed.findings().count(),
+        "dropped": result.faults.iter().filter(|(fault, _)| fault.drops()).map(|(_, count)| count).sum::<u64>(),
+        "faults": result.faults,
+        "saved": kept.saved,
+        "proposed": kept.proposed,
+        "inboxed": kept.inboxed,
+        "ideas": kept.ideas,
+        "known": kept.known,
+    })))
+}
+
+/// A window, restored.
+struct Window<'a> {
+    captured: &'a SessionCaptured,
+    messages: &'a [Message],
+    when: &'a Zoned,
+}
+
+/// Writes what was observed to the log of the day (LOG-02). A window in which nothing was found leaves no section.
+fn log(window: &Window<'_>, result: &Distilled, world: &World) -> Result<bool, StepError> {
+    let captured = window.captured;
+    let body = match &result.unparsed {
+        Some(text) if result.observed.is_empty() => Body::Unparsed(text.clone()),
+        _ if result.observed.is_empty() => return Ok(false),
+        _ => result.observed.body(&captured.dedupe_key),
+    };
+    let count = |files: &[String]| files.len() as u64;
+    let section = Section::Observation(Observation {
+        source: Source {
+            session: Some(captured.session_id.clone()),
+            name: captured.session_name.clone(),
+            dedupe_key: Some(captured.dedupe_key.clone()),
+        },
+        time: Clock::of(window.when),
+        trigger: captured.trigger.word().to_owned(),
+        files: Some(Files { modified: count(&captured.files_modified), read: count(&captured.files_read) }),
+        body,
+        current_task: result.observed.current_task.clone(),
+        suggested_response: result.observed.suggested_response.clone(),
+    });
+    let written =
+        world.vault()?.log_once(&section, Actor::Worker, &world.now()).map_err(StepError::passing)?;
+    Ok(written.is_some())
+}
+
+/// Adds it to the hot list (STO-01).
+fn store(window: &Window<'_>, observed: &Observed, world: &World) -> Result<bool, StepError> {
+    let captured = window.captured;
+    let now = world.now();
+    let texts = observed.parts.iter().map(|part| tokens::estimate(&part.narrative)).sum::<u64>()
+        + observed.findings().map(|finding| tokens::estimate(&finding.text)).sum::<u64>();
+    let entry = Entry {
+        dedupe_key: captured.dedupe_key.clone(),
+        session: captured.session_id.clone(),
+        project: world.project(captured.cwd.as_deref()),
+        trigger: captured.trigger.word().to_owned(),
+        day: now.date(),
+        at: now.timestamp(),
+        observed: observed.clone(),
+        tokens: texts,
+        distilled: 0,
+    };
+    Ok(observations::add(&mut world.db()?, &entry)?)
+}
+
+/// Whether enough was observed today to reflect on it before the morning (REF-01).
+fn check_threshold(event: &Event, world: &World) -> Result<(bool, Vec<Event>), StepError> {
+    let now = world.now();
+    let mut db = world.db()?;
+    let (total, count) = observations::tokens_of(&db, now.date())?;
+    if total <= THRESHOLD_TOKENS {
+        return Ok((false, Vec::new()));
+    }
+    let name = format!("memory:reflect:triggered:{}", day(now.date()));
+    if !queue::lock(&mut db, &name, &event.id, REFLECTED_SECONDS, now.timestamp())? {
+        return Ok((false, Vec::new()));
+    }
+    let data = Accumulated {
+        date: day(now.date()),
+        total_tokens: total,
+        observation_count: count,
+        captured_at: now.timestamp(),
+    };
+    let data = serde_json::to_value(data).map_err(StepError::fatal)?;
+    let id = format!("accumulated-{}", day(now.date()));
+    let event = Event { id, name: names::OBSERVATIONS_ACCUMULATED.to_owned(), data, at: now.timestamp() };
+    Ok((true, vec![event]))
 }
 
 /// Whether another run has observed this window, however long ago: the lock ends after an hour (CAP-14).
 fn is_observed(key: &str, run: &str, world: &World) -> Result<bool, StepError> {
     let observed = world.db()?.run(|connection| {
         connection.query_row(
-            "SELECT EXISTS (SELECT 1 FROM runs WHERE function = 'observe' AND status = 'COMPLETED' AND id <> ?2
-                AND json_extract(output, '$.dedupeKey') = ?1)",
+            "SELECT EXISTS (SELECT 1 FROM runs WHERE function = 'observe' AND json_extract(output, '$.dedupeKey') = ?1
+                AND status = 'COMPLETED' AND id <> ?2)",
             [key, run],
             |row| row.get(0),
         )

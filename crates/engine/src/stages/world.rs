@@ -1,19 +1,20 @@
 //! What a function may touch.
 
 use std::cell::Cell;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rekindle_core::config::Config;
 use rekindle_core::llm::{Error, Fault, Model, Retry};
+use rekindle_core::scope::ProjectId;
 use rekindle_core::time::{TimeZone, Timestamp, Zoned};
 
-use crate::clock;
 use crate::cost::{Caps, Metered};
 use crate::db::{self, Db};
 use crate::home::{Home, Places};
-use crate::llm;
 use crate::queue::StepError;
 use crate::vault::Vault;
+use crate::{clock, environment, llm, project};
 
 /// The places, the settings and the time that functions work with.
 pub struct World {
@@ -81,6 +82,13 @@ impl World {
             |error| Error::new(Fault::Ours, Retry::Never, format!("it could not be counted: {error}"));
         let db = self.db().map_err(uncounted)?;
         Ok(Some(Metered::new(model, db, Caps::of(&self.config.llm), self.zone.clone())))
+    }
+
+    /// The project of a folder.
+    pub fn project(&self, cwd: Option<&str>) -> Option<ProjectId> {
+        let place = project::locate(Path::new(cwd?), environment::home_folder().as_deref())?;
+        let known = project::load(&self.places.projects_file());
+        Some(project::identify(&place, &known).project.id)
     }
 
     /// The vault, for a step that writes to it.

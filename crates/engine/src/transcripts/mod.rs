@@ -142,6 +142,27 @@ pub fn head(agent: Agent, path: &Path) -> Result<Head, Error> {
     Ok(head)
 }
 
+/// Whose transcript a file is, by its first lines: the agent that understands most of them.
+pub fn recognise(path: &Path) -> Result<Option<Agent>, Error> {
+    open(path)?;
+    let mut best: Option<(u64, Agent)> = None;
+    for agent in Agent::ALL {
+        let mut count = 0;
+        let read = read(agent, path, Some(HEAD_BYTES), &mut |_| {
+            count += 1;
+            if count < RECOGNISED { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let Ok(read) = read else { continue };
+        let odd = read.unknown + read.damaged;
+        if count > 0 && best.is_none_or(|(least, _)| odd < least) {
+            best = Some((odd, agent));
+        }
+    }
+    Ok(best.map(|(_, agent)| agent))
+}
+
+/// So many messages are enough to know whose they are.
+const RECOGNISED: u64 = 8;
 /// Nobody reverts a session more often.
 const MAX_PARTS: usize = 256;
 /// The first lines are within this.

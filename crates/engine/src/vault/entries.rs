@@ -10,7 +10,7 @@ use rekindle_core::text::admit;
 use rekindle_core::text::redact::Counts;
 use rekindle_core::time::Zoned;
 use rekindle_core::vault::entry::{Confidence, Entry, Evolution, Evolve, MAX_BODY_BYTES, Status, evolve};
-use rekindle_core::vault::layout::{self, Group, Shelf};
+use rekindle_core::vault::layout::{self, Destination, Shelf};
 use rekindle_core::vault::path::{VaultPath, slug};
 
 use super::{Draft, Error, Vault, Write};
@@ -26,12 +26,10 @@ pub struct NewEntry {
     pub kind: String,
     /// What to call it.
     pub slug: String,
-    /// The group.
-    pub group: Group,
+    /// Where it goes.
+    pub to: Destination,
     /// Words for finding it.
     pub tags: Vec<String>,
-    /// Whether it loads at every session start.
-    pub always_load: bool,
     /// How far it reaches.
     pub scope: Scope,
     /// What it says.
@@ -78,8 +76,9 @@ impl Vault {
     /// Saves a new memory (VLT-01). One that exists is never overwritten.
     pub fn save(&self, new: &NewEntry, by: Actor, now: &Zoned) -> Result<Saved, Error> {
         let (body, redacted) = admitted("the body", &new.body)?;
-        let path = layout::entry(new.group, &new.kind, &new.slug, new.always_load)?;
+        let path = layout::entry(new.to, &new.kind, &new.slug)?;
         let id = random::entry_id().map_err(Error::io("get random bytes for", self.folder()))?;
+        let always_load = new.to == Destination::AlwaysLoad;
         let entry = Entry {
             id: Some(id.clone()),
             kind: slug("kind", &new.kind)?,
@@ -87,10 +86,10 @@ impl Vault {
             created: Some(now.timestamp()),
             updated: Some(now.timestamp()),
             tags: new.tags.iter().map(|tag| admit(tag).text).collect(),
-            group: new.group.word().to_owned(),
+            group: new.to.group().word().to_owned(),
             // Always-load entries are read in every project, so they belong to none.
-            scope: if new.always_load { Scope::Global } else { new.scope.clone() },
-            always_load: new.always_load,
+            scope: if always_load { Scope::Global } else { new.scope.clone() },
+            always_load,
             supersedes: None,
             superseded_by: None,
             confidence: Some(new.confidence),

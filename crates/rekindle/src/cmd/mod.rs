@@ -26,6 +26,7 @@ mod note;
 mod project;
 mod recall;
 mod redact;
+mod reflect;
 mod reindex;
 mod retry;
 mod run;
@@ -64,6 +65,7 @@ pub(crate) use self::note::Note;
 pub(crate) use self::project::Project;
 pub(crate) use self::recall::Recall;
 pub(crate) use self::redact::Redact;
+pub(crate) use self::reflect::Reflect;
 pub(crate) use self::reindex::Reindex;
 pub(crate) use self::retry::Retry;
 pub(crate) use self::run::Run;
@@ -131,6 +133,7 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Eval(eval) => eval.run(context),
         Command::Cost(cost) => cost.run(context),
         Command::Note(note) => note.run(context),
+        Command::Reflect(reflect) => reflect.run(context),
         Command::Retry(retry) => retry.run(context),
         Command::Run(run) => run.run(context),
         Command::Runs(runs) => runs.run(context),

@@ -47,6 +47,7 @@ impl Note {
             session_id: self.session,
             messages: Vec::new(),
             said_at: Some(context.now.timestamp()),
+            cwd: context.cwd.to_str().map(str::to_owned),
         };
         let data = serde_json::to_value(noted).map_err(Failure::new)?;
         let id = send::leave(context, names::NOTED, data)?;

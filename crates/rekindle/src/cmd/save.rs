@@ -4,7 +4,7 @@ use clap::Args;
 use rekindle_core::journal::Actor;
 use rekindle_core::provenance::Provenance;
 use rekindle_core::vault::entry::Confidence;
-use rekindle_core::vault::layout::Group;
+use rekindle_core::vault::layout::{Destination, Group};
 use rekindle_engine::vault::NewEntry;
 use serde_json::json;
 
@@ -59,9 +59,8 @@ impl Save {
         let new = NewEntry {
             kind: self.kind,
             slug: self.slug,
-            group: self.group,
+            to: if self.always_load { Destination::AlwaysLoad } else { Destination::Group(self.group) },
             tags: self.tags,
-            always_load: self.always_load,
             scope: context.scope(self.global || self.always_load)?,
             body,
             confidence: Confidence::High,

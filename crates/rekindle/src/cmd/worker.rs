@@ -41,6 +41,51 @@ pub(crate) struct Worker {
     json: bool,
 }
 
+/// How to work.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// Until nothing is due, after whoever is at it.
+    Drain {
+        /// How long to wait for them.
+        patience: Duration,
+    },
+    /// The same, for a limited time.
+    Background,
+    /// Until somebody says stop.
+    Watch,
+}
+
+/// Does what is due; `None` if somebody else is at it.
+pub(crate) fn work(context: &Context<'_>, how: How) -> Result<Option<Did>, Failure> {
+    let mut all: Option<Did> = None;
+    let patience = if let How::Drain { patience } = how { patience } else { Duration::ZERO };
+    loop {
+        let Some(post) = Post::take(&context.places.locks(), patience)? else { return Ok(all) };
+        let mut world = context.world();
+        if how == How::Background {
+            world = world.for_at_most(LIFETIME);
+        }
+        // In batches, so that memory stays flat however much there is, and so that a worker that stays can be asked
+        // about what it did. If it fails, the next batch or the next worker does it.
+        let mut after = || {
+            context.settle_batch();
+            if let Err(error) = Messages::of(&context.places).update(&mut |_, _| {}) {
+                context.out.warn(error);
+            }
+        };
+        let done = match how {
+            How::Watch => worker::watch(&post, &world, &REGISTRY, &mut after)?,
+            _ => worker::drain(&post, &world, &REGISTRY, &mut after)?,
+        };
+        all = Some(all.unwrap_or_default().and(done));
+        drop(post);
+        // A hook that came while we were ending saw a worker at it and started none.
+        if world.should_stop() || Spool::at(context.places.spool()).waiting()?.is_empty() {
+            return Ok(all);
+        }
+    }
+}
+
 impl Worker {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         if self.background {
@@ -54,38 +99,17 @@ impl Worker {
             context.out.note(format!("Nothing is done while {why}."));
             return Ok(());
         }
-        let mut did = Did::default();
-        let patience = if self.once { PATIENCE } else { Duration::ZERO };
-        loop {
-            let Some(post) = Post::take(&context.places.locks(), patience)? else {
-                if !self.background {
-                    context.out.note("Another worker is at it. `--once` waits for it.");
-                }
-                break;
-            };
-            let mut world = context.world();
-            if self.background {
-                world = world.for_at_most(LIFETIME);
+        let how = match (self.watch, self.background) {
+            (true, _) => How::Watch,
+            (_, true) => How::Background,
+            _ => How::Drain { patience: if self.once { PATIENCE } else { Duration::ZERO } },
+        };
+        let Some(did) = work(context, how)? else {
+            if !self.background {
+                context.out.note("Another worker is at it. `--once` waits for it.");
             }
-            // In batches, so that memory stays flat however much there is, and so that a worker that stays can be asked
-            // about what it did. If it fails, the next batch or the next worker does it.
-            let mut after = || {
-                context.settle_batch();
-                if let Err(error) = Messages::of(&context.places).update(&mut |_, _| {}) {
-                    context.out.warn(error);
-                }
-            };
-            let done = match self.watch {
-                true => worker::watch(&post, &world, &REGISTRY, &mut after)?,
-                false => worker::drain(&post, &world, &REGISTRY, &mut after)?,
-            };
-            did = did.and(done);
-            drop(post);
-            // A hook that came while we were ending saw a worker at it and started none.
-            if world.should_stop() || Spool::at(context.places.spool()).waiting()?.is_empty() {
-                break;
-            }
-        }
+            return Ok(());
+        };
         if self.background {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rekindle_core::agent::Agent;
 use rekindle_core::capture::{self, Window, Windows};
 use rekindle_core::event::{
-    CaptureRequested, Event, Noted, SCHEMA_VERSION, SessionCaptured, Trigger, dedupe_key, names,
+    ASKED, CaptureRequested, Event, Noted, SCHEMA_VERSION, SessionCaptured, Trigger, dedupe_key, names,
 };
 use rekindle_core::provenance::Origin;
 use rekindle_core::session::gate::Facts;
@@ -120,6 +120,7 @@ impl Reading {
             Some("nothing was said since this session was last captured".to_owned())
         } else if self.full.iter().all(|(trigger, _)| *trigger == Trigger::Shutdown)
             && self.user_messages < least
+            && request.cause != ASKED
         {
             let count = self.user_messages;
             Some(format!("{count} messages by the person; {least} are needed (capture.min_user_messages)"))
@@ -129,8 +130,10 @@ impl Reading {
         if head.subagent {
             return Ok((captured, Vec::new()));
         }
-        captured.asked = self.asked.len() as u64;
-        let mut events = self.asked;
+        // Whoever observes the session finds what was asked for in it; what nobody looks at goes on by itself.
+        let noise = self.facts.noise().filter(|_| request.cause != ASKED).map(|noise| noise.to_string());
+        let mut events = if captured.skipped.is_some() || noise.is_some() { self.asked } else { Vec::new() };
+        captured.asked = events.len() as u64;
         if captured.skipped.is_some() {
             // What was not captured has to be there when the session goes on and grows long enough.
             (captured.last_id, captured.last_at, captured.bytes) = (None, None, 0);
@@ -158,7 +161,7 @@ impl Reading {
                 agent: Some(request.agent),
                 cwd: head.cwd.clone().or_else(|| request.cwd.clone()),
                 headless: head.headless,
-                noise: self.facts.noise().map(|noise| noise.to_string()),
+                noise: noise.clone(),
                 turns: window.turns.clone(),
             };
             let data = serde_json::to_value(data).map_err(StepError::fatal)?;
@@ -203,6 +206,7 @@ fn noted(
         session_id: Some(request.session_id.clone()),
         messages: vec![message.id.clone()],
         said_at: message.at,
+        cwd: request.cwd.clone(),
     };
     let id = format!("noted-{}-{}-{}-{place}", request.agent, request.session_id, message.id);
     let data = serde_json::to_value(data).ok()?;

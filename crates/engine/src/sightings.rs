@@ -1,0 +1,158 @@
+//! What was seen in sessions, and how often: the third sighting of something makes it worth a question (SID-05, SID-06). Two
+//! texts count as the same if they say the same in other words (STO-16).
+
+use rekindle_core::proposal::Evidence;
+use rekindle_core::text::normal::normalised;
+use rekindle_core::time::Timestamp;
+
+use crate::db::{Db, Error, Row, params};
+
+/// From this similarity on two texts are sightings of one thing (STO-16).
+const SAME: f32 = 0.85;
+/// So many of the newest are compared.
+const COMPARED: i64 = 4000;
+
+/// Something that was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sighting {
+    number: i64,
+    /// The words in which it was seen last.
+    pub text: String,
+    /// Where.
+    pub evidence: Evidence,
+    /// What became of it: the path of an entry, or the id of a proposal.
+    pub became: Option<String>,
+}
+
+/// A text to be compared and, if it is new, remembered.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// What was seen.
+    pub text: &'a str,
+    /// The same as a vector of length one; empty where there is no model.
+    pub vector: &'a [f32],
+    /// The project it was seen in.
+    pub project: Option<&'a str>,
+    /// Where.
+    pub evidence: &'a Evidence,
+}
+
+/// What is known of something like this, in this project or everywhere.
+pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
+    let said = normalised(seen.text);
+    let mut best: Option<(f32, Sighting)> = None;
+    db.run(|connection| {
+        let mut statement = connection.prepare_cached(
+            "SELECT number, text, evidence, became, said, vector FROM sightings
+             WHERE project IS ?1 OR project IS NULL ORDER BY last DESC LIMIT ?2",
+        )?;
+        let mut rows = statement.query(params![seen.project, COMPARED])?;
+        while let Some(row) = rows.next()? {
+            let theirs: String = row.get(4)?;
+            let likeness =
+                if theirs == said { 1.0 } else { cosine(seen.vector, row.get_ref(5)?.as_blob_or_null()?) };
+            if likeness >= SAME && best.as_ref().is_none_or(|(best, _)| likeness > *best) {
+                best = Some((likeness, read(row)?));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(best.map(|(_, sighting)| sighting))
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Sighting> {
+    let evidence: String = row.get(2)?;
+    // What cannot be read any more counts as nothing seen; the words themselves are still there.
+    let evidence = serde_json::from_str(&evidence).unwrap_or_default();
+    Ok(Sighting { number: row.get(0)?, text: row.get(1)?, evidence, became: row.get(3)? })
+}
+
+fn cosine(ours: &[f32], theirs: Option<&[u8]>) -> f32 {
+    let theirs = theirs.unwrap_or_default();
+    if ours.is_empty() || theirs.len() != ours.len() * 4 {
+        return 0.0;
+    }
+    let floats =
+        theirs.chunks_exact(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+    ours.iter().zip(floats).map(|(a, b)| a * b).sum()
+}
+
+/// Remembers something that is new.
+pub fn add(db: &mut Db, seen: &Seen<'_>, became: Option<&str>, at: Timestamp) -> Result<(), Error> {
+    let evidence = json(db, seen.evidence)?;
+    let vector: Option<Vec<u8>> =
+        (!seen.vector.is_empty()).then(|| seen.vector.iter().flat_map(|value| value.to_le_bytes()).collect());
+    db.change(|transaction| {
+        transaction.execute(
+            "INSERT INTO sightings (said, text, vector, project, evidence, became, first, last)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+             ON CONFLICT (said) DO UPDATE SET evidence = ?5, became = coalesce(?6, became), last = ?7",
+            params![
+                normalised(seen.text),
+                seen.text,
+                vector,
+                seen.project,
+                evidence,
+                became,
+                at.as_millisecond()
+            ],
+        )
+    })
+    .map(drop)
+}
+
+/// Remembers another sighting of something known: the fresher words are kept, and what it rests on grows.
+pub fn again(
+    db: &mut Db,
+    known: &Sighting,
+    seen: &Seen<'_>,
+    became: Option<&str>,
+    at: Timestamp,
+) -> Result<Evidence, Error> {
+    let mut evidence = known.evidence.clone();
+    evidence.merge(seen.evidence);
+    let json = json(db, &evidence)?;
+    db.change(|transaction| {
+        transaction.execute(
+            "UPDATE sightings SET text = ?2, evidence = ?3, became = coalesce(?4, became), last = ?5 WHERE number = ?1",
+            params![known.number, seen.text, json, became, at.as_millisecond()],
+        )
+    })?;
+    Ok(evidence)
+}
+
+fn json(db: &Db, evidence: &Evidence) -> Result<String, Error> {
+    serde_json::to_string(evidence).map_err(|error| db.odd(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(session: &str) -> Evidence {
+        Evidence { sessions: vec![session.to_owned()], ..Evidence::default() }
+    }
+
+    #[test]
+    fn sto_16_the_same_in_other_words_is_one_thing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        let at = Timestamp::from_second(1_800_000_000).unwrap();
+        let (one, two) = (evidence("a"), evidence("b"));
+        let first = Seen { text: "Use tabs.", vector: &[1.0, 0.0], project: None, evidence: &one };
+        assert_eq!(find(&db, &first).unwrap(), None);
+        add(&mut db, &first, Some("personal-private/_inbox/tabs.md"), at).unwrap();
+        let other =
+            Seen { text: "Indent with tabs", vector: &[0.9, 0.43], project: Some("p"), evidence: &two };
+        let known = find(&db, &other).unwrap().unwrap();
+        assert_eq!(known.became.as_deref(), Some("personal-private/_inbox/tabs.md"));
+        let merged = again(&mut db, &known, &other, None, at).unwrap();
+        assert_eq!(merged.sessions, ["a", "b"]);
+        let known = find(&db, &first).unwrap().unwrap();
+        assert_eq!((known.text.as_str(), known.evidence.sessions.len()), ("Indent with tabs", 2));
+        let far = Seen { text: "Use spaces", vector: &[0.5, 0.86], project: None, evidence: &one };
+        assert_eq!(find(&db, &far).unwrap(), None);
+        let blind = Seen { text: "use  TABS", vector: &[], project: None, evidence: &one };
+        assert!(find(&db, &blind).unwrap().is_some(), "without a model the words decide");
+    }
+}

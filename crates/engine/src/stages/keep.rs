@@ -1,0 +1,268 @@
+//! Where candidates go: what the person said outright becomes an entry, what they meant a proposal, what was seen once waits
+//! in the inbox and counts (SID-04…07, R-06). Every part of it can be run twice.
+
+use rekindle_core::config::{ReviewMode, ScopeRule};
+use rekindle_core::journal::Actor;
+use rekindle_core::mine::{Candidate, Idea};
+use rekindle_core::proposal::{Evidence, Proposal, Source, Status};
+use rekindle_core::provenance::{Origin, Provenance};
+use rekindle_core::scope::{ProjectId, Scope};
+use rekindle_core::text::clean::one_line;
+use rekindle_core::text::normal::normalised;
+use rekindle_core::vault::entry::Confidence;
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::layout::{self, Destination, Group};
+use rekindle_core::vault::review::{Id, Kind, Place};
+use rekindle_embed::{Role, Scratch};
+use serde::{Deserialize, Serialize};
+
+use super::World;
+use crate::models::{LoadedModel, Models};
+use crate::proposals::{self, Handed, New};
+use crate::queue::StepError;
+use crate::sightings::{self, Seen};
+use crate::vault::{self, NewEntry, NewIdea, Vault};
+
+/// Seen in so many sessions, what was only seen becomes a question (SID-05).
+const SIGHTINGS: usize = 3;
+/// The most characters of a quotation that a proposal shows.
+const QUOTE_CHARS: usize = 240;
+/// Names that are taken are numbered up to this.
+const MOST_NAMES: usize = 50;
+
+/// What became of the candidates of one session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Kept {
+    /// Entries that were saved: paths in the vault.
+    pub saved: Vec<String>,
+    /// Proposals that were made: their ids.
+    pub proposed: Vec<String>,
+    /// Entries that went to the inbox: paths in the vault.
+    pub inboxed: Vec<String>,
+    /// Ideas that were written down: their names in the incubator.
+    pub ideas: Vec<String>,
+    /// What was known already, and was only counted.
+    pub known: u64,
+}
+
+/// Where candidates come from.
+#[derive(Clone, Copy, Debug)]
+pub struct From<'a> {
+    /// The session.
+    pub session: &'a str,
+    /// The project it was held in.
+    pub project: Option<&'a ProjectId>,
+}
+
+/// Brings candidates to where they belong. `quote` gives the words of a message.
+pub fn keep(
+    candidates: &[Candidate],
+    from: From<'_>,
+    quote: &dyn Fn(&str) -> Option<String>,
+    world: &World,
+) -> Result<Kept, StepError> {
+    let mut keeper = Keeper::new(from, world)?;
+    for candidate in candidates {
+        keeper.keep(candidate, quote)?;
+    }
+    Ok(keeper.kept)
+}
+
+struct Keeper<'a> {
+    from: From<'a>,
+    world: &'a World,
+    vault: Vault,
+    model: Option<LoadedModel>,
+    kept: Kept,
+}
+
+impl<'a> Keeper<'a> {
+    fn new(from: From<'a>, world: &'a World) -> Result<Self, StepError> {
+        // Without the model the same words are recognised, other words for the same are not.
+        let model = Models::open(&world.home).load(world.config.embed.model.as_str()).ok();
+        Ok(Self { from, world, vault: world.vault()?, model, kept: Kept::default() })
+    }
+
+    fn keep(
+        &mut self,
+        candidate: &Candidate,
+        quote: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(), StepError> {
+        let forgotten = self.vault.graveyard().map_err(StepError::passing)?;
+        if forgotten.holds_text(&candidate.text) {
+            return Ok(());
+        }
+        let quotes = candidate.messages.iter().filter_map(|id| quote(id));
+        let evidence = Evidence {
+            sessions: vec![self.from.session.to_owned()],
+            messages: candidate.messages.clone(),
+            quotes: quotes.map(|text| one_line(&text, QUOTE_CHARS)).take(2).collect(),
+        };
+        let vector = self
+            .model
+            .as_ref()
+            .map_or_else(Vec::new, |model| model.embed(&mut Scratch::new(), Role::Passage, &candidate.text));
+        let project = self.from.project.map(ProjectId::as_str);
+        let seen = Seen { text: &candidate.text, vector: &vector, project, evidence: &evidence };
+        let mut db = self.world.db()?;
+        let at = self.world.now().timestamp();
+        if let Some(known) = sightings::find(&db, &seen)? {
+            let is_new = !known.evidence.sessions.iter().any(|session| session == self.from.session);
+            let rests_on = sightings::again(&mut db, &known, &seen, None, at)?;
+            let became = known.became.as_deref();
+            let waits = became.and_then(|became| became.parse::<Id>().ok());
+            if let Some(id) = waits {
+                proposals::support(&mut db, id, &evidence)?;
+            }
+            // What was only seen so far, and now for the third time, is asked about; what was said outright needs no more
+            // sightings.
+            let only_seen = became.is_none_or(is_inboxed);
+            let outright = candidate.confidence == Confidence::High && candidate.origin == Origin::User;
+            let asks = self.world.config.memory.review_mode == ReviewMode::Interactive;
+            let often = is_new && rests_on.sessions.len() >= SIGHTINGS;
+            let raised =
+                only_seen && (outright || (asks && (often || candidate.confidence != Confidence::Low)));
+            if !raised {
+                self.kept.known += u64::from(is_new);
+                // A step that is run again says the same as before.
+                if let Some(became) = became.filter(|_| !is_new) {
+                    self.report(became, waits.is_some());
+                }
+                return Ok(());
+            }
+            let confidence =
+                if candidate.confidence == Confidence::High { Confidence::High } else { Confidence::Medium };
+            let candidate = Candidate { confidence, ..candidate.clone() };
+            let became = self.place(&candidate, &rests_on)?;
+            sightings::again(&mut db, &known, &seen, Some(&became), at)?;
+            return Ok(());
+        }
+        let became = self.place(candidate, &evidence)?;
+        sightings::add(&mut db, &seen, Some(&became), at)?;
+        Ok(())
+    }
+
+    fn report(&mut self, became: &str, proposed: bool) {
+        let list = match (proposed, is_inboxed(became)) {
+            (true, _) => &mut self.kept.proposed,
+            (_, true) => &mut self.kept.inboxed,
+            _ => &mut self.kept.saved,
+        };
+        list.push(became.to_owned());
+    }
+
+    /// Puts a candidate where it belongs, and says where that is.
+    fn place(&mut self, candidate: &Candidate, evidence: &Evidence) -> Result<String, StepError> {
+        let silent = self.world.config.memory.review_mode == ReviewMode::Silent;
+        let became = match candidate.confidence {
+            // Only the person's own words are believed without being asked about.
+            Confidence::High if candidate.origin == Origin::User => {
+                self.save(candidate, Destination::Group(Group::PersonalPrivate))?
+            }
+            Confidence::High | Confidence::Medium if !silent => self.propose(candidate, evidence)?,
+            _ => self.save(candidate, Destination::Inbox)?,
+        };
+        self.report(&became, became.parse::<Id>().is_ok());
+        Ok(became)
+    }
+
+    fn propose(&self, candidate: &Candidate, evidence: &Evidence) -> Result<String, StepError> {
+        let now = self.world.now();
+        let name = self.world.config.user.name.trim();
+        let section = candidate.section(if name.is_empty() { "User" } else { name }).to_owned();
+        let id = Id { kind: Kind::Reflection, date: now.date(), number: 0 };
+        let confidence = if candidate.confidence == Confidence::High { 0.9 } else { 0.7 };
+        let proposal = Proposal {
+            id,
+            source: Source::Sidecar,
+            place: Place::Section(section),
+            title: candidate.title.clone(),
+            text: candidate.text.clone(),
+            supersedes: None,
+            origin: candidate.origin,
+            confidence,
+            evidence: evidence.clone(),
+            project: self.from.project.cloned(),
+            created: now.timestamp(),
+            status: Status::Pending,
+        };
+        let new = New { kind: Kind::Reflection, day: now.date(), proposal };
+        let handed = proposals::hand_in(&mut self.world.db()?, &[new])?;
+        let id = handed.first().map(|handed| match handed {
+            Handed::Proposed(id) | Handed::Folded(id) | Handed::Decided(id, _) => id.to_string(),
+        });
+        id.ok_or_else(|| StepError::fatal("a proposal was handed in and none came back"))
+    }
+
+    fn save(&self, candidate: &Candidate, to: Destination) -> Result<String, StepError> {
+        let kind = candidate.entry_kind();
+        let scope = match (self.world.config.memory.scope, self.from.project) {
+            (ScopeRule::Global, _) | (_, None) => Scope::Global,
+            (_, Some(project)) => Scope::Project(project.clone()),
+        };
+        let mut new = NewEntry {
+            kind: kind.to_owned(),
+            slug: candidate.title.clone(),
+            to,
+            tags: Vec::new(),
+            scope,
+            body: candidate.text.clone(),
+            confidence: candidate.confidence,
+            provenance: Provenance {
+                origin: candidate.origin,
+                session: Some(self.from.session.to_owned()),
+                messages: candidate.messages.clone(),
+            },
+        };
+        for number in 1..=MOST_NAMES {
+            if number > 1 {
+                new.slug = format!("{} {number}", candidate.title);
+            }
+            match self.vault.save(&new, Actor::Worker, &self.world.now()) {
+                Ok(saved) => return Ok(saved.path.to_string()),
+                Err(vault::Error::Exists(_)) => {
+                    let path = layout::entry(to, kind, &new.slug).map_err(StepError::fatal)?;
+                    let there = self.vault.read_entry(&path).map_err(StepError::passing)?;
+                    let same = Note::parse(&there.text)
+                        .is_ok_and(|note| normalised(note.body()) == normalised(&candidate.text));
+                    if same {
+                        return Ok(path.to_string());
+                    }
+                }
+                Err(error) => return Err(StepError::passing(error)),
+            }
+        }
+        Err(StepError::fatal(format!("there are too many memories called `{}`", candidate.title)))
+    }
+}
+
+/// Whether something waits in the inbox.
+fn is_inboxed(became: &str) -> bool {
+    became.contains(&format!("/{}/", layout::INBOX))
+}
+
+/// Writes ideas down (IDEA-01…03); one that is there already is left as it is.
+pub fn keep_ideas(ideas: &[Idea], session: &str, world: &World) -> Result<Vec<String>, StepError> {
+    let vault = world.vault()?;
+    let forgotten = vault.graveyard().map_err(StepError::passing)?;
+    let mut kept = Vec::new();
+    for idea in ideas {
+        if forgotten.holds_text(&idea.summary) || forgotten.holds_text(&idea.title) {
+            continue;
+        }
+        let provenance = Provenance {
+            origin: idea.origin,
+            session: Some(session.to_owned()),
+            messages: idea.messages.clone(),
+        };
+        let new = NewIdea { title: &idea.title, summary: &idea.summary, provenance };
+        match vault.add_idea(&new, Actor::Worker, &world.now()) {
+            Ok(added) => kept.push(added.outcome),
+            // The same name is the same idea.
+            Err(vault::Error::Exists(_)) => {}
+            Err(error) => return Err(StepError::passing(error)),
+        }
+    }
+    Ok(kept)
+}

@@ -1,0 +1,208 @@
+//! `rekindle reflect`
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use rekindle_core::agent::Agent;
+use rekindle_core::event::{ASKED, CaptureRequested, Event, Trigger, names};
+use rekindle_core::observe::Finding;
+use rekindle_core::run::Status;
+use rekindle_engine::db::Db;
+use rekindle_engine::queue::{Filter, Queue, Run};
+use rekindle_engine::stages::REGISTRY;
+use rekindle_engine::{environment, observations, random, transcripts};
+use serde_json::{Value, json};
+
+use super::worker::{self, How};
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// How long to wait for a worker that is at it.
+const PATIENCE: Duration = Duration::from_secs(15 * 60);
+
+/// Learn from one session now
+#[derive(Args)]
+#[command(after_help = "\
+Does at once what otherwise happens when a session ends: what is worth keeping goes to the log of the day; what you said
+outright is saved, what you seem to want is proposed, what was seen once waits in the inbox, and ideas go to Ideas.md.
+A session that was looked at before is not looked at twice; you are shown what came of it.
+
+Examples:
+  rekindle reflect                                   # the newest session of this folder
+  rekindle reflect --session ~/.claude/projects/-home-ada-pumps/3f2a.jsonl
+  rekindle reflect --json | jq '.observations[].text'")]
+pub(crate) struct Reflect {
+    /// The session's transcript
+    #[arg(long, value_name = "PATH")]
+    session: Option<PathBuf>,
+    /// Whose transcript it is, where that cannot be told by looking
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<Agent>,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Reflect {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        context.vault_to_change()?;
+        let (agent, path) = self.transcript(context)?;
+        let head = transcripts::head(agent, &path)?;
+        let name = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let Some(session) = head.session.clone().or_else(name) else {
+            return Err(Failure::usage(format!("{} is not a transcript", path.display())));
+        };
+        let at = context.now.timestamp();
+        let request = CaptureRequested {
+            agent,
+            session_id: session.clone(),
+            trigger: Trigger::Shutdown,
+            cause: ASKED.to_owned(),
+            transcript: path.to_str().map(str::to_owned),
+            upto: None,
+            cwd: head.cwd,
+        };
+        let event = Event {
+            id: random::change_id(at)?.as_str().to_owned(),
+            name: names::CAPTURE_REQUESTED.to_owned(),
+            data: serde_json::to_value(request).map_err(Failure::new)?,
+            at,
+        };
+        let mut queue = Queue::new(Db::open(&context.places.database())?);
+        queue.accept(&REGISTRY, std::slice::from_ref(&event), at)?;
+        if worker::work(context, How::Drain { patience: PATIENCE })?.is_none() {
+            return Err(Failure::new("another worker has been at it for too long").hint(
+                "`rekindle runs` shows what it does; the session is in the queue and will be looked at",
+            ));
+        }
+        let came = Came::of(&session, &event, &queue, context)?;
+        match self.json {
+            true => context.out.json(&came.json()),
+            false => came.show(context),
+        }
+    }
+
+    /// The transcript that is meant: the one that was named, or the newest of this folder.
+    fn transcript(&self, context: &Context<'_>) -> Result<(Agent, PathBuf), Failure> {
+        if let Some(path) = &self.session {
+            let path = context.cwd.join(path);
+            let agent = match self.agent {
+                Some(agent) => Some(agent),
+                None => transcripts::recognise(&path)?,
+            };
+            return match agent {
+                Some(agent) => Ok((agent, path)),
+                None => {
+                    Err(Failure::usage(format!("{} is no transcript of an agent we know", path.display()))
+                        .hint("--agent says whose it is: claude, codex, gemini or pi"))
+                }
+            };
+        }
+        let home = environment::home_folder()
+            .ok_or_else(|| Failure::new("there is no home folder to look for transcripts in"))?;
+        let agents = self.agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent]);
+        let mut found: Vec<(Agent, transcripts::Found)> = agents
+            .into_iter()
+            .flat_map(|agent| transcripts::find(agent, &home).into_iter().map(move |found| (agent, found)))
+            .collect();
+        found.sort_by_key(|(_, found)| std::cmp::Reverse(found.modified));
+        let here = |agent: Agent, path: &Path| {
+            transcripts::head(agent, path).is_ok_and(|head| {
+                !head.subagent && head.cwd.is_some_and(|cwd| Path::new(&cwd) == context.cwd)
+            })
+        };
+        let newest = found.into_iter().find(|(agent, found)| here(*agent, &found.path));
+        newest.map(|(agent, found)| (agent, found.path)).ok_or_else(|| {
+            Failure::usage("no agent left a transcript of a session in this folder")
+                .hint("`rekindle reflect --session PATH` takes any transcript")
+        })
+    }
+}
+
+/// What came of a session.
+struct Came {
+    session: String,
+    findings: Vec<Finding>,
+    lists: [(&'static str, Vec<String>); 4],
+    /// Why nothing came of it, and what failed.
+    word: Option<String>,
+}
+
+impl Came {
+    fn of(session: &str, event: &Event, queue: &Queue, context: &Context<'_>) -> Result<Self, Failure> {
+        let runs = queue.history(&Filter { session: Some(session.to_owned()), ..Filter::default() })?;
+        let mut lists = ["saved", "proposed", "inboxed", "ideas"].map(|name| (name, Vec::new()));
+        for run in runs
+            .iter()
+            .rev()
+            .filter(|run| run.function == "observe" || run.function == "observe-session-noted")
+        {
+            for (name, list) in &mut lists {
+                let items = run.output.as_ref().and_then(|output| output.get(*name)?.as_array());
+                list.extend(items.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+            }
+        }
+        let db = Db::open(&context.places.database())?;
+        let entries = observations::of_session(&db, session)?;
+        let findings: Vec<Finding> = entries
+            .into_iter()
+            .flat_map(|entry| entry.observed.parts)
+            .flat_map(|part| part.findings)
+            .collect();
+        let failed = runs.iter().find(|run| matches!(run.status, Status::Failed | Status::Dead));
+        let skipped = |run: &&Run| run.event == event.id && run.status == Status::Skipped;
+        let word = match failed {
+            Some(run) => Some(format!(
+                "{} failed: {}; `rekindle run {}` shows more",
+                run.function,
+                run.error.as_deref().unwrap_or("no reason is known"),
+                run.id
+            )),
+            None if findings.is_empty() => {
+                let reason = runs.iter().find(skipped).and_then(|run| run.reason.clone());
+                Some(reason.unwrap_or_else(|| "nothing in it is worth keeping".to_owned()))
+            }
+            None => None,
+        };
+        Ok(Self { session: session.to_owned(), findings, lists, word })
+    }
+
+    fn json(&self) -> Value {
+        let time =
+            |finding: &Finding| finding.when.map(|when| when.to_string().trim_matches(['(', ')']).to_owned());
+        let findings: Vec<Value> = self
+            .findings
+            .iter()
+            .map(|finding| {
+                json!({
+                    "text": finding.text, "priority": finding.priority, "time": time(finding),
+                    "origin": finding.origin, "messages": finding.messages, "kind": finding.kind,
+                    "strength": finding.strength,
+                })
+            })
+            .collect();
+        let mut whole = json!({"session": self.session, "observations": findings});
+        if let Some(fields) = whole.as_object_mut() {
+            fields.extend(self.lists.iter().map(|(name, list)| ((*name).to_owned(), json!(list))));
+            fields.extend(self.word.iter().map(|word| ("note".to_owned(), json!(word))));
+        }
+        whole
+    }
+
+    fn show(&self, context: &Context<'_>) -> Result<(), Failure> {
+        let out = context.out;
+        for finding in &self.findings {
+            let when = finding.when.map_or_else(String::new, |when| format!("{when} "));
+            let whose = format!("[{}]", finding.origin);
+            out.line(format!("{} {when}{} {whose}", finding.priority.emoji(), finding.text))?;
+        }
+        for (name, list) in self.lists.iter().filter(|(_, list)| !list.is_empty()) {
+            out.line(format!("{name}: {}", list.join(", ")))?;
+        }
+        if let Some(word) = &self.word {
+            out.note(format!("Nothing more: {word}."));
+        }
+        Ok(())
+    }
+}
