@@ -3,6 +3,8 @@
 
 pub mod finding;
 pub mod parse;
+pub mod rules;
 
 pub use finding::{Finding, Kind, Observed, Part, Sentiment, Strength};
 pub use parse::{DistilledSegment, ObserverOutput, optimize_for_context, parse, parse_segments};
+pub use rules::observe;

@@ -6,6 +6,7 @@ pub mod gate;
 pub mod head;
 pub mod host;
 pub mod message;
+pub(crate) mod own;
 pub mod serialise;
 pub mod tools;
 
