@@ -5,8 +5,10 @@ pub mod check;
 pub mod finding;
 pub mod parse;
 pub mod prompt;
+pub mod rules;
 pub mod specifics;
 
 pub use check::{Checked, check};
 pub use finding::{Finding, Kind, Observed, Part, Sentiment, Strength};
 pub use parse::{DistilledSegment, ObserverOutput, optimize_for_context, parse, parse_segments};
+pub use rules::observe;

@@ -7,6 +7,7 @@ pub mod head;
 pub mod host;
 pub mod message;
 pub mod restore;
+pub(crate) mod own;
 pub mod serialise;
 pub mod tools;
 

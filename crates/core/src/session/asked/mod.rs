@@ -8,6 +8,8 @@
 mod tests;
 mod words;
 
+use super::own::{self, after_words, phrases};
+
 /// Nobody asks for more at once; a text with more of it is a document.
 pub const MOST: usize = 5;
 /// A longer sentence is not one.
@@ -18,14 +20,14 @@ const LONG_MESSAGE: usize = 2_000;
 /// The sentences in which the person asks for something to be remembered, word for word.
 pub fn find(message: &str) -> Vec<String> {
     let long = message.chars().count() > LONG_MESSAGE;
-    let lines = own_lines(message);
+    let lines = own::lines(message);
     let mut found: Vec<String> = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         let inside = number > 2 && number + 3 < lines.len();
         if long && (inside || line.len() > LONG_MESSAGE) {
             continue;
         }
-        for sentence in sentences(line) {
+        for sentence in own::sentences(line) {
             let Some(cue) = cue(sentence) else { continue };
             if cue == Cue::Rule && long {
                 continue;
@@ -50,50 +52,9 @@ pub fn find(message: &str) -> Vec<String> {
     found
 }
 
-/// The lines that the person typed: no code, no quotations.
-fn own_lines(message: &str) -> Vec<&str> {
-    let mut fence: Option<&str> = None;
-    let mut lines = Vec::new();
-    for line in message.lines() {
-        let trimmed = line.trim();
-        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
-        match (fence, mark) {
-            (None, Some(mark)) => fence = Some(mark),
-            (Some(open), Some(mark)) if open == mark => fence = None,
-            (Some(_), _) => {}
-            (None, None) if trimmed.starts_with(['>', '|', '<', '{', '}', '#', '$', '+']) => lines.push(""),
-            (None, None) if line.starts_with("    ") || line.starts_with('\t') => lines.push(""),
-            (None, None) => lines.push(trimmed),
-        }
-    }
-    lines
-}
-
-/// The sentences of a line, each with its end mark.
-fn sentences(line: &str) -> Vec<&str> {
-    let mut sentences = Vec::new();
-    let mut start = 0;
-    let mut signs = line.char_indices().peekable();
-    while let Some((at, sign)) = signs.next() {
-        let ends = match sign {
-            // A point in a number, a name or a path ends nothing.
-            '.' | '!' | '?' => signs.peek().is_none_or(|(_, next)| next.is_whitespace()),
-            '。' | '！' | '？' => true,
-            _ => false,
-        };
-        if ends {
-            let end = at + sign.len_utf8();
-            sentences.push(line[start..end].trim());
-            start = end;
-        }
-    }
-    sentences.push(line[start..].trim());
-    sentences.retain(|sentence| !sentence.is_empty());
-    sentences
-}
-
+/// What a sentence asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cue {
+pub(crate) enum Cue {
     /// To remember something.
     Wish,
     /// To do something always, or never.
@@ -101,13 +62,10 @@ enum Cue {
 }
 
 /// What a sentence asks for, if it does.
-fn cue(sentence: &str) -> Option<Cue> {
-    let lower = sentence.to_lowercase().replace('’', "'");
-    let text =
-        lower.trim_start_matches(|c: char| matches!(c, '-' | '*' | '•' | '¡' | '(') || c.is_whitespace());
-    if text.ends_with(['?', '？'])
-        || text.starts_with(['"', '\'', '“', '”', '„', '«', '»', '‘', '`', '¿', '「', '『'])
-    {
+pub(crate) fn cue(sentence: &str) -> Option<Cue> {
+    let folded = own::folded(sentence);
+    let text = folded.as_str();
+    if own::asks_or_quotes(text) {
         return None;
     }
     dense(text).or_else(|| order(without_lead(text))).or_else(|| pleaded(text).find_map(order))
@@ -134,7 +92,8 @@ fn pleaded(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn without_lead(text: &str) -> &str {
+/// `text` without the words in front of an order that change nothing about it.
+pub(crate) fn without_lead(text: &str) -> &str {
     let mut text = text;
     // Three of them is more than anybody says.
     for _ in 0..3 {
@@ -148,23 +107,6 @@ fn without_lead(text: &str) -> &str {
     text
 }
 
-/// What follows `words` in `text`, if `text` begins with them as whole words.
-fn after_words<'a>(text: &'a str, words: &str) -> Option<&'a str> {
-    let rest = text.strip_prefix(words)?;
-    let ends =
-        words.ends_with(|c: char| !c.is_alphanumeric()) || !rest.starts_with(|c: char| c.is_alphanumeric());
-    ends.then(|| {
-        rest.trim_start_matches(|c: char| {
-            matches!(c, ',' | '!' | '.' | ':' | '-' | '–' | '—') || c.is_whitespace()
-        })
-    })
-}
-
-/// The phrases of a list in `words.rs`.
-fn phrases(list: &'static str) -> impl Iterator<Item = &'static str> {
-    list.split(['|', '\n']).map(str::trim).filter(|phrase| !phrase.is_empty())
-}
-
 fn starts_with_any(text: &str, cues: &'static str, but_not: &'static str) -> bool {
     phrases(cues)
         .any(|cue| after_words(text, cue).is_some_and(|rest| !rest.is_empty() || text.ends_with([':', '：'])))
@@ -174,9 +116,7 @@ fn starts_with_any(text: &str, cues: &'static str, but_not: &'static str) -> boo
 /// Languages that put no spaces between words: the order may stand anywhere in the sentence.
 fn dense(text: &str) -> Option<Cue> {
     let body = text.trim_end_matches(['。', '！', '!', '.', '、', '～', '~']);
-    if !body.chars().any(|c| matches!(c as u32, 0x3040..=0x30FF | 0x3400..=0x9FFF))
-        || phrases(words::DENSE_NOT).any(|not| body.contains(not))
-    {
+    if !own::is_dense(body) || phrases(words::DENSE_NOT).any(|not| body.contains(not)) {
         return None;
     }
     let quoted =

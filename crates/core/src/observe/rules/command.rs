@@ -1,0 +1,370 @@
+//! What a command does, as far as its words tell.
+
+use crate::session::Call;
+
+/// Tools that run what a shell would.
+const SHELLS: &[&str] = &[
+    "bash",
+    "shell",
+    "exec_command",
+    "run_shell_command",
+    "local_shell",
+    "local_shell_call",
+    "container.exec",
+    "shell_command",
+    "powershell",
+    "terminal",
+    "run_terminal_cmd",
+    "execute_command",
+];
+/// Words in front of a program that change nothing about what it is.
+const WRAPPERS: &[&str] =
+    &["sudo", "time", "nice", "env", "npx", "bunx", "command", "exec", "timeout", "nohup", "xvfb-run"];
+/// Programs that prepare or show, and decide nothing about how a line went.
+const BESIDES: &[&str] = &[
+    "cd", "export", "set", "source", ".", "echo", "printf", "head", "tail", "grep", "rg", "cat", "tee",
+    "less", "wc", "sort", "uniq", "cut", "awk", "sed", "sleep", "true", "pwd", "ls", "mkdir", "pushd",
+    "popd", "which", "date", "jq", "tr", "xargs", "find",
+];
+
+/// A command line, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Command {
+    /// The line as one would type it again: without redirections and what only shows its output.
+    pub line: String,
+    /// The single commands of it that do something.
+    pub parts: Vec<Part>,
+}
+
+/// A single command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The words, without assignments, wrappers and redirections.
+    pub words: Vec<String>,
+    /// Whether it checks something: tests, a linter, a compiler.
+    pub checks: bool,
+}
+
+impl Command {
+    /// The command that a call runs, if it runs one.
+    pub(super) fn of(call: &Call) -> Option<Self> {
+        SHELLS.contains(&call.tool.to_lowercase().as_str()).then(|| Self::read(&call.input)).flatten()
+    }
+
+    /// Takes a line apart.
+    pub(super) fn read(input: &str) -> Option<Self> {
+        let parts: Vec<Part> = split(input).iter().filter_map(|piece| Part::read(piece)).collect();
+        if parts.is_empty() {
+            return None;
+        }
+        let line = parts.iter().map(Part::line).collect::<Vec<_>>().join(" && ");
+        Some(Self { line, parts })
+    }
+
+    /// Whether any of it checks something.
+    pub(super) fn checks(&self) -> bool {
+        self.parts.iter().any(|part| part.checks)
+    }
+
+    /// Whether it makes a commit.
+    pub(super) fn commits(&self) -> bool {
+        self.parts.iter().any(|part| part.is(&["git", "commit"]))
+    }
+
+    /// What of it can be tried again: for checks the program and what it does, else the whole line.
+    pub(super) fn keys(&self) -> Vec<String> {
+        let checks: Vec<String> = self.parts.iter().filter(|part| part.checks).map(Part::key).collect();
+        if checks.is_empty() { vec![self.line.clone()] } else { checks }
+    }
+
+    /// The check that speaks for the line, or all of it.
+    pub(super) fn name(&self) -> String {
+        let checks: Vec<String> = self.parts.iter().filter(|part| part.checks).map(Part::line).collect();
+        if checks.is_empty() { self.line.clone() } else { checks.join(" && ") }
+    }
+}
+
+impl Part {
+    fn read(piece: &str) -> Option<Self> {
+        let mut words: Vec<String> = Vec::new();
+        let mut skip = false;
+        for word in piece.split_whitespace() {
+            if std::mem::take(&mut skip) {
+                continue;
+            }
+            let assignment =
+                words.is_empty() && word.contains('=') && !word.starts_with(['-', '.', '/', '"']);
+            let wrapper = words.is_empty() && WRAPPERS.contains(&word);
+            // `2>&1`, `>file`, `> file`, `</dev/null`
+            let redirection =
+                word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '&').starts_with(['>', '<']);
+            skip = redirection && word.ends_with(['>', '<']);
+            let duration = words.is_empty() && word.chars().all(|c| c.is_ascii_digit() || c == 's');
+            if !(assignment || wrapper || redirection || duration) {
+                words.push(word.to_owned());
+            }
+        }
+        let program = words.first()?;
+        if BESIDES.contains(&base(program)) {
+            return None;
+        }
+        let checks = is_check(&words);
+        Some(Self { words, checks })
+    }
+
+    /// As one would type it.
+    pub(super) fn line(&self) -> String {
+        self.words.join(" ")
+    }
+
+    /// Whether it begins with these words.
+    pub(super) fn is(&self, words: &[&str]) -> bool {
+        self.words.len() >= words.len()
+            && words
+                .iter()
+                .zip(&self.words)
+                .enumerate()
+                .all(|(place, (word, own))| *word == if place == 0 { base(own) } else { own.as_str() })
+    }
+
+    /// The program and what it is told to do, without the rest.
+    fn key(&self) -> String {
+        let mut key = vec![base(&self.words[0]).to_owned()];
+        let most = if RUNNERS.contains(&key[0].as_str()) { 3 } else { 2 };
+        let plain =
+            |word: &&String| word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'));
+        key.extend(
+            self.words[1..]
+                .iter()
+                .take_while(|word| !word.starts_with('-'))
+                .filter(plain)
+                .take(most - 1)
+                .cloned(),
+        );
+        key.join(" ")
+    }
+}
+
+/// Programs whose second word is only "run".
+const RUNNERS: &[&str] =
+    &["npm", "pnpm", "yarn", "bun", "mise", "poetry", "uv", "rye", "pdm", "pipenv", "deno", "task"];
+/// Programs that do nothing but check.
+const CHECKERS: &[&str] = &[
+    "pytest",
+    "py.test",
+    "tox",
+    "nox",
+    "ruff",
+    "mypy",
+    "pyright",
+    "flake8",
+    "pylint",
+    "eslint",
+    "tsc",
+    "jest",
+    "vitest",
+    "mocha",
+    "ava",
+    "playwright",
+    "cypress",
+    "rspec",
+    "rubocop",
+    "phpunit",
+    "phpstan",
+    "psalm",
+    "golangci-lint",
+    "staticcheck",
+    "shellcheck",
+    "ctest",
+    "xcodebuild",
+    "stylelint",
+    "biome",
+    "clippy-driver",
+    "rustc",
+    "gcc",
+    "g++",
+    "clang",
+    "javac",
+    "ninja",
+    "hadolint",
+    "actionlint",
+    "yamllint",
+    "markdownlint",
+    "swiftlint",
+    "ktlint",
+    "detekt",
+];
+/// Programs that check if they are told to.
+const TOLD: &[&str] = &[
+    "cargo",
+    "go",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "mise",
+    "just",
+    "make",
+    "gmake",
+    "task",
+    "rake",
+    "gradle",
+    "gradlew",
+    "mvn",
+    "mvnw",
+    "dotnet",
+    "mix",
+    "swift",
+    "cmake",
+    "bazel",
+    "deno",
+    "zig",
+    "python",
+    "python3",
+    "poetry",
+    "uv",
+    "bundle",
+    "composer",
+    "rye",
+    "pdm",
+    "pipenv",
+    "hatch",
+    "nx",
+    "turbo",
+    "lerna",
+    "terraform",
+    "stack",
+    "cabal",
+    "sbt",
+    "lein",
+    "flutter",
+    "dart",
+    "rebar3",
+    "docker",
+    "pre-commit",
+    "invoke",
+    "ant",
+    "meson",
+    "black",
+    "prettier",
+];
+/// What they are told.
+const TO_CHECK: &[&str] = &[
+    "test",
+    "tests",
+    "t",
+    "nextest",
+    "clippy",
+    "check",
+    "build",
+    "vet",
+    "lint",
+    "typecheck",
+    "type-check",
+    "verify",
+    "ci",
+    "compile",
+    "pytest",
+    "unittest",
+    "mypy",
+    "ruff",
+    "rspec",
+    "validate",
+    "analyze",
+    "analyse",
+    "tsc",
+    "jest",
+    "vitest",
+    "eslint",
+    "doc",
+    "--check",
+    "rubocop",
+    "phpunit",
+    "e2e",
+    "integration",
+];
+
+fn is_check(words: &[String]) -> bool {
+    let program = base(&words[0]);
+    if CHECKERS.contains(&program) {
+        return true;
+    }
+    if TOLD.contains(&program) {
+        // `make` by itself builds.
+        let bare = matches!(program, "make" | "gmake" | "ninja") && words.len() == 1;
+        let told = words[1..].iter().take(4).take_while(|word| *word != "-c").any(|word| {
+            TO_CHECK.contains(&word.as_str())
+                || word.split([':', '-', '.', '/']).any(|piece| piece.len() > 1 && TO_CHECK.contains(&piece))
+                    && !word.starts_with('-')
+        });
+        return bare || told;
+    }
+    // A script of the project that says so in its name.
+    let script = words[0].contains('/') || matches!(program, "sh" | "bash" | "zsh" | "node" | "ruby");
+    let name = if matches!(program, "sh" | "bash" | "zsh" | "node" | "ruby") {
+        words.get(1).map_or("", |word| base(word))
+    } else {
+        program
+    };
+    script
+        && name
+            .split(['.', '-', '_'])
+            .any(|piece| matches!(piece, "test" | "tests" | "lint" | "check" | "verify" | "ci"))
+}
+
+/// The name of a program without its folder.
+fn base(word: &str) -> &str {
+    word.rsplit(['/', '\\']).next().unwrap_or(word)
+}
+
+/// The pieces of a line between `&&`, `||`, `;`, `|` and line breaks, outside of quotes. What a here-document or a
+/// quotation holds is no command.
+fn split(input: &str) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    let mut quote: Option<char> = None;
+    let mut signs = input.chars().peekable();
+    let mut before = ' ';
+    while let Some(sign) = signs.next() {
+        match (quote, sign) {
+            (Some(open), _) if sign == open && before != '\\' => quote = None,
+            (None, '"' | '\'') if before != '\\' => quote = Some(sign),
+            (None, '\\') if signs.peek() == Some(&'\n') => {
+                signs.next();
+                before = ' ';
+                continue;
+            }
+            (None, '<') if signs.peek() == Some(&'<') => return pieces,
+            (None, '&') if before == '>' || signs.peek() == Some(&'>') => {}
+            (None, '&' | '|' | ';' | '\n') => {
+                pieces.push(String::new());
+                before = sign;
+                continue;
+            }
+            _ => {}
+        }
+        before = sign;
+        if let Some(piece) = pieces.last_mut() {
+            piece.push(if sign == '\n' { ' ' } else { sign });
+        }
+    }
+    pieces
+}
+
+/// The first line of a commit's message, from the command that made it.
+pub(super) fn subject(input: &str) -> Option<String> {
+    let rest = &input[input.find("git commit")?..];
+    let at = [" -m ", " -am ", " --message "]
+        .iter()
+        .filter_map(|flag| Some(rest.find(flag)? + flag.len()))
+        .min()?;
+    let text = rest[at..].trim_start();
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let text = &text[1..];
+    let text = match text.strip_prefix("$(cat <<") {
+        Some(here) => here.split_once('\n')?.1,
+        None => &text[..text.find(quote).unwrap_or(text.len())],
+    };
+    let subject = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    // What a variable or another command fills in is not known.
+    (!subject.contains("$(") && !subject.starts_with('$') && subject != "EOF").then(|| subject.to_owned())
+}

@@ -1,0 +1,208 @@
+//! What the course of a session tells: something failed, files were changed, and then it passed.
+
+use std::collections::HashMap;
+
+use super::draft::Draft;
+use super::line::{begins, content, find_words, has, has_dense, head, line};
+use super::output;
+use super::person;
+use super::view::{State, Step, View};
+use super::words::{cause, common};
+use crate::observe::{Kind, Strength};
+use crate::session::own::{self, phrases};
+use crate::vault::priority::Priority;
+
+/// What failed and passed later.
+pub(super) struct Mended {
+    /// The step that failed first.
+    pub failed: usize,
+    /// The step that passed.
+    pub passed: usize,
+}
+
+/// What is read of what the agent says.
+const AGENT_HEAD: usize = 16 * 1024;
+/// What the agent says about a cause stands within so many messages after the command that passed.
+const AFTER: usize = 2;
+
+/// What passes so many calls later has other reasons.
+const FAR: usize = 300;
+
+/// Every check, or other command that was tried again, that failed and passed later, in order.
+pub(super) fn mended(view: &View<'_>) -> Vec<Mended> {
+    let mut open: HashMap<String, usize> = HashMap::new();
+    let mut mended: Vec<Mended> = Vec::new();
+    for (place, step) in view.steps.iter().enumerate() {
+        let Some(command) = &step.command else { continue };
+        match step.state {
+            State::Failed => {
+                for key in command.keys() {
+                    open.entry(key).or_insert(place);
+                }
+            }
+            State::Passed => {
+                let failed = command.keys().iter().filter_map(|key| open.remove(key)).min();
+                if let Some(failed) = failed.filter(|failed| place - failed < FAR)
+                    && mended.last().is_none_or(|last| last.failed != failed)
+                {
+                    mended.push(Mended { failed, passed: place });
+                }
+            }
+            State::Refused | State::Open => {}
+        }
+    }
+    mended
+}
+
+/// Root causes with what mended them (OBS-04).
+///
+/// While something new is built, checks fail and pass all the time. So it counts only if it was broken before the
+/// agent touched anything or the person said so, or if the agent names a cause in so many words.
+pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
+    let mut drafts: Vec<Draft> = mended(view).iter().filter_map(|mended| fix(view, mended)).collect();
+    drafts.extend(explained(view, &drafts));
+    drafts
+}
+
+fn fix(view: &View<'_>, mended: &Mended) -> Option<Draft> {
+    let (failed, passed) = (&view.steps[mended.failed], &view.steps[mended.passed]);
+    let files = view.files(failed.at, passed.at);
+    let command = failed.command.as_ref()?;
+    if files.is_empty() {
+        return None;
+    }
+    let asked = view.said[..view.said.partition_point(|said| said.at < failed.at)].last();
+    let began = asked.map_or(0, |said| said.at);
+    let reported = asked.is_some_and(|said| is_report(&said.text));
+    let before = view.files(began, failed.at).is_empty();
+    let error = failed.result.and_then(|at| output::key_line(&view.messages[at].text));
+    let end = (passed.result.unwrap_or(passed.at) + 1 + AFTER).min(next_said(view, passed.at));
+    let cause = cause(view, failed.result.unwrap_or(failed.at), end);
+    // Without the error or the cause nobody can use it again.
+    if cause.is_none() && !(error.is_some() && before && reported) {
+        return None;
+    }
+    let mut text = format!("`{}` failed", line(&command.name(), 70));
+    if let Some(error) = &error {
+        text.push_str(&format!(" (tool output: “{}”)", line(error, 80)));
+    }
+    if let Some((_, cause)) = &cause {
+        text.push_str(&format!(". Agent: “{}”", line(cause, 110)));
+    }
+    text.push_str(&format!(". Passed after changing {}.", names(&files, 2, 60)));
+    let mut draft = Draft::of_agent(Kind::Fix, passed.result.unwrap_or(passed.at), text);
+    draft.messages.extend([failed.at, failed.result.unwrap_or(failed.at), passed.at]);
+    draft.messages.extend(cause.as_ref().map(|(at, _)| *at));
+    draft.messages.extend(files.iter().take(2).map(|(at, _)| *at));
+    if cause.is_some() {
+        draft.strength = Strength::Implied;
+        draft.priority = if before || reported { Priority::High } else { Priority::Medium };
+    }
+    Some(draft)
+}
+
+/// What the person said was broken, the agent named the cause of, and a change mended, without a check that failed.
+fn explained(view: &View<'_>, known: &[Draft]) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for (place, said) in view.said.iter().enumerate() {
+        let end = view.said.get(place + 1).map_or(view.messages.len(), |next| next.at);
+        let covered = known.iter().any(|draft| draft.messages.iter().any(|at| (said.at..end).contains(at)));
+        if covered || !is_report(&said.text) {
+            continue;
+        }
+        let Some(request) = person::request(said) else { continue };
+        let files = view.files(said.at, end);
+        let verified = view.steps_between(said.at, end).rev().find_map(|step| settled(step));
+        let (Some((last, _)), Some((passed, State::Passed))) = (files.last(), verified) else { continue };
+        let Some((at, cause)) = cause(view, said.at + 1, end) else { continue };
+        if passed.at < *last {
+            continue;
+        }
+        let text = format!(
+            "Asked: “{}”. Agent: “{}”. Changed {}; {} after it.",
+            line(request, 90),
+            line(&cause, 120),
+            names(&files, 2, 50),
+            passed
+                .command
+                .as_ref()
+                .map_or_else(String::new, |command| format!("`{}` passed", line(&command.name(), 40)))
+        );
+        let mut draft = Draft::of_agent(Kind::Fix, at, text);
+        draft.strength = Strength::Implied;
+        draft.priority = Priority::High;
+        draft.messages.extend([said.at, *last, passed.at]);
+        drafts.push(draft);
+    }
+    drafts
+}
+
+/// A step that settles how work ended: a check or a commit.
+pub(super) fn settled<'s, 'a>(step: &'s Step<'a>) -> Option<(&'s Step<'a>, State)> {
+    let command = step.command.as_ref()?;
+    let tells = command.checks() || command.commits();
+    (tells && matches!(step.state, State::Passed | State::Failed)).then_some((step, step.state))
+}
+
+/// Whether the person reports something broken.
+pub(super) fn is_report(text: &str) -> bool {
+    let folded = own::folded(head(text, 2_000));
+    has(&folded, common::BROKEN) || has_dense(&folded, common::DENSE_BROKEN)
+}
+
+fn next_said(view: &View<'_>, at: usize) -> usize {
+    let next = view.said.partition_point(|said| said.at <= at);
+    view.said.get(next).map_or(view.messages.len(), |said| said.at)
+}
+
+/// A few names of files.
+pub(super) fn names(files: &[(usize, String)], most: usize, each: usize) -> String {
+    let shown: Vec<String> = files.iter().take(most).map(|(_, name)| shorter(name, each)).collect();
+    let more = files.len().saturating_sub(most);
+    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
+}
+
+/// A path by its end, which tells it from others.
+fn shorter(name: &str, most: usize) -> String {
+    if name.chars().count() <= most {
+        return name.to_owned();
+    }
+    let mut kept = name;
+    while kept.chars().count() > most {
+        match kept.split_once('/') {
+            Some((_, rest)) => kept = rest,
+            None => return kept.to_owned(),
+        }
+    }
+    format!("…/{kept}")
+}
+
+/// The sentence in which the agent names a cause, between two messages. The first of the plainest.
+pub(super) fn cause(view: &View<'_>, from: usize, to: usize) -> Option<(usize, String)> {
+    for (at, text) in view.agent(from, to) {
+        let mut points = false;
+        for sentence in own::lines(head(text, AGENT_HEAD)).into_iter().flat_map(own::sentences) {
+            let folded = own::folded(&sentence.replace("**", ""));
+            let plan = has(&folded, cause::PLANS) || own::asks_or_quotes(&folded) && !folded.starts_with('`');
+            let whole = content(sentence).len() >= 4 && !sentence.ends_with([':', '：']);
+            if whole && !plan && (points || names_cause(&folded)) {
+                return Some((at, plain(sentence)));
+            }
+            points = !plan && begins(&folded, cause::FOUND, "").is_some();
+        }
+    }
+    None
+}
+
+fn names_cause(folded: &str) -> bool {
+    phrases(cause::NAMED).any(|words| find_words(folded, words).is_some())
+        || own::is_dense(folded) && has_dense(folded, cause::DENSE_NAMED)
+}
+
+/// A sentence without the marks of Markdown.
+fn plain(sentence: &str) -> String {
+    let bare = sentence.replace("**", "");
+    let start = bare.trim_start_matches(['-', '*', '•', ' ', '#']);
+    let digits = start.trim_start_matches(|c: char| c.is_ascii_digit());
+    digits.strip_prefix(". ").unwrap_or(start).to_owned()
+}

@@ -1,0 +1,141 @@
+//! Findings from the person's own words: word for word, and nothing else (B-01, OBS-11).
+
+use super::draft::Draft;
+use super::judge::{self, Verdict};
+use super::line::{begins, content, has, has_dense, line};
+use super::person::{self, Sentence};
+use super::view::{Said, View};
+use super::words::{feel, wish};
+use crate::observe::{Kind, Sentiment, Strength};
+use crate::provenance::Origin;
+use crate::session::Role;
+use crate::session::own;
+use crate::vault::priority::Priority;
+
+/// The most findings of one message: a text with more is a document.
+const MOST: usize = 5;
+
+/// What the person said that is worth keeping.
+pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for (place, said) in view.said.iter().enumerate() {
+        let sentences = person::sentences(view, said);
+        let mut found: Vec<Draft> = Vec::new();
+        let mut skip = false;
+        for sentence in &sentences {
+            if std::mem::take(&mut skip) {
+                continue;
+            }
+            if let Some(verdict) = judge::judge(sentence) {
+                skip = verdict.with_next;
+                found.push(draft(said, sentence, verdict));
+            } else {
+                found.extend(chosen(view, sentence));
+            }
+        }
+        found.truncate(MOST);
+        drafts.extend(found);
+        drafts.extend(question(view, place, &sentences));
+    }
+    drafts
+}
+
+fn draft(said: &Said, sentence: &Sentence<'_>, verdict: Verdict) -> Draft {
+    let mut text = sentence.text.trim_start_matches(['-', '*', '•', ' ']).to_owned();
+    let next = sentence.next.filter(|_| verdict.with_next);
+    for more in next.into_iter().chain(sentence.list.iter().copied().filter(|_| verdict.kind == Kind::Rule)) {
+        text.push(' ');
+        text.push_str(more);
+    }
+    Draft {
+        kind: verdict.kind,
+        priority: verdict.priority,
+        strength: verdict.strength,
+        sentiment: sentiment(said, &text),
+        origin: Origin::User,
+        text,
+        at: sentence.at,
+        messages: vec![sentence.at],
+    }
+}
+
+/// How the person felt, where the words tell (FBK-07).
+fn sentiment(said: &Said, text: &str) -> Option<Sentiment> {
+    let folded = own::folded(text);
+    let message: &str = super::line::head(&said.text, 4_096);
+    if has(&folded, feel::FRUSTRATED)
+        || has_dense(&folded, feel::DENSE_FRUSTRATED)
+        || message.contains(feel::CROSS)
+    {
+        Some(Sentiment::Frustrated)
+    } else if has(&folded, feel::URGENT) || has_dense(&folded, feel::DENSE_URGENT) {
+        Some(Sentiment::Urgent)
+    } else if has(&folded, feel::PLEASED)
+        || has_dense(&folded, feel::DENSE_PLEASED)
+        || message.contains(feel::GLAD)
+    {
+        Some(Sentiment::Pleased)
+    } else {
+        None
+    }
+}
+
+/// "Let's go with option 1": what that is, the agent said. So it is the agent's word, chosen by the person.
+fn chosen(view: &View<'_>, sentence: &Sentence<'_>) -> Option<Draft> {
+    let number = judge::chosen(sentence.text)?;
+    let earlier = view.messages[..sentence.at].iter().enumerate().rev();
+    let (offered, message) = earlier
+        .take_while(|(_, message)| message.role != Role::User)
+        .find(|(_, message)| message.role == Role::Assistant && !message.text.trim().is_empty())?;
+    let option = option(super::line::tail(&message.text, 8_192), &number)?;
+    let text =
+        format!("Chosen: “{}”. The agent had offered: “{}”", line(sentence.text, 80), line(&option, 180));
+    let mut draft = Draft::of_agent(Kind::Decision, sentence.at, text);
+    draft.strength = Strength::Implied;
+    draft.messages.push(offered);
+    Some(draft)
+}
+
+/// The line of the agent's last list that begins with `number`.
+fn option(text: &str, number: &str) -> Option<String> {
+    let is = |line: &&str| {
+        let bare = line.trim_start_matches(['#', '*', '-', ' ', '_']);
+        let lower = bare.to_lowercase();
+        let named = ["option ", "variant ", "approach ", "variante ", "opción ", "opção ", "вариант "]
+            .iter()
+            .find_map(|name| lower.strip_prefix(name).map(str::to_owned));
+        let rest = named.as_deref().unwrap_or(&lower);
+        let after = rest.strip_prefix(number);
+        match named {
+            Some(_) => after.is_some_and(|after| after.starts_with([':', '.', ')', ' ', '*', '—', '–', '-'])),
+            None => after.is_some_and(|after| after.starts_with([')', '.', ':'])),
+        }
+    };
+    let found = text.lines().filter(is).next_back()?;
+    let bare = found.replace("**", "").replace('`', "'");
+    let told = bare.trim_start_matches(['#', '*', '-', ' ', '_']).trim();
+    (content(told).len() >= 3).then(|| told.to_owned())
+}
+
+/// A question that nobody answered or acted upon (OBS-06).
+fn question(view: &View<'_>, place: usize, sentences: &[Sentence<'_>]) -> Option<Draft> {
+    let asked = sentences.iter().rev().find(|sentence| sentence.text.ends_with(['?', '？']))?;
+    let folded = own::folded(asked.text);
+    if asked.long || begins(&folded, wish::REQUESTS, "").is_some() || content(asked.text).len() < 2 {
+        return None;
+    }
+    let end = view.said.get(place + 1).map_or(view.messages.len(), |next| next.at);
+    let silent = view.messages[asked.at + 1..end].iter().all(|message| {
+        message.role != Role::Assistant || (message.text.trim().is_empty() && message.calls.is_empty())
+    });
+    silent.then(|| Draft {
+        kind: Kind::Question,
+        priority: Priority::Low,
+        strength: Strength::Explicit,
+        sentiment: None,
+        origin: Origin::User,
+        text: asked.text.trim_start_matches(['-', '*', '•', ' ']).to_owned(),
+        at: asked.at,
+        messages: vec![asked.at],
+    })
+}

@@ -1,0 +1,87 @@
+//! What a person typed themselves: its lines, its sentences, and whether a sentence begins with certain words.
+//!
+//! Whoever looks for wishes, rules or decisions in what was said starts here, so that none of them takes code or a
+//! quotation for the person's word.
+
+/// The lines that the person typed: no code, no quotations. What is left out leaves an empty line.
+pub(crate) fn lines(message: &str) -> Vec<&str> {
+    let mut fence: Option<&str> = None;
+    let mut lines = Vec::new();
+    for line in message.lines() {
+        let trimmed = line.trim();
+        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+        match (fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            (Some(_), _) => {}
+            (None, None) if trimmed.starts_with(['>', '|', '<', '{', '}', '#', '$', '+']) => lines.push(""),
+            (None, None) if line.starts_with("    ") || line.starts_with('\t') => lines.push(""),
+            (None, None) => lines.push(trimmed),
+        }
+    }
+    lines
+}
+
+/// The sentences of a line, each with its end mark.
+pub(crate) fn sentences(line: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    let mut signs = line.char_indices().peekable();
+    while let Some((at, sign)) = signs.next() {
+        let ends = match sign {
+            // A point in a number, a name or a path ends nothing.
+            '.' | '!' | '?' => signs.peek().is_none_or(|(_, next)| next.is_whitespace()),
+            '。' | '！' | '？' => true,
+            _ => false,
+        };
+        if ends {
+            let end = at + sign.len_utf8();
+            sentences.push(line[start..end].trim());
+            start = end;
+        }
+    }
+    sentences.push(line[start..].trim());
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences
+}
+
+/// `sentence` as words are looked for in it: in lower case, with straight apostrophes, without bullets in front.
+pub(crate) fn folded(sentence: &str) -> String {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let start =
+        lower.trim_start_matches(|c: char| matches!(c, '-' | '*' | '•' | '¡' | '(') || c.is_whitespace());
+    start.to_owned()
+}
+
+/// Whether a folded sentence asks something, or begins as a quotation: then it states nothing.
+pub(crate) fn asks_or_quotes(folded: &str) -> bool {
+    folded.ends_with(['?', '？'])
+        || folded.starts_with(['"', '\'', '“', '”', '„', '«', '»', '‘', '`', '¿', '「', '『'])
+}
+
+/// The phrases of a list of words: parted by `|` and line breaks.
+pub(crate) fn phrases(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.split(['|', '\n']).map(str::trim).filter(|phrase| !phrase.is_empty())
+}
+
+/// What follows `words` in `text`, if `text` begins with them as whole words.
+pub(crate) fn after_words<'a>(text: &'a str, words: &str) -> Option<&'a str> {
+    let rest = text.strip_prefix(words)?;
+    let ends =
+        words.ends_with(|c: char| !c.is_alphanumeric()) || !rest.starts_with(|c: char| c.is_alphanumeric());
+    ends.then(|| {
+        rest.trim_start_matches(|c: char| {
+            matches!(c, ',' | '!' | '.' | ':' | '-' | '–' | '—') || c.is_whitespace()
+        })
+    })
+}
+
+/// Whether `text` has characters of a script that puts no spaces between words.
+pub(crate) fn is_dense(text: &str) -> bool {
+    text.chars().any(dense_sign)
+}
+
+/// A character of such a script.
+pub(crate) fn dense_sign(c: char) -> bool {
+    matches!(c as u32, 0x3040..=0x30FF | 0x3400..=0x9FFF)
+}
