@@ -149,7 +149,9 @@ impl<'a> Keeper<'a> {
             (_, true) => &mut self.kept.inboxed,
             _ => &mut self.kept.saved,
         };
-        list.push(became.to_owned());
+        if !list.iter().any(|known| known == became) {
+            list.push(became.to_owned());
+        }
     }
 
     /// Puts a candidate where it belongs, and says where that is.
