@@ -15,6 +15,7 @@
 //! - [`llm`], [`prompts`]: the seam to language models, and what they are told
 
 pub mod agent;
+pub mod answer;
 pub mod capture;
 pub mod config;
 pub mod event;

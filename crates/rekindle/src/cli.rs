@@ -54,6 +54,7 @@ pub(crate) enum Command {
     Save(cmd::Save),
     Evolve(cmd::Evolve),
     Recall(cmd::Recall),
+    Ask(cmd::Ask),
     Show(cmd::Show),
     List(cmd::List),
     Forget(cmd::Forget),

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod ask;
 mod backfill;
 mod bench;
 mod body;
@@ -40,6 +41,7 @@ mod undo;
 mod uninstall;
 mod worker;
 
+pub(crate) use self::ask::Ask;
 pub(crate) use self::backfill::Backfill;
 pub(crate) use self::bench::Bench;
 pub(crate) use self::completions::Completions;
@@ -132,6 +134,7 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Backfill(backfill) => backfill.run(context),
         Command::Eval(eval) => eval.run(context),
         Command::Cost(cost) => cost.run(context),
+        Command::Ask(ask) => ask.run(context),
         Command::Note(note) => note.run(context),
         Command::Reflect(reflect) => reflect.run(context),
         Command::Retry(retry) => retry.run(context),

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use rekindle_core::config::Fusion;
 use rekindle_core::provenance::Origin;
-use rekindle_core::recall::document::Source;
+use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::fuse::Method;
 use rekindle_core::recall::rewrite::Rewrite;
@@ -258,13 +258,18 @@ pub(crate) fn method(context: &Context<'_>) -> Method {
     }
 }
 
-fn row(out: &Printer, hit: &Hit, shown: &Shown, explain: bool) -> String {
-    let document = &hit.document;
-    let place = match shown.lines {
+/// Where a hit is, as editors take it.
+pub(crate) fn place(document: &Document, shown: &Shown) -> String {
+    match shown.lines {
         Some((first, last)) if first != last => format!("{}:{first}-{last}", document.path),
         Some((first, _)) => format!("{}:{first}", document.path),
         None => document.path.clone(),
-    };
+    }
+}
+
+fn row(out: &Printer, hit: &Hit, shown: &Shown, explain: bool) -> String {
+    let document = &hit.document;
+    let place = place(document, shown);
     let day = document.created.map(|at| iso(at).chars().take(10).collect::<String>());
     let marks = [
         (!document.reviewed).then(|| "unreviewed".to_owned()),
