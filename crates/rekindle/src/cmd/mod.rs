@@ -19,6 +19,7 @@ mod init;
 mod inspect;
 mod install;
 mod list;
+mod llm;
 mod log;
 mod memory;
 mod model;
@@ -57,6 +58,7 @@ pub(crate) use self::init::Init;
 pub(crate) use self::inspect::Inspect;
 pub(crate) use self::install::Install;
 pub(crate) use self::list::List;
+pub(crate) use self::llm::Llm;
 pub(crate) use self::log::Log;
 pub(crate) use self::memory::Memory;
 pub(crate) use self::model::Model;
@@ -130,6 +132,7 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Backfill(backfill) => backfill.run(context),
         Command::Eval(eval) => eval.run(context),
         Command::Cost(cost) => cost.run(context),
+        Command::Llm(llm) => llm.run(context),
         Command::Note(note) => note.run(context),
         Command::Retry(retry) => retry.run(context),
         Command::Run(run) => run.run(context),
