@@ -55,7 +55,8 @@ pub fn believed(answer: &str, passages: &[String]) -> Vec<Sentence> {
     while let Some((text, numbers, after)) = next_cited(rest) {
         rest = after;
         let text = one_line(&admit(text).text, SENTENCE_CHARS);
-        let cited: Vec<usize> = numbers.into_iter().filter(|number| (1..=passages.len()).contains(number)).collect();
+        let cited: Vec<usize> =
+            numbers.into_iter().filter(|number| (1..=passages.len()).contains(number)).collect();
         if supports(&text, &cited, passages) {
             believed.push(Sentence { text, passages: cited });
         }
@@ -91,7 +92,8 @@ fn next_cited(text: &str) -> Option<(&str, Vec<usize>, &str)> {
 }
 
 fn supports(text: &str, cited: &[usize], passages: &[String]) -> bool {
-    let texts: Vec<String> = cited.iter().filter_map(|number| passages.get(number - 1)).map(|text| plain(text)).collect();
+    let texts: Vec<String> =
+        cited.iter().filter_map(|number| passages.get(number - 1)).map(|text| plain(text)).collect();
     let wanted = specifics::of(text);
     let all = texts.join("\n");
     let named = wanted.names.iter().chain(&wanted.counts).all(|name| stands_in(name, &all));
@@ -129,7 +131,8 @@ mod tests {
 
     #[test]
     fn several_passages_may_say_it() {
-        let found = believed("Redis runs on port 6379 in staging with a TTL of 3600 seconds [1][2].", &passages());
+        let found =
+            believed("Redis runs on port 6379 in staging with a TTL of 3600 seconds [1][2].", &passages());
         assert_eq!(found[0].passages, [1, 2]);
         let found = believed("Keys such as a[0] in Redis have a TTL [1, 2]", &passages());
         assert!(found.len() <= 1);

@@ -83,6 +83,7 @@ pub(crate) enum Command {
     Run(cmd::Run),
     Retry(cmd::Retry),
     Cost(cmd::Cost),
+    Llm(cmd::Llm),
     Send(cmd::Send),
     Hook(cmd::Hook),
     Bench(cmd::Bench),

@@ -12,9 +12,9 @@ use rekindle_core::text::admit;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::llm::Job;
 use rekindle_engine::messages::Messages;
+use rekindle_engine::recall::ask::{Answer, Request, ask};
 use rekindle_engine::recall::search::Rules;
 use rekindle_engine::recall::usage::Usage;
-use rekindle_engine::recall::ask::{Answer, Request, ask};
 use serde_json::{Value, json};
 
 use super::body;
@@ -61,7 +61,9 @@ impl Ask {
         if passages.is_empty() || matches!(put, Put::Unknown { .. }) {
             context.out.line("I do not know.")?;
             if !passages.is_empty() {
-                context.out.note("Passages were found, but they do not answer it: `rekindle recall` shows them.");
+                context
+                    .out
+                    .note("Passages were found, but they do not answer it: `rekindle recall` shows them.");
             }
             return Ok(());
         }

@@ -20,6 +20,7 @@ mod init;
 mod inspect;
 mod install;
 mod list;
+mod llm;
 mod log;
 mod memory;
 mod model;
@@ -60,6 +61,7 @@ pub(crate) use self::init::Init;
 pub(crate) use self::inspect::Inspect;
 pub(crate) use self::install::Install;
 pub(crate) use self::list::List;
+pub(crate) use self::llm::Llm;
 pub(crate) use self::log::Log;
 pub(crate) use self::memory::Memory;
 pub(crate) use self::model::Model;
@@ -135,6 +137,7 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Eval(eval) => eval.run(context),
         Command::Cost(cost) => cost.run(context),
         Command::Ask(ask) => ask.run(context),
+        Command::Llm(llm) => llm.run(context),
         Command::Note(note) => note.run(context),
         Command::Reflect(reflect) => reflect.run(context),
         Command::Retry(retry) => retry.run(context),

@@ -22,6 +22,8 @@ mod identity;
 mod index_crash;
 mod init;
 mod install;
+#[cfg(unix)]
+mod llm;
 mod model;
 mod model_command;
 mod models;
