@@ -16,12 +16,14 @@
 
 pub mod agent;
 pub mod answer;
+pub mod briefing;
 pub mod capture;
 pub mod config;
 pub mod event;
 pub mod hash;
 pub mod hook;
 pub mod id;
+pub mod inject;
 pub mod install;
 pub mod journal;
 pub mod jsonc;

@@ -15,6 +15,7 @@
 //! - [`messages`]: what was said in sessions, kept and found again by its words
 //! - [`observations`], [`sightings`], [`proposals`]: what was observed lately, how often, and what may become a memory
 //! - [`llm`], [`cost`]: the language models, and what they cost
+//! - [`inject`]: what hooks put in front of an agent
 //! - [`install`]: how agents come to call us
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
 
@@ -31,6 +32,7 @@ pub mod hook_log;
 pub mod hooks;
 pub mod identity;
 pub mod index;
+pub mod inject;
 pub mod install;
 pub mod llm;
 pub mod map;

@@ -132,6 +132,7 @@ fn log(window: &Window<'_>, result: &Distilled, world: &World) -> Result<bool, S
             session: Some(captured.session_id.clone()),
             name: captured.session_name.clone(),
             dedupe_key: Some(captured.dedupe_key.clone()),
+            project: world.project(captured.cwd.as_deref()).map(|project| project.as_str().to_owned()),
         },
         time: Clock::of(window.when),
         trigger: captured.trigger.word().to_owned(),

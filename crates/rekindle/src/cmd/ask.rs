@@ -18,7 +18,7 @@ use rekindle_engine::recall::usage::Usage;
 use serde_json::{Value, json};
 
 use super::body;
-use super::recall::{method, place};
+use super::recall::place;
 use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::Style;
@@ -97,19 +97,15 @@ impl Ask {
         let usage = Usage::read(&context.places.usage());
         let messages = Messages::of(&context.places);
         let rewrite = context.rewrite(question);
+        let project = context.project_id().map(|id| id.as_str());
         let request = Request {
             prompt: question,
             rewritten: rewrite.rewritten(),
             filters: &Filters::default(),
             rules: Rules {
-                method: method(context),
-                decay: context.settings.config.recall.decay,
                 include_inbox: true,
-                project: context.project_id().map(|id| id.as_str()),
                 all_projects: self.all_projects,
-                inactive: false,
-                until: None,
-                now: context.now.timestamp().as_second(),
+                ..Rules::of(&context.settings.config.recall, project, &context.now)
             },
             k: MOST,
             anyway: false,

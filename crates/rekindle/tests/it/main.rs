@@ -12,6 +12,8 @@ mod capture;
 mod capture_crash;
 mod config;
 mod conflicts;
+#[cfg(unix)]
+mod distil;
 mod documents;
 mod entries;
 mod eval;
