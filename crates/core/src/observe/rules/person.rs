@@ -149,6 +149,13 @@ fn is_approval(line: &str) -> bool {
     rest.is_some_and(|rest| super::line::content(rest).len() < 2)
 }
 
+/// Whether a message goes on with what was asked before: it agrees, chooses, or asks for nothing by itself.
+pub(super) fn goes_on(said: &Said) -> bool {
+    let Some(line) = request(said) else { return true };
+    let folded = own::folded(line);
+    super::line::begins(&folded, common::APPROVALS, "").is_some() || super::judge::chosen(line).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
