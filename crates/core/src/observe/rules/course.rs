@@ -207,11 +207,13 @@ pub(super) struct Cause {
 fn cause_of(view: &View<'_>, mended: &Mended, end: usize) -> Option<Cause> {
     let own = view.steps[mended.failed].command.as_ref().map(Command::keys).unwrap_or_default();
     let window = |from: usize| {
-        let other = view.steps[from + 1..mended.passed].iter().find(|step| {
+        let start = view.steps[from].result.unwrap_or(view.steps[from].at);
+        // What was called together with it failed together with it.
+        let later = view.steps[from + 1..mended.passed].iter().filter(|step| step.at > start);
+        let other = later.into_iter().find(|step| {
             let keys = step.command.as_ref().map(Command::keys).unwrap_or_default();
             step.state == State::Failed && !keys.is_empty() && !keys.iter().any(|key| own.contains(key))
         });
-        let start = view.steps[from].result.unwrap_or(view.steps[from].at);
         cause(view, start, other.map_or(end, |step| step.at))
     };
     window(mended.last).or_else(|| window(mended.failed))

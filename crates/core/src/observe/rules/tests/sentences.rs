@@ -30,6 +30,11 @@ fn obs_04_rules() {
             "Don't delete branches without asking.",
             "Please don't amend commits without my approval.",
             "Remember that the staging database is read only.",
+            "Postponed findings should get a ticket going forward.",
+            "Let's make sure we use US English everywhere.",
+            "We should be using the strong types wherever we can.",
+            "The signing keys must never be logged anywhere.",
+            "Bitte lösche keine Branches, ohne zu fragen.",
             "In diesem Projekt verwenden wir pnpm.",
             "Unsere Konvention ist eine Komponente pro Datei.",
             "Niemals direkt auf main pushen.",
@@ -98,6 +103,8 @@ fn obs_04_corrections() {
             "No, the id comes from the header, not from the query.",
             "No, use the existing client instead.",
             "I didn't ask you to reformat the file.",
+            "The first part is not correct, the hook adds the trailer in both modes.",
+            "You are not correct: the hook receives the prompt field.",
             "Das stimmt nicht, der Port ist 5433.",
             "Ich habe dir gesagt, dass die Migrationen bleiben.",
             "Nein, nicht den Cache, sondern die Datenbank.",
@@ -254,6 +261,14 @@ fn one_off_requests_and_small_talk_are_nothing() {
         "We use a mutex here, so it deadlocks.",
         "We use it here.",
         "You missed the import on line three.",
+        "no remove this again, the risk is too big",
+        "no, ignore this part, back to the changes we did",
+        "Our case would be:\n1. if there is an error, always exit with 1\n2. never print a stack trace",
+        "**Always** exit with an error code.",
+        "Implement the following plan:\n# Fix\ntext\n## Change\nAlways render the bullets when they exist.\n",
+        "Let's go with 4 and 5.",
+        "This should never happen again on retries.",
+        "The count is not correct anymore.",
         // Telling, not ordering.
         "It always fails on CI.",
         "We never got that error before.",
@@ -407,6 +422,11 @@ fn obs_06_questions_that_nobody_answered() {
     assert_eq!(open.agent("Because it misses.").told(), Vec::<String>::new());
     let request = Session::new().user("Can you look at the cache?");
     assert_eq!(request.told(), Vec::<String>::new());
+    let rephrased = Session::new()
+        .user("Why is the second lookup slower?")
+        .user("look at the cache first")
+        .agent("I did.");
+    assert_eq!(rephrased.told(), Vec::<String>::new());
 }
 
 #[test]
