@@ -13,7 +13,7 @@
 //! - [`identity`]: who the agent is, and whether every agent reads the same files
 //! - [`transcripts`]: what agents wrote down about their sessions, read as messages
 //! - [`messages`]: what was said in sessions, kept and found again by its words
-//! - [`observations`], [`proposals`]: what was observed lately, and what may become a memory
+//! - [`observations`], [`proposals`], [`review`]: what was observed lately, what may become a memory, and the page that asks
 //! - [`install`]: how agents come to call us
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
 
@@ -40,6 +40,7 @@ pub mod proposals;
 pub mod queue;
 pub mod random;
 pub mod recall;
+pub mod review;
 pub mod sessions;
 pub mod setup;
 pub mod sources;

@@ -75,6 +75,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         | "capture.idle_minutes"
         | "capture.dead_minutes"
         | "llm.daily_tokens" => [("7", "7"), ("1000", "1000")],
+        "reflect.threshold_tokens" => [("5000", "5000"), ("100000", "100000")],
         "llm.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
         "recall.rewrite" => [("true", "yes"), ("false", "off")],
         "recall.fusion" => [("'linear'", "linear"), ("'default'", "default")],

@@ -22,13 +22,16 @@ impl Template {
 /// A question into search words (REC-05).
 pub const REWRITE: Template = Template { name: "rewrite", version: 1, text: include_str!("rewrite.md") };
 
+/// Observations into proposals (REF-04…11).
+pub const REFLECT: Template = Template { name: "reflect", version: 1, text: include_str!("reflect.md") };
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::hash::ContentHash;
 
     /// Every template, and the hash of its words in this version.
-    const ALL: [(Template, &str); 1] = [(REWRITE, "ea4854b5b56c0d3e")];
+    const ALL: [(Template, &str); 2] = [(REWRITE, "ea4854b5b56c0d3e"), (REFLECT, "0df0ce08713eb552")];
 
     #[test]
     fn a_changed_word_is_a_new_version() {
