@@ -62,7 +62,10 @@ impl Statement {
         if self.normal == other.normal {
             return true;
         }
-        if self.terms.len().min(other.terms.len()) < FEWEST_TERMS {
+        let (fewer, more) =
+            (self.terms.len().min(other.terms.len()), self.terms.len().max(other.terms.len()));
+        // Most pairs are told apart by their length alone.
+        if fewer < FEWEST_TERMS || (fewer as f64) < SAME * more as f64 {
             return false;
         }
         let both = self.terms.intersection(&other.terms).count() as f64;

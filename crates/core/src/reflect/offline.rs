@@ -63,9 +63,10 @@ pub fn reflect(period: &Period<'_>) -> Reflected {
         }
     }
     let mut drafts: Vec<(Priority, Draft)> = Vec::new();
-    for group in groups.iter().filter(|group| group.is_notable()) {
+    let notable: Vec<&Group<'_>> = groups.iter().filter(|group| group.is_notable()).collect();
+    for group in &notable {
         // Only a newer assertion overrides an older one (REF-05); the groups are as old as their newest sighting.
-        if groups.iter().any(|other| other.is_notable() && overrides(other, group)) {
+        if notable.iter().any(|other| overrides(other, group)) {
             dropped.add(Why::Outdated);
             continue;
         }
