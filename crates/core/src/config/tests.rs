@@ -77,6 +77,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         | "llm.timeout_seconds"
         | "llm.daily_tokens" => [("7", "7"), ("1000", "1000")],
         "llm.context_tokens" => [("1000", "1000"), ("64000", "64000")],
+        "reflect.threshold_tokens" => [("5000", "5000"), ("100000", "100000")],
         "llm.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
         "recall.rewrite" => [("true", "yes"), ("false", "off")],
         "recall.fusion" => [("'linear'", "linear"), ("'default'", "default")],

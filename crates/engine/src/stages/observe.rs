@@ -28,9 +28,6 @@ const LOCK_SECONDS: i64 = 3600;
 /// Reflection begins for this reason at most once in so long (STO-04).
 const REFLECTED_SECONDS: i64 = 24 * 3600;
 
-/// So many tokens on a day are reflected on before the morning (REF-01).
-const THRESHOLD_TOKENS: u64 = 40_000;
-
 /// What was made of a window, as the run remembers it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -171,7 +168,7 @@ fn check_threshold(event: &Event, world: &World) -> Result<(bool, Vec<Event>), S
     let now = world.now();
     let mut db = world.db()?;
     let (total, count) = observations::tokens_of(&db, now.date())?;
-    if total <= THRESHOLD_TOKENS {
+    if total <= u64::from(world.config.reflect.threshold_tokens) {
         return Ok((false, Vec::new()));
     }
     let name = format!("memory:reflect:triggered:{}", day(now.date()));
@@ -179,7 +176,7 @@ fn check_threshold(event: &Event, world: &World) -> Result<(bool, Vec<Event>), S
         return Ok((false, Vec::new()));
     }
     let data = Accumulated {
-        date: day(now.date()),
+        date: now.date(),
         total_tokens: total,
         observation_count: count,
         captured_at: now.timestamp(),

@@ -35,6 +35,7 @@ mod recall;
 mod recall_bad_input;
 mod recall_changes;
 mod recall_quality;
+mod reflect;
 mod undo;
 
 use rekindle_testkit::Sandbox;
