@@ -19,9 +19,8 @@ const SETTINGS: &[&str] = &["CLAUDE_CODE_USE_", "CLAUDE_CODE_SKIP_", "CLAUDE_COD
 /// Whether a variable belongs to the session of an agent, and not to the person.
 pub(crate) fn is_of_a_session(name: &str) -> bool {
     let is_key = (name.ends_with("_KEY") || name.ends_with("_TOKEN")) && !name.contains("_SESSION_");
-    let is_setting = is_key
-        || NOT_OF_A_SESSION.contains(&name)
-        || SETTINGS.iter().any(|start| name.starts_with(start));
+    let is_setting =
+        is_key || NOT_OF_A_SESSION.contains(&name) || SETTINGS.iter().any(|start| name.starts_with(start));
     !is_setting && OF_A_SESSION.iter().any(|start| name.starts_with(start))
 }
 
@@ -78,12 +77,26 @@ mod tests {
 
     #[test]
     fn variables_of_a_session_stay_behind_and_settings_do_not() {
-        for name in
-            ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX", "GEMINI_SESSION_ID", "PI_OFFLINE", "CLAUDE_CODE_SESSION_ACCESS_TOKEN"]
-        {
+        for name in [
+            "CLAUDECODE",
+            "CLAUDE_CODE_ENTRYPOINT",
+            "CODEX_SANDBOX",
+            "GEMINI_SESSION_ID",
+            "PI_OFFLINE",
+            "CLAUDE_CODE_SESSION_ACCESS_TOKEN",
+        ] {
             assert!(is_of_a_session(name), "{name}");
         }
-        for name in ["PATH", "HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_API_KEY", "REKINDLE_HOME", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_OAUTH_TOKEN"] {
+        for name in [
+            "PATH",
+            "HOME",
+            "CLAUDE_CONFIG_DIR",
+            "CODEX_HOME",
+            "GEMINI_API_KEY",
+            "REKINDLE_HOME",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+        ] {
             assert!(!is_of_a_session(name), "{name}");
         }
     }

@@ -265,8 +265,7 @@ mod tests {
         let path = folder.path().join("rekindle.db");
         let caps = Caps { tokens: Some(150), cost: None };
         let metered = Metered::new(Useless, Db::open(&path).unwrap(), caps, TimeZone::UTC);
-        let messages: Vec<String> =
-            (0..3).map(|_| metered.answer(&request()).unwrap_err().message).collect();
+        let messages: Vec<String> = (0..3).map(|_| metered.answer(&request()).unwrap_err().message).collect();
         assert_eq!(messages[..2], ["declined", "declined"]);
         assert!(messages[2].contains("200 tokens were used today and 150 are allowed"), "{messages:?}");
         let spent = spent(&Db::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap();

@@ -22,7 +22,8 @@ impl Reply {
     /// A whole body with its length, of the type JSON.
     pub fn json(status: u16, body: impl Into<String>) -> Self {
         let body = body.into().into_bytes();
-        Self { pieces: vec![(Duration::ZERO, body)], ..Self::empty(status) }.header("content-type", "application/json")
+        Self { pieces: vec![(Duration::ZERO, body)], ..Self::empty(status) }
+            .header("content-type", "application/json")
     }
 
     /// Server-sent events, each in a piece of its own.

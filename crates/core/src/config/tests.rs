@@ -352,10 +352,18 @@ fn sec_02_a_project_file_cannot_choose_who_is_asked() {
 #[test]
 fn obs_01_arguments_of_a_program_are_words() {
     let words = |case: &Case| case.ok().config.llm.command.arguments;
-    assert_eq!(words(&Case::default().env("REKINDLE_LLM_COMMAND_ARGUMENTS", " run  {model} a:b ")), ["run", "{model}", "a:b"]);
-    assert_eq!(words(&Case::default().user("llm.command.arguments = ['-s', 'be brief']")), ["-s", "be brief"]);
+    assert_eq!(
+        words(&Case::default().env("REKINDLE_LLM_COMMAND_ARGUMENTS", " run  {model} a:b ")),
+        ["run", "{model}", "a:b"]
+    );
+    assert_eq!(
+        words(&Case::default().user("llm.command.arguments = ['-s', 'be brief']")),
+        ["-s", "be brief"]
+    );
     assert!(words(&Case::default().flag("llm.command.arguments", "")).is_empty());
-    for bad in ["llm.command.arguments = ['']", "llm.command.arguments = 'x'", "llm.command.arguments = [\"a\\n\"]"] {
+    for bad in
+        ["llm.command.arguments = ['']", "llm.command.arguments = 'x'", "llm.command.arguments = [\"a\\n\"]"]
+    {
         assert!(Case::default().user(bad).error().contains("must be a list of arguments"), "{bad}");
     }
 }

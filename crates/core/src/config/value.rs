@@ -161,12 +161,7 @@ impl Kind {
                 if matches!(self, Self::Paths) { Value::List(texts) } else { Value::Words(texts) }
             }
             (
-                Self::Bool
-                | Self::Whole { .. }
-                | Self::Fraction
-                | Self::Weight
-                | Self::Paths
-                | Self::Words,
+                Self::Bool | Self::Whole { .. } | Self::Fraction | Self::Weight | Self::Paths | Self::Words,
                 _,
             ) => {
                 return None;
@@ -219,12 +214,9 @@ impl Kind {
             Self::Zone => {
                 text.is_empty() || (text.len() <= 64 && text.split('/').all(|part| is_word(part, "_-+")))
             }
-            Self::Bool
-            | Self::Whole { .. }
-            | Self::Fraction
-            | Self::Weight
-            | Self::Paths
-            | Self::Words => false,
+            Self::Bool | Self::Whole { .. } | Self::Fraction | Self::Weight | Self::Paths | Self::Words => {
+                false
+            }
         }
     }
 }

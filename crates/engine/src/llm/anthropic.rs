@@ -135,7 +135,9 @@ impl Heard {
         };
         match event["type"].as_str().unwrap_or_default() {
             "message_start" => self.usage(&event["message"]["usage"]),
-            "content_block_start" => self.text.push_str(event["content_block"]["text"].as_str().unwrap_or_default()),
+            "content_block_start" => {
+                self.text.push_str(event["content_block"]["text"].as_str().unwrap_or_default())
+            }
             // Only text: what a model thinks is not what it says.
             "content_block_delta" => self.text.push_str(event["delta"]["text"].as_str().unwrap_or_default()),
             "message_delta" => {
@@ -177,7 +179,8 @@ impl Heard {
             return lost(match (self.failed, self.broken) {
                 (Some((kind, said)), _) => {
                     let said = report::said(&said, request, model.server.key());
-                    let word = if kind.contains("overloaded") { "is overloaded" } else { "failed in the middle" };
+                    let word =
+                        if kind.contains("overloaded") { "is overloaded" } else { "failed in the middle" };
                     report::provider(BUSY, format!("{host} {word}{said}"))
                 }
                 (None, Some(Broken::Late)) => Error::late(deadline),

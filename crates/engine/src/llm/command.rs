@@ -30,8 +30,9 @@ pub(super) use self::known::agent;
 
 /// When to come back to a program that failed.
 const FAILED: Duration = Duration::from_secs(30);
-/// How long cleaning up after an answer may take.
-const CLEANING: Duration = Duration::from_secs(15);
+/// How much of the time is kept for cleaning up after an answer, at most. It is part of the deadline: whoever waits for
+/// an answer waits for this as well.
+const CLEANING: Duration = Duration::from_secs(10);
 
 pub(super) struct Command {
     program: PathBuf,
@@ -60,7 +61,9 @@ impl Command {
             ));
         }
         let program = around.program(named).ok_or_else(|| {
-            report::person(format!("{named} (llm.command.program) is no program on the PATH, nor the full path of one"))
+            report::person(format!(
+                "{named} (llm.command.program) is no program on the PATH, nor the full path of one"
+            ))
         })?;
         let agent = agent(named);
         let model = known::model(agent, name).map_err(|expected| {
@@ -100,17 +103,19 @@ impl Model for Command {
     fn answer(&self, request: &Request) -> Result<Answer, Error> {
         within_budget(self.price, request)?;
         let deadline = Deadline::new(request, self.limit);
-        let unusable = |error| report::ours(format!("there is no folder for {} to run in: {error}", self.word()));
+        let unusable =
+            |error| report::ours(format!("there is no folder for {} to run in: {error}", self.word()));
         let scratch = Scratch::new(&self.around.scratch).map_err(unusable)?;
         let call = known::call(self, request, &scratch).map_err(unusable)?;
         let variables = self.variables(call.variables);
         let run = |arguments: &[OsString], input: &str, patience| {
             process::run(&self.program, arguments, scratch.work(), &variables, input, patience)
         };
-        let result = run(&call.arguments, &call.input, deadline.left());
+        let kept = call.afterwards.as_ref().map_or(Duration::ZERO, |_| CLEANING.min(deadline.length / 3));
+        let result = run(&call.arguments, &call.input, deadline.left().saturating_sub(kept));
         if let Some(arguments) = call.afterwards {
             // The answer counts, whether or not the program could be made to forget it.
-            run(&arguments, "", CLEANING).map(drop).unwrap_or_default();
+            run(&arguments, "", deadline.left()).map(drop).unwrap_or_default();
         }
         let ended = result.map_err(|error| {
             report::person(format!("{} cannot be started: {}", self.program.display(), error.kind()))
@@ -132,15 +137,21 @@ impl Command {
         let lost = |error: Error| Err(error.having_spent(heard.usage, cost));
         let code = match ended.end {
             End::Late => return lost(Error::late(deadline)),
-            End::Flood => return lost(report::unwilling(format!("{word} prints more than any answer is long"))),
+            End::Flood => {
+                return lost(report::unwilling(format!("{word} prints more than any answer is long")));
+            }
             End::Exit(code) => code,
         };
         if let Some(failure) = &heard.failure {
             return lost(failure.report(&word, request));
         }
         if code != Some(0) {
-            let how = code.map_or_else(|| "was killed".to_owned(), |code| format!("ended with exit code {code}"));
-            return lost(report::provider(FAILED, format!("{word} {how}{}", report::said(&ended.stderr, request, None))));
+            let how =
+                code.map_or_else(|| "was killed".to_owned(), |code| format!("ended with exit code {code}"));
+            return lost(report::provider(
+                FAILED,
+                format!("{word} {how}{}", report::said(&ended.stderr, request, None)),
+            ));
         }
         if heard.text.trim().is_empty() {
             let said = report::said(&ended.stderr, request, None);

@@ -195,9 +195,10 @@ impl Server {
         let (host, table) = (&self.host, self.table);
         match error {
             ureq::Error::Timeout(_) => Error::late(deadline),
-            ureq::Error::HostNotFound => {
-                report::provider(AWAY, format!("{host} is not known here; is there a network, and is {table}.url right?"))
-            }
+            ureq::Error::HostNotFound => report::provider(
+                AWAY,
+                format!("{host} is not known here; is there a network, and is {table}.url right?"),
+            ),
             ureq::Error::Io(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {
                 report::provider(AWAY, format!("nothing answers at {}; is the server running?", self.url))
             }
@@ -224,14 +225,18 @@ impl Server {
             return report::person(format!("{host} wants to be paid first{said}"));
         }
         match status {
-            401 | 403 if self.key.is_none() => {
-                report::person(format!("{host} wants a key: set {} in the environment{said}", self.key_variable))
-            }
-            401 | 403 => {
-                report::person(format!("{host} does not accept the key in {} ({status}){said}", self.key_variable))
-            }
+            401 | 403 if self.key.is_none() => report::person(format!(
+                "{host} wants a key: set {} in the environment{said}",
+                self.key_variable
+            )),
+            401 | 403 => report::person(format!(
+                "{host} does not accept the key in {} ({status}){said}",
+                self.key_variable
+            )),
             402 => report::person(format!("{host} wants to be paid first{said}")),
-            404 => report::person(format!("{host} knows no such model, or {}.url is wrong{said}", self.table)),
+            404 => {
+                report::person(format!("{host} knows no such model, or {}.url is wrong{said}", self.table))
+            }
             300..=399 => report::person(format!(
                 "{host} sends us elsewhere, where nothing is sent; put the final address into {}.url",
                 self.table
@@ -241,9 +246,7 @@ impl Server {
                 report::provider(wait.unwrap_or(BUSY), format!("{host} is asked too often{said}"))
             }
             503 | 529 => report::provider(wait.unwrap_or(BUSY), format!("{host} is overloaded{said}")),
-            500.. => {
-                report::provider(wait.unwrap_or(BROKEN), format!("{host} failed ({status}){said}"))
-            }
+            500.. => report::provider(wait.unwrap_or(BROKEN), format!("{host} failed ({status}){said}")),
             _ => report::ours(format!("{host} does not understand the question ({status}){said}")),
         }
     }
@@ -275,7 +278,8 @@ pub(super) fn words(text: &str) -> (String, String) {
     };
     let error = value.get("error").unwrap_or(&value);
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let kind = [error.get("code"), error.get("type")].into_iter().flatten().find_map(text).unwrap_or_default();
+    let kind =
+        [error.get("code"), error.get("type")].into_iter().flatten().find_map(text).unwrap_or_default();
     let said = [error.get("message"), value.get("message"), value.get("detail"), Some(error)];
     (kind, said.into_iter().flatten().find_map(text).unwrap_or_default())
 }
@@ -318,11 +322,14 @@ mod tests {
 
     #[test]
     fn sec_02_only_addresses_of_the_house_are_local() {
-        for local in ["localhost", "127.0.0.1", "127.9.9.9", "::1", "10.0.0.3", "192.168.1.4", "172.16.0.1", "fd00::1"]
+        for local in
+            ["localhost", "127.0.0.1", "127.9.9.9", "::1", "10.0.0.3", "192.168.1.4", "172.16.0.1", "fd00::1"]
         {
             assert!(is_local(local), "{local}");
         }
-        for far in ["api.openai.com", "8.8.8.8", "172.32.0.1", "localhost.example.com", "2001:db8::1", "0.0.0.0", ""] {
+        for far in
+            ["api.openai.com", "8.8.8.8", "172.32.0.1", "localhost.example.com", "2001:db8::1", "0.0.0.0", ""]
+        {
             assert!(!is_local(far), "{far}");
         }
     }
@@ -342,8 +349,16 @@ mod tests {
     #[test]
     fn refusals_are_read_in_all_their_forms() {
         for (text, kind, said) in [
-            (r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, "overloaded_error", "Overloaded"),
-            (r#"{"error":{"message":"m","type":"t","code":"insufficient_quota"}}"#, "insufficient_quota", "m"),
+            (
+                r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+                "overloaded_error",
+                "Overloaded",
+            ),
+            (
+                r#"{"error":{"message":"m","type":"t","code":"insufficient_quota"}}"#,
+                "insufficient_quota",
+                "m",
+            ),
             (r#"{"error":"model not found"}"#, "", "model not found"),
             (r#"{"detail":"nope"}"#, "", "nope"),
             ("plain", "", "plain"),

@@ -141,6 +141,7 @@ fn within_budget(price: Option<Price>, request: &rekindle_core::llm::Request) ->
     if most <= request.budget.cost {
         return Ok(());
     }
-    let message = format!("it could cost {most}, and {} is allowed for it; nothing was sent", request.budget.cost);
+    let message =
+        format!("it could cost {most}, and {} is allowed for it; nothing was sent", request.budget.cost);
     Err(Error::new(Fault::Ours, Retry::Never, message))
 }

@@ -78,7 +78,8 @@ impl Model for OpenAi {
         let key = self.server.key().map(|key| ("authorization", format!("Bearer {key}")));
         let headers: Vec<_> = key.into_iter().collect();
         let mut body = self.body(request);
-        let response = self.server.ask("/chat/completions", &headers, &mut body, OPTIONAL, request, deadline)?;
+        let response =
+            self.server.ask("/chat/completions", &headers, &mut body, OPTIONAL, request, deadline)?;
         Heard::listen(response, deadline).answer(self, request, deadline.length)
     }
 }
@@ -163,7 +164,9 @@ impl Heard {
             return lost(report::unwilling("the model declined to answer"));
         }
         if self.stop.as_deref() == Some("content_filter") {
-            return lost(report::unwilling(format!("{host} holds the answer back: its filter objects to it")));
+            return lost(report::unwilling(format!(
+                "{host} holds the answer back: its filter objects to it"
+            )));
         }
         let text = shape::without_thoughts(&self.text);
         if text.trim().is_empty() {

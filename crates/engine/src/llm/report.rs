@@ -86,7 +86,9 @@ mod tests {
         assert_eq!(shown(""), "");
         assert_eq!(shown("wrong key k-123"), ": wrong key [key]");
         assert!(!shown(&format!("token {token}")).contains("ghp_"));
-        for echo in ["unexpected `pump in the cellar makes a humming noise`", "x the heating pump in the cellar"] {
+        for echo in
+            ["unexpected `pump in the cellar makes a humming noise`", "x the heating pump in the cellar"]
+        {
             assert!(!shown(echo).contains("pump"), "{echo}");
         }
         let long = shown(&format!("{} the end", "x ".repeat(1000)));

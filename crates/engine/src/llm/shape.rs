@@ -61,7 +61,8 @@ mod tests {
         assert!(is_strict(&word));
         let list = json!({"type": "array", "items": word});
         assert!(is_strict(&list));
-        let open = json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]});
+        let open =
+            json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]});
         assert!(!is_strict(&open) && !is_strict(&json!({"type": "array", "items": open})));
         let optional = json!({"type": "object", "properties": {"word": {}}, "additionalProperties": false});
         assert!(!is_strict(&optional));

@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn events_are_their_data() {
-        let text = ": hello\nevent: a\ndata: {\"x\":1}\n\ndata:two\r\ndata: lines\r\n\r\n\n\nid: 3\ndata: last";
+        let text =
+            ": hello\nevent: a\ndata: {\"x\":1}\n\ndata:two\r\ndata: lines\r\n\r\n\n\nid: 3\ndata: last";
         assert_eq!(all(text), ["{\"x\":1}", "two\nlines", "last"]);
         assert!(all("").is_empty() && all("event: ping\n\n").is_empty());
     }

@@ -139,7 +139,9 @@ fn show(context: &Context<'_>, probe: bool, json: bool) -> Result<(), Failure> {
             let model = job.model(settings);
             let price = llm::price(settings, model).map_or_else(
                 || "price not known".to_owned(),
-                |price| format!("${} in, ${} out per million tokens ({})", price.input, price.output, llm::AS_OF),
+                |price| {
+                    format!("${} in, ${} out per million tokens ({})", price.input, price.output, llm::AS_OF)
+                },
             );
             let name = if job == Job::Observer { "observer" } else { "reflector" };
             row(name, format!("{}, {price}", model.as_str()))?;
@@ -152,11 +154,16 @@ fn show(context: &Context<'_>, probe: bool, json: bool) -> Result<(), Failure> {
     }
     let mut offers = found.offers();
     offers.extend(listening.iter().map(|one| {
-        (format!("{} may answer at {}", one.name, one.url), format!("openai --url {} --model local/NAME", one.url))
+        (
+            format!("{} may answer at {}", one.name, one.url),
+            format!("openai --url {} --model local/NAME", one.url),
+        )
     }));
     context.out.line("")?;
     if offers.is_empty() {
-        return context.out.line("No agent is on the PATH and no key in the environment. That is fine: none is needed.");
+        return context
+            .out
+            .line("No agent is on the PATH and no key in the environment. That is fine: none is needed.");
     }
     context.out.line("Found on this machine, and not used unless you say so:")?;
     let width = offers.iter().map(|(what, _)| what.chars().count()).max().unwrap_or(0);
@@ -220,7 +227,9 @@ impl Use {
         match (provider, &self.program) {
             (Provider::Command, Some(program)) => changes.push(("llm.command.program", program.clone())),
             (Provider::Command, None) if now.command.program.is_empty() => {
-                return Err(Failure::usage("which program?").hint("`--program claude`, codex, gemini, pi or another"));
+                return Err(
+                    Failure::usage("which program?").hint("`--program claude`, codex, gemini, pi or another")
+                );
             }
             (_, Some(_)) => return Err(misplaced("--program")),
             _ => {}
@@ -259,16 +268,24 @@ impl Use {
         let its_choice = |word: &str| [format!("{word}/default"), format!("{word}/default")];
         Ok(match (provider, agent) {
             (Provider::Anthropic, _) => Some(shipped()).filter(|_| !fits(&["anthropic"])),
-            (Provider::Command, Some(Agent::Claude)) => Some(shipped()).filter(|_| !fits(&["anthropic", "claude"])),
-            (Provider::Command, Some(Agent::Codex)) => Some(its_choice("codex")).filter(|_| !fits(&["openai", "codex"])),
-            (Provider::Command, Some(Agent::Gemini)) => Some(its_choice("gemini")).filter(|_| !fits(&["google", "gemini"])),
+            (Provider::Command, Some(Agent::Claude)) => {
+                Some(shipped()).filter(|_| !fits(&["anthropic", "claude"]))
+            }
+            (Provider::Command, Some(Agent::Codex)) => {
+                Some(its_choice("codex")).filter(|_| !fits(&["openai", "codex"]))
+            }
+            (Provider::Command, Some(Agent::Gemini)) => {
+                Some(its_choice("gemini")).filter(|_| !fits(&["google", "gemini"]))
+            }
             (Provider::Command, Some(Agent::Pi)) => Some(its_choice("pi")).filter(|_| !fits(&["pi"])),
             (Provider::Command, None) => Some(its_choice("command")).filter(|_| !fits(&["command"])),
             // A server of one's own has models of one's own.
-            (Provider::Openai, _) if ["anthropic", "claude", "codex", "gemini", "google", "pi", "command"]
-                .contains(&now.observer_model.provider()) =>
+            (Provider::Openai, _)
+                if ["anthropic", "claude", "codex", "gemini", "google", "pi", "command"]
+                    .contains(&now.observer_model.provider()) =>
             {
-                return Err(Failure::usage("which model?").hint("`--model openai/NAME`, with a name that the server knows"));
+                return Err(Failure::usage("which model?")
+                    .hint("`--model openai/NAME`, with a name that the server knows"));
             }
             (Provider::Openai | Provider::Offline, _) => None,
         })
@@ -281,7 +298,9 @@ fn test(context: &Context<'_>, reflector: bool, schema: bool, json: bool) -> Res
     let Some(model) = context.world().model(job).map_err(|error| failure(&error))? else {
         return match json {
             true => context.out.json(&json!({"provider": "offline", "ok": true})),
-            false => context.out.line("No model is in use, so there is none to test. Rules on this machine do the work."),
+            false => context
+                .out
+                .line("No model is in use, so there is none to test. Rules on this machine do the work."),
         };
     };
     let request = Request {
@@ -300,7 +319,9 @@ fn test(context: &Context<'_>, reflector: bool, schema: bool, json: bool) -> Res
     let answer = match result {
         Ok(answer) => answer,
         Err(error) if json => {
-            context.out.json(&json!({"provider": settings.provider.word(), "model": model.name(), "ok": false,
+            context
+                .out
+                .json(&json!({"provider": settings.provider.word(), "model": model.name(), "ok": false,
                 "fault": fault(&error), "retry": error.retry != Retry::Never, "error": error.message}))?;
             return Err(Failure::reported());
         }
@@ -325,7 +346,11 @@ fn test(context: &Context<'_>, reflector: bool, schema: bool, json: bool) -> Res
         |Usage { input, output }| format!("{input} tokens in, {output} out"),
     );
     let cost = answer.cost.map_or_else(|| "cost not known".to_owned(), |cost| cost.to_string());
-    context.out.line(format!("{} answered after {:.1} s: {tokens}, {cost}.", model.name(), took.as_secs_f64()))?;
+    context.out.line(format!(
+        "{} answered after {:.1} s: {tokens}, {cost}.",
+        model.name(),
+        took.as_secs_f64()
+    ))?;
     if !understood {
         context.out.warn("it answers, but not as it was asked to; a larger model may do better");
     }
@@ -378,7 +403,9 @@ fn leaves(leaves: &Leaves) -> String {
             format!("What is said in sessions goes, without secrets, to {program}, and from there to {to}")
         }
         Leaves::House { host } => {
-            format!("What is said in sessions goes, without secrets, to {host}, on this machine or a private network")
+            format!(
+                "What is said in sessions goes, without secrets, to {host}, on this machine or a private network"
+            )
         }
         Leaves::Server { host } => format!("What is said in sessions goes, without secrets, to {host}"),
     }
@@ -431,9 +458,7 @@ impl Found {
     }
 
     pub(super) fn json(&self) -> Value {
-        let program = |found: &llm::Program| {
-            json!({"program": found.agent, "path": found.path, "version": found.version})
-        };
+        let program = |found: &llm::Program| json!({"program": found.agent, "path": found.path, "version": found.version});
         json!({
             "programs": self.programs.iter().map(program).collect::<Vec<_>>(),
             "keys": self.keys.iter().map(|(_, name)| name).collect::<Vec<_>>(),

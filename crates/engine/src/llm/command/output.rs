@@ -45,14 +45,24 @@ impl Failure {
             return report::ours(format!("{program} would cost more than is allowed for it"));
         }
         if status(&[401, 403])
-            || says(&["log in", "login", "logged in", "unauthorized", "api key", "authentication", "credit balance"])
+            || says(&[
+                "log in",
+                "login",
+                "logged in",
+                "unauthorized",
+                "api key",
+                "authentication",
+                "credit balance",
+            ])
         {
             return report::person(format!("{program} is not logged in, or its key is not accepted{said}"));
         }
         if status(&[404]) || says(&["issue with the selected model", "model_not_found", "model not found"]) {
             return report::person(format!("{program} knows no such model{said}"));
         }
-        if status(&[429, 503, 529]) || says(&["overloaded", "rate limit", "usage limit", "too many requests", "quota"]) {
+        if status(&[429, 503, 529])
+            || says(&["overloaded", "rate limit", "usage limit", "too many requests", "quota"])
+        {
             return report::provider(BUSY, format!("{program} is asked too often{said}"));
         }
         report::provider(FAILED, format!("{program} has no answer{said}"))
@@ -87,7 +97,9 @@ fn claude(text: &str) -> Heard {
     };
     let used = |name: &str| result["usage"][name].as_u64();
     let input = used("input_tokens").map(|input| {
-        input + used("cache_creation_input_tokens").unwrap_or(0) + used("cache_read_input_tokens").unwrap_or(0)
+        input
+            + used("cache_creation_input_tokens").unwrap_or(0)
+            + used("cache_read_input_tokens").unwrap_or(0)
     });
     let usage = input.zip(used("output_tokens")).map(|(input, output)| Usage { input, output });
     let structured = &result["structured_output"];
@@ -160,10 +172,8 @@ fn gemini(text: &str) -> Heard {
         });
     }
     let error = &result["error"];
-    let failure = (!error.is_null()).then(|| Failure {
-        status: error["code"].as_u64(),
-        ..Failure::new(&error["message"])
-    });
+    let failure = (!error.is_null())
+        .then(|| Failure { status: error["code"].as_u64(), ..Failure::new(&error["message"]) });
     let text = result["response"].as_str().unwrap_or_default().to_owned();
     Heard { text, whole: true, usage, cost: None, failure }
 }
@@ -175,12 +185,13 @@ fn pi(text: &str) -> Heard {
     for line in ended.filter(|line| line["message"]["role"] == "assistant") {
         let message = &line["message"];
         let blocks = message["content"].as_array().into_iter().flatten();
-        let texts: Vec<&str> =
-            blocks.filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str()).collect();
+        let texts: Vec<&str> = blocks
+            .filter(|block| block["type"] == "text")
+            .filter_map(|block| block["text"].as_str())
+            .collect();
         let used = |name: &str| message["usage"][name].as_u64();
-        let input = used("input").map(|input| {
-            input + used("cacheRead").unwrap_or(0) + used("cacheWrite").unwrap_or(0)
-        });
+        let input = used("input")
+            .map(|input| input + used("cacheRead").unwrap_or(0) + used("cacheWrite").unwrap_or(0));
         let stop = message["stopReason"].as_str().unwrap_or_default();
         heard = Heard {
             text: texts.concat(),
@@ -224,7 +235,8 @@ mod tests {
         assert!(!cut.whole);
         let structured = text.replace(r#""result":"hi""#, r#""result":"hi","structured_output":{"a":1}"#);
         assert_eq!(read(Some(Agent::Claude), structured.as_bytes()).text, r#"{"a":1}"#);
-        let command = read(Some(Agent::Claude), text.replace(r#""num_turns":1"#, r#""num_turns":0"#).as_bytes());
+        let command =
+            read(Some(Agent::Claude), text.replace(r#""num_turns":1"#, r#""num_turns":0"#).as_bytes());
         assert_eq!(command.text, "", "a text that was taken for a command has no answer");
     }
 
@@ -241,9 +253,15 @@ mod tests {
         assert_eq!(claude(r#""result":"something else""#), (Fault::Provider, true));
         let codex = "{\"type\":\"error\",\"message\":\"Reconnecting... 1/5\"}\n\
             {\"type\":\"turn.failed\",\"error\":{\"message\":\"401 Unauthorized\"}}";
-        assert_eq!(blamed(&read(Some(Agent::Codex), codex.as_bytes()).failure.unwrap()), (Fault::Person, false));
+        assert_eq!(
+            blamed(&read(Some(Agent::Codex), codex.as_bytes()).failure.unwrap()),
+            (Fault::Person, false)
+        );
         let gemini = r#"{"session_id":"x","error":{"type":"Error","message":"quota exhausted","code":429}}"#;
-        assert_eq!(blamed(&read(Some(Agent::Gemini), gemini.as_bytes()).failure.unwrap()), (Fault::Provider, true));
+        assert_eq!(
+            blamed(&read(Some(Agent::Gemini), gemini.as_bytes()).failure.unwrap()),
+            (Fault::Provider, true)
+        );
         let pi = r#"{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"No API key"}}"#;
         assert_eq!(blamed(&read(Some(Agent::Pi), pi.as_bytes()).failure.unwrap()), (Fault::Person, false));
     }

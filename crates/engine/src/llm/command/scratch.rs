@@ -1,5 +1,8 @@
 //! An empty folder for a program to run in, which is gone afterwards.
-#![expect(clippy::disallowed_methods, reason = "what is made here is ours, and gone when the answer is there")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "what is made here is ours, and gone when the answer is there"
+)]
 
 use std::fs;
 use std::io;

@@ -6,9 +6,14 @@ use super::*;
 fn ask(replies: Vec<Reply>, request: &Request, key: Option<&str>) -> (Result<Answer, Error>, ScriptedServer) {
     let server = ScriptedServer::new(replies);
     let url = format!("{}/v1/", server.url());
-    let of = [("llm.provider", "openai"), ("llm.openai.url", url.as_str()), ("llm.observer_model", "ollama/qwen3:8b")];
+    let of = [
+        ("llm.provider", "openai"),
+        ("llm.openai.url", url.as_str()),
+        ("llm.observer_model", "ollama/qwen3:8b"),
+    ];
     let variables: Vec<_> = key.map(|key| ("OPENAI_API_KEY", key)).into_iter().collect();
-    let model = model(&settings(&of), Job::Observer, &around(Path::new("/nowhere"), &variables)).unwrap().unwrap();
+    let model =
+        model(&settings(&of), Job::Observer, &around(Path::new("/nowhere"), &variables)).unwrap().unwrap();
     (checked(model.answer(request)), server)
 }
 
@@ -33,12 +38,16 @@ fn stream(events: &[String]) -> Reply {
 }
 
 fn error(status: u16, message: &str) -> Reply {
-    Reply::json(status, text(&json!({"error": {"message": message, "type": "invalid_request_error", "code": null}})))
+    Reply::json(
+        status,
+        text(&json!({"error": {"message": message, "type": "invalid_request_error", "code": null}})),
+    )
 }
 
 #[test]
 fn r_07_an_answer_is_put_together_from_its_pieces() {
-    let role = json!({"choices": [{"delta": {"role": "assistant", "content": null, "reasoning_content": "hm"}}]});
+    let role =
+        json!({"choices": [{"delta": {"role": "assistant", "content": null, "reasoning_content": "hm"}}]});
     let events = [text(&role), says("<word>gar"), says("den</word>"), stop("stop"), usage(), "[DONE]".into()];
     let (answer, server) = ask(vec![stream(&events)], &request(), Some(KEY));
     let answer = answer.unwrap();
@@ -48,7 +57,10 @@ fn r_07_an_answer_is_put_together_from_its_pieces() {
     assert_eq!(sent.line, "POST /v1/chat/completions");
     assert_eq!(sent.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
     let body = sent.json();
-    assert_eq!((&body["model"], &body["max_tokens"], &body["temperature"]), (&json!("qwen3:8b"), &json!(100), &json!(0)));
+    assert_eq!(
+        (&body["model"], &body["max_tokens"], &body["temperature"]),
+        (&json!("qwen3:8b"), &json!(100), &json!(0))
+    );
     assert_eq!(body["messages"][1], json!({"role": "user", "content": ASKED}));
     assert_eq!(body["messages"][0]["role"], "system");
     assert!(body.get("response_format").is_none() && body.get("tools").is_none());
@@ -56,7 +68,8 @@ fn r_07_an_answer_is_put_together_from_its_pieces() {
 
 #[test]
 fn r_07_local_servers_need_no_key_and_may_not_count() {
-    let whole = json!({"choices": [{"message": {"content": "<think>hm</think>hi"}, "finish_reason": "stop"}]});
+    let whole =
+        json!({"choices": [{"message": {"content": "<think>hm</think>hi"}, "finish_reason": "stop"}]});
     let (local, server) = ask(vec![Reply::json(200, text(&whole))], &request(), None);
     let local = local.unwrap();
     assert_eq!((local.text.as_str(), local.whole, local.usage), ("hi", true, None));
@@ -73,13 +86,18 @@ fn r_07_a_schema_is_passed_on_and_left_out_where_it_is_not_understood() {
     let format = &server.received()[0].json()["response_format"];
     assert_eq!((&format["type"], &format["json_schema"]["strict"]), (&json!("json_schema"), &json!(true)));
     assert_eq!(format["json_schema"]["schema"]["required"], json!(["word"]));
-    for refusal in [error(400, "response_format is not supported"), error(400, "bad request"), Reply::json(422, "{}")] {
+    for refusal in
+        [error(400, "response_format is not supported"), error(400, "bad request"), Reply::json(422, "{}")]
+    {
         let (answer, server) = ask(vec![refusal, good()], &with_schema(), None);
         assert_eq!(answer.unwrap().text, "{}");
         assert!(server.received()[1].json().get("response_format").is_none());
     }
     // Newer models want another name for the length of an answer, and their own temperature.
-    let tokens = error(400, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.");
+    let tokens = error(
+        400,
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    );
     let temperature = error(400, "Unsupported value: 'temperature' does not support 0 with this model.");
     let options = error(400, "unknown field stream_options");
     let (answer, server) = ask(vec![tokens, temperature, options, good()], &request(), None);
@@ -115,14 +133,17 @@ fn r_07_what_is_no_answer_is_a_failure() {
     let refusal = json!({"choices": [{"delta": {"refusal": "SAID BY THE MODEL"}}]});
     let (fault, after, message) = failed(answer(vec![stream(&[text(&refusal), stop("stop")])]));
     assert_eq!((fault, after, message.as_str()), (Fault::Provider, None, "the model declined to answer"));
-    let (fault, after, message) = failed(answer(vec![stream(&[says("SAID BY THE MODEL"), stop("content_filter")])]));
+    let (fault, after, message) =
+        failed(answer(vec![stream(&[says("SAID BY THE MODEL"), stop("content_filter")])]));
     assert_eq!((fault, after), (Fault::Provider, None));
     assert!(message.contains("filter"), "{message}");
     let (fault, after, message) = failed(answer(vec![stream(&[says("\n"), stop("stop")])]));
     assert_eq!((fault, after, message.as_str()), (Fault::Provider, zero, "the answer is empty"));
     let (fault, ..) = failed(answer(vec![stream(&[stop("length")])]));
     assert_eq!(fault, Fault::Ours);
-    for nonsense in [Reply::json(200, "hello"), Reply::json(200, "{}"), stream(&["no".into()]), Reply::json(200, "")] {
+    for nonsense in
+        [Reply::json(200, "hello"), Reply::json(200, "{}"), stream(&["no".into()]), Reply::json(200, "")]
+    {
         let (fault, after, message) = failed(answer(vec![nonsense]));
         assert_eq!((fault, after), (Fault::Provider, zero));
         assert!(message.contains("no answer"), "{message}");
@@ -135,13 +156,29 @@ fn r_07_what_is_no_answer_is_a_failure() {
 #[test]
 fn r_07_refusals_say_whose_fault_and_when_to_try_again() {
     let seconds = |seconds| Some(Duration::from_secs(seconds));
-    let quota = json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});
+    let quota =
+        json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});
     for (reply, fault, after, says) in [
-        (error(401, &format!("Incorrect API key provided: {KEY}")), Fault::Person, None, "does not accept the key in OPENAI_API_KEY"),
-        (error(404, "model 'x' not found"), Fault::Person, None, "knows no such model, or llm.openai.url is wrong: model 'x' not found"),
+        (
+            error(401, &format!("Incorrect API key provided: {KEY}")),
+            Fault::Person,
+            None,
+            "does not accept the key in OPENAI_API_KEY",
+        ),
+        (
+            error(404, "model 'x' not found"),
+            Fault::Person,
+            None,
+            "knows no such model, or llm.openai.url is wrong: model 'x' not found",
+        ),
         (Reply::json(429, text(&quota)), Fault::Person, None, "wants to be paid"),
         (error(429, "slow").header("retry-after", "3"), Fault::Provider, seconds(3), "asked too often"),
-        (error(429, "slow").header("retry-after-ms", "1500"), Fault::Provider, Some(Duration::from_millis(1500)), "asked too often"),
+        (
+            error(429, "slow").header("retry-after-ms", "1500"),
+            Fault::Provider,
+            Some(Duration::from_millis(1500)),
+            "asked too often",
+        ),
         (error(503, "loading model"), Fault::Provider, seconds(60), "is overloaded: loading model"),
         (error(500, &format!("cannot parse {ASKED}")), Fault::Provider, seconds(20), "repeats the question"),
         (error(418, "tea"), Fault::Ours, None, "does not understand"),

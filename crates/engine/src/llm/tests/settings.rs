@@ -12,7 +12,11 @@ fn refused(of: &[(&str, &str)], variables: &[(&str, &str)]) -> String {
 fn r_03_nobody_is_asked_until_somebody_says_so() {
     let offline = settings(&[]);
     for job in Job::ALL {
-        assert!(model(&offline, job, &around(Path::new("/nowhere"), &[("ANTHROPIC_API_KEY", KEY)])).unwrap().is_none());
+        assert!(
+            model(&offline, job, &around(Path::new("/nowhere"), &[("ANTHROPIC_API_KEY", KEY)]))
+                .unwrap()
+                .is_none()
+        );
     }
     assert_eq!(leaves(&offline), Leaves::Nothing);
 }
@@ -21,19 +25,38 @@ fn r_03_nobody_is_asked_until_somebody_says_so() {
 fn sec_04_a_key_comes_from_the_environment_only() {
     let anthropic = [("llm.provider", "anthropic")];
     assert_eq!(refused(&anthropic, &[]), "there is no key: set ANTHROPIC_API_KEY in the environment");
-    assert_eq!(refused(&anthropic, &[("ANTHROPIC_API_KEY", "")]), "there is no key: set ANTHROPIC_API_KEY in the environment");
-    assert_eq!(refused(&anthropic, &[("ANTHROPIC_API_KEY", "two words")]), "what ANTHROPIC_API_KEY holds is not a key");
-    let openai = [("llm.provider", "openai"), ("llm.observer_model", "openai/x"), ("llm.openai.key_variable", "MINE")];
+    assert_eq!(
+        refused(&anthropic, &[("ANTHROPIC_API_KEY", "")]),
+        "there is no key: set ANTHROPIC_API_KEY in the environment"
+    );
+    assert_eq!(
+        refused(&anthropic, &[("ANTHROPIC_API_KEY", "two words")]),
+        "what ANTHROPIC_API_KEY holds is not a key"
+    );
+    let openai =
+        [("llm.provider", "openai"), ("llm.observer_model", "openai/x"), ("llm.openai.key_variable", "MINE")];
     assert_eq!(refused(&openai, &[("OPENAI_API_KEY", KEY)]), "there is no key: set MINE in the environment");
-    assert!(model(&settings(&openai), Job::Observer, &around(Path::new("/"), &[("MINE", KEY)])).unwrap().is_some());
+    assert!(
+        model(&settings(&openai), Job::Observer, &around(Path::new("/"), &[("MINE", KEY)]))
+            .unwrap()
+            .is_some()
+    );
     // A server of one's own may need none.
-    let own = [("llm.provider", "openai"), ("llm.observer_model", "ollama/x"), ("llm.openai.url", "http://127.0.0.1:1/v1")];
+    let own = [
+        ("llm.provider", "openai"),
+        ("llm.observer_model", "ollama/x"),
+        ("llm.openai.url", "http://127.0.0.1:1/v1"),
+    ];
     assert!(model(&settings(&own), Job::Observer, &around(Path::new("/"), &[])).unwrap().is_some());
 }
 
 #[test]
 fn sec_02_what_leaves_the_house_is_encrypted() {
-    let far = [("llm.provider", "openai"), ("llm.observer_model", "openai/x"), ("llm.openai.url", "http://llm.example/v1")];
+    let far = [
+        ("llm.provider", "openai"),
+        ("llm.observer_model", "openai/x"),
+        ("llm.openai.url", "http://llm.example/v1"),
+    ];
     let message = refused(&far, &[("OPENAI_API_KEY", KEY)]);
     assert!(message.contains("llm.example without encryption; use https://"), "{message}");
     let far = [("llm.provider", "anthropic"), ("llm.anthropic.url", "http://8.8.8.8")];
@@ -43,15 +66,22 @@ fn sec_02_what_leaves_the_house_is_encrypted() {
 #[test]
 fn obs_01_a_model_of_another_provider_is_refused_with_a_hint() {
     let key = [("ANTHROPIC_API_KEY", KEY), ("OPENAI_API_KEY", KEY)];
-    let message = refused(&[("llm.provider", "anthropic"), ("llm.observer_model", "openai/gpt-5-mini")], &key);
-    assert!(message.starts_with("llm.observer_model is openai/gpt-5-mini, which is not a model of anthropic; set it to"));
+    let message =
+        refused(&[("llm.provider", "anthropic"), ("llm.observer_model", "openai/gpt-5-mini")], &key);
+    assert!(message.starts_with(
+        "llm.observer_model is openai/gpt-5-mini, which is not a model of anthropic; set it to"
+    ));
     // The default is Anthropic's.
     assert!(refused(&[("llm.provider", "openai")], &key).contains("set it to openai/NAME"));
     let message = refused(&[("llm.provider", "command")], &[]);
     assert!(message.contains("llm.command.program names no program"), "{message}");
-    let message = refused(&[("llm.provider", "command"), ("llm.command.program", "no-such-program")], &[("PATH", "/bin")]);
+    let message = refused(
+        &[("llm.provider", "command"), ("llm.command.program", "no-such-program")],
+        &[("PATH", "/bin")],
+    );
     assert!(message.contains("is no program on the PATH"), "{message}");
-    let message = refused(&[("llm.provider", "command"), ("llm.command.program", "./claude")], &[("PATH", "/bin")]);
+    let message =
+        refused(&[("llm.provider", "command"), ("llm.command.program", "./claude")], &[("PATH", "/bin")]);
     assert!(message.contains("nor the full path"), "{message}");
 }
 
@@ -61,7 +91,9 @@ fn sec_02_it_is_said_where_everything_goes() {
     assert_eq!(to(&[("llm.provider", "anthropic")]), Leaves::Server { host: "api.anthropic.com".into() });
     let own = [("llm.provider", "openai"), ("llm.openai.url", "http://192.168.1.2:8000/v1")];
     assert_eq!(to(&own), Leaves::House { host: "192.168.1.2".into() });
-    let Leaves::Program { program, to } = to(&[("llm.provider", "command"), ("llm.command.program", "codex")]) else {
+    let Leaves::Program { program, to } =
+        to(&[("llm.provider", "command"), ("llm.command.program", "codex")])
+    else {
         panic!("a program");
     };
     assert_eq!((program.as_str(), to), ("codex", "OpenAI, or whom it is set up for"));
