@@ -168,7 +168,7 @@ fn check_threshold(event: &Event, world: &World) -> Result<(bool, Vec<Event>), S
     let now = world.now();
     let mut db = world.db()?;
     let (total, count) = observations::tokens_of(&db, now.date())?;
-    if total <= u64::from(world.config.reflect.threshold_tokens) {
+    if total <= world.config.reflect.threshold_tokens {
         return Ok((false, Vec::new()));
     }
     let name = format!("memory:reflect:triggered:{}", day(now.date()));

@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::World;
+use crate::llm::Job;
 use crate::observations::{self, KEPT_DAYS};
 use crate::proposals::{self, Handed, New};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
@@ -35,12 +36,9 @@ use crate::review;
 use crate::vault::ReviewShown;
 
 pub(super) fn reflect(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
-    reflect_with(event, steps, world, model(world))
-}
-
-/// The model that reflects, if the person chose one: the one place to put it.
-fn model(_: &World) -> Option<&dyn Model> {
-    None
+    // Settings that name nobody who could be asked are shown by `rekindle llm` and `doctor`; the rules do it meanwhile.
+    let model = world.model(Job::Reflector).ok().flatten();
+    reflect_with(event, steps, world, model.as_ref().map(|model| model as &dyn Model))
 }
 
 fn reflect_with(
