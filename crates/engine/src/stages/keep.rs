@@ -12,6 +12,7 @@ use rekindle_core::text::normal::normalised;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::layout::{self, Destination, Group};
+use rekindle_core::vault::memory::user_section;
 use rekindle_core::vault::review::{Id, Kind, Place};
 use rekindle_embed::{Role, Scratch};
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,7 @@ use super::World;
 use crate::models::{LoadedModel, Models};
 use crate::proposals::{self, Handed, New};
 use crate::queue::StepError;
+use crate::review;
 use crate::sightings::{self, Seen};
 use crate::vault::{self, NewEntry, NewIdea, Vault};
 
@@ -171,8 +173,7 @@ impl<'a> Keeper<'a> {
 
     fn propose(&self, candidate: &Candidate, evidence: &Evidence) -> Result<String, StepError> {
         let now = self.world.now();
-        let name = self.world.config.user.name.trim();
-        let section = candidate.section(if name.is_empty() { "User" } else { name }).to_owned();
+        let section = candidate.section(&user_section(&self.world.config.user.name)).to_owned();
         let id = Id { kind: Kind::Reflection, date: now.date(), number: 0 };
         let confidence = if candidate.confidence == Confidence::High { 0.9 } else { 0.7 };
         let proposal = Proposal {
@@ -190,7 +191,7 @@ impl<'a> Keeper<'a> {
             status: Status::Pending,
         };
         let new = New { kind: Kind::Reflection, day: now.date(), proposal };
-        let handed = proposals::hand_in(&mut self.world.db()?, &[new])?;
+        let handed = proposals::hand_in(&mut self.world.db()?, self.from.session, &[new])?;
         let id = handed.first().map(|handed| match handed {
             Handed::Proposed(id) | Handed::Folded(id) | Handed::Decided(id, _) => id.to_string(),
         });
@@ -237,6 +238,14 @@ impl<'a> Keeper<'a> {
         }
         Err(StepError::fatal(format!("there are too many memories called `{}`", candidate.title)))
     }
+}
+
+/// Puts what waits onto the page that asks. One that a person is editing is left as it is; the store has it all.
+pub fn show(world: &World) -> Result<(), StepError> {
+    let user = user_section(&world.config.user.name);
+    review::refresh(&mut world.db()?, &world.vault()?, &user, Actor::Worker, &world.now())
+        .map(drop)
+        .map_err(StepError::passing)
 }
 
 /// Whether something waits in the inbox.

@@ -91,6 +91,9 @@ fn distil(
         Some(message.text.clone()).filter(|text| !text.is_empty())
     };
     let mut kept: Kept = steps.run("keep", || keep::keep(&candidates, from, &quote, world))?;
+    if !kept.proposed.is_empty() {
+        steps.run("stage-review", || keep::show(world))?;
+    }
     kept.ideas = steps.run("keep-ideas", || keep::keep_ideas(&ideas, &captured.session_id, world))?;
     Ok(Ended::Completed(json!({
         "dedupeKey": captured.dedupe_key,
