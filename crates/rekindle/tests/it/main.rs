@@ -23,6 +23,7 @@ mod house;
 mod identity;
 mod index_crash;
 mod init;
+mod inject;
 mod install;
 #[cfg(unix)]
 mod llm;
