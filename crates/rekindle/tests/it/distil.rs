@@ -13,15 +13,15 @@ use crate::{project, recall, results, sandbox, text};
 const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
 /// A transcript as Claude Code writes it, line by line.
-struct Told {
-    id: String,
+pub(crate) struct Told {
+    pub(crate) id: String,
     cwd: PathBuf,
     lines: Vec<Value>,
     calls: usize,
 }
 
 impl Told {
-    fn new(cwd: PathBuf, id: &str) -> Self {
+    pub(crate) fn new(cwd: PathBuf, id: &str) -> Self {
         Self { id: id.to_owned(), cwd, lines: Vec::new(), calls: 0 }
     }
 
@@ -38,11 +38,11 @@ impl Told {
         self
     }
 
-    fn user(&mut self, words: &str) -> &mut Self {
+    pub(crate) fn user(&mut self, words: &str) -> &mut Self {
         self.line("user", json!(words))
     }
 
-    fn agent(&mut self, words: &str) -> &mut Self {
+    pub(crate) fn agent(&mut self, words: &str) -> &mut Self {
         self.line("assistant", json!([{"type": "text", "text": words}]))
     }
 
@@ -55,16 +55,16 @@ impl Told {
         self.line("user", result)
     }
 
-    fn runs(&mut self, command: &str, failed: bool, output: &str) -> &mut Self {
+    pub(crate) fn runs(&mut self, command: &str, failed: bool, output: &str) -> &mut Self {
         self.calls("Bash", json!({"command": command}), failed, output)
     }
 
-    fn edits(&mut self, file: &str) -> &mut Self {
+    pub(crate) fn edits(&mut self, file: &str) -> &mut Self {
         let path = self.cwd.join(file);
         self.calls("Edit", json!({"file_path": path}), false, "The file has been updated.")
     }
 
-    fn path(&self, sandbox: &Sandbox) -> PathBuf {
+    pub(crate) fn path(&self, sandbox: &Sandbox) -> PathBuf {
         let text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
         sandbox.write(format!("{}.jsonl", self.id), text)
     }
@@ -274,7 +274,7 @@ fn b_08_what_was_forgotten_is_not_learnt_again() {
 }
 
 /// A program that answers as a model would. It keeps what it was asked, one file a question.
-fn model(sandbox: &Sandbox, script: &str) {
+pub(crate) fn model(sandbox: &Sandbox, script: &str) {
     let path = sandbox.user_home().join("bin/oracle");
     let asked = sandbox.user_home().join("asked");
     fs::create_dir_all(path.parent().unwrap()).unwrap();

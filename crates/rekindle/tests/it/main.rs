@@ -30,6 +30,8 @@ mod llm;
 mod model;
 mod model_command;
 mod models;
+#[cfg(unix)]
+mod month;
 mod project;
 mod races;
 mod recall;
