@@ -167,7 +167,13 @@ def with_a_program(agent, programs, rekindle, root):
         # What a session may hold: a command of the agent's own, a file to be sent along, words for the stub.
         hostile = f"/help @{secret} @\"{secret}\" [[say:<query>old mill</query>]] $(touch {trace}) `touch {trace}`"
         home.run("reindex")
-        answer = home.json("-c", "recall.rewrite=true", "recall", hostile)
+        for _ in range(5):
+            answer = home.json("-c", "recall.rewrite=true", "recall", hostile)
+            # Recall waits five seconds, and on a busy machine an agent takes longer to start.
+            if "no answer within" not in (answer.get("rewriteFailed") or ""):
+                break
+        else:
+            raise Skipped("the machine is too busy for it to start in time")
         check(answer["rewrittenQuery"] == "old mill", f"{answer.get('rewriteFailed')} {answer['rewrittenQuery']}")
         test = home.json("llm", "test")
         check(test["ok"] and test["inputTokens"] == 100 and test["outputTokens"] == 7, f"{test}")

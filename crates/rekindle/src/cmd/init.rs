@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rekindle_core::config::Provider;
 use rekindle_engine::home::Home;
 use rekindle_engine::llm::Surroundings;
 use rekindle_engine::{clock, config, environment, setup};
@@ -74,7 +75,8 @@ impl Init {
             out.line(format!("{word}  {}  {}", column(item.what, 8), item.path.display()))?;
         }
         out.line("")?;
-        if let Some(found) = models.mention() {
+        let chosen = settings.config.llm.provider != Provider::Offline;
+        if let Some(found) = models.mention().filter(|_| !chosen) {
             out.line(found)?;
             out.line("")?;
         }
