@@ -66,7 +66,9 @@ impl Told {
 
     pub(crate) fn path(&self, sandbox: &Sandbox) -> PathBuf {
         let text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
-        sandbox.write(format!("{}.jsonl", self.id), text)
+        let path = sandbox.work().join(format!("{}.jsonl", self.id));
+        fs::write(&path, text).unwrap();
+        path
     }
 
     /// The session ends, and the worker does what there is to do.
@@ -185,7 +187,7 @@ fn sid_01_reflect_prints_what_it_learnt() {
     assert_eq!(listed(&came["saved"]).len(), 1, "{came}");
     let missing = sandbox.rekindle(&["reflect", "--session", "nowhere.jsonl"]).run().fails(1);
     assert!(missing.stderr.contains("nowhere.jsonl") && missing.stderr.contains("check the path"));
-    sandbox.write("letter.txt", "dear diary\n");
+    fs::write(sandbox.work().join("letter.txt"), "dear diary\n").unwrap();
     let letter = sandbox.rekindle(&["reflect", "--session", "letter.txt"]).run().fails(2);
     assert!(letter.stderr.contains("no transcript of an agent we know"), "{}", letter.stderr);
 }
@@ -234,10 +236,10 @@ fn sid_05_sid_06_what_was_seen_three_times_is_asked_about() {
     for (number, id) in ["s1", "s2", "s3", "s4"].into_iter().enumerate() {
         let mut told = Told::new(cwd.clone(), id);
         told.user("The build is broken, please mend it.")
-            .runs("make firmware", true, "error: linker script memory.x not found")
+            .runs("cargo build", true, "error: linker script memory.x not found")
             .agent("The cause is that memory.x is missing from the build folder; it has to be copied by build.rs.")
             .edits("build.rs")
-            .runs("make firmware", false, "firmware.bin written")
+            .runs("cargo build", false, "firmware.bin written")
             .agent("The firmware builds again: build.rs copies memory.x now.")
             .user("nice")
             .agent("Anything else?")
@@ -297,9 +299,9 @@ const ANSWERS: &str = r#"
 if grep -q 'memories' "$q" && grep -q 'What the person said' "$q"; then
   if grep -q 'workflow' "$q"; then
     echo '<memories>'
-    echo '* preference (high) Always run the tests with --release, the debug build is too slow [#8]'
-    echo '* fix (high) close() in src/valve.rs has to wait until the valve has settled [#4]'
-    echo '* preference (high) Deploy to node-7 on Fridays [#8]'
+    echo '* preference (high) Always run the tests with --release, the debug build is too slow [#11]'
+    echo '* fix (high) close() in src/valve.rs has to wait until the valve has settled [#5]'
+    echo '* preference (high) Deploy to node-7 on Fridays [#11]'
     echo '</memories>'
   fi
 elif grep -q '<ideas>' "$q"; then
@@ -308,9 +310,9 @@ else
   echo '<observations>'
   echo 'Date: 2026-11-14'
   echo '<segment><narrative>The valve test failed because close() did not wait.</narrative><facts>'
-  echo '* 🔴 (09:08) "always run the tests with --release" [#8]'
-  echo '* 🔴 (23:59) The valve test failed because close() does not wait [#4]'
-  echo '* 🔴 (09:04) The pump of node-7 was replaced [#4]'
+  echo '* 🔴 (09:10) "always run the tests with --release" [#11]'
+  echo '* 🔴 (23:59) The valve test failed because close() does not wait [#5]'
+  echo '* 🔴 (09:04) The pump of node-7 was replaced [#5]'
   echo '</facts></segment></observations>'
   echo '<suggested-response>Session completed normally.</suggested-response>'
 fi
