@@ -211,8 +211,9 @@ fn cause_of(view: &View<'_>, mended: &Mended, end: usize) -> Option<Cause> {
         // What was called together with it failed together with it.
         let later = view.steps[from + 1..mended.passed].iter().filter(|step| step.at > start);
         let other = later.into_iter().find(|step| {
-            let keys = step.command.as_ref().map(Command::keys).unwrap_or_default();
-            step.state == State::Failed && !keys.is_empty() && !keys.iter().any(|key| own.contains(key))
+            let check = step.command.as_ref().filter(|command| command.checks());
+            step.state == State::Failed
+                && check.is_some_and(|command| !command.keys().iter().any(|key| own.contains(key)))
         });
         cause(view, start, other.map_or(end, |step| step.at))
     };

@@ -50,6 +50,7 @@ fn spaced(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
         .or_else(|| convention(folded))
         .or_else(|| onwards(folded))
         .or_else(|| clauses(folded).find_map(|clause| corrected(clause, sentence)))
+        .or_else(|| contradicted(folded, sentence))
         .or_else(|| clauses(folded).find_map(changed))
         .or_else(|| clauses(folded).find_map(put_off))
         .or_else(|| clauses(folded).find_map(decided))
@@ -158,12 +159,6 @@ fn corrected(clause: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     if opens(clause, correct::STOP, "").is_some_and(|rest| says(rest, 2)) {
         return Some(plain(Kind::Correction));
     }
-    // "The first part is not correct, …"
-    let middle =
-        phrases(correct::MIDDLE).find_map(|words| Some(&clause[find_words(clause, words)? + words.len()..]));
-    if middle.is_some_and(|rest| says(rest, 3)) {
-        return Some(mild(Kind::Correction));
-    }
     let rest = begins(clause, correct::NO, correct::NOT_NO)?;
     if sentence.asked {
         return None;
@@ -171,6 +166,13 @@ fn corrected(clause: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     let (with_next, rest) = if rest.is_empty() { (true, next.as_str()) } else { (false, rest) };
     let right = has(rest, correct::RIGHT) && says(rest, 2) && !own::asks_or_quotes(rest);
     right.then_some(Verdict { with_next, ..mild(Kind::Correction) })
+}
+
+/// "The first part is not correct, …".
+fn contradicted(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
+    let after = |words: &str| Some(&folded[find_words(folded, words)? + words.len()..]);
+    let rest = phrases(correct::MIDDLE).find_map(after)?;
+    (sentence.answers && says(rest, 3)).then_some(mild(Kind::Correction))
 }
 
 /// "We switched from … to …".
