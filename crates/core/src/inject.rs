@@ -17,6 +17,9 @@ pub const BLOCK_CHARS: usize = 4_000;
 const QUESTION_CHARS: usize = 2_000;
 /// A block of code or output of more lines than this is not what is asked.
 const PASTED_LINES: usize = 8;
+/// What fits less than this share of the best is not what was meant: a person who asks may look at it, a prompt has no use
+/// for it.
+const NEAR: f32 = 0.45;
 /// The most characters of a name in the line that says what was loaded.
 const NAME_CHARS: usize = 60;
 
@@ -86,6 +89,8 @@ pub struct Chosen<'a> {
     pub text: &'a str,
     /// Whether something else contradicts it.
     pub doubted: bool,
+    /// How well it fits.
+    pub score: f32,
 }
 
 /// What is put in front of the agent, and the line that names it for the person.
@@ -104,7 +109,8 @@ pub fn block(chosen: &[Chosen<'_>], now: Timestamp, random: &str) -> Block {
     let mut body = String::new();
     let mut room = BLOCK_CHARS.saturating_sub(HINT.chars().count());
     let (mut ids, mut names) = (Vec::new(), Vec::new());
-    for Chosen { document, text, doubted } in chosen {
+    let best = chosen.iter().map(|chosen| chosen.score).fold(0.0, f32::max);
+    for Chosen { document, text, doubted, .. } in chosen.iter().filter(|chosen| chosen.score >= NEAR * best) {
         // A tool's output is never put in front of an agent by itself, and of what was said only the person's own words are.
         if document.source == Source::Message && document.origin != Origin::User {
             continue;
@@ -189,7 +195,7 @@ mod tests {
 
     fn shown(document: &Document, text: &str) -> Block {
         let now = time::parse("2026-11-15T10:00:00Z").unwrap();
-        block(&[Chosen { document, text, doubted: false }], now, RANDOM)
+        block(&[Chosen { document, text, doubted: false, score: 1.0 }], now, RANDOM)
     }
 
     #[test]
@@ -223,10 +229,21 @@ mod tests {
         let document = document(Source::Entry, Origin::User);
         let now = time::parse("2026-11-15T10:00:00Z").unwrap();
         let text = "word ".repeat(5000);
-        let chosen = [Chosen { document: &document, text: &text, doubted: false }; 10];
+        let chosen = [Chosen { document: &document, text: &text, doubted: false, score: 1.0 }; 10];
         let block = block(&chosen, now, RANDOM);
         assert!(block.text.chars().count() < BLOCK_CHARS + 120);
         assert!(!block.ids.is_empty() && block.ids.len() < 10);
+    }
+
+    #[test]
+    fn b_06_what_fits_far_less_than_the_best_is_left_out() {
+        let document = document(Source::Entry, Origin::User);
+        let now = time::parse("2026-11-15T10:00:00Z").unwrap();
+        let one = |text, score| Chosen { document: &document, text, doubted: false, score };
+        let block = block(&[one("first", 1.1), one("second", 0.6), one("third", 0.2)], now, RANDOM);
+        assert!(
+            block.text.contains("first") && block.text.contains("second") && !block.text.contains("third")
+        );
     }
 
     #[test]

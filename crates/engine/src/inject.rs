@@ -10,6 +10,7 @@ use rekindle_core::briefing::{self, Always, Briefing, MOST_ENTRIES, Material, Mo
 use rekindle_core::config::Config;
 use rekindle_core::hash::ContentHash;
 use rekindle_core::inject::{self, Block, Chosen};
+use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::scope::ProjectId;
 use rekindle_core::time::Zoned;
@@ -37,6 +38,8 @@ const LOGS: usize = 3;
 /// No document of a briefing is longer; what is longer is not what a session should start with.
 const MAX_BYTES: u64 = 1024 * 1024;
 const SECRET: &str = "secret";
+/// Stands among what a session holds if its briefing held everything that always loads.
+const BRIEFED: &str = "briefing";
 
 /// Why nothing can be put in front of an agent.
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +79,12 @@ pub fn start(places: &Places, here: &Here, moment: Moment) -> Result<Briefing, E
     let vault = Vault::open(places)?.in_zone(here.now.time_zone().clone());
     let (secret, marker) = markers(places, &here.session)?;
     let material = material(&vault, places, here);
-    Ok(briefing::brief(&material, moment, here.agent, &secret, &marker))
+    let briefing = briefing::brief(&material, moment, here.agent, &secret, &marker);
+    if briefing.cut.is_empty() && !briefing.text.is_empty() {
+        // What cannot be noted is said twice at worst.
+        hold(places, &here.session, &[BRIEFED.to_owned()]).unwrap_or_default();
+    }
+    Ok(briefing)
 }
 
 /// What is in the files. One that cannot be read is not there: a session starts whatever happens.
@@ -181,15 +189,19 @@ pub fn prompt(
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
     let usage = Usage::read(&places.usage());
     let answer = ask(&vault, &Index::at(places.index()), embedder, &usage, &request)?;
+    let always = format!("/{}/", layout::ALWAYS_LOAD);
+    let is_told = |document: &Document| document.source == Source::Memory || document.path.contains(&always);
     let chosen: Vec<Chosen<'_>> = answer
         .selection
         .hits
         .iter()
         .zip(&answer.shown)
+        .filter(|(hit, _)| !(held.contains(BRIEFED) && is_told(&hit.document)))
         .map(|(hit, shown)| Chosen {
             document: &hit.document,
             text: &shown.text,
             doubted: !hit.doubts.is_empty(),
+            score: hit.ranked.score,
         })
         .collect();
     let block = inject::block(&chosen, here.now.timestamp(), &marker);
