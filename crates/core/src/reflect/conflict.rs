@@ -87,11 +87,59 @@ const TURNING: [&str; 38] = [
 ];
 const TURNING_SIGNS: [&str; 9] = ["ない", "ません", "禁止", "不要", "不能", "不得", "别", "勿", "禁用"];
 
+/// Words that set one thing against another: who is who depends on their order.
+const WEIGHING: [&str; 21] = [
+    "instead",
+    "rather",
+    "than",
+    "over",
+    "from",
+    "replaced",
+    "replaces",
+    "statt",
+    "anstatt",
+    "sondern",
+    "als",
+    "von",
+    "lugar",
+    "vez",
+    "desde",
+    "lieu",
+    "plutôt",
+    "depuis",
+    "вместо",
+    "из",
+    "на",
+];
+const WEIGHING_SIGNS: [&str; 4] = ["ではなく", "代わり", "而不是", "代替"];
+
 /// Whether a statement says that something is not, or must not be.
 pub(crate) fn turns(text: &str) -> bool {
-    let text = text.to_lowercase().replace('’', "'");
-    let mut words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    words.any(|word| TURNING.contains(&word)) || TURNING_SIGNS.iter().any(|sign| text.contains(sign))
+    before_turning(text).is_some()
+}
+
+/// What a statement says before it is turned round; `None` if it is not.
+pub(crate) fn before_turning(text: &str) -> Option<&str> {
+    let mut from = 0;
+    for word in text.split_whitespace() {
+        let at = from + text[from..].find(word)?;
+        from = at + word.len();
+        let bare = word.to_lowercase().replace('’', "'");
+        if TURNING.contains(&bare.trim_matches(|c: char| !c.is_alphanumeric())) {
+            return Some(&text[..at]);
+        }
+    }
+    // In scripts without spaces the sense comes last.
+    TURNING_SIGNS.iter().any(|sign| text.contains(sign)).then_some("")
+}
+
+/// Whether a statement sets one thing against another, or is turned round.
+pub(crate) fn weighs(text: &str) -> bool {
+    let has = |word: &str| {
+        let bare = word.to_lowercase();
+        WEIGHING.contains(&bare.trim_matches(|c: char| !c.is_alphanumeric()))
+    };
+    turns(text) || text.split_whitespace().any(has) || WEIGHING_SIGNS.iter().any(|sign| text.contains(sign))
 }
 
 #[cfg(test)]
@@ -145,5 +193,7 @@ mod tests {
             assert!(turns(text), "{text}");
         }
         assert!(!turns("Notes go to the nested folder"));
+        assert_eq!(before_turning("Use pnpm, never npm"), Some("Use pnpm, "));
+        assert!(weighs("pnpm instead of npm") && weighs("Moved from Redis to SQLite") && !weighs("Use pnpm"));
     }
 }

@@ -134,7 +134,8 @@ impl<'a> Group<'a> {
                 quotes: vec![one_line(&admit(&seen.finding.text).text, MAX_QUOTE_CHARS)],
             });
         }
-        let strength = self.seen.iter().map(|seen| seen.finding.strength).max().unwrap_or(Strength::Inferred);
+        let theirs = self.seen.iter().filter(|seen| seen.finding.origin == origin);
+        let strength = theirs.map(|seen| seen.finding.strength).max().unwrap_or(Strength::Inferred);
         let section = section_of(told).unwrap_or_else(|| self.section.clone());
         Ok(Draft {
             section: allowed(section, origin),

@@ -298,6 +298,20 @@ fn what_a_model_makes_up_is_dropped_and_counted() {
 }
 
 #[test]
+fn a_claim_that_swaps_or_loses_a_negation_falls() {
+    let days = [window("a", 1, vec![red(Kind::Rule, "Use pnpm instead of npm in the web workspace")])];
+    let of = |text: &str| claims(&days, &[claim("Hard Rules", text)]);
+    assert_eq!(of("Use npm instead of pnpm in the web workspace").dropped.count(Why::Turned), 1);
+    assert_eq!(of("Never use pnpm in the web workspace").drafts.len(), 0);
+    assert_eq!(of("Use pnpm, not npm, in the web workspace").drafts.len(), 1);
+    let days = [window("a", 1, vec![red(Kind::Rule, "Never use npm in the web workspace")])];
+    assert_eq!(
+        claims(&days, &[claim("Hard Rules", "Use npm in the web workspace")]).dropped.count(Why::Turned),
+        1
+    );
+}
+
+#[test]
 fn a_secret_in_a_claim_does_not_get_through() {
     let token = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
     let days = [window(
