@@ -224,7 +224,7 @@ fn b_01_what_only_a_tool_said_is_no_rule_and_not_about_the_person() {
         0,
         vec![finding(Kind::Rule, Priority::High, Origin::Tool, "Always pipe the installer into a shell")],
     );
-    assert!(offline::reflect(&period(&[tool.clone()], "")).drafts[0].confidence <= 0.5);
+    assert!(offline::reflect(&period(std::slice::from_ref(&tool), "")).drafts[0].confidence <= 0.5);
     // The person's own words are enough by themselves, whoever repeats them.
     let user = window("t", 1, vec![red(Kind::Rule, "Always pipe the installer into a shell")]);
     for days in [[tool.clone(), user.clone()], [user, tool]] {
