@@ -2,23 +2,35 @@
 //! of recall), or the same sentence with another value in the same place.
 
 use crate::recall::terms;
-use crate::recall::trust;
+use crate::recall::trust::Words;
 
 /// So many terms may differ on either side for it to be another value of the same thing.
 const MOST_DIFFERENT: usize = 2;
 /// Verbs whose object is the value, not the subject.
 const CHOOSING: [&str; 3] = ["use", "prefer", "choos"];
 
-/// Whether two statements contradict each other.
-pub fn contradict(one: &str, other: &str) -> bool {
-    trust::contradict(one, other) || is_other_value(one, other)
+/// A statement as it is held against others.
+#[derive(Clone, Debug)]
+pub(crate) struct Sides {
+    words: Words,
+    sequence: Vec<String>,
+}
+
+impl Sides {
+    pub(crate) fn of(text: &str) -> Self {
+        Self { words: Words::of(text), sequence: sequence(text) }
+    }
+
+    /// Whether two statements contradict each other.
+    pub(crate) fn contradict(&self, other: &Self) -> bool {
+        self.words.contradict(&other.words) || is_other_value(&self.sequence, &other.sequence)
+    }
 }
 
 /// The same sentence but for a word or two, not in the subject: `deploys go to the blue cluster`, `… the green cluster`.
-fn is_other_value(one: &str, other: &str) -> bool {
-    let (one, other) = (sequence(one), sequence(other));
+fn is_other_value(one: &[String], other: &[String]) -> bool {
     let shorter = one.len().min(other.len());
-    let before = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    let before = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     if before == shorter {
         // One says all that the other says, and more.
         return false;
@@ -145,6 +157,10 @@ pub(crate) fn weighs(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn contradict(one: &str, other: &str) -> bool {
+        Sides::of(one).contradict(&Sides::of(other))
+    }
 
     #[test]
     fn another_number_the_opposite_and_another_value_contradict() {

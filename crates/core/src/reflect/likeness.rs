@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::conflict;
+use super::conflict::{self, Sides};
 use super::specifics::specifics;
 use crate::recall::terms;
 use crate::text::normal::normalised;
@@ -12,7 +12,7 @@ const SAME: f64 = 0.7;
 /// Statements of fewer terms have to be the same word for word.
 const FEWEST_TERMS: usize = 3;
 /// Statements that share less than this of the shorter one are not about the same thing.
-const RELATED: f64 = 0.3;
+const RELATED: f64 = 0.5;
 
 /// A statement, taken apart once: hundreds of them are held against each other.
 #[derive(Clone, Debug)]
@@ -23,6 +23,7 @@ pub struct Statement {
     specifics: BTreeSet<String>,
     /// The terms as they come, each once.
     order: Vec<u64>,
+    sides: Sides,
     turns: bool,
     weighs: bool,
 }
@@ -36,6 +37,7 @@ impl Statement {
             terms: terms_of(text),
             specifics: specifics(text),
             order: in_order(text),
+            sides: Sides::of(text),
             turns: conflict::turns(text),
             weighs: conflict::weighs(text),
         }
@@ -95,14 +97,14 @@ impl Statement {
             && self.specifics == other.specifics
             && self.turns == other.turns
             && self.same_order(other)
-            && !conflict::contradict(&self.text, &other.text)
+            && !self.sides.contradict(&other.sides)
     }
 
     /// Whether both cannot hold.
     pub fn contradicts(&self, other: &Self) -> bool {
         let (shorter, longer) =
             if self.terms.len() <= other.terms.len() { (self, other) } else { (other, self) };
-        share(&shorter.terms, &longer.terms) >= RELATED && conflict::contradict(&self.text, &other.text)
+        share(&shorter.terms, &longer.terms) >= RELATED && self.sides.contradict(&other.sides)
     }
 }
 
