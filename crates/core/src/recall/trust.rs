@@ -102,13 +102,9 @@ fn stands_above(a: &Document, b: &Document) -> bool {
     }
 }
 
-/// Whether two statements are about the same thing and differ in a number, a version or a negation.
-pub fn contradict(one: &str, other: &str) -> bool {
-    Words::of(one).contradict(&Words::of(other))
-}
-
 /// The words of a text, and those among them that make a statement what it is: numbers, versions, negations.
-struct Words {
+#[derive(Clone, Debug)]
+pub(crate) struct Words {
     all: BTreeSet<u64>,
     telling: BTreeSet<u64>,
 }
@@ -120,7 +116,7 @@ const TURNING: [&str; 12] = [
 ];
 
 impl Words {
-    fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let (mut all, mut telling) = (BTreeSet::new(), BTreeSet::new());
         terms::each_term(text, |term| {
             let hash = terms::hash(term.text);
@@ -141,7 +137,7 @@ impl Words {
     }
 
     /// About the same thing, but not saying the same.
-    fn contradict(&self, other: &Self) -> bool {
+    pub(crate) fn contradict(&self, other: &Self) -> bool {
         let shorter = self.all.len().min(other.all.len());
         if shorter < 3 {
             return false;

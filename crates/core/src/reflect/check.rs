@@ -23,6 +23,8 @@ const SUPPORTED: f64 = 0.7;
 const NEEDED_TERMS: usize = 2;
 /// A claim that needs more findings than this is a summary of everything.
 const MOST_SUPPORT: usize = 6;
+/// A source that has so much of a claim decides what it means.
+const TELLING: f64 = 0.5;
 /// How much of a finding is kept as a quotation.
 pub(super) const MAX_QUOTE_CHARS: usize = 200;
 
@@ -184,14 +186,17 @@ fn supported<'a, 'b>(claim: &Statement, sources: &'b [Source<'a>]) -> Result<Vec
             Err(reason) => why = why.or(reason),
             // The rest of it comes from somebody else, whose words are then needed as well (B-01).
             Ok(support) if needs_more(claim, &support, sources) => {}
-            // Saying less than what was observed may turn it round; saying `never` where nobody did always does.
-            Ok(support) if support.iter().any(|source| source.statement.turns() == claim.turns()) => {
-                return Ok(support);
-            }
+            // Every source that has a good part of it has to mean the same.
+            Ok(support) if support.iter().all(|source| means(claim, source)) => return Ok(support),
             Ok(_) => why = why.or(Why::Turned),
         }
     }
     Err(why)
+}
+
+/// Whether a source says what the claim says, or too little of it to tell.
+fn means(claim: &Statement, source: &Source<'_>) -> bool {
+    share(claim.terms(), source.statement.terms()) < TELLING || claim.keeps_sense_of(&source.statement)
 }
 
 /// Whether what the support leaves open is said by a source that is less trusted.

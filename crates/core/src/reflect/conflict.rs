@@ -2,23 +2,35 @@
 //! of recall), or the same sentence with another value in the same place.
 
 use crate::recall::terms;
-use crate::recall::trust;
+use crate::recall::trust::Words;
 
 /// So many terms may differ on either side for it to be another value of the same thing.
 const MOST_DIFFERENT: usize = 2;
 /// Verbs whose object is the value, not the subject.
 const CHOOSING: [&str; 3] = ["use", "prefer", "choos"];
 
-/// Whether two statements contradict each other.
-pub fn contradict(one: &str, other: &str) -> bool {
-    trust::contradict(one, other) || is_other_value(one, other)
+/// A statement as it is held against others.
+#[derive(Clone, Debug)]
+pub(crate) struct Sides {
+    words: Words,
+    sequence: Vec<String>,
+}
+
+impl Sides {
+    pub(crate) fn of(text: &str) -> Self {
+        Self { words: Words::of(text), sequence: sequence(text) }
+    }
+
+    /// Whether two statements contradict each other.
+    pub(crate) fn contradict(&self, other: &Self) -> bool {
+        self.words.contradict(&other.words) || is_other_value(&self.sequence, &other.sequence)
+    }
 }
 
 /// The same sentence but for a word or two, not in the subject: `deploys go to the blue cluster`, `… the green cluster`.
-fn is_other_value(one: &str, other: &str) -> bool {
-    let (one, other) = (sequence(one), sequence(other));
+fn is_other_value(one: &[String], other: &[String]) -> bool {
     let shorter = one.len().min(other.len());
-    let before = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    let before = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     if before == shorter {
         // One says all that the other says, and more.
         return false;
@@ -87,16 +99,68 @@ const TURNING: [&str; 38] = [
 ];
 const TURNING_SIGNS: [&str; 9] = ["ない", "ません", "禁止", "不要", "不能", "不得", "别", "勿", "禁用"];
 
+/// Words that set one thing against another: who is who depends on their order.
+const WEIGHING: [&str; 21] = [
+    "instead",
+    "rather",
+    "than",
+    "over",
+    "from",
+    "replaced",
+    "replaces",
+    "statt",
+    "anstatt",
+    "sondern",
+    "als",
+    "von",
+    "lugar",
+    "vez",
+    "desde",
+    "lieu",
+    "plutôt",
+    "depuis",
+    "вместо",
+    "из",
+    "на",
+];
+const WEIGHING_SIGNS: [&str; 4] = ["ではなく", "代わり", "而不是", "代替"];
+
 /// Whether a statement says that something is not, or must not be.
 pub(crate) fn turns(text: &str) -> bool {
-    let text = text.to_lowercase().replace('’', "'");
-    let mut words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    words.any(|word| TURNING.contains(&word)) || TURNING_SIGNS.iter().any(|sign| text.contains(sign))
+    before_turning(text).is_some()
+}
+
+/// What a statement says before it is turned round; `None` if it is not.
+pub(crate) fn before_turning(text: &str) -> Option<&str> {
+    let mut from = 0;
+    for word in text.split_whitespace() {
+        let at = from + text[from..].find(word)?;
+        from = at + word.len();
+        let bare = word.to_lowercase().replace('’', "'");
+        if TURNING.contains(&bare.trim_matches(|c: char| !c.is_alphanumeric())) {
+            return Some(&text[..at]);
+        }
+    }
+    // In scripts without spaces the sense comes last.
+    TURNING_SIGNS.iter().any(|sign| text.contains(sign)).then_some("")
+}
+
+/// Whether a statement sets one thing against another, or is turned round.
+pub(crate) fn weighs(text: &str) -> bool {
+    let has = |word: &str| {
+        let bare = word.to_lowercase();
+        WEIGHING.contains(&bare.trim_matches(|c: char| !c.is_alphanumeric()))
+    };
+    turns(text) || text.split_whitespace().any(has) || WEIGHING_SIGNS.iter().any(|sign| text.contains(sign))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn contradict(one: &str, other: &str) -> bool {
+        Sides::of(one).contradict(&Sides::of(other))
+    }
 
     #[test]
     fn another_number_the_opposite_and_another_value_contradict() {
@@ -145,5 +209,7 @@ mod tests {
             assert!(turns(text), "{text}");
         }
         assert!(!turns("Notes go to the nested folder"));
+        assert_eq!(before_turning("Use pnpm, never npm"), Some("Use pnpm, "));
+        assert!(weighs("pnpm instead of npm") && weighs("Moved from Redis to SQLite") && !weighs("Use pnpm"));
     }
 }

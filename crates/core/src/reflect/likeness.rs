@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::conflict;
+use super::conflict::{self, Sides};
 use super::specifics::specifics;
 use crate::recall::terms;
 use crate::text::normal::normalised;
@@ -12,7 +12,7 @@ const SAME: f64 = 0.7;
 /// Statements of fewer terms have to be the same word for word.
 const FEWEST_TERMS: usize = 3;
 /// Statements that share less than this of the shorter one are not about the same thing.
-const RELATED: f64 = 0.3;
+const RELATED: f64 = 0.5;
 
 /// A statement, taken apart once: hundreds of them are held against each other.
 #[derive(Clone, Debug)]
@@ -21,7 +21,11 @@ pub struct Statement {
     normal: String,
     terms: BTreeSet<u64>,
     specifics: BTreeSet<String>,
+    /// The terms as they come, each once.
+    order: Vec<u64>,
+    sides: Sides,
     turns: bool,
+    weighs: bool,
 }
 
 impl Statement {
@@ -32,7 +36,10 @@ impl Statement {
             normal: normalised(text),
             terms: terms_of(text),
             specifics: specifics(text),
+            order: in_order(text),
+            sides: Sides::of(text),
             turns: conflict::turns(text),
+            weighs: conflict::weighs(text),
         }
     }
 
@@ -51,9 +58,25 @@ impl Statement {
         &self.specifics
     }
 
-    /// Whether it says that something is not, or must not be.
-    pub(crate) fn turns(&self) -> bool {
-        self.turns
+    /// Whether a claim of this has the sense of what it rests on: no negation is lost or added, and where one thing is set
+    /// against another, both come in the same order.
+    pub(crate) fn keeps_sense_of(&self, source: &Self) -> bool {
+        let before = |of: &Self| conflict::before_turning(&of.text).map(terms_of).unwrap_or_default();
+        let kept = match (self.turns, source.turns) {
+            // `this, not that` says `this instead of that`; `never this` does not.
+            (true, false) => source.weighs && !before(self).is_disjoint(&source.terms),
+            (false, true) => share(&self.terms, &before(source)) >= SAME,
+            _ => true,
+        };
+        kept && self.same_order(source)
+    }
+
+    /// `pnpm instead of npm` is not `npm instead of pnpm`.
+    fn same_order(&self, other: &Self) -> bool {
+        let common = |ours: &Self, theirs: &Self| -> Vec<u64> {
+            ours.order.iter().filter(|term| theirs.terms.contains(term)).copied().collect()
+        };
+        !(self.weighs || other.weighs) || common(self, other) == common(other, self)
     }
 
     /// Whether both say the same: word for word, or nearly so with the same specifics and without contradicting each
@@ -73,15 +96,26 @@ impl Statement {
         both / either >= SAME
             && self.specifics == other.specifics
             && self.turns == other.turns
-            && !conflict::contradict(&self.text, &other.text)
+            && self.same_order(other)
+            && !self.sides.contradict(&other.sides)
     }
 
     /// Whether both cannot hold.
     pub fn contradicts(&self, other: &Self) -> bool {
         let (shorter, longer) =
             if self.terms.len() <= other.terms.len() { (self, other) } else { (other, self) };
-        share(&shorter.terms, &longer.terms) >= RELATED && conflict::contradict(&self.text, &other.text)
+        share(&shorter.terms, &longer.terms) >= RELATED && self.sides.contradict(&other.sides)
     }
+}
+
+fn in_order(text: &str) -> Vec<u64> {
+    let mut order = Vec::new();
+    for (term, _) in terms::terms(text) {
+        if !order.contains(&term) {
+            order.push(term);
+        }
+    }
+    order
 }
 
 /// What a text is about.
@@ -94,5 +128,53 @@ pub(crate) fn share(terms: &BTreeSet<u64>, others: &BTreeSet<u64>) -> f64 {
     match terms.len() {
         0 => 0.0,
         all => terms.intersection(others).count() as f64 / all as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(one: &str, other: &str) -> bool {
+        let (one, other) = (Statement::of(one), Statement::of(other));
+        assert_eq!(one.is_same(&other), other.is_same(&one));
+        one.is_same(&other)
+    }
+
+    #[test]
+    fn ref_06_the_same_in_nearly_the_same_words_is_the_same() {
+        assert!(same(
+            "Always run the integration tests before a merge",
+            "always run integration tests before merges."
+        ));
+        assert!(same("**Use tabs**", "use tabs"));
+        for (one, other) in [
+            ("Use pnpm instead of npm in the workspace", "Use npm instead of pnpm in the workspace"),
+            (
+                "Sessions moved from Redis to SQLite last week",
+                "Sessions moved from SQLite to Redis last week",
+            ),
+            (
+                "Always run the integration tests before a merge",
+                "Never run the integration tests before a merge",
+            ),
+            ("Service alpha1 lives in folder srv/alpha1", "Service alpha2 lives in folder srv/alpha2"),
+            ("Use tabs", "Use spaces"),
+            ("", "x"),
+        ] {
+            assert!(!same(one, other), "{one} / {other}");
+        }
+    }
+
+    #[test]
+    fn a_claim_keeps_the_sense_of_what_it_rests_on() {
+        let keeps = |claim: &str, source: &str| Statement::of(claim).keeps_sense_of(&Statement::of(source));
+        assert!(keeps("Use pnpm, not npm", "Use pnpm instead of npm"));
+        assert!(keeps("Use pnpm", "Use pnpm, never npm"));
+        assert!(keeps("Backups run at night", "The backups run at night"));
+        assert!(!keeps("Use npm", "Never use npm"));
+        assert!(!keeps("Use npm instead of pnpm", "Use pnpm instead of npm"));
+        assert!(!keeps("Never use npm", "Use npm"));
+        assert!(!keeps("Never use pnpm", "Use pnpm instead of npm"));
     }
 }

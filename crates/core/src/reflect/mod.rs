@@ -236,7 +236,7 @@ pub fn is_forged(text: &str) -> bool {
     text.contains("```")
         || text.contains("<!--")
         || text.contains("proposed for:")
-        || TAGS.iter().any(|tag| tagged(&tag))
+        || TAGS.iter().any(tagged)
         || ORDERS.iter().any(|order| text.contains(order))
 }
 

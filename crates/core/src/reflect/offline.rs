@@ -18,6 +18,9 @@ use crate::vault::priority::Priority;
 
 /// 🟡 counts if it came up in so many sessions (REF-10).
 const NOTABLE_SESSIONS: usize = 2;
+/// So many findings are held against each other, the most important and newest ones. More than this is no month of work
+/// but a flood, and comparing all of it with all of it would take minutes.
+const MOST_FINDINGS: usize = 600;
 /// A problem of which so much is in a fix is the problem that was fixed.
 const RESOLVED: f64 = 0.6;
 
@@ -45,6 +48,12 @@ pub fn reflect(period: &Period<'_>) -> Reflected {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut all: Vec<Seen<'_>> = period.findings().collect();
     all.sort_by_key(|seen| (seen.observation.day, seen.observation.at));
+    all.retain(|seen| section_of(seen).is_some());
+    if all.len() > MOST_FINDINGS {
+        all.sort_by_key(|seen| Reverse((seen.finding.priority, seen.observation.day, seen.observation.at)));
+        all.drain(MOST_FINDINGS..).for_each(|_| dropped.add(Why::Surplus));
+        all.sort_by_key(|seen| (seen.observation.day, seen.observation.at));
+    }
     let fix = |seen: &Seen<'_>| (seen.observation.at, Statement::of(&seen.finding.text));
     let fixes: Vec<_> = all.iter().filter(|seen| kind_of(seen) == Kind::Fix).map(fix).collect();
     for seen in all {
@@ -134,7 +143,8 @@ impl<'a> Group<'a> {
                 quotes: vec![one_line(&admit(&seen.finding.text).text, MAX_QUOTE_CHARS)],
             });
         }
-        let strength = self.seen.iter().map(|seen| seen.finding.strength).max().unwrap_or(Strength::Inferred);
+        let theirs = self.seen.iter().filter(|seen| seen.finding.origin == origin);
+        let strength = theirs.map(|seen| seen.finding.strength).max().unwrap_or(Strength::Inferred);
         let section = section_of(told).unwrap_or_else(|| self.section.clone());
         Ok(Draft {
             section: allowed(section, origin),

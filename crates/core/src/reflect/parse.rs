@@ -12,7 +12,7 @@ const PROPOSALS: &str = "proposals";
 const SUMMARY: &str = "summary";
 const PROPOSED_FOR: &str = "Proposed for:";
 /// Nobody proposes more than this; the rest is not read.
-const MAX_CLAIMS: usize = 200;
+const MAX_CLAIMS: usize = 60;
 
 /// What a reflector said.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

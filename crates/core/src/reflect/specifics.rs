@@ -45,7 +45,6 @@ fn lower(text: &str) -> String {
 /// The words of a text, without what surrounds them. Scripts without spaces end a word.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| c.is_whitespace() || is_unspaced(c) || (!c.is_ascii() && !c.is_alphanumeric());
-    let inner = |word: &'_ str| -> bool { !word.is_empty() };
     text.split(ends)
         .map(|word| {
             let word = word.trim_start_matches(|c: char| {
@@ -57,7 +56,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
             // A dash between words is none of an option.
             if word.chars().all(|c| !c.is_alphanumeric()) { "" } else { word.trim_start_matches('.') }
         })
-        .filter(move |word| inner(word))
+        .filter(|word| !word.is_empty())
 }
 
 fn is_specific(word: &str) -> bool {
@@ -68,7 +67,7 @@ fn is_specific(word: &str) -> bool {
             .any(|three| three[0].is_alphanumeric() && wanted(three[1]) && three[2].is_alphanumeric())
     };
     let camel = chars.windows(2).any(|two| two[0].is_lowercase() && two[1].is_uppercase());
-    let shouted = chars.len() >= 3 && chars.iter().all(|c| c.is_ascii_uppercase());
+    let shouted = chars.len() >= 3 && chars.iter().all(char::is_ascii_uppercase);
     chars.iter().any(char::is_ascii_digit)
         || word.contains('\\')
         || word.contains("::")

@@ -69,7 +69,8 @@ mod tests {
 
     fn proposal(number: u32, text: &str) -> Proposal {
         let id: Id = format!("p-20261115-{number:03}").parse().unwrap();
-        let place = Place::Section(if number % 2 == 0 { "Patterns" } else { "Hard Rules" }.to_owned());
+        let place =
+            Place::Section(if number.is_multiple_of(2) { "Patterns" } else { "Hard Rules" }.to_owned());
         Proposal { id, place, title: format!("Title {number}"), text: text.to_owned() }
     }
 
