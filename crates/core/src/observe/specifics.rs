@@ -147,7 +147,12 @@ pub fn stands_in(name: &str, plain_text: &str) -> bool {
         let free = |edge: Option<char>, beyond: Option<char>| {
             !(edge.is_some_and(is_part) && beyond.is_some_and(is_part)) || is_dense(edge)
         };
-        free(first, before) && free(last, behind)
+        // `1.2` is not in `1.2.3`.
+        let mut tail = plain_text.get(at + name.len()..).unwrap_or_default().chars();
+        let goes_on = last.is_some_and(|c| c.is_ascii_digit())
+            && matches!(tail.next(), Some('.' | ','))
+            && tail.next().is_some_and(|c| c.is_ascii_digit());
+        free(first, before) && free(last, behind) && !goes_on
     })
 }
 
@@ -184,6 +189,7 @@ mod tests {
         assert!(stands_in("db.toml", &text));
         assert!(stands_in("絶対", &text));
         assert!(!stands_in("toml3", &text));
+        assert!(!stands_in("1.2", "version 1.2.3") && stands_in("1.2", "version 1.2. then"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use rekindle_core::llm::{self, Model, Retry};
-use rekindle_core::prompts::Template;
+use rekindle_core::prompts;
 use rekindle_core::reflect::parse::Answer;
 use rekindle_core::reflect::{Draft, Dropped, Period, compress, offline, prompt};
 use serde::{Deserialize, Serialize};
@@ -41,11 +41,6 @@ pub(super) struct Thought {
     pub(super) degraded: Option<String>,
 }
 
-/// What the observer was told, which the reflector has to know (REF-03, OBS-23).
-fn observer() -> Option<Template> {
-    None
-}
-
 /// Reflects. `attempt` counts from 1.
 pub(super) fn think(
     period: &Period<'_>,
@@ -53,7 +48,8 @@ pub(super) fn think(
     attempt: u32,
 ) -> Result<Thought, StepError> {
     let Some(model) = model else { return Ok(by_rules(period, None)) };
-    match compress::reflect(model, period, observer()) {
+    // The reflector has to know what the observer was told (REF-03, OBS-23).
+    match compress::reflect(model, period, Some(prompts::OBSERVE)) {
         Ok(reflected) => Ok(Thought {
             by: model.name().to_owned(),
             answer: reflected.answer,
