@@ -384,12 +384,12 @@ mod tests {
         assert_eq!(Command::read("cd web; ls | head"), None);
         let command = Command::read("git commit -m 'fix; cargo test && x | y'").unwrap();
         assert!(command.commits() && !command.checks());
-        assert!(!Command::read("cat <<'EOF' > x\ncargo test\nEOF").is_some_and(Command::checks));
+        assert!(!Command::read("cat <<'EOF' > x\ncargo test\nEOF").is_some_and(|command| command.checks()));
     }
 
     #[test]
     fn checks_are_known() {
-        let checks = |input: &str| Command::read(input).is_some_and(Command::checks);
+        let checks = |input: &str| Command::read(input).is_some_and(|command| command.checks());
         for input in [
             "cargo test",
             "cargo clippy --all",
