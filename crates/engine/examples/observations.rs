@@ -3,7 +3,6 @@
 //! `observations time AGENT FILE`: how fast a transcript is observed, and in how much memory.
 //! `scripts/bench-observe.sh` uses it.
 #![expect(clippy::print_stdout, reason = "a developer's program, printing what it was asked for")]
-#![expect(clippy::disallowed_methods, reason = "it reads the folder that it is given")]
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -111,7 +111,7 @@ fn option(text: &str, number: &str) -> Option<String> {
             None => after.is_some_and(|after| after.starts_with([')', '.', ':'])),
         }
     };
-    let found = text.lines().filter(is).next_back()?;
+    let found = text.lines().rfind(is)?;
     let bare = found.replace("**", "").replace('`', "'");
     let told = bare.trim_start_matches(['#', '*', '-', ' ', '_']).trim();
     (content(told).len() >= 3).then(|| told.to_owned())

@@ -3,10 +3,12 @@
 
 use std::collections::HashSet;
 
+use super::command::Command;
 use super::line::content;
 use super::person;
 use super::view::{State, View};
 use crate::session::Role;
+use crate::time::Timestamp;
 
 /// After a silence of so many seconds something new begins.
 const SILENCE: i64 = 45 * 60;
@@ -29,9 +31,7 @@ pub(super) fn segments(view: &View<'_>) -> Vec<Segment> {
     let commits: HashSet<usize> = view
         .steps
         .iter()
-        .filter(|step| {
-            step.state == State::Passed && step.command.as_ref().is_some_and(|command| command.commits())
-        })
+        .filter(|step| step.state == State::Passed && step.command.as_ref().is_some_and(Command::commits))
         .filter_map(|step| step.result)
         .collect();
     let mut segments = Vec::new();
@@ -81,6 +81,6 @@ pub(super) fn segments(view: &View<'_>) -> Vec<Segment> {
 
 /// Whether nobody said anything for long before message `at`. A clock that went backwards tells nothing.
 fn silence(view: &View<'_>, at: usize) -> bool {
-    let time = |at: usize| view.messages[at].at.map(|time| time.as_second());
+    let time = |at: usize| view.messages[at].at.map(Timestamp::as_second);
     at > 0 && time(at).zip(time(at - 1)).is_some_and(|(now, before)| now - before >= SILENCE)
 }
