@@ -10,6 +10,7 @@ use rekindle_core::briefing::{self, Always, Briefing, MOST_ENTRIES, Material, Mo
 use rekindle_core::config::Config;
 use rekindle_core::hash::ContentHash;
 use rekindle_core::inject::{self, Block, Chosen};
+use rekindle_core::observe::specifics;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::scope::ProjectId;
@@ -38,6 +39,8 @@ const LOGS: usize = 3;
 /// No document of a briefing is longer; what is longer is not what a session should start with.
 const MAX_BYTES: u64 = 1024 * 1024;
 const SECRET: &str = "secret";
+/// A prompt of fewer words says too little to be compared by its meaning.
+const FEW_WORDS: usize = 3;
 /// Stands among what a session holds if its briefing held everything that always loads.
 const BRIEFED: &str = "briefing";
 
@@ -189,6 +192,8 @@ pub fn prompt(
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
     let usage = Usage::read(&places.usage());
     let answer = ask(&vault, &Index::at(places.index()), embedder, &usage, &request)?;
+    // "Go on" is like everything and about nothing: so few words have to stand in a memory themselves.
+    let terse = specifics::words(&question).len() < FEW_WORDS;
     let always = format!("/{}/", layout::ALWAYS_LOAD);
     let is_told = |document: &Document| document.source == Source::Memory || document.path.contains(&always);
     let chosen: Vec<Chosen<'_>> = answer
@@ -197,6 +202,7 @@ pub fn prompt(
         .iter()
         .zip(&answer.shown)
         .filter(|(hit, _)| !(held.contains(BRIEFED) && is_told(&hit.document)))
+        .filter(|(hit, _)| !terse || hit.ranked.parts.words > 0.0)
         .map(|(hit, shown)| Chosen {
             document: &hit.document,
             text: &shown.text,

@@ -140,7 +140,7 @@ impl<'a> View<'a> {
             for path in &step.call.writes {
                 let name = self.name(path);
                 if files.len() < MAX_FILES
-                    && !is_scratch(path)
+                    && !is_scratch(&name)
                     && !name.is_empty()
                     && !files.iter().any(|(_, known)| *known == name)
                 {
