@@ -81,7 +81,10 @@ fn show(folders: &[&str]) -> Outcome {
         silent += usize::from(observed.is_empty());
         print(&observed, &messages, &mut kinds);
     }
-    println!("{sessions} sessions, {silent} of them without a finding; {} findings:", kinds.values().sum::<usize>());
+    println!(
+        "{sessions} sessions, {silent} of them without a finding; {} findings:",
+        kinds.values().sum::<usize>()
+    );
     kinds.iter().for_each(|(kind, count)| println!("  {kind}: {count}"));
     Ok(())
 }
@@ -109,7 +112,8 @@ fn finding_beside(finding: &Finding, messages: &[Message]) {
         finding.text
     );
     for message in messages.iter().filter(|message| finding.messages.contains(&message.id)) {
-        let calls: Vec<String> = message.calls.iter().map(|call| format!("{}({})", call.tool, call.input)).collect();
+        let calls: Vec<String> =
+            message.calls.iter().map(|call| format!("{}({})", call.tool, call.input)).collect();
         let text = format!("{} {}", message.text, calls.join("; "));
         let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(240).collect();
         println!("      {:?}: {text}", message.role);

@@ -6,8 +6,8 @@ pub mod gate;
 pub mod head;
 pub mod host;
 pub mod message;
-pub mod restore;
 pub(crate) mod own;
+pub mod restore;
 pub mod serialise;
 pub mod tools;
 

@@ -187,7 +187,7 @@ impl Upkeep<'_> {
                 continue;
             }
             newest.get_or_insert(record.change.id);
-            let places = record.change.ops.iter().filter_map(|op| op.place());
+            let places = record.change.ops.iter().flat_map(|op| op.places());
             touched.extend(places.filter_map(|place| self.path_of(place)));
         }
         Ok(found.then_some(Touched { files: touched, newest }))

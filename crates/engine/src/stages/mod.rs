@@ -6,6 +6,7 @@ mod index;
 pub mod keep;
 pub mod note;
 pub mod observe;
+mod related;
 pub mod signal;
 pub mod tidy;
 pub mod voice;
