@@ -24,8 +24,8 @@ pub fn render(path: &str, title: &str) -> Option<String> {
 pub fn targets(text: &str) -> impl Iterator<Item = &str> {
     text.split("[[").skip(1).filter_map(|rest| {
         let inside = rest.split_once("]]")?.0;
-        let target = inside.split(['|', '#']).next()?.trim();
-        (!target.is_empty() && !target.contains('\n')).then_some(target)
+        let target = inside.split(['|', '#']).next()?;
+        (!target.trim().is_empty() && !target.contains('\n')).then_some(target.trim())
     })
 }
 
