@@ -253,6 +253,57 @@ def short(box, agent):
         raise Failed("a session of one prompt was captured as a whole")
 
 
+def warm(box, agent):
+    """What was told before is in front of the model: rules at the start, the rest on the prompt that needs it, nothing on
+    one that does not, and nothing of what was forgotten."""
+    saved = json.loads(box.rekindle("save", "decision", "ledger-port", "--global", "--json", "--body",
+                                    "The ledger database listens on port 7410; its code name is warmazq."))
+    box.rekindle("memory", "add", "Branches are named after the ticket and end in warmbzq.", "--section", "Hard Rules")
+    box.rekindle("reindex")
+    question = "Which port does the ledger database listen on?"
+    process = agent.open(box)
+    hold(process, agent, [question, "Write a short poem about autumn leaves in the rain, please."])
+    process.end()
+    sent = json.dumps([request["body"] for request in box.model.requests])
+    problems = [f"the model was not told {what}" for word, what in
+                (("warmbzq", "the rule at the start"), ("warmazq", "what the prompt needs")) if word not in sent]
+    prompts = [line for line in box.hooks() if line["hook"].split()[-1] in ("UserPromptSubmit", "BeforeAgent")]
+    injected = [line["entries_injected"] for line in prompts]
+    if len(injected) != 2 or injected[0] < 1 or injected[1] != 0:
+        problems.append(f"memories injected per prompt: {injected}, not some and then none")
+    slow = [line for line in box.hooks() if line["result"] not in ("success", "ignored")]
+    problems += [f"a hook failed: {line}" for line in slow]
+    box.rekindle("forget", saved["path"], "--yes")
+    del box.model.requests[:]
+    process = agent.open(box)
+    hold(process, agent, [question])
+    process.end()
+    if "warmazq" in json.dumps([request["body"] for request in box.model.requests]):
+        problems.append("what was forgotten came back")
+    if problems:
+        raise Failed("; ".join(problems))
+
+
+def learnt(box, agent):
+    """What the person laid down in one session is in front of the model in the next one."""
+    rule = "From now on always end the names of migrations with learntzq, the importer looks for it."
+    process = agent.open(box)
+    hold(process, agent, [rule, *facts("learnt")[1][:5]])
+    process.end()
+    box.rekindle("-c", "capture.idle_minutes=0", "worker", "--once")
+    del box.model.requests[:]
+    process = agent.open(box)
+    hold(process, agent, ["Good morning, what is there to do?"])
+    process.end()
+    if "learntzq" not in json.dumps([request["body"] for request in box.model.requests]):
+        raise Failed("the next session does not know what was laid down")
+    # What we put in front of the model is nobody's word, and must not be learnt again.
+    box.rekindle("-c", "capture.idle_minutes=0", "worker", "--once")
+    said = [event["data"]["messages"] for event in box.events() if event["name"] in CAPTURED]
+    if (times := "\n".join(said).count("learntzq")) != 1:
+        raise Failed(f"the rule was captured {times} times")
+
+
 def hold(process, agent, prompts):
     try:
         for text in prompts:
@@ -263,7 +314,7 @@ def hold(process, agent, prompts):
 
 
 def sessions_of(agent):
-    return [ended, killed, compacted, resumed, short] + ([unsaved, hung, told] if agent.word == "pi" else [])
+    return [ended, killed, compacted, resumed, short, warm, learnt] + ([unsaved, hung, told] if agent.word == "pi" else [])
 
 
 def hold_one(session, agent, box):

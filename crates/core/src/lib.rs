@@ -12,15 +12,19 @@
 //! - [`journal`]: what a change to the vault was, and how to take it back
 //! - [`recall`]: what is found again, and why
 //! - [`jsonc`], [`install`]: settings that belong to the agents, and our lines in them
+//! - [`observe`], [`reflect`], [`proposal`]: from what was said to what may become a memory
 //! - [`llm`], [`prompts`]: the seam to language models, and what they are told
 
 pub mod agent;
+pub mod answer;
+pub mod briefing;
 pub mod capture;
 pub mod config;
 pub mod event;
 pub mod hash;
 pub mod hook;
 pub mod id;
+pub mod inject;
 pub mod install;
 pub mod journal;
 pub mod jsonc;
@@ -32,6 +36,7 @@ pub mod prompts;
 pub mod proposal;
 pub mod provenance;
 pub mod recall;
+pub mod reflect;
 pub mod run;
 pub mod scope;
 pub mod session;

@@ -10,7 +10,7 @@ mod runs;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rekindle_core::config::Config;
+use rekindle_core::config::{Config, Provider};
 use rekindle_core::text::redact;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::lines::Broken;
@@ -23,6 +23,7 @@ pub use self::index::examine_index;
 pub use self::runs::examine_runs;
 use crate::home::{Home, Places};
 use crate::identity::{self, Link};
+use crate::llm::{self, Job, Surroundings};
 use crate::models::{self, Models};
 use crate::vault::{Outcome, Scan, Vault};
 use crate::{disk, sessions, vault};
@@ -154,7 +155,27 @@ pub fn examine_models(home: &Home, config: &Config) -> Checked {
             "it is from a `rekindle model add` that was killed; remove it if none is running",
         ));
     }
+    findings.extend(examine_llm(home, config));
     Checked { check: "models", findings }
+}
+
+/// Whether the language model that was chosen could be asked. Nobody is.
+fn examine_llm(home: &Home, config: &Config) -> Option<Finding> {
+    if config.llm.provider == Provider::Offline {
+        return None;
+    }
+    let around = Surroundings::look(&home.places(config).ok()?);
+    let problem = Job::ALL.iter().find_map(|job| llm::model(&config.llm, *job, &around).err());
+    Some(match problem {
+        None => Finding::ok(format!("{} may be asked (`rekindle llm`)", config.llm.provider.word())),
+        Some(error) => {
+            let what = format!("no language model can be asked: {error}");
+            Finding::warning(
+                what,
+                "mend it, or `rekindle llm use offline`; sessions are looked at by rules meanwhile",
+            )
+        }
+    })
 }
 
 /// Tries it: permissions, quotas and read-only mounts all look fine until somebody writes.

@@ -13,8 +13,10 @@
 //! - [`identity`]: who the agent is, and whether every agent reads the same files
 //! - [`transcripts`]: what agents wrote down about their sessions, read as messages
 //! - [`messages`]: what was said in sessions, kept and found again by its words
-//! - [`observations`], [`sightings`], [`proposals`]: what was observed lately, how often, and what may become a memory
+//! - [`observations`], [`sightings`], [`proposals`], [`review`]: what was observed lately, how often, what may become a
+//!   memory, and the page that asks
 //! - [`llm`], [`cost`]: the language models, and what they cost
+//! - [`inject`]: what hooks put in front of an agent
 //! - [`install`]: how agents come to call us
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
 
@@ -31,6 +33,7 @@ pub mod hook_log;
 pub mod hooks;
 pub mod identity;
 pub mod index;
+pub mod inject;
 pub mod install;
 pub mod llm;
 pub mod map;
@@ -42,6 +45,7 @@ pub mod proposals;
 pub mod queue;
 pub mod random;
 pub mod recall;
+pub mod review;
 pub mod sessions;
 pub mod setup;
 pub mod sightings;

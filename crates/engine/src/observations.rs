@@ -64,12 +64,13 @@ pub fn add(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
     .map(|rows| rows > 0)
 }
 
-/// Puts a shorter version in an observation's place (REF-15).
+/// Puts a shorter version in an observation's place (REF-15). One that is as short already stays.
 pub fn replace(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
     let observed = json(db, entry)?;
     db.change(|transaction| {
         transaction.execute(
-            "UPDATE observations SET observed = ?2, tokens = ?3, priority = ?4, distilled = ?5 WHERE dedupe_key = ?1",
+            "UPDATE observations SET observed = ?2, tokens = ?3, priority = ?4, distilled = ?5
+             WHERE dedupe_key = ?1 AND distilled < ?5",
             params![
                 entry.dedupe_key,
                 observed,
@@ -86,7 +87,7 @@ fn json(db: &Db, entry: &Entry) -> Result<String, Error> {
     serde_json::to_string(&entry.observed).map_err(|error| db.odd(error.to_string()))
 }
 
-/// What was observed from one day to another, both included, in order.
+/// What was observed from one day to another, both included, in order. What was forgotten is not there any more.
 pub fn between(db: &Db, from: Date, to: Date) -> Result<Vec<Entry>, Error> {
     list(db, "day >= ?1 AND day <= ?2", [day(from), day(to)])
 }
@@ -101,7 +102,7 @@ fn list(db: &Db, which: &str, params: impl rusqlite::Params) -> Result<Vec<Entry
         connection
             .prepare_cached(&format!(
                 "SELECT dedupe_key, session, project, cause, day, at, observed, tokens, distilled
-                 FROM observations WHERE {which} ORDER BY number",
+                 FROM observations WHERE {which} AND observed <> '' ORDER BY number",
             ))?
             .query_map(params, read)?
             .collect()
@@ -145,8 +146,147 @@ pub fn tokens_of(db: &Db, date: Date) -> Result<(u64, u64), Error> {
     })
 }
 
+/// Which of the windows of these days no reflection has looked at yet.
+pub fn unreflected(db: &Db, from: Date, to: Date) -> Result<Vec<String>, Error> {
+    db.run(|connection| {
+        connection
+            .prepare_cached(
+                "SELECT dedupe_key FROM observations
+                 WHERE day >= ?1 AND day <= ?2 AND reflected = 0 AND observed <> '' ORDER BY number",
+            )?
+            .query_map([day(from), day(to)], |row| row.get(0))?
+            .collect()
+    })
+}
+
+/// A reflection has looked at these windows.
+pub fn mark_reflected(db: &mut Db, keys: &[String]) -> Result<(), Error> {
+    db.change(|transaction| {
+        let mut mark = transaction.prepare("UPDATE observations SET reflected = 1 WHERE dedupe_key = ?1")?;
+        for key in keys {
+            mark.execute([key])?;
+        }
+        Ok(())
+    })
+}
+
 /// Drops what is older than the list holds; the logs have it.
 pub fn tidy(db: &mut Db, today: Date) -> Result<usize, Error> {
     let Ok(oldest) = today.checked_sub(jiff::Span::new().days(KEPT_DAYS)) else { return Ok(0) };
     db.change(|transaction| transaction.execute("DELETE FROM observations WHERE day < ?1", [day(oldest)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use rekindle_core::observe::{Finding, Kind, Part, Strength};
+    use rekindle_core::provenance::Origin;
+
+    use super::*;
+
+    fn open() -> (tempfile::TempDir, Db) {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        (folder, db)
+    }
+
+    fn date(day: i8) -> Date {
+        Date::constant(2026, 11, day)
+    }
+
+    fn entry(key: &str, day: i8, priority: Priority) -> Entry {
+        let finding = Finding {
+            kind: Kind::Rule,
+            priority,
+            when: None,
+            text: format!("Rule {key}"),
+            origin: Origin::User,
+            strength: Strength::Explicit,
+            sentiment: None,
+            messages: vec!["m".to_owned()],
+        };
+        let part = Part { narrative: "A story.".to_owned(), findings: vec![finding] };
+        Entry {
+            dedupe_key: key.to_owned(),
+            session: format!("session {key}"),
+            project: Some(ProjectId::new("github.com/acme/pumps")),
+            trigger: "shutdown".to_owned(),
+            day: date(day),
+            at: Timestamp::from_second(1_800_000_000).unwrap(),
+            observed: Observed { parts: vec![part], ..Observed::default() },
+            tokens: 10,
+            distilled: 0,
+        }
+    }
+
+    #[test]
+    fn sto_01_cap_14_a_window_is_listed_once_and_reads_back() {
+        let (_folder, mut db) = open();
+        let one = entry("a", 14, Priority::High);
+        assert!(add(&mut db, &one).unwrap());
+        assert!(!add(&mut db, &Entry { tokens: 99, ..one.clone() }).unwrap());
+        assert_eq!(between(&db, date(1), date(30)).unwrap(), [one]);
+    }
+
+    #[test]
+    fn sto_02_ref_01_days_are_told_apart_in_order_and_counted() {
+        let (_folder, mut db) = open();
+        for (key, day) in [("b", 14), ("a", 14), ("c", 15), ("d", 16)] {
+            add(&mut db, &entry(key, day, Priority::Low)).unwrap();
+        }
+        let keys: Vec<String> =
+            between(&db, date(14), date(15)).unwrap().into_iter().map(|entry| entry.dedupe_key).collect();
+        assert_eq!(keys, ["b", "a", "c"]);
+        assert_eq!(tokens_of(&db, date(14)).unwrap(), (20, 2));
+        assert_eq!(tokens_of(&db, date(13)).unwrap(), (0, 0));
+    }
+
+    #[test]
+    fn ref_15_a_shorter_version_takes_the_place_once() {
+        let (_folder, mut db) = open();
+        let full = entry("a", 10, Priority::High);
+        add(&mut db, &full).unwrap();
+        let short = Entry { observed: Observed::default(), tokens: 0, distilled: 2, ..full.clone() };
+        assert!(replace(&mut db, &short).unwrap());
+        assert!(
+            !replace(&mut db, &Entry { distilled: 1, ..full.clone() }).unwrap(),
+            "it does not grow again"
+        );
+        assert_eq!(between(&db, date(10), date(10)).unwrap(), [short]);
+        assert!(!replace(&mut db, &entry("other", 10, Priority::High)).unwrap());
+    }
+
+    #[test]
+    fn x_29_what_was_reflected_on_is_known() {
+        let (_folder, mut db) = open();
+        for key in ["a", "b"] {
+            add(&mut db, &entry(key, 14, Priority::High)).unwrap();
+        }
+        mark_reflected(&mut db, &["a".to_owned()]).unwrap();
+        assert_eq!(unreflected(&db, date(1), date(14)).unwrap(), ["b"]);
+        assert_eq!(unreflected(&db, date(1), date(13)).unwrap(), [] as [String; 0]);
+    }
+
+    #[test]
+    fn what_was_forgotten_is_passed_over_and_what_is_damaged_is_named() {
+        let (_folder, mut db) = open();
+        for key in ["a", "b"] {
+            add(&mut db, &entry(key, 14, Priority::High)).unwrap();
+        }
+        db.change(|t| t.execute("UPDATE observations SET observed = '' WHERE dedupe_key = 'a'", [])).unwrap();
+        assert_eq!(between(&db, date(14), date(14)).unwrap().len(), 1);
+        db.change(|t| t.execute("UPDATE observations SET observed = '{' WHERE dedupe_key = 'b'", []))
+            .unwrap();
+        assert!(between(&db, date(14), date(14)).unwrap_err().to_string().contains("observation b"));
+    }
+
+    #[test]
+    fn sto_01_the_list_holds_a_month() {
+        let (_folder, mut db) = open();
+        for (key, day) in [("old", 1), ("new", 30)] {
+            add(&mut db, &entry(key, day, Priority::High)).unwrap();
+        }
+        assert_eq!(tidy(&mut db, Date::constant(2026, 12, 1)).unwrap(), 0);
+        assert_eq!(tidy(&mut db, Date::constant(2026, 12, 2)).unwrap(), 1);
+        assert_eq!(between(&db, date(1), date(30)).unwrap().len(), 1);
+    }
 }

@@ -1,6 +1,7 @@
 //! The store of proposals (STO-05, REV-04): the truth about what was proposed and what became of it.
 
 use rekindle_core::proposal::{Evidence, Proposal, Status};
+use rekindle_core::provenance::Origin;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::time::{Date, Timestamp};
 use rekindle_core::vault::review::{Id, Kind};
@@ -29,13 +30,14 @@ pub enum Handed {
     Decided(Id, Status),
 }
 
-/// Hands proposals in, all of them or none. What says the same as one that is there is folded into it (B-07).
-pub fn hand_in(db: &mut Db, new: &[New]) -> Result<Vec<Handed>, Error> {
+/// Hands the proposals of a run in, all of them or none. What says the same as one that is there is folded into it (B-07),
+/// and a run that hands in the same again gets the same answer (EXE-18).
+pub fn hand_in(db: &mut Db, run: &str, new: &[New]) -> Result<Vec<Handed>, Error> {
     let path = db.path().to_owned();
     let handed = db.change(|transaction| {
         let mut handed = Vec::with_capacity(new.len());
         for new in new {
-            handed.push(hand_in_one(transaction, new)?);
+            handed.push(hand_in_one(transaction, run, new)?);
         }
         Ok(handed)
     })?;
@@ -45,26 +47,34 @@ pub fn hand_in(db: &mut Db, new: &[New]) -> Result<Vec<Handed>, Error> {
         .map_err(|what| Error::Content { path: path.clone(), what })
 }
 
-fn hand_in_one(transaction: &Transaction<'_>, new: &New) -> rusqlite::Result<Result<Handed, String>> {
+fn hand_in_one(
+    transaction: &Transaction<'_>,
+    run: &str,
+    new: &New,
+) -> rusqlite::Result<Result<Handed, String>> {
     let said = normalised(&new.proposal.text);
-    let same: Option<String> = transaction
+    let same: Option<(String, Option<String>)> = transaction
         .query_row(
-            "SELECT proposal FROM proposals WHERE said = ?1 ORDER BY created DESC LIMIT 1",
+            "SELECT proposal, run FROM proposals WHERE said = ?1 ORDER BY created DESC, id DESC LIMIT 1",
             [&said],
-            |row| row.get(0),
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()?;
-    if let Some(same) = same {
+    if let Some((same, by)) = same {
         let mut there: Proposal = match serde_json::from_str(&same) {
             Ok(there) => there,
             Err(error) => return Ok(Err(format!("a proposal: {error}"))),
         };
+        if by.as_deref() == Some(run) {
+            return Ok(Ok(Handed::Proposed(there.id)));
+        }
         if !there.status.is_open() && there.status != Status::Expired {
             return Ok(Ok(Handed::Decided(there.id, there.status)));
         }
         if there.status.is_open() {
             there.evidence.merge(&new.proposal.evidence);
             there.confidence = there.confidence.max(new.proposal.confidence);
+            there.origin = more_trusted(there.origin, new.proposal.origin);
             write(transaction, &there, &said)?;
             return Ok(Ok(Handed::Folded(there.id)));
         }
@@ -79,7 +89,13 @@ fn hand_in_one(transaction: &Transaction<'_>, new: &New) -> rusqlite::Result<Res
     let id = Id::next(new.kind, new.day, &taken);
     let proposal = Proposal { id, ..new.proposal.clone() };
     write(transaction, &proposal, &said)?;
+    transaction.execute("UPDATE proposals SET run = ?2 WHERE id = ?1", params![id.to_string(), run])?;
     Ok(Ok(Handed::Proposed(id)))
+}
+
+/// Whoever is trusted more supports the statement by themselves (B-01).
+fn more_trusted(one: Origin, other: Origin) -> Origin {
+    Origin::ALL.into_iter().find(|origin| *origin == one || *origin == other).unwrap_or(one)
 }
 
 fn write(transaction: &Transaction<'_>, proposal: &Proposal, said: &str) -> rusqlite::Result<usize> {
@@ -131,14 +147,26 @@ pub fn get(db: &Db, id: Id) -> Result<Option<Proposal>, Error> {
         .transpose()
 }
 
-/// What is added to one that waits: another sighting of it.
+/// What is added to one that waits: another sighting of it. Says whether that came from another session.
 pub fn support(db: &mut Db, id: Id, evidence: &Evidence) -> Result<bool, Error> {
-    let Some(mut proposal) = get(db, id)? else { return Ok(false) };
-    if !proposal.status.is_open() || !proposal.evidence.merge(evidence) {
-        return Ok(false);
-    }
-    let said = normalised(&proposal.text);
-    db.change(|transaction| write(transaction, &proposal, &said)).map(|rows| rows > 0)
+    let path = db.path().to_owned();
+    let supported = db.change(|transaction| {
+        let row: Option<String> = transaction
+            .query_row("SELECT proposal FROM proposals WHERE id = ?1", [id.to_string()], |row| row.get(0))
+            .optional()?;
+        let Some(row) = row else { return Ok(Ok(false)) };
+        let mut proposal: Proposal = match serde_json::from_str(&row) {
+            Ok(proposal) => proposal,
+            Err(error) => return Ok(Err(format!("proposal {id}: {error}"))),
+        };
+        if !proposal.status.is_open() {
+            return Ok(Ok(false));
+        }
+        let another = proposal.evidence.merge(evidence);
+        write(transaction, &proposal, &normalised(&proposal.text))?;
+        Ok(Ok(another))
+    })?;
+    supported.map_err(|what| Error::Content { path, what })
 }
 
 /// How many wait, and since when the oldest does.
@@ -157,4 +185,116 @@ pub fn waiting(db: &Db) -> Result<(u64, Option<Timestamp>), Error> {
             },
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use rekindle_core::proposal::Source;
+    use rekindle_core::vault::review::Place;
+
+    use super::*;
+
+    fn open_db() -> (tempfile::TempDir, Db) {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        (folder, db)
+    }
+
+    fn new(text: &str, session: &str, origin: Origin) -> New {
+        let day = Date::constant(2026, 11, 10);
+        let proposal = Proposal {
+            id: Id { kind: Kind::Reflection, date: day, number: 1 },
+            source: Source::Reflection,
+            place: Place::Section("Patterns".to_owned()),
+            title: text.to_owned(),
+            text: text.to_owned(),
+            supersedes: None,
+            origin,
+            confidence: 0.7,
+            evidence: Evidence { sessions: vec![session.to_owned()], ..Evidence::default() },
+            project: None,
+            created: Timestamp::from_second(1_800_000_000).unwrap(),
+            status: Status::Pending,
+        };
+        New { kind: Kind::Reflection, day, proposal }
+    }
+
+    fn id(number: u32) -> Id {
+        Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 10), number }
+    }
+
+    fn decide(db: &mut Db, id: Id, status: Status) {
+        let proposal = Proposal { status, ..get(db, id).unwrap().unwrap() };
+        let said = normalised(&proposal.text);
+        db.change(|transaction| write(transaction, &proposal, &said)).unwrap();
+    }
+
+    #[test]
+    fn rev_01_ids_count_up_within_a_day() {
+        let (_folder, mut db) = open_db();
+        let first = [new("Use tabs.", "a", Origin::User), new("Use make.", "a", Origin::User)];
+        assert_eq!(
+            hand_in(&mut db, "r1", &first).unwrap(),
+            [Handed::Proposed(id(1)), Handed::Proposed(id(2))]
+        );
+        let third = [new("Use rust.", "a", Origin::User)];
+        assert_eq!(hand_in(&mut db, "r2", &third).unwrap(), [Handed::Proposed(id(3))]);
+        assert_eq!(id(1).to_string(), "p-20261110-001");
+        let other_day = New { day: Date::constant(2026, 11, 11), ..new("Use go.", "a", Origin::User) };
+        let [Handed::Proposed(other)] = hand_in(&mut db, "r3", &[other_day]).unwrap()[..] else { panic!() };
+        assert_eq!(other.to_string(), "p-20261111-001");
+        assert_eq!((all(&db).unwrap().len(), waiting(&db).unwrap().0), (4, 4));
+    }
+
+    #[test]
+    fn exe_18_a_run_that_hands_in_twice_proposes_once() {
+        let (_folder, mut db) = open_db();
+        let new = [new("Use tabs.", "a", Origin::User), new("Use make.", "b", Origin::Tool)];
+        let first = hand_in(&mut db, "r1", &new).unwrap();
+        let stored = all(&db).unwrap();
+        assert_eq!(hand_in(&mut db, "r1", &new).unwrap(), first);
+        assert_eq!(all(&db).unwrap(), stored);
+        decide(&mut db, id(1), Status::Rejected);
+        assert_eq!(hand_in(&mut db, "r1", &new).unwrap(), first, "even if it was decided meanwhile");
+    }
+
+    #[test]
+    fn b_07_the_same_again_adds_to_what_waits() {
+        let (_folder, mut db) = open_db();
+        hand_in(&mut db, "r1", &[new("Use tabs.", "a", Origin::Tool)]).unwrap();
+        let again = [new("- use **tabs**", "b", Origin::User)];
+        assert_eq!(hand_in(&mut db, "r2", &again).unwrap(), [Handed::Folded(id(1))]);
+        let [one] = open(&db).unwrap().try_into().unwrap();
+        assert_eq!(
+            (one.evidence.sessions.len(), one.origin, one.text.as_str()),
+            (2, Origin::User, "Use tabs.")
+        );
+        assert!(support(&mut db, id(1), &new("", "c", Origin::User).proposal.evidence).unwrap());
+        assert!(!support(&mut db, id(1), &new("", "c", Origin::User).proposal.evidence).unwrap());
+        assert!(!support(&mut db, id(9), &Evidence::default()).unwrap());
+        assert_eq!(get(&db, id(1)).unwrap().unwrap().evidence.sessions, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn nobody_is_asked_twice_unless_nobody_answered() {
+        let (_folder, mut db) = open_db();
+        for (status, asked) in [(Status::Rejected, false), (Status::Promoted, false), (Status::Expired, true)]
+        {
+            let text = format!("Use {} tools.", status.word());
+            let Handed::Proposed(first) =
+                hand_in(&mut db, "r1", &[new(&text, "a", Origin::User)]).unwrap()[0]
+            else {
+                panic!("it is new")
+            };
+            decide(&mut db, first, status);
+            let again = hand_in(&mut db, "r2", &[new(&text, "b", Origin::User)]).unwrap().remove(0);
+            match asked {
+                true => assert!(matches!(again, Handed::Proposed(id) if id != first)),
+                false => assert_eq!(again, Handed::Decided(first, status)),
+            }
+            assert!(!support(&mut db, first, &Evidence::default()).unwrap());
+        }
+        let (waiting, oldest) = waiting(&db).unwrap();
+        assert_eq!((waiting, oldest), (1, Some(Timestamp::from_second(1_800_000_000).unwrap())));
+    }
 }

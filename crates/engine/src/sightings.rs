@@ -1,6 +1,7 @@
 //! What was seen in sessions, and how often: the third sighting of something makes it worth a question (SID-05, SID-06). Two
 //! texts count as the same if they say the same in other words (STO-16).
 
+use rekindle_core::observe::specifics;
 use rekindle_core::proposal::Evidence;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::time::Timestamp;
@@ -40,6 +41,7 @@ pub struct Seen<'a> {
 /// What is known of something like this, in this project or everywhere.
 pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
     let said = normalised(seen.text);
+    let particulars = specifics::of(seen.text);
     let mut best: Option<(f32, Sighting)> = None;
     db.run(|connection| {
         let mut statement = connection.prepare_cached(
@@ -51,7 +53,12 @@ pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
             let theirs: String = row.get(4)?;
             let likeness =
                 if theirs == said { 1.0 } else { cosine(seen.vector, row.get_ref(5)?.as_blob_or_null()?) };
-            if likeness >= SAME && best.as_ref().is_none_or(|(best, _)| likeness > *best) {
+            // "Valve 1 is blue" and "valve 2 is blue" are as alike as can be, and not the same.
+            let other = || specifics::of(&row.get::<_, String>(1).unwrap_or_default()) != particulars;
+            if likeness < SAME || (theirs != said && other()) {
+                continue;
+            }
+            if best.as_ref().is_none_or(|(best, _)| likeness > *best) {
                 best = Some((likeness, read(row)?));
             }
         }
@@ -168,6 +175,8 @@ mod tests {
         assert_eq!((known.text.as_str(), known.evidence.sessions.len()), ("Indent with tabs", 2));
         let far = Seen { text: "Use spaces", vector: &[0.5, 0.86], project: None, evidence: &one };
         assert_eq!(find(&db, &far).unwrap(), None);
+        let numbered = Seen { text: "Use 2 tabs", vector: &[1.0, 0.0], project: None, evidence: &one };
+        assert_eq!(find(&db, &numbered).unwrap(), None, "another number is another thing");
         let blind = Seen { text: "use  TABS", vector: &[], project: None, evidence: &one };
         assert!(find(&db, &blind).unwrap().is_some(), "without a model the words decide");
     }

@@ -11,6 +11,7 @@ use rekindle_core::time::Zoned;
 use rekindle_engine::db::Db;
 use rekindle_engine::home::{Home, Places};
 use rekindle_engine::index::{Embedder, Index};
+use rekindle_engine::llm::Job;
 use rekindle_engine::models::{LoadedModel, Models};
 use rekindle_engine::project::{self, Identified};
 use rekindle_engine::queue::Queue;
@@ -125,15 +126,21 @@ impl<'a> Context<'a> {
         self.model().map_err(|failure| self.out.warn(failure.message)).ok()
     }
 
-    /// The question in better words, where the settings ask for it and there is a model to do it (REC-05). Providers come
-    /// with distilling; until one is configured the question is searched as it is.
+    /// The question in better words, where the settings ask for it and there is a model to do it (REC-05). It has a
+    /// deadline of its own, and whatever goes wrong leaves the question as it is.
     pub(crate) fn rewrite(&self, query: &str) -> Rewrite {
         if !self.settings.config.recall.rewrite {
             return Rewrite::Disabled;
         }
-        self.out
-            .warn("recall.rewrite is on, but no language model is set up; the question is searched as it is");
-        rewrite(query, &[], None)
+        match self.world().model(Job::Observer) {
+            Ok(Some(model)) => rewrite(query, &[], Some(&model)),
+            Ok(None) => {
+                let missing = "recall.rewrite is on, but no language model is set up (`rekindle llm`)";
+                self.out.warn(format!("{missing}; the question is searched as it is"));
+                rewrite(query, &[], None)
+            }
+            Err(error) => Rewrite::Failed { why: error.into() },
+        }
     }
 
     /// Brings what was just changed into the index. The change itself is done and stays done, whatever happens here.

@@ -20,6 +20,8 @@ pub struct Config {
     pub project: Project,
     /// When a session is looked at.
     pub capture: Capture,
+    /// When observations are reflected on.
+    pub reflect: Reflect,
     /// What a prompt gets.
     pub recall: Recall,
     /// The models that write.
@@ -155,6 +157,14 @@ pub struct Capture {
     pub dead_minutes: u32,
     /// Whether hooks may start a worker.
     pub background: bool,
+}
+
+/// When observations are reflected on (REF-01).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reflect {
+    /// A day that has more tokens of observations than this is not left for the morning.
+    pub threshold_tokens: u64,
 }
 
 /// What a prompt gets.

@@ -78,6 +78,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         | "llm.timeout_seconds"
         | "llm.daily_tokens" => [("7", "7"), ("1000", "1000")],
         "llm.context_tokens" => [("1000", "1000"), ("64000", "64000")],
+        "reflect.threshold_tokens" => [("5000", "5000"), ("100000", "100000")],
         "llm.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
         "recall.rewrite" => [("true", "yes"), ("false", "off")],
         "recall.fusion" => [("'linear'", "linear"), ("'default'", "default")],
@@ -326,6 +327,48 @@ fn obs_01_bare_model_names_are_refused_with_a_hint() {
             .error()
             .starts_with("environment variable OBSERVER_MODEL: ")
     );
+}
+
+#[test]
+fn sec_04_a_key_itself_is_no_name_of_a_variable() {
+    let key = concat!("sk-", "proj-4f9aB2");
+    for bad in [key, "", "openai", "1KEY", "MY KEY", "KEY-1", "_KEY"] {
+        let error = Case::default().flag("llm.openai.key_variable", bad).error();
+        assert!(error.contains("the name, not the key itself"), "{error}");
+        assert!(!error.contains(key), "{error}");
+    }
+}
+
+#[test]
+fn sec_02_a_project_file_cannot_choose_who_is_asked() {
+    let names = KEYS.iter().map(|key| key.name).filter(|name| name.starts_with("llm."));
+    for name in names {
+        assert!(!PROJECT_KEYS.contains(&name), "{name}");
+        let [(value, _), _] = others(name);
+        let case = Case::default().project(&format!("{name} = {value}\n"));
+        assert_eq!(case.ok().config.llm, Case::default().ok().config.llm);
+        assert!(case.warnings()[0].contains(&format!("a project file may not set {name}")));
+    }
+    assert_eq!(Case::default().ok().config.llm.provider, Provider::Offline);
+}
+
+#[test]
+fn obs_01_arguments_of_a_program_are_words() {
+    let words = |case: &Case| case.ok().config.llm.command.arguments;
+    assert_eq!(
+        words(&Case::default().env("REKINDLE_LLM_COMMAND_ARGUMENTS", " run  {model} a:b ")),
+        ["run", "{model}", "a:b"]
+    );
+    assert_eq!(
+        words(&Case::default().user("llm.command.arguments = ['-s', 'be brief']")),
+        ["-s", "be brief"]
+    );
+    assert!(words(&Case::default().flag("llm.command.arguments", "")).is_empty());
+    for bad in
+        ["llm.command.arguments = ['']", "llm.command.arguments = 'x'", "llm.command.arguments = [\"a\\n\"]"]
+    {
+        assert!(Case::default().user(bad).error().contains("must be a list of arguments"), "{bad}");
+    }
 }
 
 #[test]

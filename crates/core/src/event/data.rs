@@ -7,7 +7,7 @@ use super::names;
 use crate::agent::Agent;
 use crate::provenance::Origin;
 use crate::session::Message;
-use crate::time::Timestamp;
+use crate::time::{Date, Timestamp};
 
 /// What made us look at a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -124,20 +124,6 @@ pub struct SessionCaptured {
     pub turns: Vec<Message>,
 }
 
-/// A day has enough observations to be reflected on (CAP-07).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Accumulated {
-    /// `YYYY-MM-DD`.
-    pub date: String,
-    /// How many tokens.
-    pub total_tokens: u64,
-    /// How many windows were observed.
-    pub observation_count: u64,
-    /// When that was noticed.
-    pub captured_at: Timestamp,
-}
-
 /// A single observation, noted by somebody in so many words (CAP-20).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -180,4 +166,39 @@ pub struct VoiceCall {
     /// When it began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
+}
+
+/// A day that has enough observations to be reflected on (CAP-07).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Accumulated {
+    /// The person's day.
+    pub date: Date,
+    /// About how many tokens were observed on it.
+    pub total_tokens: u64,
+    /// In how many windows.
+    pub observation_count: u64,
+    /// When that was noticed.
+    pub captured_at: Timestamp,
+}
+
+/// What came of reflecting on the days up to one (CAP-08).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reflected {
+    /// The person's day.
+    pub date: Date,
+    /// About how many tokens were reflected on.
+    pub input_tokens: u64,
+    /// About how many came of it.
+    pub output_tokens: u64,
+    /// The one divided by the other.
+    pub compression_ratio: f64,
+    /// How many proposals are new.
+    pub proposal_count: u64,
+    /// When.
+    pub captured_at: Timestamp,
+    /// The level at which a model's answer was taken though it was too long (REF-14).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_level: Option<u8>,
 }

@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::hash::ContentHash;
 use crate::time::Timestamp;
 
-pub use data::{ASKED, Accumulated, CaptureRequested, Noted, SessionCaptured, Trigger, VoiceCall};
+pub use data::{ASKED, Accumulated, CaptureRequested, Noted, Reflected, SessionCaptured, Trigger, VoiceCall};
 
 /// The version of the schemas below.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -72,6 +72,8 @@ pub fn check(name: &str, value: &Value) -> Result<(), Error> {
         names::COMPACTION_PENDING | names::SESSION_ENDED => fits::<SessionCaptured>(value)
             .and_then(|()| data::check_trigger(name, value).map_err(str::to_owned)),
         names::NOTED => fits::<Noted>(value),
+        names::OBSERVATIONS_ACCUMULATED => fits::<Accumulated>(value),
+        names::OBSERVATIONS_REFLECTED => fits::<Reflected>(value),
         names::VOICE_CALL_COMPLETED => fits::<VoiceCall>(value),
         name if names::ALL.contains(&name) => match value.is_object() {
             true => Ok(()),
@@ -137,6 +139,25 @@ mod tests {
         wrong["trigger"] = json!("compaction");
         assert!(check(names::SESSION_ENDED, &wrong).is_err());
         check(names::COMPACTION_PENDING, &wrong).unwrap();
+    }
+
+    #[test]
+    fn cap_07_cap_08_reflection_has_its_schemas() {
+        let accumulated = json!({"date": "2026-11-14", "totalTokens": 41_000, "observationCount": 9,
+            "capturedAt": "2026-11-14T17:05:50Z"});
+        let reflected = json!({"date": "2026-11-14", "inputTokens": 41_000, "outputTokens": 900,
+            "compressionRatio": 0.022, "proposalCount": 4, "capturedAt": "2026-11-14T17:05:50Z"});
+        for (name, data) in
+            [(names::OBSERVATIONS_ACCUMULATED, accumulated), (names::OBSERVATIONS_REFLECTED, reflected)]
+        {
+            check(name, &data).unwrap();
+            for field in data.as_object().unwrap().keys() {
+                let mut without = data.clone();
+                without.as_object_mut().unwrap().remove(field);
+                let error = check(name, &without).unwrap_err().to_string();
+                assert!(error.contains(field.as_str()), "{error}");
+            }
+        }
     }
 
     #[test]

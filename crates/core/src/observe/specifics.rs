@@ -59,6 +59,7 @@ pub fn of(text: &str) -> Specifics {
     let mut found = Specifics::default();
     let rest = quotations(text, &mut found);
     for word in rest.split_whitespace() {
+        let called = word.contains("()");
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !"/_~#$@-".contains(c));
         let word = word.trim_end_matches(['/', '#', '$', '@', '-']);
         let word = if word.starts_with("--") { word } else { word.trim_start_matches('-') };
@@ -67,7 +68,7 @@ pub fn of(text: &str) -> Specifics {
         }
         if word.chars().all(|c| c.is_ascii_digit()) && word.len() < 3 {
             found.counts.push(word.to_owned());
-        } else if is_name(word) {
+        } else if called || is_name(word) {
             found.names.push(plain(word));
         }
     }

@@ -37,18 +37,22 @@ pub const ANSWER: Template = Template { name: "answer", version: 1, text: includ
 /// A word back, to see whether anybody answers.
 pub const PROBE: Template = Template { name: "probe", version: 1, text: include_str!("probe.md") };
 
+/// Observations into proposals (REF-04…11).
+pub const REFLECT: Template = Template { name: "reflect", version: 1, text: include_str!("reflect.md") };
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::hash::ContentHash;
 
     /// Every template, and the hash of its words in this version.
-    const ALL: [(Template, &str); 6] = [
+    const ALL: [(Template, &str); 7] = [
         (REWRITE, "ea4854b5b56c0d3e"),
         (OBSERVE, "a5f889dee84f465d"),
         (MINE, "a4d1b8555719af32"),
         (IDEAS, "196e2d902fdfb0c3"),
         (ANSWER, "39c2861fd23c81ea"),
+        (REFLECT, "0df0ce08713eb552"),
         (PROBE, "656a16b05c64965c"),
     ];
 

@@ -102,6 +102,11 @@ fn stands_above(a: &Document, b: &Document) -> bool {
     }
 }
 
+/// Whether two statements are about the same thing and differ in a number, a version or a negation.
+pub fn contradict(one: &str, other: &str) -> bool {
+    Words::of(one).contradict(&Words::of(other))
+}
+
 /// The words of a text, and those among them that make a statement what it is: numbers, versions, negations.
 struct Words {
     all: BTreeSet<u64>,

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use crate::text::fence;
+
 /// Notices of hosts that stand inside a message: the tag and what is in it are left out.
 const NOTICES: &[&str] = &[
     // Claude Code
@@ -67,7 +69,7 @@ pub fn said(text: &str) -> Option<Cow<'_, str>> {
 
 /// `text` without what Rekindle itself put in front of an agent, wherever a host copied it to.
 pub fn without_ours(text: &str) -> Cow<'_, str> {
-    Cow::Borrowed(text)
+    fence::strip(text)
 }
 
 /// Which of `names` is the name of the tag whose name starts at the start of `rest`.

@@ -7,9 +7,11 @@
 //!
 //! - [`clean`]: no escape sequences, control or invisible characters (B-02)
 //! - [`redact`]: no secrets (B-03, SEC-04)
+//! - [`fence`]: what is put in front of an agent, and known again
 //! - [`normal`]: when two texts say the same
 
 pub mod clean;
+pub mod fence;
 pub mod normal;
 pub mod redact;
 pub mod tokens;

@@ -4,7 +4,7 @@
 use super::{Db, Error};
 
 /// The tables, step by step. A step that was published never changes.
-const STEPS: &[&str] = &[FIRST, DISTILLED];
+const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED];
 
 const FIRST: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -140,6 +140,22 @@ CREATE INDEX sightings_by_time ON sightings (last);
 
 -- Which window was observed by which run (CAP-14).
 CREATE INDEX runs_observed ON runs (json_extract(output, '$.dedupeKey')) WHERE function = 'observe';
+";
+
+const REFLECTED: &str = "
+-- Whether a reflection has looked at it.
+ALTER TABLE observations ADD COLUMN reflected INTEGER NOT NULL DEFAULT 0;
+
+-- The run that handed it in: a step that is run twice proposes once.
+ALTER TABLE proposals ADD COLUMN run TEXT;
+
+-- What REVIEW.md showed, by the version that it carries: a line that is gone is a decision only if it was there (REV-03).
+CREATE TABLE review_pages (
+    number INTEGER PRIMARY KEY,
+    version TEXT NOT NULL UNIQUE,
+    at INTEGER NOT NULL,
+    shown TEXT NOT NULL
+);
 ";
 
 pub(super) fn apply(db: &mut Db) -> Result<(), Error> {

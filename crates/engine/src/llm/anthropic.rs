@@ -136,7 +136,7 @@ impl Heard {
         match event["type"].as_str().unwrap_or_default() {
             "message_start" => self.usage(&event["message"]["usage"]),
             "content_block_start" => {
-                self.text.push_str(event["content_block"]["text"].as_str().unwrap_or_default())
+                self.text.push_str(event["content_block"]["text"].as_str().unwrap_or_default());
             }
             // Only text: what a model thinks is not what it says.
             "content_block_delta" => self.text.push_str(event["delta"]["text"].as_str().unwrap_or_default()),

@@ -30,8 +30,9 @@ pub(super) use self::known::agent;
 
 /// When to come back to a program that failed.
 const FAILED: Duration = Duration::from_secs(30);
-/// How long cleaning up after an answer may take.
-const CLEANING: Duration = Duration::from_secs(15);
+/// How much of the time is kept for cleaning up after an answer, at most. It is part of the deadline: whoever waits for
+/// an answer waits for this as well.
+const CLEANING: Duration = Duration::from_secs(10);
 
 pub(super) struct Command {
     program: PathBuf,
@@ -110,10 +111,11 @@ impl Model for Command {
         let run = |arguments: &[OsString], input: &str, patience| {
             process::run(&self.program, arguments, scratch.work(), &variables, input, patience)
         };
-        let result = run(&call.arguments, &call.input, deadline.left());
+        let kept = call.afterwards.as_ref().map_or(Duration::ZERO, |_| CLEANING.min(deadline.length / 3));
+        let result = run(&call.arguments, &call.input, deadline.left().saturating_sub(kept));
         if let Some(arguments) = call.afterwards {
             // The answer counts, whether or not the program could be made to forget it.
-            run(&arguments, "", CLEANING).map(drop).unwrap_or_default();
+            run(&arguments, "", deadline.left()).map(drop).unwrap_or_default();
         }
         let ended = result.map_err(|error| {
             report::person(format!("{} cannot be started: {}", self.program.display(), error.kind()))

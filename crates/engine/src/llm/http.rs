@@ -12,6 +12,9 @@ use super::{Surroundings, report};
 
 /// More than any refusal has to say.
 const LARGEST_REFUSAL: u64 = 64 * 1024;
+/// The variables in which keys to the makers' own servers are. They are shown to nobody who is asked without encryption:
+/// a server of one's own has no use for them.
+const OF_THE_MAKERS: [&str; 2] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
 /// How often what a server does not understand is left out of a question before we give up.
 const MAX_CONCESSIONS: usize = 4;
 /// When to come back if nobody says: it is busy; it is broken; it is not there.
@@ -105,7 +108,8 @@ impl Server {
                  of this machine or of a private network"
             )));
         }
-        let key = around.variable(variable).map(|key| key.trim().to_owned());
+        let shown = url.starts_with("https://") || !OF_THE_MAKERS.contains(&variable.as_str());
+        let key = around.variable(variable).filter(|_| shown).map(|key| key.trim().to_owned());
         match &key {
             None if !local => {
                 return Err(report::person(format!("there is no key: set {variable} in the environment")));
@@ -225,10 +229,17 @@ impl Server {
             return report::person(format!("{host} wants to be paid first{said}"));
         }
         match status {
-            401 | 403 if self.key.is_none() => report::person(format!(
-                "{host} wants a key: set {} in the environment{said}",
-                self.key_variable
-            )),
+            401 | 403 if self.key.is_none() => {
+                let variable = &self.key_variable;
+                let what = match OF_THE_MAKERS.contains(&variable.as_str()) {
+                    true => format!(
+                        "put it into a variable other than {variable}, and name that in {}.key_variable",
+                        self.table
+                    ),
+                    false => format!("set {variable} in the environment"),
+                };
+                report::person(format!("{host} wants a key: {what}{said}"))
+            }
             401 | 403 => report::person(format!(
                 "{host} does not accept the key in {} ({status}){said}",
                 self.key_variable

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use rekindle_core::config::Decay;
+use rekindle_core::config::{self, Decay};
 use rekindle_core::recall::adjust::Circumstances;
 use rekindle_core::recall::collection::{Columns, Postings};
 use rekindle_core::recall::fuse::{Asked, Fusion, LEANING, Method};
@@ -11,6 +11,7 @@ use rekindle_core::recall::lexical;
 use rekindle_core::recall::query::{Query, QueryTerm};
 use rekindle_core::recall::rank::{Ranked, rank};
 use rekindle_core::recall::when;
+use rekindle_core::time::Zoned;
 use rekindle_embed::{Quantised, quantise};
 
 use crate::index::{Embedder, Snapshot};
@@ -34,6 +35,30 @@ pub struct Rules<'a> {
     pub until: Option<i64>,
     /// Now, in seconds since 1970.
     pub now: i64,
+}
+
+impl<'a> Rules<'a> {
+    /// As the settings have them, for whoever asks in a project now.
+    pub fn of(settings: &config::Recall, project: Option<&'a str>, now: &Zoned) -> Self {
+        let method = match settings.fusion {
+            config::Fusion::Default => Method::Measured,
+            config::Fusion::Linear => Method::Linear {
+                similarity: settings.linear.similarity as f32,
+                keyword: settings.linear.keyword as f32,
+                cap: u32::try_from(settings.linear.keyword_cap).ok().filter(|cap| *cap > 0),
+            },
+        };
+        Self {
+            method,
+            decay: settings.decay,
+            include_inbox: false,
+            project,
+            all_projects: false,
+            inactive: false,
+            until: None,
+            now: now.timestamp().as_second(),
+        }
+    }
 }
 
 /// What was found, and what it took.

@@ -221,6 +221,7 @@ fn log(request: &CaptureRequested, captured: &Captured, world: &World) -> Result
         session: Some(request.session_id.clone()),
         name: captured.name.clone(),
         dedupe_key: captured.windows.last().map(|key| format!("{}-{key}", request.trigger.word())),
+        project: world.project(captured.cwd.as_deref()).map(|project| project.as_str().to_owned()),
     };
     let time = Clock::of(&now);
     let section = match request.trigger {

@@ -12,6 +12,7 @@ use rekindle_core::text::normal::normalised;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::layout::{self, Destination, Group, Shelf};
+use rekindle_core::vault::memory::user_section;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::review::{Id, Kind, Place};
 use rekindle_embed::{Role, Scratch};
@@ -22,6 +23,7 @@ use super::related::Relations;
 use crate::models::{LoadedModel, Models};
 use crate::proposals::{self, Handed, New};
 use crate::queue::StepError;
+use crate::review;
 use crate::sightings::{self, Seen};
 use crate::vault::{self, NewEntry, NewIdea, Vault};
 
@@ -183,8 +185,7 @@ impl<'a> Keeper<'a> {
 
     fn propose(&self, candidate: &Candidate, evidence: &Evidence) -> Result<String, StepError> {
         let now = self.world.now();
-        let name = self.world.config.user.name.trim();
-        let section = candidate.section(if name.is_empty() { "User" } else { name }).to_owned();
+        let section = candidate.section(&user_section(&self.world.config.user.name)).to_owned();
         let id = Id { kind: Kind::Reflection, date: now.date(), number: 0 };
         let confidence = if candidate.confidence == Confidence::High { 0.9 } else { 0.7 };
         let proposal = Proposal {
@@ -202,7 +203,7 @@ impl<'a> Keeper<'a> {
             status: Status::Pending,
         };
         let new = New { kind: Kind::Reflection, day: now.date(), proposal };
-        let handed = proposals::hand_in(&mut self.world.db()?, &[new])?;
+        let handed = proposals::hand_in(&mut self.world.db()?, self.from.session, &[new])?;
         let id = handed.first().map(|handed| match handed {
             Handed::Proposed(id) | Handed::Folded(id) | Handed::Decided(id, _) => id.to_string(),
         });
@@ -253,6 +254,14 @@ impl<'a> Keeper<'a> {
         }
         Err(StepError::fatal(format!("there are too many memories called `{}`", candidate.title)))
     }
+}
+
+/// Puts what waits onto the page that asks. One that a person is editing is left as it is; the store has it all.
+pub fn show(world: &World) -> Result<(), StepError> {
+    let user = user_section(&world.config.user.name);
+    review::refresh(&mut world.db()?, &world.vault()?, &user, Actor::Worker, &world.now())
+        .map(drop)
+        .map_err(StepError::passing)
 }
 
 /// Whether something waits in the inbox.

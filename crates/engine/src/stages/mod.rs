@@ -6,6 +6,8 @@ mod index;
 pub mod keep;
 pub mod note;
 pub mod observe;
+pub mod reflect;
+pub mod reflected;
 mod related;
 pub mod signal;
 pub mod tidy;
@@ -53,6 +55,23 @@ pub static REGISTRY: Registry = Registry {
             emits: &[names::SESSION_ENDED],
             key: |event| event.data.get("callId")?.as_str().map(str::to_owned),
             body: voice::voice,
+        },
+        Function {
+            name: "reflect",
+            triggers: &[names::OBSERVATIONS_ACCUMULATED],
+            schedule: Some(Schedule::Daily { hour: 6, minute: 0 }),
+            emits: &[names::OBSERVATIONS_REFLECTED],
+            // One at a time, whatever the date: every date looks back on the same list (EXE-03).
+            key: |_| Some("reflect".to_owned()),
+            body: reflect::reflect,
+        },
+        Function {
+            name: "reflected",
+            triggers: &[names::OBSERVATIONS_REFLECTED],
+            schedule: None,
+            emits: &[],
+            key: |_| Some("reflected".to_owned()),
+            body: reflected::reflected,
         },
         Function {
             name: "tidy",

@@ -28,9 +28,6 @@ const LOCK_SECONDS: i64 = 3600;
 /// Reflection begins for this reason at most once in so long (STO-04).
 const REFLECTED_SECONDS: i64 = 24 * 3600;
 
-/// So many tokens on a day are reflected on before the morning (REF-01).
-const THRESHOLD_TOKENS: u64 = 40_000;
-
 /// What was made of a window, as the run remembers it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -94,6 +91,9 @@ fn distil(
         Some(message.text.clone()).filter(|text| !text.is_empty())
     };
     let mut kept: Kept = steps.run("keep", || keep::keep(&candidates, from, &quote, world))?;
+    if !kept.proposed.is_empty() {
+        steps.run("stage-review", || keep::show(world))?;
+    }
     kept.ideas = steps.run("keep-ideas", || keep::keep_ideas(&ideas, &captured.session_id, world))?;
     Ok(Ended::Completed(json!({
         "dedupeKey": captured.dedupe_key,
@@ -132,6 +132,7 @@ fn log(window: &Window<'_>, result: &Distilled, world: &World) -> Result<bool, S
             session: Some(captured.session_id.clone()),
             name: captured.session_name.clone(),
             dedupe_key: Some(captured.dedupe_key.clone()),
+            project: world.project(captured.cwd.as_deref()).map(|project| project.as_str().to_owned()),
         },
         time: Clock::of(window.when),
         trigger: captured.trigger.word().to_owned(),
@@ -170,7 +171,7 @@ fn check_threshold(event: &Event, world: &World) -> Result<(bool, Vec<Event>), S
     let now = world.now();
     let mut db = world.db()?;
     let (total, count) = observations::tokens_of(&db, now.date())?;
-    if total <= THRESHOLD_TOKENS {
+    if total <= world.config.reflect.threshold_tokens {
         return Ok((false, Vec::new()));
     }
     let name = format!("memory:reflect:triggered:{}", day(now.date()));
@@ -178,7 +179,7 @@ fn check_threshold(event: &Event, world: &World) -> Result<(bool, Vec<Event>), S
         return Ok((false, Vec::new()));
     }
     let data = Accumulated {
-        date: day(now.date()),
+        date: now.date(),
         total_tokens: total,
         observation_count: count,
         captured_at: now.timestamp(),

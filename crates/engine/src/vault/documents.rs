@@ -54,6 +54,26 @@ pub struct NewIdea<'a> {
     pub related: Vec<String>,
 }
 
+/// What became of the page of proposals.
+#[derive(Debug)]
+pub enum ReviewShown {
+    /// It shows what waits.
+    Written(Committed),
+    /// It did already.
+    Unchanged,
+    /// It stays as it is, for this reason; what waits is in the store.
+    Left(String),
+}
+
+/// What a page showed when it was written: by the version it carries, and the last one if somebody took that away.
+fn shown_on<'a>(text: &str, known: &'a [review::Shown]) -> Option<&'a review::Shown> {
+    let footer = review::parse(text).ok()?.footer;
+    match footer.and_then(|footer| footer.version) {
+        Some(version) => known.iter().find(|shown| shown.version == version),
+        None => known.last(),
+    }
+}
+
 pub(super) fn ideas_place() -> Place {
     Place { root: Root::Notes, path: layout::fixed(layout::IDEAS) }
 }
@@ -189,6 +209,34 @@ impl Vault {
         let place = ideas_place();
         let Some(note) = self.read(&place)? else { return Ok(Vec::new()) };
         ideas::parse(&note.text).map_err(|error| structure(&place)(&error))
+    }
+
+    /// Brings REVIEW.md up to `queue` without taking anything from the person who may be at it (REV-02, REV-03). `known`
+    /// are the pages that were written before; `keep` is called with what the page will show before it shows it, so that
+    /// no page is out there that we do not know.
+    pub fn show_review(
+        &self,
+        queue: &review::Queue,
+        known: &[review::Shown],
+        keep: &mut dyn FnMut(&review::Shown) -> std::io::Result<()>,
+        by: Actor,
+        now: &Zoned,
+    ) -> Result<ReviewShown, Error> {
+        let place = Place::vault(layout::fixed(layout::REVIEW));
+        let mut writer = self.writer(now)?;
+        let read = self.read(&place)?;
+        let shown = read.as_ref().and_then(|note| shown_on(&note.text, known));
+        let carried = match review::carry(read.as_ref().map(|note| note.text.as_str()), shown, queue) {
+            Ok(carried) => carried,
+            Err(why) => return Ok(ReviewShown::Left(why.to_string())),
+        };
+        if read.as_ref().is_some_and(|note| note.text == carried.text) {
+            return Ok(ReviewShown::Unchanged);
+        }
+        keep(&carried.shown).map_err(Error::io("remember what is shown on", &self.file(&place)?))?;
+        let committed =
+            writer.commit(Draft::new("review", by, vec![Write::put(place, read, carried.text)]))?;
+        Ok(ReviewShown::Written(committed))
     }
 
     /// How many proposals REVIEW.md shows as undecided.

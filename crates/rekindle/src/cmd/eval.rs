@@ -15,7 +15,6 @@ use rekindle_engine::recall::search::Rules;
 use rekindle_engine::recall::usage::{Said, Usage};
 use serde_json::{Value, json};
 
-use super::recall::method;
 use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Progress, Style, column, size};
@@ -83,22 +82,16 @@ impl Eval {
         };
         let (from, pairs, skipped) = self.pairs(context, &snapshot)?;
         let usage = Usage::read(&context.places.usage());
-        let settings = &context.settings.config.recall;
         let asking = Asking {
             vault: &vault,
             index: &index,
             embedder: model.as_ref().map(|model| Embedder::new(model.name(), model)),
             usage: &usage,
-            rules: Rules {
-                method: method(context),
-                decay: settings.decay,
-                include_inbox: false,
-                project: context.project_id().map(ProjectId::as_str),
-                all_projects: false,
-                inactive: false,
-                until: None,
-                now: context.now.timestamp().as_second(),
-            },
+            rules: Rules::of(
+                &context.settings.config.recall,
+                context.project_id().map(ProjectId::as_str),
+                &context.now,
+            ),
             k: self.k,
         };
         let mut progress = Progress::new("asking");

@@ -1,21 +1,33 @@
-//! `rekindle hook`: what agents call. It always ends well, prints only what the agent should see, and is quick: nothing is
-//! read but the settings and what the agent sent.
+//! `rekindle hook`: what agents call. It always ends well, prints only what the agent should see, and is quick: a capture
+//! hook reads nothing but the settings and what the agent sent, and what goes in front of the agent has a deadline.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use rekindle_core::agent::Agent;
-use rekindle_core::hook::{self, GUARD, Kind, PROBE};
+use rekindle_core::briefing::Moment;
+use rekindle_core::config::Loaded;
+use rekindle_core::hook::{self, GUARD, Kind, PROBE, Signal};
+use rekindle_core::recall::rewrite::Rewrite;
 use rekindle_core::time::{TimeZone, iso};
-use rekindle_engine::home::Home;
+use rekindle_engine::home::{Home, Places};
 use rekindle_engine::hooks::{self, Left};
+use rekindle_engine::inject::{self, Here};
+use rekindle_engine::recall::log::Log;
 use rekindle_engine::{clock, config, environment, hook_log, project};
 use serde_json::{Value, json};
 
+use super::recall::report;
 use crate::cli::Global;
 
+/// How long a session's start waits for its briefing (BRF-06).
+const BRIEFING: Duration = Duration::from_millis(500);
+/// How long a prompt waits for its memories (BRF-07).
+const RECALL: Duration = Duration::from_millis(300);
 /// More than this an agent does not send.
 const MAX_INPUT: u64 = 64 * 1024 * 1024;
 
@@ -39,15 +51,49 @@ struct Result {
     result: &'static str,
     detail: Option<String>,
     session: Option<String>,
+    injected: usize,
 }
 
 impl Result {
     fn of(result: &'static str) -> Self {
-        Self { result, detail: None, session: None }
+        Self { result, detail: None, session: None, injected: 0 }
     }
 
     fn failed(detail: impl std::fmt::Display) -> Self {
-        Self { result: "error", detail: Some(detail.to_string()), session: None }
+        Self { detail: Some(detail.to_string()), ..Self::of("error") }
+    }
+}
+
+/// What goes in front of the agent.
+#[derive(Default)]
+struct Given {
+    context: String,
+    /// One line for the person.
+    line: String,
+    entries: usize,
+    failed: Option<String>,
+}
+
+/// Something that is being looked up, and by when it has to be there.
+struct Lookup {
+    found: Receiver<Given>,
+    until: Instant,
+}
+
+impl Lookup {
+    fn start(limit: Duration, work: impl FnOnce() -> Given + Send + 'static) -> Self {
+        let (sender, found) = mpsc::channel();
+        std::thread::spawn(move || sender.send(work()).unwrap_or_default());
+        Self { found, until: Instant::now() + limit }
+    }
+
+    /// What was found; nothing after the deadline, and nothing is waited for then.
+    fn finish(self) -> Given {
+        let left = self.until.saturating_duration_since(Instant::now());
+        self.found.recv_timeout(left).unwrap_or_else(|_| Given {
+            failed: Some("nothing was found in time".to_owned()),
+            ..Given::default()
+        })
     }
 }
 
@@ -69,7 +115,7 @@ impl Hook {
             "hook": format!("{} {}", self.agent, self.event),
             "duration_ms": (began.elapsed().as_secs_f64() * 1e5).round() / 100.0,
             "result": done.result,
-            "entries_injected": 0,
+            "entries_injected": done.injected,
         });
         if let Value::Object(fields) = &mut line {
             fields.extend(done.session.map(|session| ("session".to_owned(), json!(session))));
@@ -80,7 +126,7 @@ impl Hook {
     }
 
     /// Does what there is to do, and says what goes into which log; `None` if nothing may be written at all.
-    fn answer(&self, home: &Home, global: &Global) -> Option<(std::path::PathBuf, Result)> {
+    fn answer(&self, home: &Home, global: &Global) -> Option<(PathBuf, Result)> {
         let cwd = std::env::current_dir().ok();
         let person = environment::home_folder();
         let place = cwd.as_deref().and_then(|cwd| project::locate(cwd, person.as_deref()));
@@ -116,7 +162,8 @@ impl Hook {
         }
         let session = Some(signal.session.clone());
         let now = clock::now(TimeZone::UTC).timestamp();
-        let result = match hooks::leave(&places, signal, now) {
+        let lookup = look_up(&signal, home, &places, &settings);
+        let mut result = match hooks::leave(&places, signal, now) {
             Ok(Left::Nothing) => Result { session, ..Result::of("success") },
             Ok(Left::Spooled) => {
                 let woken = match settings.config.capture.background {
@@ -135,6 +182,107 @@ impl Hook {
             }
             Err(error) => Result { session, ..Result::failed(error) },
         };
+        if let Some(lookup) = lookup {
+            let given = lookup.finish();
+            result.injected = given.entries;
+            if let Some(why) = given.failed.clone().filter(|_| result.result == "success") {
+                (result.result, result.detail) = ("partial", Some(why));
+            }
+            self.give(agent, &given);
+        }
         Some((logs, result))
     }
+
+    /// Tells the agent. What cannot be written is not read by anybody.
+    fn give(&self, agent: Agent, given: &Given) {
+        if given.context.is_empty() {
+            return;
+        }
+        let specific = json!({"hookEventName": self.event, "additionalContext": given.context});
+        let mut answer = json!({"hookSpecificOutput": specific});
+        if let (Agent::Claude, Value::Object(fields), false) = (agent, &mut answer, given.line.is_empty()) {
+            fields.insert("systemMessage".to_owned(), json!(given.line));
+        }
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{answer}").and_then(|()| out.flush()).unwrap_or_default();
+    }
+}
+
+/// Begins to look up what a session or a prompt needs, while the rest is being done; none for hooks that only capture.
+fn look_up(signal: &Signal, home: &Home, places: &Places, settings: &Loaded) -> Option<Lookup> {
+    if signal.subagent {
+        return None;
+    }
+    let zone = config::zone(settings).ok()?;
+    let folder = signal.cwd.as_ref().map(PathBuf::from).or_else(|| std::env::current_dir().ok());
+    let person = environment::home_folder();
+    let place = folder.as_deref().and_then(|folder| project::locate(folder, person.as_deref()));
+    let project =
+        place.map(|place| project::identify(&place, &project::load(&places.projects_file())).project.id);
+    let (agent, session) = (signal.agent, signal.session.clone());
+    let here = Here { agent, session, project, now: clock::now(zone) };
+    let (home, places, config) = (home.clone(), places.clone(), settings.config.clone());
+    match signal.kind {
+        Kind::Start => {
+            let moment = match signal.reason.as_deref() {
+                // The transcript has it already.
+                Some("resume" | "reload" | "fork") => return None,
+                Some("compact") => Moment::Compacted,
+                _ => Moment::Fresh,
+            };
+            Some(Lookup::start(BRIEFING, move || briefing(&places, &here, moment)))
+        }
+        Kind::Prompt => {
+            let prompt = signal.prompt.clone()?;
+            Some(Lookup::start(RECALL, move || recalled(&home, &places, &config, &here, &prompt)))
+        }
+        _ => None,
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> Given {
+    Given { failed: Some(error.to_string()), ..Given::default() }
+}
+
+fn briefing(places: &Places, here: &Here, moment: Moment) -> Given {
+    // What was injected so far is gone with what was summarised, or belongs to another session of this name.
+    inject::let_go(places, &here.session).unwrap_or_default();
+    match inject::start(places, here, moment) {
+        Ok(briefing) => {
+            let what = if briefing.entries == 1 { "entry" } else { "entries" };
+            let line = format!("Loaded {} MemoryVault always-load {what}", briefing.entries);
+            let line = if briefing.entries > 0 { line } else { String::new() };
+            Given { context: briefing.text, line, entries: briefing.entries, failed: None }
+        }
+        Err(error) => failed(error),
+    }
+}
+
+fn recalled(
+    home: &Home,
+    places: &Places,
+    config: &rekindle_core::config::Config,
+    here: &Here,
+    prompt: &str,
+) -> Given {
+    let start = Instant::now();
+    let recalled = match inject::prompt(home, places, config, here, prompt) {
+        Ok(Some(recalled)) => recalled,
+        Ok(None) => return Given::default(),
+        Err(error) => return failed(error),
+    };
+    // Every recall leaves a line (REC-23).
+    let took = start.elapsed().as_secs_f64() * 1000.0;
+    let mut line =
+        report(&recalled.question, &Rewrite::Disabled, &Default::default(), &recalled.answer, took);
+    if let Value::Object(fields) = &mut line {
+        fields.insert("at".to_owned(), json!(iso(here.now.timestamp())));
+        fields.insert("project".to_owned(), json!(here.project));
+        fields.insert("by".to_owned(), json!("hook"));
+        fields.insert("session".to_owned(), json!(here.session));
+        fields.insert("injected".to_owned(), json!(recalled.block.ids));
+    }
+    Log::at(&places.logs()).append(&line).unwrap_or_default();
+    let entries = recalled.block.ids.len();
+    Given { context: recalled.block.text, line: recalled.block.line, entries, failed: None }
 }

@@ -3,11 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rekindle_core::config::Provider;
 use rekindle_engine::home::Home;
+use rekindle_engine::llm::Surroundings;
 use rekindle_engine::{clock, config, environment, setup};
 use serde_json::json;
 
 use super::install::{self, Install};
+use super::llm::Found;
 use crate::ask;
 use crate::cli::Global;
 use crate::error::Failure;
@@ -55,12 +58,16 @@ impl Init {
         }
         let notes = notes.map(|path| absolute(&path)).transpose()?;
         let items = setup::init(&home, name.as_deref(), notes.as_deref(), &now)?;
+        let around = Surroundings::look(&home.places(&settings.config)?);
+        let models = Found::look(&settings.config.llm, &around);
         if self.json {
             let object =
                 |item: &setup::Item| json!({"what": item.what, "path": item.path, "made": item.made});
             let items: Vec<_> = items.iter().map(object).collect();
-            return out
-                .json(&json!({"home": home.root(), "items": items, "agents": install::offered(global)}));
+            let agents = install::offered(global);
+            return out.json(
+                &json!({"home": home.root(), "items": items, "agents": agents, "models": models.json()}),
+            );
         }
         for item in &items {
             let word =
@@ -68,6 +75,11 @@ impl Init {
             out.line(format!("{word}  {}  {}", column(item.what, 8), item.path.display()))?;
         }
         out.line("")?;
+        let chosen = settings.config.llm.provider != Provider::Offline;
+        if let Some(found) = models.mention().filter(|_| !chosen) {
+            out.line(found)?;
+            out.line("")?;
+        }
         let agents = install::offered(global);
         let names: Vec<&str> = agents.iter().map(|agent| agent.name()).collect();
         let offer = asking && !agents.is_empty();

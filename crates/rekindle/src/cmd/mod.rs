@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod ask;
 mod backfill;
 mod bench;
 mod body;
@@ -20,6 +21,7 @@ mod init;
 mod inspect;
 mod install;
 mod list;
+mod llm;
 mod log;
 mod memory;
 mod model;
@@ -41,6 +43,7 @@ mod undo;
 mod uninstall;
 mod worker;
 
+pub(crate) use self::ask::Ask;
 pub(crate) use self::backfill::Backfill;
 pub(crate) use self::bench::Bench;
 pub(crate) use self::completions::Completions;
@@ -60,6 +63,7 @@ pub(crate) use self::init::Init;
 pub(crate) use self::inspect::Inspect;
 pub(crate) use self::install::Install;
 pub(crate) use self::list::List;
+pub(crate) use self::llm::Llm;
 pub(crate) use self::log::Log;
 pub(crate) use self::memory::Memory;
 pub(crate) use self::model::Model;
@@ -135,6 +139,8 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Backfill(backfill) => backfill.run(context),
         Command::Eval(eval) => eval.run(context),
         Command::Cost(cost) => cost.run(context),
+        Command::Ask(ask) => ask.run(context),
+        Command::Llm(llm) => llm.run(context),
         Command::Note(note) => note.run(context),
         Command::Reflect(reflect) => reflect.run(context),
         Command::Retry(retry) => retry.run(context),

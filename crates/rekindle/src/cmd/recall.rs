@@ -4,11 +4,9 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use clap::Args;
-use rekindle_core::config::Fusion;
 use rekindle_core::provenance::Origin;
-use rekindle_core::recall::document::Source;
+use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
-use rekindle_core::recall::fuse::Method;
 use rekindle_core::recall::rewrite::Rewrite;
 use rekindle_core::recall::select::{Hit, MOST};
 use rekindle_core::text;
@@ -157,14 +155,10 @@ impl Recall {
             rewritten: rewrite.rewritten(),
             filters: &filters,
             rules: Rules {
-                method: method(context),
-                decay: settings.decay,
                 include_inbox: self.include_inbox,
-                project: project.as_deref(),
                 all_projects: self.project.as_deref() == Some("all"),
                 inactive: self.all,
-                until: None,
-                now: context.now.timestamp().as_second(),
+                ..Rules::of(settings, project.as_deref(), &context.now)
             },
             k,
             anyway: self.anyway,
@@ -245,26 +239,18 @@ impl Recall {
     }
 }
 
-/// How meaning and words are put together, as the settings say.
-pub(crate) fn method(context: &Context<'_>) -> Method {
-    let settings = &context.settings.config.recall;
-    match settings.fusion {
-        Fusion::Default => Method::Measured,
-        Fusion::Linear => Method::Linear {
-            similarity: settings.linear.similarity as f32,
-            keyword: settings.linear.keyword as f32,
-            cap: u32::try_from(settings.linear.keyword_cap).ok().filter(|cap| *cap > 0),
-        },
+/// Where a hit is, as editors take it.
+pub(crate) fn place(document: &Document, shown: &Shown) -> String {
+    match shown.lines {
+        Some((first, last)) if first != last => format!("{}:{first}-{last}", document.path),
+        Some((first, _)) => format!("{}:{first}", document.path),
+        None => document.path.clone(),
     }
 }
 
 fn row(out: &Printer, hit: &Hit, shown: &Shown, explain: bool) -> String {
     let document = &hit.document;
-    let place = match shown.lines {
-        Some((first, last)) if first != last => format!("{}:{first}-{last}", document.path),
-        Some((first, _)) => format!("{}:{first}", document.path),
-        None => document.path.clone(),
-    };
+    let place = place(document, shown);
     let day = document.created.map(|at| iso(at).chars().take(10).collect::<String>());
     let marks = [
         (!document.reviewed).then(|| "unreviewed".to_owned()),

@@ -11,6 +11,7 @@ use rekindle_engine::vault::{Found, Vault};
 use serde_json::{Value, json};
 
 use super::inbox::tally;
+use super::llm::State;
 use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Style, column, size};
@@ -53,6 +54,8 @@ impl Status {
         let enabled = context.settings.config.memory.enabled && !stopped;
         let project = context.project_id().map(ToString::to_string);
         let index = index(context, &vault)?;
+        let settings = &context.settings.config.llm;
+        let models = State::of(context, settings)?;
         if self.json {
             return context.out.json(&json!({
                 "home": context.home.root(),
@@ -73,6 +76,7 @@ impl Status {
                 "unreadable": scan.problems.len(),
                 "last_change": last.as_ref().map(|record| &record.change.at),
                 "index": json(&index),
+                "llm": models.json(settings),
             }));
         }
         let groups: Vec<String> = groups.iter().map(|(group, count)| format!("{count} {group}")).collect();
@@ -108,6 +112,9 @@ impl Status {
             ),
         )?;
         for (name, value) in ["index", ""].into_iter().zip(lines(&index)) {
+            row(name, value)?;
+        }
+        for (name, value) in ["model", "", ""].into_iter().zip(models.lines(settings)) {
             row(name, value)?;
         }
         if !scan.problems.is_empty() || !scan.conflicts.is_empty() {

@@ -25,14 +25,19 @@ fn ended_session(sandbox: &Sandbox) -> Session {
     session
 }
 
-/// One observation, one handoff, one note: whatever happened before.
+/// One observation, one handoff, one memory: whatever happened before.
 fn assert_once(sandbox: &Sandbox, what: &str) {
     let observed = observed(sandbox);
     assert_eq!(observed.len(), 1, "{what}\n{:?}", runs(sandbox, &[]));
     assert_eq!(text(&observed[0], "messages").matches("pump number").count(), 5, "{what}");
     let log = log(sandbox);
     assert_eq!(log.matches("🤝 Handoff").count(), 1, "{what}\n{log}");
-    assert_eq!(log.matches("📝 Note").count(), 1, "{what}\n{log}");
+    assert_eq!(log.matches("🔍 Observations").count(), 1, "{what}\n{log}");
+    let memories = sandbox.files().into_iter().filter(|(name, text)| {
+        name.contains("personal-private")
+            && String::from_utf8_lossy(text).contains("pump 7 is wired backwards")
+    });
+    assert_eq!(memories.count(), 1, "{what}\n{:?}", sandbox.files().keys());
     assert!(fs::read_dir(sandbox.state().join("spool")).unwrap().all(|file| {
         // What a killed hook left half-written has no name yet, and is nobody's.
         file.unwrap().file_name().to_string_lossy().starts_with(".rekindle-")

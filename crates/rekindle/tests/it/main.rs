@@ -12,6 +12,8 @@ mod capture;
 mod capture_crash;
 mod config;
 mod conflicts;
+#[cfg(unix)]
+mod distil;
 mod documents;
 mod entries;
 mod eval;
@@ -23,16 +25,22 @@ mod identity;
 mod inbox;
 mod index_crash;
 mod init;
+mod inject;
 mod install;
+#[cfg(unix)]
+mod llm;
 mod model;
 mod model_command;
 mod models;
+#[cfg(unix)]
+mod month;
 mod project;
 mod races;
 mod recall;
 mod recall_bad_input;
 mod recall_changes;
 mod recall_quality;
+mod reflect;
 mod undo;
 
 use rekindle_testkit::Sandbox;

@@ -3,8 +3,8 @@
 
 use super::command::Part;
 use super::draft::Draft;
-use super::line::{has, head, line};
-use super::view::{State, View};
+use super::line::{content, has, head, line};
+use super::view::{State, Step, View};
 use super::words::change;
 use crate::observe::{Kind, Strength};
 use crate::session::own;
@@ -120,6 +120,7 @@ pub(super) fn drafts(view: &View<'_>, stretches: &[(usize, usize)]) -> Vec<Draft
         if !commands.is_empty() || !view.files(*from, *to).is_empty() {
             drafts.extend(raised(view, *from, *to));
         }
+        drafts.extend(view.steps_between(*from, *to).filter_map(|step| filed(view, step)).take(MOST));
         let Some((at, _)) = commands.last() else { continue };
         let shown: Vec<String> = commands.iter().take(MOST).map(|(_, told)| format!("`{told}`")).collect();
         let more = commands.len().saturating_sub(MOST);
@@ -154,6 +155,36 @@ fn changes(part: &Part) -> bool {
     let values = part.words.iter().skip(2).filter(|word| !word.starts_with('-')).count();
     let asks = part.words.iter().any(|word| matches!(word.as_str(), "--get" | "--list" | "-l" | "--get-all"));
     part.is(&["git", "config"]) && values >= 2 && !asks
+}
+
+/// An issue, a pull request or a release that was made: by its title, or as the agent reports it.
+fn filed(view: &View<'_>, step: &Step<'_>) -> Option<Draft> {
+    const MADE: &[&[&str]] = &[
+        &["gh", "issue", "create"],
+        &["gh", "pr", "create"],
+        &["gh", "release", "create"],
+        &["glab", "issue", "create"],
+        &["glab", "mr", "create"],
+    ];
+    let result = step.result.filter(|_| step.state == State::Passed)?;
+    let made = step
+        .command
+        .as_ref()
+        .is_some_and(|command| command.parts.iter().any(|part| MADE.iter().any(|words| part.is(words))));
+    let tool = step.call.tool.to_lowercase();
+    let through_tool =
+        ["create_issue", "create_pull_request", "create_release"].iter().any(|name| tool.ends_with(name));
+    if !made && !through_tool {
+        return None;
+    }
+    // What was made is known by what the agent says next.
+    let (at, text) = view.agent(result, result + 3).next()?;
+    let sentence = own::lines(head(text, 2_048)).into_iter().flat_map(own::sentences).next()?;
+    let told = sentence.contains(['#', '/']) || sentence.chars().any(|c| c.is_ascii_digit());
+    let mut draft = Draft::of_agent(Kind::Change, at, line(sentence, 200));
+    draft.messages.push(step.at);
+    draft.strength = Strength::Implied;
+    (told && content(sentence).len() >= 3).then_some(draft)
 }
 
 /// "Upgraded tokio from 1.38 to 1.40": the agent's sentence, if it has both versions.

@@ -368,3 +368,77 @@ pub(super) fn subject(input: &str) -> Option<String> {
     // What a variable or another command fills in is not known.
     (!subject.contains("$(") && !subject.starts_with('$') && subject != "EOF").then(|| subject.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_taken_apart() {
+        let command = Command::read("cd web && FOO=1 npx vitest run --coverage 2>&1 | tail -20").unwrap();
+        assert_eq!(command.line, "vitest run --coverage");
+        assert!(command.checks());
+        assert_eq!(command.keys(), ["vitest run"]);
+        let command = Command::read("mise run lint && mise run test").unwrap();
+        assert_eq!(command.keys(), ["mise run lint", "mise run test"]);
+        assert_eq!(Command::read("cd web; ls | head"), None);
+        let command = Command::read("git commit -m 'fix; cargo test && x | y'").unwrap();
+        assert!(command.commits() && !command.checks());
+        assert!(!Command::read("cat <<'EOF' > x\ncargo test\nEOF").is_some_and(|command| command.checks()));
+    }
+
+    #[test]
+    fn checks_are_known() {
+        let checks = |input: &str| Command::read(input).is_some_and(|command| command.checks());
+        for input in [
+            "cargo test",
+            "cargo clippy --all",
+            "go test ./...",
+            "npm test",
+            "npm run lint",
+            "pnpm run test:unit",
+            "make",
+            "make test",
+            "pytest -q",
+            "python -m pytest",
+            "./scripts/check.sh",
+            "bash scripts/test.sh",
+            "tsc --noEmit",
+            "mise run test:integration",
+            "just lint",
+            "./gradlew build",
+            "uv run pytest",
+            "black --check .",
+        ] {
+            assert!(checks(input), "{input}");
+        }
+        for input in [
+            "cargo add serde",
+            "git status",
+            "npm install",
+            "ls tests",
+            "cat test.sh",
+            "git diff tests/",
+            "python run.py",
+            "make deploy",
+            "docker ps",
+            "gh pr checks 3",
+            "rm -rf build",
+            "node server.js",
+        ] {
+            assert!(!checks(input), "{input}");
+        }
+    }
+
+    #[test]
+    fn a_commit_by_its_first_line() {
+        assert_eq!(subject("git commit -m \"Cache it\""), Some("Cache it".to_owned()));
+        assert_eq!(subject("git add . && git commit -am 'Cache it\n\nmore'"), Some("Cache it".to_owned()));
+        assert_eq!(
+            subject("git commit -m \"$(cat <<'EOF'\nCache it\n\nBody\nEOF\n)\""),
+            Some("Cache it".to_owned())
+        );
+        assert_eq!(subject("git commit --amend --no-edit"), None);
+        assert_eq!(subject("git commit -m \"$MESSAGE\""), None);
+    }
+}

@@ -74,12 +74,12 @@ pub(super) fn folded(drafts: Vec<Draft>) -> Vec<Draft> {
     let mut kept: Vec<(String, Draft)> = Vec::new();
     for draft in drafts {
         let key = normalised(&draft.text);
-        let same = |other: &str| {
-            other == key
-                || (key.len() > 24 && other.contains(&key))
-                || (other.len() > 24 && key.contains(other))
+        // A part of another is the same only where both are of one kind: a purpose quotes what was decided.
+        let within = |one: &str, other: &str| one.len() > 24 && other.contains(one);
+        let same = |(other, known): &&mut (String, Draft)| {
+            *other == key || known.kind == draft.kind && (within(&key, other) || within(other, &key))
         };
-        match kept.iter_mut().find(|(other, _)| same(other)) {
+        match kept.iter_mut().find(same) {
             // Only what is of the same origin speaks for it: a tool's text never becomes the person's word.
             Some((_, known)) if known.origin == draft.origin => {
                 if draft.worth() > known.worth() {

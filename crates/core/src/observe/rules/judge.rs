@@ -48,7 +48,9 @@ fn is_rule(kind: Kind) -> bool {
 fn spaced(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     wished(folded, sentence)
         .or_else(|| convention(folded))
+        .or_else(|| onwards(folded))
         .or_else(|| clauses(folded).find_map(|clause| corrected(clause, sentence)))
+        .or_else(|| contradicted(folded, sentence))
         .or_else(|| clauses(folded).find_map(changed))
         .or_else(|| clauses(folded).find_map(put_off))
         .or_else(|| clauses(folded).find_map(decided))
@@ -121,6 +123,19 @@ fn convention(folded: &str) -> Option<Verdict> {
     (here && named && says(rest, 1) && folded.split_whitespace().count() <= 16).then_some(plain(Kind::Rule))
 }
 
+/// "Use strong types wherever we can", "findings should get a ticket going forward", "keys must never be logged".
+fn onwards(folded: &str) -> Option<Verdict> {
+    let end = folded.trim_end_matches(['.', '!', ' ']);
+    let onwards = phrases(prefer::ONWARDS).any(|words| end.ends_with(words) && end.len() > words.len());
+    if onwards && has(folded, prefer::ORDERS) && says(folded, 3) {
+        return Some(plain(Kind::Rule));
+    }
+    let everywhere = clauses(folded)
+        .any(|clause| opens(clause, prefer::USING, "").is_some() && has(clause, prefer::EVERYWHERE));
+    let never = has(folded, prefer::MUST_NEVER);
+    (everywhere && says(folded, 2) || never && says(folded, 3)).then_some(mild(Kind::Rule))
+}
+
 /// "That's not correct, …", "no, use …", "stop adding …".
 fn corrected(clause: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     if !sentence.answers {
@@ -153,11 +168,19 @@ fn corrected(clause: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     right.then_some(Verdict { with_next, ..mild(Kind::Correction) })
 }
 
+/// "The first part is not correct, …".
+fn contradicted(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
+    let after = |words: &str| Some(&folded[find_words(folded, words)? + words.len()..]);
+    let rest = phrases(correct::MIDDLE).find_map(after)?;
+    (sentence.answers && says(rest, 3)).then_some(mild(Kind::Correction))
+}
+
 /// "We switched from … to …".
 fn changed(clause: &str) -> Option<Verdict> {
     let verdict = plain(Kind::Change);
     if let Some(rest) = opens(clause, change::CHANGES, change::NOT) {
-        let unused = after_words(clause, "we don't use").is_some();
+        let unused =
+            ["we don't use", "we don't have"].iter().any(|words| after_words(clause, words).is_some());
         return (says(rest, 1) && (!unused || has(rest, change::ANY_MORE))).then_some(verdict);
     }
     let rest = opens(clause, change::GERMAN, "")?;
@@ -243,11 +266,12 @@ fn points(text: &str) -> bool {
 
 /// "Don't … without asking".
 fn forbidden(folded: &str) -> Option<Verdict> {
-    let rest = begins(folded, prefer::DONT, prefer::NOT_DONT).or_else(|| {
-        let bare = asked::without_lead(folded);
-        begins(bare, prefer::DONT, prefer::NOT_DONT)
-    })?;
-    (has(rest, prefer::FOR_GOOD) && says(rest, 2)).then_some(plain(Kind::Rule))
+    let bare = asked::without_lead(folded);
+    let forbids = |(dont, for_good): &(&'static str, &'static str)| {
+        let rest = begins(folded, dont, prefer::NOT_DONT).or_else(|| begins(bare, dont, prefer::NOT_DONT));
+        rest.is_some_and(|rest| has(rest, for_good) && says(rest, 2))
+    };
+    prefer::DONT.iter().any(forbids).then_some(plain(Kind::Rule))
 }
 
 /// "Turns out …", "the root cause was …".
@@ -292,8 +316,10 @@ fn dense(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
 pub(super) fn number(rest: &str) -> Option<String> {
     let mut words = rest.split(|c: char| !c.is_alphanumeric() && c != '#').filter(|word| !word.is_empty());
     let mut word = words.next()?;
-    if points(word) {
-        word = words.next()?;
+    if points(word)
+        && let Some(next) = words.next()
+    {
+        word = next;
     }
     if let Some(number) = word.strip_prefix('#').filter(|number| !number.is_empty()) {
         word = number;
@@ -301,6 +327,10 @@ pub(super) fn number(rest: &str) -> Option<String> {
         word = words.next()?;
     }
     let is_number = word.len() <= 2 && word.chars().all(|c| c.is_ascii_digit());
+    // More than one is more than a choice.
+    if words.any(|word| word.chars().any(|c| c.is_ascii_digit())) {
+        return None;
+    }
     let is_letter = word.len() == 1 && word.chars().all(|c| ('a'..='f').contains(&c));
     (is_number || is_letter).then(|| word.to_owned())
 }

@@ -169,14 +169,19 @@ fn rank(text: &str) -> Option<u8> {
     {
         return Some(5);
     }
-    if place && (lower.contains("error") || lower.contains("warning") || lower.contains(": ")) {
+    let logged = ["info", "debug", "output:"].iter().any(|word| lower.contains(word));
+    let wrong =
+        ["error", "warning", "undefined", "expected", "cannot", "unused", "mismatch", "duplicate", "unknown"]
+            .iter()
+            .any(|word| lower.contains(word));
+    if lower.starts_with("--- fail:") || lower.starts_with("failed ") || (place && wrong && !logged) {
         return Some(4);
     }
-    if lower.contains("not found")
+    if (place && !logged && lower.contains(": "))
+        || lower.contains("not found")
         || lower.contains("no such file")
         || lower.contains("permission denied")
         || lower.contains("cannot find")
-        || lower.contains("undefined")
         || lower.contains("refused")
         || lower.starts_with("conflict (")
     {

@@ -36,12 +36,16 @@ pub(super) struct Sentence<'a> {
 /// The sentences of a message that are the person's own.
 pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>> {
     let lines = own_lines(&said.text);
-    let long = said.text.chars().count() > LONG_MESSAGE;
+    let long = said.text.chars().count() > LONG_MESSAGE || is_document(&said.text);
     let (answers, asked) = before(view, said.at);
     let mut found: Vec<Sentence<'a>> = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         let inside = number >= EDGE && number + EDGE < lines.len();
         if long && (inside || line.chars().count() > LONG_MESSAGE) {
+            continue;
+        }
+        // The steps of a list are about this piece of work, and bold type is pasted.
+        if is_step(line) || line.trim_start_matches(['-', ' ']).starts_with("**") {
             continue;
         }
         for text in own::sentences(line) {
@@ -65,6 +69,21 @@ pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>
         }
     }
     found
+}
+
+/// `2. always exit with an error`
+fn is_step(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len() && rest.starts_with(['.', ')']) && rest[1..].starts_with(' ')
+}
+
+/// Whether a message is a document: it has headings.
+fn is_document(text: &str) -> bool {
+    let heading = |line: &&str| {
+        let rest = line.trim_start_matches('#');
+        rest.len() < line.len() && rest.starts_with(' ')
+    };
+    text.lines().filter(heading).count() >= 2
 }
 
 /// Whether the agent did anything before message `at`, and whether it ended with a question.
@@ -147,6 +166,13 @@ fn is_approval(line: &str) -> bool {
     let folded = own::folded(line);
     let rest = super::line::begins(&folded, common::APPROVALS, "");
     rest.is_some_and(|rest| super::line::content(rest).len() < 2)
+}
+
+/// Whether a message goes on with what was asked before: it agrees, chooses, or asks for nothing by itself.
+pub(super) fn goes_on(said: &Said) -> bool {
+    let Some(line) = request(said) else { return true };
+    let folded = own::folded(line);
+    super::line::begins(&folded, common::APPROVALS, "").is_some() || super::judge::chosen(line).is_some()
 }
 
 #[cfg(test)]

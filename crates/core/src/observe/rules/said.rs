@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::judge::{self, Verdict};
-use super::line::{begins, content, has, has_dense, line};
+use super::line::{content, has, has_dense, line};
 use super::person::{self, Sentence};
 use super::view::{Said, View};
 use super::words::{feel, wish};
@@ -121,11 +121,14 @@ fn option(text: &str, number: &str) -> Option<String> {
 fn question(view: &View<'_>, place: usize, sentences: &[Sentence<'_>]) -> Option<Draft> {
     let asked = sentences.iter().rev().find(|sentence| sentence.text.ends_with(['?', '？']))?;
     let folded = own::folded(asked.text);
-    if asked.long || begins(&folded, wish::REQUESTS, "").is_some() || content(asked.text).len() < 2 {
+    if asked.long || has(&folded, wish::REQUESTS) || content(asked.text).len() < 2 {
         return None;
     }
-    let end = view.said.get(place + 1).map_or(view.messages.len(), |next| next.at);
-    let silent = view.messages[asked.at + 1..end].iter().all(|message| {
+    // Who goes on without waiting for the answer has put it differently, or does not need it.
+    if place + 1 < view.said.len() {
+        return None;
+    }
+    let silent = view.messages[asked.at + 1..].iter().all(|message| {
         message.role != Role::Assistant || (message.text.trim().is_empty() && message.calls.is_empty())
     });
     silent.then(|| Draft {

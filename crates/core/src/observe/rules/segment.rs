@@ -42,7 +42,11 @@ pub(super) fn segments(view: &View<'_>) -> Vec<Segment> {
     for at in 0..view.messages.len() {
         let message = &view.messages[at];
         let typed = said.next_if(|said| said.at == at);
-        let request = typed.and_then(person::request).map(|line| content(line)).unwrap_or_default();
+        let request = typed
+            .filter(|said| !person::goes_on(said))
+            .and_then(person::request)
+            .map(content)
+            .unwrap_or_default();
         let long = at - from;
         let other = !request.is_empty() && {
             let shared = request.iter().filter(|word| words.contains(*word)).count();

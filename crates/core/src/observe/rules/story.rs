@@ -1,6 +1,8 @@
 //! What happened in a segment, in one or two sentences of plain facts (OBS-15): what was asked, in the person's words;
 //! what was changed; how it ended. Where none of it is certain there is no story.
 
+use std::collections::HashSet;
+
 use super::command;
 use super::course::{names, settled};
 use super::draft::Draft;
@@ -22,9 +24,10 @@ fn requests<'a>(view: &'a View<'_>, segment: &Segment) -> Vec<(&'a Said, &'a str
 
 /// The story of a segment.
 pub(super) fn narrative(view: &View<'_>, segment: &Segment) -> String {
-    let requests = requests(view, segment);
-    let asked: Vec<String> =
-        requests.iter().take(MOST).map(|(_, text)| format!("“{}”", line(text, 120))).collect();
+    let mut requests: Vec<&str> = requests(view, segment).into_iter().map(|(_, text)| text).collect();
+    let mut seen = HashSet::new();
+    requests.retain(|text| seen.insert(*text));
+    let asked: Vec<String> = requests.iter().take(MOST).map(|text| quoted(text, 120)).collect();
     let more = requests.len().saturating_sub(MOST);
     let mut story = String::new();
     if !asked.is_empty() {
@@ -46,6 +49,11 @@ pub(super) fn narrative(view: &View<'_>, segment: &Segment) -> String {
         story = format!("{story} {did}.").trim_start().to_owned();
     }
     story
+}
+
+/// What was said, between quotation marks and without its full stop.
+fn quoted(text: &str, most: usize) -> String {
+    format!("“{}”", line(text, most).trim_end_matches(['.', ':', '。']))
 }
 
 fn capital(text: &str) -> String {
@@ -75,6 +83,7 @@ pub(super) fn files(view: &View<'_>, segment: &Segment, known: &[Draft]) -> Opti
     // A root cause names them already.
     let told = |name: &str| {
         known.iter().any(|draft| {
+            let name = name.rsplit('/').next().unwrap_or(name);
             draft.kind == Kind::Fix
                 && (segment.from..segment.to).contains(&draft.at)
                 && draft.text.contains(name)
@@ -84,7 +93,12 @@ pub(super) fn files(view: &View<'_>, segment: &Segment, known: &[Draft]) -> Opti
         return None;
     }
     let first = files.first().map_or(segment.from, |(at, _)| *at);
-    let request = requests(view, segment).into_iter().rfind(|(said, _)| said.at < first);
+    // "Yes, do that" says nothing about what for, and what was asked before it may have been something else.
+    let asked = view.said[..view.said.partition_point(|said| said.at < first)].last();
+    let asked = asked.filter(|said| said.at >= segment.from && !person::goes_on(said));
+    let request = asked
+        .and_then(|said| Some((said, person::request(said)?)))
+        .filter(|(_, text)| !text.ends_with([':', '：']));
     let commit = view
         .steps_between(first, segment.to)
         .rev()
@@ -92,9 +106,9 @@ pub(super) fn files(view: &View<'_>, segment: &Segment, known: &[Draft]) -> Opti
         .find_map(|step| Some((step.at, command::subject(&step.call.input)?)));
     let shown = names(&files, 4, 70);
     let (text, purpose) = match (request, commit) {
-        (Some((said, request)), _) => (format!("Changed {shown} for “{}”", line(request, 120)), said.at),
+        (Some((said, request)), _) => (format!("Changed {shown} for {}", quoted(request, 120)), said.at),
         (None, Some((at, subject))) => {
-            (format!("Changed {shown}; committed as “{}”", line(&subject, 100)), at)
+            (format!("Changed {shown}; committed as {}", quoted(&subject, 100)), at)
         }
         // Without a purpose it is only a list of files.
         (None, None) => return None,

@@ -9,6 +9,7 @@ use super::visible::visible;
 use super::{File, Text, note};
 use crate::provenance::Origin;
 use crate::recall::document::{Document, Source};
+use crate::scope::ProjectId;
 use crate::text::clean::one_line;
 use crate::time::{Date, Timestamp};
 use crate::vault::daily_log::{
@@ -95,6 +96,7 @@ impl Ours<'_> {
             created: self.at(time, None).or(plain.created),
             origin: Origin::Agent,
             reviewed: false,
+            project: self.own.section.source().project.clone().map(ProjectId::new),
             thread: Some(self.thread()),
             ..plain
         }

@@ -51,6 +51,9 @@ pub struct Source {
     pub name: Option<String>,
     /// The key by which the same section is not logged twice (LOG-06).
     pub dedupe_key: Option<String>,
+    /// The project it belongs to; another project's sessions do not see it (B-05).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
 }
 
 /// What was observed in one window of a session.

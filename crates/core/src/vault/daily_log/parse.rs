@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::render::{
-    CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROPOSALS, SESSION,
+    CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROJECT, PROPOSALS, SESSION,
     SUGGESTED_RESPONSE, TIME, TRIGGER,
 };
 use super::{
@@ -61,6 +61,7 @@ fn section(lines: &[Line<'_>]) -> Option<Section> {
             .clone()
             .filter(|name| text(SESSION).is_none_or(|session| escape::tidy_line(&session) != *name)),
         dedupe_key: text(DEDUPE),
+        project: text(PROJECT),
     };
     let time = named.time.or_else(|| comment::value(&pairs, TIME)?.parse().ok())?;
     let body = &lines[1..];

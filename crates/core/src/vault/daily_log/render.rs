@@ -10,6 +10,7 @@ use crate::vault::lines::{newline_of, walk};
 
 pub(super) const SESSION: &str = "session";
 pub(super) const DEDUPE: &str = "dedupe";
+pub(super) const PROJECT: &str = "project";
 pub(super) const TIME: &str = "time";
 pub(super) const ID: &str = "id";
 pub(super) const ORIGIN: &str = "origin";
@@ -75,6 +76,7 @@ fn head(title: &str, source: &Source, time: Clock, mark: &Mark) -> String {
     let mut pairs: Vec<(&str, String)> = Vec::new();
     pairs.extend(source.session.clone().map(|session| (SESSION, session)));
     pairs.extend(source.dedupe_key.clone().map(|key| (DEDUPE, key)));
+    pairs.extend(source.project.clone().map(|project| (PROJECT, project)));
     pairs.push((TIME, time));
     pairs.extend(mark_pairs(mark));
     format!("### {title}\n{}\n", render_comment(&pairs))

@@ -34,11 +34,12 @@ fn labels() -> impl Strategy<Value = String> {
 
 fn sources(named: bool) -> impl Strategy<Value = Source> {
     let name = prop::option::of(one_lines()).prop_map(move |name| name.filter(|_| named));
-    (prop::option::of(ids()), name, prop::option::of("[0-9a-f]{64}")).prop_map(
-        |(session, name, dedupe_key)| {
+    let project = prop::option::of("[a-z]{1,8}/[a-z-]{1,8}");
+    (prop::option::of(ids()), name, prop::option::of("[0-9a-f]{64}"), project).prop_map(
+        |(session, name, dedupe_key, project)| {
             // A name that is the id is no name.
             let name = name.filter(|name| session.as_deref().map(tidy_line).as_ref() != Some(name));
-            Source { session, name, dedupe_key }
+            Source { session, name, dedupe_key, project }
         },
     )
 }
@@ -186,6 +187,7 @@ fn observation() -> Observation {
             session: Some("01a2".to_owned()),
             name: Some("fix the build".to_owned()),
             dedupe_key: Some("9f86d081".to_owned()),
+            project: None,
         },
         time: "14:05".parse().unwrap(),
         trigger: "compaction".to_owned(),

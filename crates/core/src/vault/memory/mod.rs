@@ -123,12 +123,17 @@ pub enum Error {
     },
 }
 
+/// The title of the section about the person (GEN-01); somebody without a name is the user.
+pub fn user_section(user: &str) -> String {
+    let name = escape::tidy_line(user);
+    if name.is_empty() { "User".to_owned() } else { name }
+}
+
 /// A fresh document, with the user's own section first (GEN-01).
 pub fn render_new(user: &str) -> String {
-    let name = escape::heading(user);
-    let name = if name.is_empty() { "User" } else { &name };
+    let name = escape::heading(&user_section(user));
     let mut text = format!("# Memory\n\n{INTRODUCTION}\n");
-    for section in std::iter::once(name).chain(FIXED_SECTIONS) {
+    for section in std::iter::once(name.as_str()).chain(FIXED_SECTIONS) {
         text.push_str(&format!("\n## {section}\n"));
     }
     text

@@ -1,5 +1,6 @@
 //! `REVIEW.md`: the queue of proposals as a page of checkboxes (REV-02), and what a person did to it (REV-03).
 
+mod carry;
 mod diff;
 mod id;
 mod parse;
@@ -17,6 +18,7 @@ use super::escape::{tidy, tidy_line};
 use crate::hash::ContentHash;
 use crate::time::{day, iso};
 
+pub use carry::{Carried, Left, carry};
 pub use diff::{Decided, Decision, Decisions, Doubt, How, diff};
 pub use id::{Id, Kind, NotAnId};
 pub use parse::{Entry, Footer, Parsed, State, parse};

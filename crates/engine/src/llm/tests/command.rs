@@ -170,6 +170,18 @@ fn b_04_at_the_deadline_a_program_ends_with_all_it_started() {
 }
 
 #[test]
+fn r_07_forgetting_afterwards_is_part_of_the_deadline() {
+    let slow = Trial::named(
+        "gemini",
+        "case \"$*\" in --delete*) sleep 60;; *) cat > /dev/null; echo '{\"response\":\"hi\"}';; esac",
+    );
+    let model = [("llm.observer_model", "gemini/default")];
+    let began = Instant::now();
+    assert_eq!(slow.ask_as("gemini", &model, &[], &within(1500)).unwrap().text, "hi");
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+}
+
+#[test]
 fn b_04_a_child_that_keeps_the_pipe_open_holds_nobody_up() {
     let trial = Trial::new("(sleep 30) & echo here");
     let began = Instant::now();

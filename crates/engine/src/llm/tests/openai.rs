@@ -4,14 +4,24 @@ use rekindle_testkit::{Received, Reply, ScriptedServer};
 use super::*;
 
 fn ask(replies: Vec<Reply>, request: &Request, key: Option<&str>) -> (Result<Answer, Error>, ScriptedServer) {
+    ask_with("MY_KEY", replies, request, key)
+}
+
+fn ask_with(
+    variable: &str,
+    replies: Vec<Reply>,
+    request: &Request,
+    key: Option<&str>,
+) -> (Result<Answer, Error>, ScriptedServer) {
     let server = ScriptedServer::new(replies);
     let url = format!("{}/v1/", server.url());
     let of = [
         ("llm.provider", "openai"),
         ("llm.openai.url", url.as_str()),
         ("llm.observer_model", "ollama/qwen3:8b"),
+        ("llm.openai.key_variable", variable),
     ];
-    let variables: Vec<_> = key.map(|key| ("OPENAI_API_KEY", key)).into_iter().collect();
+    let variables: Vec<_> = key.map(|key| (variable, key)).into_iter().collect();
     let model =
         model(&settings(&of), Job::Observer, &around(Path::new("/nowhere"), &variables)).unwrap().unwrap();
     (checked(model.answer(request)), server)
@@ -163,7 +173,7 @@ fn r_07_refusals_say_whose_fault_and_when_to_try_again() {
             error(401, &format!("Incorrect API key provided: {KEY}")),
             Fault::Person,
             None,
-            "does not accept the key in OPENAI_API_KEY",
+            "does not accept the key in MY_KEY",
         ),
         (
             error(404, "model 'x' not found"),
@@ -188,5 +198,15 @@ fn r_07_refusals_say_whose_fault_and_when_to_try_again() {
         assert!(message.contains(says), "{message}");
     }
     let (_, _, message) = failed(ask(vec![error(401, "")], &request(), None).0);
-    assert!(message.contains("wants a key: set OPENAI_API_KEY"), "{message}");
+    assert!(message.contains("wants a key: set MY_KEY"), "{message}");
+    let (_, _, message) = failed(ask_with("OPENAI_API_KEY", vec![error(401, "")], &request(), Some(KEY)).0);
+    assert!(message.contains("a variable other than OPENAI_API_KEY"), "{message}");
+}
+
+#[test]
+fn sec_04_a_makers_key_is_not_shown_to_a_server_of_ones_own() {
+    let good = stream(&[says("hi"), stop("stop")]);
+    let (answer, server) = ask_with("OPENAI_API_KEY", vec![good], &request(), Some(KEY));
+    assert!(answer.is_ok());
+    assert_eq!(server.received()[0].header("authorization"), None);
 }

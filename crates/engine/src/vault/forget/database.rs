@@ -11,7 +11,7 @@ use crate::db::{self, Db};
 use crate::vault::Error;
 
 /// The columns that hold text: table, what names a row in it, the column.
-const TEXTS: [(&str, &str, &str); 7] = [
+const TEXTS: [(&str, &str, &str); 8] = [
     ("events", "id", "data"),
     ("runs", "id", "output"),
     ("runs", "id", "reason"),
@@ -19,6 +19,7 @@ const TEXTS: [(&str, &str, &str); 7] = [
     ("steps", "run || ' ' || name", "result"),
     ("steps", "run || ' ' || name", "error"),
     ("observations", "dedupe_key", "observed"),
+    ("review_pages", "version", "shown"),
 ];
 
 /// The same for rows that are about one thing: they go as a whole.

@@ -15,15 +15,25 @@ pub(crate) const DENSE_NAMED: &str = "\
 原因は | 問題は | が原因 | 根本原因 | 原因是 | 问题是 | 問題是 | 问题在于 | 是因为 | 是由于
 ";
 
-/// At the beginning of a sentence: the cause is in the next one.
+/// At the beginning of a sentence: the cause was found, and is in the next one.
 pub(crate) const FOUND: &str = "\
-found it | found the issue | found the problem | found the bug | found the root cause | found the cause | i found the issue | i found the problem | i found the bug | i found the root cause | i found the cause | i see the issue | i see the problem | i can see the issue | i can see the problem | here's the problem | here is the problem | that's the problem | that's the issue | that's the bug
-gefunden | ich sehe das problem | ich habe das problem gefunden | ich habe den fehler gefunden
-encontré el problema | ya veo el problema | lo encontré
-trouvé | je vois le problème | j'ai trouvé le problème
-encontrei o problema | vejo o problema | achei o problema
-нашёл проблему | нашел проблему | вижу проблему | нашёл причину | нашел причину
-問題を見つけました | 原因がわかりました | 找到问题了 | 找到了 | 发现问题了
+found it | found the issue | found the problem | found the bug | found the root cause | found the cause | i found it | i found the issue | i found the problem | i found the bug | i found the root cause | i found the cause
+gefunden | ich habe das problem gefunden | ich habe den fehler gefunden | problem gefunden | fehler gefunden
+encontré el problema | lo encontré | encontré la causa
+trouvé | j'ai trouvé le problème | j'ai trouvé la cause
+encontrei o problema | achei o problema | encontrei a causa
+нашёл проблему | нашел проблему | нашёл причину | нашел причину | нашёл ошибку | нашел ошибку
+問題を見つけました | 原因がわかりました | 原因が分かりました | 找到问题了 | 找到原因了 | 发现问题了
+";
+
+/// The same, of what the agent sees at this moment.
+pub(crate) const SEEN: &str = "\
+i see the issue | i see the problem | i can see the issue | i can see the problem | here's the problem | here is the problem | that's the problem | that's the issue | that's the bug
+ich sehe das problem | da ist das problem
+ya veo el problema | veo el problema
+je vois le problème
+vejo o problema | estou vendo o problema
+вижу проблему
 ";
 
 /// Plans and guesses, which name no cause.

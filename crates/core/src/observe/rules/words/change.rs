@@ -2,7 +2,7 @@
 
 /// At the beginning of a clause.
 pub(crate) const CHANGES: &str = "\
-we switched from | we switched to | we've switched | we have switched | we migrated from | we migrated to | we've migrated | we have migrated | we moved from | we moved to | we've moved to | we've moved from | we upgraded to | we upgraded from | we've upgraded | we have upgraded | i upgraded | i've upgraded | i switched from | i switched to | we replaced | we've replaced | we have replaced | we no longer use | we stopped using | we don't use
+we switched from | we switched to | we've switched | we have switched | we migrated from | we migrated to | we've migrated | we have migrated | we moved from | we moved to | we've moved to | we've moved from | we upgraded to | we upgraded from | we've upgraded | we have upgraded | i upgraded | i've upgraded | i switched from | i switched to | we replaced | we've replaced | we have replaced | we no longer use | we stopped using | we don't use | we don't have
 hemos migrado | migramos de | migramos a | hemos cambiado de | cambiamos de | hemos actualizado | ya no usamos | hemos reemplazado | reemplazamos | hemos sustituido
 nous avons migré | on a migré | on est passé | on est passés | nous sommes passés | nous avons remplacé | on a remplacé | on n'utilise plus | nous n'utilisons plus | nous avons mis à jour
 migramos para | migramos de | migrámos para | mudamos para | mudamos de | mudámos para | trocamos | trocámos | já não usamos | não usamos mais | substituímos | atualizamos para | atualizámos para
@@ -16,7 +16,7 @@ we don't use it | we don't use that | we don't use this | we don't use the | we 
 
 /// "We don't use …" needs one of these to be a change.
 pub(crate) const ANY_MORE: &str = "\
-anymore | any more | any longer | here | in this project | in this repo
+anymore | any more | any longer
 ";
 
 /// German puts what happened at the end: how it begins …

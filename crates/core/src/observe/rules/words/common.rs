@@ -29,7 +29,7 @@ quando | se | antes | depois | ao | para | em | no | na | sempre que
 /// What a line says that announces text of somebody else, if it ends with a colon.
 pub(crate) const ANNOUNCES: &str = "\
 log | logs | output | error | errors | trace | traceback | stack | message | says | said | response | paste | pasted | readme | file | doc | docs
-issue | email | mail | comment | comments | review | feedback | description | wrote | guide | following | quote | reply | ticket | report | prompt | text
+issue | email | mail | comment | comments | review | feedback | description | wrote | guide | following | quote | reply | ticket | report | prompt | text | plan | spec | task | requirements | transcript | diff | finding | findings
 ausgabe | fehler | fehlermeldung | meldung | protokoll | datei | kommentar | rückmeldung | folgendes | schreibt | sagt
 salida | errores | registro | mensaje | archivo | comentario | dice | siguiente
 sortie | erreur | journal | fichier | commentaire | dit | suivant

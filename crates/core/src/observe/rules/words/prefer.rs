@@ -139,25 +139,25 @@ pub(crate) const STOP: &str = "\
 stop | please stop | can you stop | quit
 ";
 
-/// "Don't …" is mostly about this once; with one of these it is not.
-pub(crate) const FOR_GOOD: &str = "\
-ever again | again | anymore | any more | without asking | without my | unless i | unless asked | unless i ask | in this repo | in this project | in this codebase | under any circumstances | in the future | at all costs
-ohne zu fragen | ohne nachzufragen | nie wieder | mehr | außer ich
-sin preguntar | nunca más | a menos que | sin mi permiso
-sans demander | plus jamais | sauf si je | sans mon accord
-sem perguntar | nunca mais | a menos que | sem a minha permissão | sem minha permissão
-без спроса | без моего | больше никогда | если я не
-";
-
-/// How such an order begins.
-pub(crate) const DONT: &str = "\
-don't | do not | dont | please don't | please do not
-mach nicht | mach das nicht | tu das nicht | bitte nicht | lösche nicht | ändere nicht | committe nicht | pushe nicht | lösch nicht | änder nicht
-no | por favor no
-ne | n'
-não | por favor não
-не | пожалуйста, не | больше не
-";
+/// "Don't …" is mostly about this once; with one of the second words it is not. A language each, for "no" begins much
+/// in more than one.
+pub(crate) const DONT: &[(&str, &str)] = &[
+    (
+        "don't | do not | dont | please don't | please do not",
+        "ever again | again | anymore | any more | without asking | without my | unless i | unless asked | in this repo | in this project | in this codebase | under any circumstances | in the future",
+    ),
+    (
+        "mach nicht | mach das nicht | tu das nicht | bitte nicht | lösche nicht | ändere nicht | committe nicht | pushe nicht | lösch nicht | lösche keine | ändere keine | committe keine | pushe keine",
+        "ohne zu fragen | ohne nachzufragen | nie wieder | außer ich",
+    ),
+    ("no | por favor no", "sin preguntar | nunca más | a menos que | sin mi permiso"),
+    ("ne | n' | s'il te plaît ne", "sans demander | plus jamais | sauf si je | sans mon accord"),
+    (
+        "não | por favor não",
+        "sem perguntar | nunca mais | a menos que | sem a minha permissão | sem minha permissão",
+    ),
+    ("не | пожалуйста, не | больше не", "без спроса | без моего | больше никогда | если я не"),
+];
 
 /// What begins alike and comforts, or waits.
 pub(crate) const NOT_DONT: &str = "\
@@ -165,4 +165,54 @@ don't worry | don't bother | don't know | don't think | don't see | don't we | d
 no sé | no veo | no me | no hay | no es | no está | no funciona | no te preocupes | no lo sé | no, | no hace falta | no quiero
 não sei | não vejo | não me | não há | não é | não está | não funciona | não se preocupe | não, | não quero
 не знаю | не вижу | не могу | не работает | не надо | не хочу | не волнуйся | не понимаю
+";
+
+/// Orders that hold everywhere: how they begin …
+pub(crate) const USING: &str = "\
+make sure | let's make sure | use | let's use | we should use | we should be using | please use
+achte darauf | verwende | nutze | benutze
+asegúrate | usa | utiliza
+assure-toi | utilise
+certifique-se | use | usa
+убедись | используй
+";
+
+/// … and where they hold.
+pub(crate) const EVERYWHERE: &str = "\
+everywhere | wherever we can | wherever possible | whenever possible | in all cases | across the codebase | across the repo | every time
+überall | wo immer möglich | jedes mal
+en todas partes | siempre que sea posible | cada vez
+partout | chaque fois
+em todo lado | em todos os lugares | sempre que possível | cada vez
+везде | всюду | каждый раз
+";
+
+/// What ends an order that holds from now on …
+pub(crate) const ONWARDS: &str = "\
+going forward | from now on | from here on
+ab jetzt | von jetzt an | in zukunft | künftig
+a partir de ahora | de ahora en adelante | en adelante
+à l'avenir | désormais | dorénavant
+a partir de agora | de agora em diante | daqui em diante
+впредь | с этого момента
+";
+
+/// … and makes it one.
+pub(crate) const ORDERS: &str = "\
+should | must | use | please | don't | let's | we want | need to | make sure
+soll | sollte | sollten | muss | müssen | bitte | verwende | nutze | nicht
+debe | deben | hay que | usa | por favor | no
+doit | doivent | il faut | utilise | s'il te plaît | ne
+deve | devem | use | usa | por favor | não
+должен | должна | должны | надо | нужно | используй | не
+";
+
+/// In the middle of a sentence: what must never be.
+pub(crate) const MUST_NEVER: &str = "\
+must never | must not ever | should never be | may never | must always | should not be changed ever | should not be updated ever | should not be edited ever
+darf nie | darf niemals | dürfen nie | dürfen niemals | muss immer | müssen immer
+nunca debe | nunca deben | siempre debe | siempre deben | no debe nunca
+ne doit jamais | ne doivent jamais | doit toujours | doivent toujours
+nunca deve | nunca devem | deve sempre | devem sempre
+никогда не должен | никогда не должна | никогда не должны | всегда должен | всегда должна | всегда должны
 ";

@@ -1,0 +1,149 @@
+//! When two statements cannot both hold: the same subject with another number or the opposite (shared with the trust pass
+//! of recall), or the same sentence with another value in the same place.
+
+use crate::recall::terms;
+use crate::recall::trust;
+
+/// So many terms may differ on either side for it to be another value of the same thing.
+const MOST_DIFFERENT: usize = 2;
+/// Verbs whose object is the value, not the subject.
+const CHOOSING: [&str; 3] = ["use", "prefer", "choos"];
+
+/// Whether two statements contradict each other.
+pub fn contradict(one: &str, other: &str) -> bool {
+    trust::contradict(one, other) || is_other_value(one, other)
+}
+
+/// The same sentence but for a word or two, not in the subject: `deploys go to the blue cluster`, `… the green cluster`.
+fn is_other_value(one: &str, other: &str) -> bool {
+    let (one, other) = (sequence(one), sequence(other));
+    let shorter = one.len().min(other.len());
+    let before = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    if before == shorter {
+        // One says all that the other says, and more.
+        return false;
+    }
+    let behind =
+        one.iter().rev().zip(other.iter().rev()).take(shorter - before).take_while(|(a, b)| a == b).count();
+    let differs = |all: usize| (1..=MOST_DIFFERENT).contains(&(all - before - behind));
+    let chosen =
+        one.first().is_some_and(|first| CHOOSING.contains(&first.as_str())) && before == 1 && behind >= 1;
+    differs(one.len()) && differs(other.len()) && (chosen || (before >= 2 && before + behind >= 3))
+}
+
+/// The terms of a text in order, a name as a whole and not in its parts.
+fn sequence(text: &str) -> Vec<String> {
+    let mut all: Vec<(u32, String)> = Vec::new();
+    terms::each_term(text, |term| {
+        // The whole comes behind the parts and takes their place.
+        if term.identifier {
+            all.retain(|(word, _)| *word != term.word);
+        }
+        all.push((term.word, term.text.to_owned()));
+    });
+    all.into_iter().map(|(_, term)| term).collect()
+}
+
+/// Words that turn a statement round, in the languages of the offline rules.
+const TURNING: [&str; 38] = [
+    "not",
+    "never",
+    "no",
+    "none",
+    "don't",
+    "dont",
+    "doesn't",
+    "isn't",
+    "can't",
+    "cannot",
+    "won't",
+    "mustn't",
+    "shouldn't",
+    "without",
+    "avoid",
+    "stop",
+    "disabled",
+    "nicht",
+    "nie",
+    "niemals",
+    "kein",
+    "keine",
+    "keinen",
+    "ohne",
+    "nunca",
+    "jamás",
+    "sin",
+    "jamais",
+    "pas",
+    "sans",
+    "não",
+    "sem",
+    "не",
+    "никогда",
+    "нельзя",
+    "нет",
+    "без",
+    "nada",
+];
+const TURNING_SIGNS: [&str; 9] = ["ない", "ません", "禁止", "不要", "不能", "不得", "别", "勿", "禁用"];
+
+/// Whether a statement says that something is not, or must not be.
+pub(crate) fn turns(text: &str) -> bool {
+    let text = text.to_lowercase().replace('’', "'");
+    let mut words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    words.any(|word| TURNING.contains(&word)) || TURNING_SIGNS.iter().any(|sign| text.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_number_the_opposite_and_another_value_contradict() {
+        for (one, other) in [
+            ("Staging Postgres listens on port 5432.", "Staging Postgres listens on port 5433."),
+            (
+                "The deploy script uses the blue cluster first.",
+                "The deploy script never uses the blue cluster first.",
+            ),
+            ("Deploys go through the blue cluster", "Deploys go through the green cluster"),
+            ("Use npm for scripts", "Use pnpm for scripts"),
+            ("The parser tests live in tests/parser.rs", "The parser tests live in tests/grammar.rs"),
+            ("Ada prefers tabs in Go", "Ada prefers spaces in Go"),
+        ] {
+            assert!(contradict(one, other) && contradict(other, one), "{one} / {other}");
+        }
+    }
+
+    #[test]
+    fn different_subjects_and_additions_do_not() {
+        for (one, other) in [
+            ("Module parser owns the config grammar", "Module lexer owns the config grammar"),
+            ("Ada prefers tabs", "Ada prefers short answers"),
+            ("Run tests with cargo", "Run benches with cargo"),
+            ("Use npm for scripts", "Use npm for scripts in the web folder"),
+            ("Staging Postgres listens on port 5432.", "Redis needs version 7 or later."),
+            ("Tests for the parser are slow", "Tests for the lexer are slow"),
+            ("", "x"),
+        ] {
+            assert!(!contradict(one, other) && !contradict(other, one), "{one} / {other}");
+        }
+    }
+
+    #[test]
+    fn negations_in_several_languages() {
+        for text in [
+            "never push",
+            "Don’t amend",
+            "nicht ändern",
+            "no usar npm, nunca",
+            "ne pas toucher",
+            "не трогать",
+            "触らないで",
+            "不要改",
+        ] {
+            assert!(turns(text), "{text}");
+        }
+        assert!(!turns("Notes go to the nested folder"));
+    }
+}

@@ -1,0 +1,157 @@
+//! What in a statement must not be made up: numbers, dates, paths, identifiers, options and quotations (REF-07).
+
+use std::collections::BTreeSet;
+
+/// A quotation of fewer characters is emphasis.
+const SHORTEST_QUOTE: usize = 3;
+const QUOTES: [(char, char); 5] = [('"', '"'), ('`', '`'), ('“', '”'), ('«', '»'), ('「', '」')];
+
+/// The specifics of a text, in lower case.
+pub fn specifics(text: &str) -> BTreeSet<String> {
+    let mut found: BTreeSet<String> = words(text).filter(|word| is_specific(word)).map(lower).collect();
+    found.extend(quotations(text));
+    found
+}
+
+/// Whether `specific` stands in `text` as a word of its own: `54` is not in `5432`.
+pub fn occurs(specific: &str, text: &str) -> bool {
+    let text = single_spaced(text);
+    text.match_indices(specific).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + specific.len()..].chars();
+        let part = |c: Option<char>| c.is_some_and(|c| (c.is_alphanumeric() && !is_unspaced(c)) || c == '_');
+        let (first, last) = (specific.chars().next(), specific.chars().next_back());
+        let joins = |edge: Option<char>, next: Option<char>| part(edge) && part(next);
+        !joins(first, before) && !joins(last, after.clone().next()) && !goes_on(last, after)
+    })
+}
+
+/// `1.2` is not in `1.2.3`: a number goes on behind a point that another digit follows.
+fn goes_on(last: Option<char>, mut after: impl Iterator<Item = char>) -> bool {
+    last.is_some_and(|c| c.is_ascii_digit())
+        && matches!(after.next(), Some('.' | ','))
+        && after.next().is_some_and(|c| c.is_ascii_digit())
+}
+
+fn single_spaced(text: &str) -> String {
+    lower(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Letter by letter: what surrounds a word must not change it.
+fn lower(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).collect()
+}
+
+/// The words of a text, without what surrounds them. Scripts without spaces end a word.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |c: char| c.is_whitespace() || is_unspaced(c) || (!c.is_ascii() && !c.is_alphanumeric());
+    let inner = |word: &'_ str| -> bool { !word.is_empty() };
+    text.split(ends)
+        .map(|word| {
+            let word = word.trim_start_matches(|c: char| {
+                !c.is_alphanumeric() && !matches!(c, '-' | '/' | '~' | '.' | '$' | '_')
+            });
+            let word = word.trim_end_matches(|c: char| {
+                !c.is_alphanumeric() && !matches!(c, '/' | '%' | '+' | '#' | '_')
+            });
+            // A dash between words is none of an option.
+            if word.chars().all(|c| !c.is_alphanumeric()) { "" } else { word.trim_start_matches('.') }
+        })
+        .filter(move |word| inner(word))
+}
+
+fn is_specific(word: &str) -> bool {
+    let chars: Vec<char> = word.chars().collect();
+    let inside = |wanted: fn(char) -> bool| {
+        chars
+            .windows(3)
+            .any(|three| three[0].is_alphanumeric() && wanted(three[1]) && three[2].is_alphanumeric())
+    };
+    let camel = chars.windows(2).any(|two| two[0].is_lowercase() && two[1].is_uppercase());
+    let shouted = chars.len() >= 3 && chars.iter().all(|c| c.is_ascii_uppercase());
+    chars.iter().any(char::is_ascii_digit)
+        || word.contains('\\')
+        || word.contains("::")
+        || word.starts_with("--")
+        || word.starts_with(['/', '~', '$'])
+        || inside(|c| matches!(c, '_' | '.' | '@' | ':'))
+        || is_path(word)
+        || camel
+        || shouted
+}
+
+/// `src/lib` is a path; `and/or` is two words.
+fn is_path(word: &str) -> bool {
+    let parts: Vec<&str> = word.split('/').collect();
+    parts.len() > 2 || (parts.len() == 2 && parts.iter().any(|part| part.contains(['.', '_', '-'])))
+}
+
+/// What stands between quotation marks.
+fn quotations(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (open, close) in QUOTES {
+        let mut rest = text;
+        while let Some((_, after)) = rest.split_once(open) {
+            let Some((inside, behind)) = after.split_once(close) else { break };
+            if inside.chars().count() >= SHORTEST_QUOTE {
+                found.push(single_spaced(inside));
+            }
+            rest = behind;
+        }
+    }
+    found
+}
+
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        specifics(text).into_iter().collect()
+    }
+
+    #[test]
+    fn ref_07_what_must_not_be_made_up_is_found() {
+        assert_eq!(found("Staging listens on port 5432."), ["5432"]);
+        assert_eq!(
+            found("See `src/pump.rs`, parse_token and parseToken."),
+            ["parse_token", "parsetoken", "src/pump.rs"]
+        );
+        assert_eq!(
+            found("Run cargo with --locked since v1.2.3 (2026-11-14)"),
+            ["--locked", "2026-11-14", "v1.2.3"]
+        );
+        assert_eq!(found("ポートは5433です"), ["5433"]);
+        assert_eq!(found("They said \"ship it now\"."), ["ship it now"]);
+        assert_eq!(
+            found("Set DATABASE_URL and ENV in ~/.config/app"),
+            ["database_url", "env", "~/.config/app"]
+        );
+        assert!(found("Prefers tabs and/or short answers – never both.").is_empty());
+    }
+
+    #[test]
+    fn a_number_is_found_whole_or_not_at_all() {
+        assert!(occurs("5432", "on port 5432."));
+        assert!(!occurs("54", "on port 5432"));
+        assert!(!occurs("1.2", "since 1.2.3"));
+        assert!(occurs("5433", "ポートは5433です"));
+        assert!(occurs("src/pump.rs", "(see SRC/pump.rs)"));
+        assert!(!occurs("src/pump.rs", "see other_src/pump.rs"));
+    }
+
+    proptest! {
+        #[test]
+        fn every_specific_of_a_text_occurs_in_it(text in "[a-zA-Z0-9_./:\"`() -]{0,60}|\\PC{0,40}") {
+            for specific in specifics(&text) {
+                prop_assert!(occurs(&specific, &text) , "{specific:?} in {text:?}");
+            }
+        }
+    }
+}

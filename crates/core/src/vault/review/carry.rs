@@ -1,0 +1,182 @@
+//! A new queue on a page that a person may be in the middle of: their ticks, their words and what they deleted are still
+//! theirs to decide with after it.
+
+use thiserror::Error as ThisError;
+
+use super::diff::{Decision, Doubt, diff, is_unchanged};
+use super::parse::parse;
+use super::update::{Error, update};
+use super::{Proposal, Queue, Shown, render};
+
+/// A page and what it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// The whole page.
+    pub text: String,
+    /// What it shows, in our words: what a later look is held against.
+    pub shown: Shown,
+}
+
+/// Why a page was left as it is.
+#[derive(Clone, Debug, PartialEq, Eq, ThisError)]
+pub enum Left {
+    /// It is not certain what the person decided on it.
+    #[error(transparent)]
+    Doubt(#[from] Doubt),
+    /// What they wrote on it would not survive.
+    #[error(transparent)]
+    Unfit(#[from] Error),
+}
+
+/// Brings the page `text` (none: there is none yet) up to `queue`. `shown` is what it showed when it was last written,
+/// if that is known: without it nothing that is missing counts as decided.
+///
+/// A reworded line keeps its words, and a line that was deleted does not come back; both are still decisions when the
+/// page is read against what this returns.
+pub fn carry(text: Option<&str>, shown: Option<&Shown>, queue: &Queue) -> Result<Carried, Left> {
+    let Some(text) = text else { return Ok(Carried { text: render(queue), shown: queue.shown() }) };
+    let listed = queue.listed();
+    if let Some(shown) = shown.filter(|shown| shown.proposals == listed) {
+        return Ok(Carried { text: text.to_owned(), shown: shown.clone() });
+    }
+    let empty = Shown { version: String::new(), proposals: Vec::new() };
+    let shown = shown.unwrap_or(&empty);
+    let decided = diff(shown, text)?.decided;
+    let page = parse(text).map_err(Doubt::from)?;
+    let proposals = queue.proposals.iter().filter_map(|proposal| {
+        let Some(entry) = page.entries.iter().find(|entry| entry.id == proposal.id) else {
+            let is_open = |decision: &Decision| *decision == Decision::Pending;
+            let gone = decided.iter().any(|one| one.id == proposal.id && !is_open(&one.decision));
+            return (!gone).then(|| proposal.clone());
+        };
+        Some(match is_unchanged(&proposal.tidied(), entry) {
+            true => proposal.clone(),
+            false => Proposal { title: entry.title.clone(), text: entry.text.clone(), ..proposal.clone() },
+        })
+    });
+    let on_page = Queue { proposals: proposals.collect(), ..queue.clone() };
+    let text = update(text, shown, &on_page)?;
+    Ok(Carried { text, shown: Shown { version: on_page.shown().version, proposals: listed } })
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+    use proptest::prelude::*;
+
+    use super::super::{How, Id, Place};
+    use super::*;
+
+    fn proposal(number: u32, text: &str) -> Proposal {
+        let id: Id = format!("p-20261115-{number:03}").parse().unwrap();
+        let place = Place::Section(if number % 2 == 0 { "Patterns" } else { "Hard Rules" }.to_owned());
+        Proposal { id, place, title: format!("Title {number}"), text: text.to_owned() }
+    }
+
+    fn queue(numbers: &[u32], hour: i8) -> Queue {
+        Queue {
+            reviewer: "Ada".to_owned(),
+            date: date(2026, 11, 15),
+            updated: date(2026, 11, 15)
+                .at(hour, 0, 0, 0)
+                .to_zoned(jiff::tz::TimeZone::UTC)
+                .unwrap()
+                .timestamp(),
+            proposals: numbers
+                .iter()
+                .map(|number| proposal(*number, &format!("Statement {number}.")))
+                .collect(),
+        }
+    }
+
+    fn decisions(carried: &Carried) -> Vec<Decision> {
+        let decided = diff(&carried.shown, &carried.text).unwrap().decided;
+        decided.into_iter().map(|decided| decided.decision).collect()
+    }
+
+    #[test]
+    fn rev_03_ticks_words_and_deletions_survive_new_proposals() {
+        let first = carry(None, None, &queue(&[1, 2, 3, 4], 1)).unwrap();
+        let mut text = first.text.replace("- [ ] `p-20261115-001`", "- [x] `p-20261115-001`");
+        text = text.replace("Statement 2.", "Statement two, in my words.");
+        let gone = text.lines().find(|line| line.contains("p-20261115-003")).unwrap().to_owned();
+        text = text.replace(&format!("{gone}\n"), "My own note.\n");
+        let second = carry(Some(&text), Some(&first.shown), &queue(&[1, 2, 3, 4, 5, 6], 2)).unwrap();
+        assert!(
+            second.text.contains("[x] `p-20261115-001`") && second.text.contains("in my words"),
+            "{}",
+            second.text
+        );
+        assert!(second.text.contains("My own note.") && second.text.contains("p-20261115-006"));
+        assert!(!second.text.contains("p-20261115-003"), "a deleted line does not come back");
+        let mut found: Vec<(u32, Decision)> = diff(&second.shown, &second.text)
+            .unwrap()
+            .decided
+            .into_iter()
+            .map(|decided| (decided.id.number, decided.decision))
+            .collect();
+        found.sort_by_key(|(number, _)| *number);
+        let reworded = Decision::EditedPending {
+            title: "Title 2".to_owned(),
+            text: "Statement two, in my words.".to_owned(),
+        };
+        assert_eq!(
+            found.into_iter().map(|(_, decision)| decision).collect::<Vec<_>>(),
+            [
+                Decision::Approved,
+                reworded,
+                Decision::Rejected { how: How::LineDeleted },
+                Decision::Pending,
+                Decision::Pending,
+                Decision::Pending
+            ]
+        );
+        // And again, as if nothing had happened since.
+        let third = carry(Some(&second.text), Some(&second.shown), &queue(&[1, 2, 3, 4, 5, 6], 3)).unwrap();
+        assert_eq!(third, second, "the same queue changes nothing");
+    }
+
+    #[test]
+    fn a_page_in_doubt_is_left_alone() {
+        let first = carry(None, None, &queue(&[1, 2, 3, 4], 1)).unwrap();
+        let emptied = carry(Some(" \n"), Some(&first.shown), &queue(&[1, 2, 3, 4, 5], 2));
+        assert_eq!(emptied, Err(Left::Doubt(Doubt::Emptied)));
+        let unclosed = format!("```\n{}", first.text);
+        assert!(carry(Some(&unclosed), Some(&first.shown), &queue(&[5], 2)).is_err());
+    }
+
+    #[test]
+    fn a_page_of_another_machine_gets_new_lines_and_keeps_its_own() {
+        let other = carry(None, None, &queue(&[1, 2], 1)).unwrap().text.replace("Statement 2.", "Reworded.");
+        let ours = carry(Some(&other), None, &queue(&[2, 7], 2)).unwrap();
+        for kept in ["p-20261115-001", "Statement 1.", "Reworded.", "p-20261115-007"] {
+            assert!(ours.text.contains(kept), "{kept} in {}", ours.text);
+        }
+        assert_eq!(decisions(&ours).len(), 2);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn whatever_is_added_decisions_stay(ticks in prop::collection::vec(0..3usize, 5), more in 0u32..4) {
+            let before: Vec<u32> = (1..=5).collect();
+            let first = carry(None, None, &queue(&before, 1)).unwrap();
+            let mut text = first.text.clone();
+            for (number, tick) in before.iter().zip(&ticks) {
+                let mark = [" ", "x", "-"][*tick];
+                text = text.replace(&format!("- [ ] `p-20261115-{number:03}`"), &format!("- [{mark}] `p-20261115-{number:03}`"));
+            }
+            let after: Vec<u32> = (1..=5 + more).collect();
+            let second = carry(Some(&text), Some(&first.shown), &queue(&after, 2)).unwrap();
+            let told = |carried: &Carried| -> Vec<(Id, Decision)> {
+                let decided = diff(&carried.shown, &carried.text).unwrap().decided;
+                let old = decided.into_iter().filter(|decided| decided.id.number <= 5);
+                let mut told: Vec<_> = old.map(|decided| (decided.id, decided.decision)).collect();
+                told.sort_by_key(|(id, _)| *id);
+                told
+            };
+            prop_assert_eq!(told(&second), told(&Carried { text, shown: first.shown }));
+        }
+    }
+}

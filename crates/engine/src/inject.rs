@@ -1,0 +1,225 @@
+//! What a hook puts in front of an agent: the briefing at a session's start, the memories that a prompt needs. Reads, never
+//! writes a database; what was injected goes to a file of the session, so that it is not said twice.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::agent::Agent;
+use rekindle_core::briefing::{self, Always, Briefing, MOST_ENTRIES, Material, Moment};
+use rekindle_core::config::Config;
+use rekindle_core::hash::ContentHash;
+use rekindle_core::inject::{self, Block, Chosen};
+use rekindle_core::recall::filter::Filters;
+use rekindle_core::scope::ProjectId;
+use rekindle_core::time::Zoned;
+use rekindle_core::vault::entry::{Entry, Status};
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::path::VaultPath;
+use rekindle_core::vault::{identity, layout};
+
+use crate::disk::{self, Lines};
+use crate::home::{Home, Places};
+use crate::index::{Embedder, Index};
+use crate::messages::Messages;
+use crate::models::Models;
+use crate::random;
+use crate::recall::ask::{Answer, Request, ask};
+use crate::recall::search::Rules;
+use crate::recall::upkeep;
+use crate::recall::usage::Usage;
+use crate::vault::{self, Vault};
+
+/// The logs of so many days are looked for.
+const DAYS_BACK: i64 = 7;
+/// So many of them are read.
+const LOGS: usize = 3;
+/// No document of a briefing is longer; what is longer is not what a session should start with.
+const MAX_BYTES: u64 = 1024 * 1024;
+const SECRET: &str = "secret";
+
+/// Why nothing can be put in front of an agent.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The notes.
+    #[error(transparent)]
+    Vault(#[from] vault::Error),
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] upkeep::Error),
+    /// A file of the state folder.
+    #[error("{path} cannot be used: {cause}")]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+/// Where a session is, and what time it is there.
+#[derive(Clone, Debug)]
+pub struct Here {
+    /// Whose session.
+    pub agent: Agent,
+    /// Which.
+    pub session: String,
+    /// The project it is held in.
+    pub project: Option<ProjectId>,
+    /// Now, in the person's zone.
+    pub now: Zoned,
+}
+
+/// The briefing of a session.
+pub fn start(places: &Places, here: &Here, moment: Moment) -> Result<Briefing, Error> {
+    let vault = Vault::open(places)?.in_zone(here.now.time_zone().clone());
+    let (secret, marker) = markers(places, &here.session)?;
+    let material = material(&vault, places, here);
+    Ok(briefing::brief(&material, moment, here.agent, &secret, &marker))
+}
+
+/// What is in the files. One that cannot be read is not there: a session starts whatever happens.
+fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
+    let own = identity::DOCUMENTS.iter().filter(|document| document.read_at_start);
+    let today = here.now.date();
+    let days = (0..DAYS_BACK).filter_map(|back| today.checked_sub(jiff::Span::new().days(back)).ok());
+    let log = |date| Some((date, read(&vault.folder().join(layout::daily_log(date).as_str()))?));
+    Material {
+        identity: own.filter_map(|document| read(&places.identity().join(document.name))).collect(),
+        memory: read(&vault.folder().join(layout::MEMORY)),
+        always: always(vault.folder()),
+        logs: days.filter_map(log).take(LOGS).collect(),
+        pending: vault.pending_review().unwrap_or(0),
+        project: here.project.as_ref().map(|project| project.as_str().to_owned()),
+        state: Vec::new(),
+    }
+}
+
+fn read(path: &Path) -> Option<String> {
+    let metadata = std::fs::metadata(path).ok()?;
+    let fits = metadata.is_file() && metadata.len() <= MAX_BYTES;
+    fits.then(|| std::fs::read_to_string(path).ok()).flatten()
+}
+
+/// `personal-private/_always-load/*.md`, by name (BRF-06).
+fn always(vault: &Path) -> Vec<Always> {
+    let group = layout::Group::PersonalPrivate.word();
+    let folder = vault.join(group).join(layout::ALWAYS_LOAD);
+    let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = files
+        .filter_map(|file| file.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".md") && !name.starts_with('.'))
+        .collect();
+    names.sort();
+    let entry = |name: &String| {
+        let text = read(&folder.join(name))?;
+        let note = Note::parse(&text).ok()?;
+        let path = VaultPath::parse(&format!("{group}/{}/{name}", layout::ALWAYS_LOAD)).ok()?;
+        let holds = matches!(Entry::of(&note, &path).status, Status::Active);
+        let title = name.trim_end_matches(".md").replace('-', " ");
+        holds.then(|| Always { title, text: note.body().trim().to_owned() })
+    };
+    names.iter().filter_map(entry).take(MOST_ENTRIES).collect()
+}
+
+/// A secret of this machine, and a marker of this session that nobody can guess and that stays the same in it (B-02).
+fn markers(places: &Places, session: &str) -> Result<(Vec<u8>, String), Error> {
+    let path = places.state().join(SECRET);
+    let failed = |cause| Error::State { path: path.clone(), cause };
+    let secret = match std::fs::read(&path) {
+        Ok(secret) if secret.len() >= 32 => secret,
+        _ => {
+            let fresh: [u8; 32] = random::bytes().map_err(failed)?;
+            disk::write_whole(&path, &fresh).map_err(failed)?;
+            fresh.to_vec()
+        }
+    };
+    let marker = ContentHash::of_parts(&[&secret, b"session", session.as_bytes()]).short(16);
+    Ok((secret, marker))
+}
+
+/// What came of a prompt.
+#[derive(Debug)]
+pub struct Recalled {
+    /// What goes in front of it.
+    pub block: Block,
+    /// How it was found.
+    pub answer: Answer,
+    /// What was searched for.
+    pub question: String,
+}
+
+/// The memories that a prompt needs, without those that the session has already. `None` if there is nothing to look for.
+pub fn prompt(
+    home: &Home,
+    places: &Places,
+    config: &Config,
+    here: &Here,
+    prompt: &str,
+) -> Result<Option<Recalled>, Error> {
+    let question = inject::question(prompt);
+    if question.trim().is_empty() {
+        return Ok(None);
+    }
+    let vault = Vault::open(places)?.in_zone(here.now.time_zone().clone());
+    let (_, marker) = markers(places, &here.session)?;
+    let held = held(places, &here.session);
+    // Without the model the words decide (REC-11).
+    let model = Models::open(home).load(config.embed.model.as_str()).ok();
+    let messages = Messages::of(places);
+    let request = Request {
+        prompt: &question,
+        rewritten: None,
+        filters: &Filters::default(),
+        rules: Rules::of(&config.recall, here.project.as_ref().map(ProjectId::as_str), &here.now),
+        k: config.recall.k,
+        anyway: false,
+        held: &held,
+        messages: Some(&messages),
+    };
+    let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
+    let usage = Usage::read(&places.usage());
+    let answer = ask(&vault, &Index::at(places.index()), embedder, &usage, &request)?;
+    let chosen: Vec<Chosen<'_>> = answer
+        .selection
+        .hits
+        .iter()
+        .zip(&answer.shown)
+        .map(|(hit, shown)| Chosen {
+            document: &hit.document,
+            text: &shown.text,
+            doubted: !hit.doubts.is_empty(),
+        })
+        .collect();
+    let block = inject::block(&chosen, here.now.timestamp(), &marker);
+    if !block.ids.is_empty() {
+        // What cannot be noted is said twice at worst.
+        hold(places, &here.session, &block.ids).unwrap_or_default();
+    }
+    Ok(Some(Recalled { block, answer, question }))
+}
+
+fn held_file(places: &Places, session: &str) -> PathBuf {
+    places.sessions().join(format!("{}.held", ContentHash::of(session.as_bytes()).short(24)))
+}
+
+/// What the session has already.
+fn held(places: &Places, session: &str) -> HashSet<String> {
+    let text = std::fs::read_to_string(held_file(places, session)).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn hold(places: &Places, session: &str, ids: &[String]) -> io::Result<()> {
+    disk::make_folder(&places.sessions())?;
+    let lines: String = ids.iter().map(|id| format!("{id}\n")).collect();
+    Lines::open(&held_file(places, session))?.append(&lines, false)
+}
+
+/// Forgets what the session has: it was compacted, or begins anew.
+pub fn let_go(places: &Places, session: &str) -> io::Result<()> {
+    match disk::remove(&held_file(places, session)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

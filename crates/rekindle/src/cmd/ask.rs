@@ -1,0 +1,179 @@
+//! `rekindle ask`
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use clap::Args;
+use rekindle_core::answer::{self, Sentence};
+use rekindle_core::llm::Model;
+use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::select::MOST;
+use rekindle_core::text::admit;
+use rekindle_engine::index::Embedder;
+use rekindle_engine::llm::Job;
+use rekindle_engine::messages::Messages;
+use rekindle_engine::recall::ask::{Answer, Request, ask};
+use rekindle_engine::recall::search::Rules;
+use rekindle_engine::recall::usage::Usage;
+use serde_json::{Value, json};
+
+use super::body;
+use super::recall::place;
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::Style;
+
+/// Ask what your notes and sessions say about something
+#[derive(Args)]
+#[command(after_help = "\
+Looks through memories, MEMORY.md, observations, daily logs, your other notes and what was said in sessions, and answers
+with citations. Where a language model is set up (`rekindle llm`) it puts the passages together, and every sentence that
+its passages do not say is dropped; otherwise you get the passages themselves, the best first. When nothing answers the
+question, it says so.
+
+Examples:
+  rekindle ask 'what did we decide about Redis TTLs?'
+  rekindle ask 'why is the pool limited to 20?' --json")]
+pub(crate) struct Ask {
+    /// The question: TEXT, @FILE, or - for stdin
+    question: String,
+    /// Look into every project, not only the one you are in
+    #[arg(long)]
+    all_projects: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Ask {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let question = body::prompt(&self.question, &context.cwd)?;
+        let found = self.search(context, &question)?;
+        let passages: Vec<String> = found.shown.iter().map(|shown| admit(&shown.text).text).collect();
+        let put = put_together(context, &question, &passages);
+        if let Put::Failed(why) = &put {
+            context.out.warn(format!("the model did not answer ({why}); these are the passages"));
+        }
+        let sentences = if let Put::Answer { sentences, .. } = &put { sentences.as_slice() } else { &[] };
+        if self.json {
+            return context.out.json(&report(&question, &found, &passages, &put));
+        }
+        if passages.is_empty() || matches!(put, Put::Unknown { .. }) {
+            context.out.line("I do not know.")?;
+            if !passages.is_empty() {
+                context
+                    .out
+                    .note("Passages were found, but they do not answer it: `rekindle recall` shows them.");
+            }
+            return Ok(());
+        }
+        for sentence in sentences {
+            let numbers: Vec<String> = sentence.passages.iter().map(usize::to_string).collect();
+            context.out.line(format!("{} [{}]", sentence.text, numbers.join(", ")))?;
+        }
+        let cited: HashSet<usize> = sentences.iter().flat_map(|sentence| sentence.passages.clone()).collect();
+        if !sentences.is_empty() {
+            context.out.line("")?;
+        }
+        for (number, (hit, shown)) in (1..).zip(found.selection.hits.iter().zip(&found.shown)) {
+            if !sentences.is_empty() && !cited.contains(&number) {
+                continue;
+            }
+            let unreviewed = if hit.document.reviewed { "" } else { " (unreviewed)" };
+            let head = format!("[{number}] {}{unreviewed}", place(&hit.document, shown));
+            context.out.line(context.out.styled(Style::Dim, head))?;
+            if sentences.is_empty() {
+                for line in shown.text.trim().lines() {
+                    context.out.line(format!("  {}", admit(line).text))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn search(&self, context: &Context<'_>, question: &str) -> Result<Answer, Failure> {
+        let vault = context.vault()?;
+        let (model, index) = (context.model_if_any(), context.index());
+        let usage = Usage::read(&context.places.usage());
+        let messages = Messages::of(&context.places);
+        let rewrite = context.rewrite(question);
+        let project = context.project_id().map(|id| id.as_str());
+        let request = Request {
+            prompt: question,
+            rewritten: rewrite.rewritten(),
+            filters: &Filters::default(),
+            rules: Rules {
+                include_inbox: true,
+                all_projects: self.all_projects,
+                ..Rules::of(&context.settings.config.recall, project, &context.now)
+            },
+            k: MOST,
+            anyway: false,
+            held: &HashSet::new(),
+            messages: Some(&messages),
+        };
+        let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
+        let answer = ask(&vault, &index, embedder, &usage, &request)?;
+        if answer.is_worth_indexing() {
+            context.index_later();
+        }
+        Ok(answer)
+    }
+}
+
+/// What became of the passages.
+enum Put {
+    /// There is no model, or nothing to put together.
+    Passages,
+    /// The model did not answer.
+    Failed(String),
+    /// The model answered, and nothing of it could be believed.
+    Unknown { model: String },
+    /// Sentences that the passages say.
+    Answer { model: String, sentences: Vec<Sentence> },
+}
+
+fn put_together(context: &Context<'_>, question: &str, passages: &[String]) -> Put {
+    if passages.is_empty() {
+        return Put::Passages;
+    }
+    let model = match context.world().model(Job::Observer) {
+        Ok(Some(model)) => model,
+        Ok(None) => return Put::Passages,
+        Err(error) => return Put::Failed(error.message),
+    };
+    let deadline = Duration::from_secs(context.settings.config.llm.timeout_seconds.into());
+    match model.answer(&answer::request(question, passages, deadline)) {
+        Ok(said) => {
+            let sentences = answer::believed(&said.text, passages);
+            let model = model.name().to_owned();
+            if sentences.is_empty() { Put::Unknown { model } } else { Put::Answer { model, sentences } }
+        }
+        Err(error) => Put::Failed(error.message),
+    }
+}
+
+fn report(question: &str, found: &Answer, passages: &[String], put: &Put) -> Value {
+    let citations: Vec<Value> = (1..)
+        .zip(found.selection.hits.iter().zip(&found.shown).zip(passages))
+        .map(|(number, ((hit, shown), text)): (usize, _)| {
+            let document = &hit.document;
+            json!({
+                "number": number, "id": document.id, "path": document.path, "lines": shown.lines,
+                "title": document.title, "text": text, "source": document.source, "origin": document.origin,
+                "reviewed": document.reviewed,
+            })
+        })
+        .collect();
+    let (answer, model, failed): (Option<Value>, Option<&str>, Option<&str>) = match put {
+        Put::Passages => (None, None, None),
+        Put::Failed(why) => (None, None, Some(why)),
+        Put::Unknown { model } => (None, Some(model), None),
+        Put::Answer { model, sentences } => (Some(json!(sentences)), Some(model), None),
+    };
+    let known = !passages.is_empty() && !matches!(put, Put::Unknown { .. });
+    json!({
+        "question": admit(question).text, "known": known, "answer": answer, "model": model, "failed": failed,
+        "citations": citations, "degraded": found.degraded,
+    })
+}

@@ -1,0 +1,524 @@
+//! `rekindle llm`
+
+use std::time::{Duration, Instant};
+
+use clap::{Args, Subcommand, ValueEnum};
+use rekindle_core::agent::Agent;
+use rekindle_core::config::{Llm as Settings, Provider, keys};
+use rekindle_core::llm::{Answer, Budget, Cost, Error, Expects, Fault, Model, Prompt, Request, Retry, Usage};
+use rekindle_core::prompts;
+use rekindle_engine::cost::spent;
+use rekindle_engine::db::Db;
+use rekindle_engine::llm::{self, Job, Leaves, Surroundings};
+use rekindle_engine::{config, project};
+use serde_json::{Value, json};
+
+use crate::ask;
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Style, column};
+
+/// What is asked back in a test.
+const WORD: &str = "ember";
+/// A cent, and room for a model that thinks before it says a word.
+const BUDGET: Budget = Budget { tokens: 1000, cost: Cost { micro_dollars: 10_000 } };
+
+/// Show, choose or test the language model that may look at your sessions
+#[derive(Args)]
+#[command(after_help = "\
+Until you choose one there is none: rules on this machine look at sessions, and nothing leaves it.
+A key is read from the environment and stands in no file. docs/models.md tells what each can do.
+
+Examples:
+  rekindle llm
+  rekindle llm --probe
+  rekindle llm use command --program claude
+  rekindle llm use openai --url http://127.0.0.1:11434/v1 --model ollama/qwen3:8b
+  rekindle llm use offline
+  rekindle llm test")]
+pub(crate) struct Llm {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    /// Also look whether a server answers on this machine (Ollama, llama.cpp, LM Studio, vLLM)
+    #[arg(long)]
+    probe: bool,
+    /// Answer as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Choose who is asked, after you have seen what would leave the machine
+    #[command(after_help = "\
+Examples:
+  rekindle llm use command --program claude
+  rekindle llm use command --program codex --model openai/gpt-5-mini
+  rekindle llm use anthropic
+  rekindle llm use openai --model openai/gpt-5-mini
+  rekindle llm use openai --url http://127.0.0.1:8080/v1 --model local/any --yes
+  rekindle llm use offline")]
+    Use(Use),
+    /// Ask for one word, and show how long it took and what it cost
+    #[command(after_help = "\
+It is a real call: it counts and costs like any other, well below a cent.
+
+Examples:
+  rekindle llm test
+  rekindle llm test --reflector
+  rekindle llm test --schema --json")]
+    Test {
+        /// Ask the model of llm.reflector_model instead of llm.observer_model
+        #[arg(long)]
+        reflector: bool,
+        /// Ask for JSON by a schema
+        #[arg(long)]
+        schema: bool,
+    },
+}
+
+#[derive(Args)]
+struct Use {
+    /// Who is asked
+    #[arg(value_enum)]
+    provider: Choice,
+    /// With `command`: claude, codex, gemini, pi, or any program that reads a question and prints an answer
+    #[arg(long, value_name = "PROGRAM")]
+    program: Option<String>,
+    /// With `anthropic` and `openai`: where the server answers
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// The model, as provider/model
+    #[arg(long, value_name = "PROVIDER/MODEL")]
+    model: Option<String>,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Choice {
+    Offline,
+    Command,
+    Anthropic,
+    Openai,
+}
+
+impl Llm {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        match self.verb {
+            None => show(context, self.probe, self.json),
+            Some(Verb::Use(choice)) => choice.run(context, self.json),
+            Some(Verb::Test { reflector, schema }) => test(context, reflector, schema, self.json),
+        }
+    }
+}
+
+/// What is used and what is there.
+fn show(context: &Context<'_>, probe: bool, json: bool) -> Result<(), Failure> {
+    let settings = &context.settings.config.llm;
+    let around = Surroundings::look(&context.places);
+    let found = Found::look(settings, &around);
+    let listening = if probe { llm::listening() } else { Vec::new() };
+    let state = State::of(context, settings)?;
+    let problem = Job::ALL.iter().find_map(|job| llm::model(settings, *job, &around).err());
+    if json {
+        let mut object = state.json(settings);
+        object["found"] = found.json();
+        object["found"]["servers"] =
+            listening.iter().map(|one| json!({"name": one.name, "url": one.url})).collect();
+        object["problem"] = json!(problem.map(|problem| problem.message));
+        return context.out.json(&object);
+    }
+    let row = |name: &str, value: String| {
+        context.out.line(format!("{}  {value}", context.out.styled(Style::Dim, column(name, 10))))
+    };
+    row("in use", in_use(settings))?;
+    if settings.provider != Provider::Offline {
+        for job in Job::ALL {
+            let model = job.model(settings);
+            let price = llm::price(settings, model).map_or_else(
+                || "price not known".to_owned(),
+                |price| {
+                    format!("${} in, ${} out per million tokens ({})", price.input, price.output, llm::AS_OF)
+                },
+            );
+            let name = if job == Job::Observer { "observer" } else { "reflector" };
+            row(name, format!("{}, {price}", model.as_str()))?;
+        }
+    }
+    row("leaves", leaves(&state.leaves))?;
+    row("today", state.today())?;
+    if let Some(problem) = problem {
+        context.out.warn(problem);
+    }
+    let mut offers = found.offers();
+    offers.extend(listening.iter().map(|one| {
+        (
+            format!("{} may answer at {}", one.name, one.url),
+            format!("openai --url {} --model local/NAME", one.url),
+        )
+    }));
+    context.out.line("")?;
+    if offers.is_empty() {
+        return context
+            .out
+            .line("No agent is on the PATH and no key in the environment. That is fine: none is needed.");
+    }
+    context.out.line("Found on this machine, and not used unless you say so:")?;
+    let width = offers.iter().map(|(what, _)| what.chars().count()).max().unwrap_or(0);
+    for (what, how) in offers {
+        context.out.line(format!("  {}  rekindle llm use {how}", column(&what, width)))?;
+    }
+    Ok(())
+}
+
+impl Use {
+    fn run(self, context: &Context<'_>, json: bool) -> Result<(), Failure> {
+        let provider = match self.provider {
+            Choice::Offline => Provider::Offline,
+            Choice::Command => Provider::Command,
+            Choice::Anthropic => Provider::Anthropic,
+            Choice::Openai => Provider::Openai,
+        };
+        let changes = self.changes(provider, &context.settings.config.llm)?;
+        // As they would be, before anything is written.
+        let root = project::locate(&context.cwd, None).map(|place| place.root);
+        let settings = config::read(&context.home, root.as_deref(), &changes)?.config.llm;
+        let around = Surroundings::look(&context.places);
+        for job in Job::ALL {
+            llm::model(&settings, job, &around).map_err(|error| failure(&error))?;
+        }
+        let state = State::of(context, &settings)?;
+        if provider != Provider::Offline && !self.yes {
+            if json || !ask::is_possible() {
+                return Err(Failure::usage(format!("{}; nothing was changed", leaves(&state.leaves)))
+                    .hint("`--yes` says that this is what you want"));
+            }
+            context.out.line(in_use(&settings))?;
+            context.out.line(leaves(&state.leaves))?;
+            if !ask::yes("Use it?", false)? {
+                return context.out.line("Nothing was changed.");
+            }
+        }
+        for (key, value) in &changes {
+            config::set(&context.home, key, value)?;
+        }
+        let counts = config::read(&context.home, None, &[])?;
+        if let Ok(setting) = counts.get("llm.provider")
+            && counts.config.llm.provider != provider
+        {
+            context.out.warn(format!("it is written down, but {} says otherwise", setting.place));
+        }
+        if json {
+            return context.out.json(&state.json(&settings));
+        }
+        context.out.line(format!("{}. {}.", in_use(&settings), leaves(&state.leaves)))?;
+        if provider != Provider::Offline {
+            context.out.note("`rekindle llm test` tries it; `rekindle llm use offline` takes it back.");
+        }
+        Ok(())
+    }
+
+    /// The settings to be written. The provider comes last: until then nobody is asked.
+    fn changes(&self, provider: Provider, now: &Settings) -> Result<Vec<(String, String)>, Failure> {
+        let misplaced = |option: &str| Failure::usage(format!("{option} is not for {}", provider.word()));
+        let mut changes: Vec<(&str, String)> = Vec::new();
+        match (provider, &self.program) {
+            (Provider::Command, Some(program)) => changes.push(("llm.command.program", program.clone())),
+            (Provider::Command, None) if now.command.program.is_empty() => {
+                return Err(
+                    Failure::usage("which program?").hint("`--program claude`, codex, gemini, pi or another")
+                );
+            }
+            (_, Some(_)) => return Err(misplaced("--program")),
+            _ => {}
+        }
+        match (provider, &self.url) {
+            (Provider::Anthropic, Some(url)) => changes.push(("llm.anthropic.url", url.clone())),
+            (Provider::Openai, Some(url)) => changes.push(("llm.openai.url", url.clone())),
+            (_, Some(_)) => return Err(misplaced("--url")),
+            _ => {}
+        }
+        if provider == Provider::Offline && self.model.is_some() {
+            return Err(misplaced("--model"));
+        }
+        let models = match &self.model {
+            Some(model) => Some([model.clone(), model.clone()]),
+            None => self.usual_models(provider, now)?,
+        };
+        if let Some(models) = models {
+            changes.extend(Job::ALL.map(Job::setting).into_iter().zip(models));
+        }
+        changes.push(("llm.provider", provider.word().to_owned()));
+        Ok(changes.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+
+    /// What is taken if nobody says which, where the models that are set are somebody else's: the shipped ones, or
+    /// the program's own choice.
+    fn usual_models(&self, provider: Provider, now: &Settings) -> Result<Option<[String; 2]>, Failure> {
+        let named = self.program.as_deref().unwrap_or(&now.command.program);
+        let agent: Option<Agent> =
+            std::path::Path::new(named).file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+        let fits = |makers: &[&str]| Job::ALL.iter().all(|job| makers.contains(&job.model(now).provider()));
+        let shipped = || {
+            let default = |job: Job| keys().into_iter().find(|key| key.name == job.setting());
+            Job::ALL.map(|job| default(job).map_or_else(String::new, |key| key.default.to_string()))
+        };
+        let its_choice = |word: &str| [format!("{word}/default"), format!("{word}/default")];
+        Ok(match (provider, agent) {
+            (Provider::Anthropic, _) => Some(shipped()).filter(|_| !fits(&["anthropic"])),
+            (Provider::Command, Some(Agent::Claude)) => {
+                Some(shipped()).filter(|_| !fits(&["anthropic", "claude"]))
+            }
+            (Provider::Command, Some(Agent::Codex)) => {
+                Some(its_choice("codex")).filter(|_| !fits(&["openai", "codex"]))
+            }
+            (Provider::Command, Some(Agent::Gemini)) => {
+                Some(its_choice("gemini")).filter(|_| !fits(&["google", "gemini"]))
+            }
+            (Provider::Command, Some(Agent::Pi)) => Some(its_choice("pi")).filter(|_| !fits(&["pi"])),
+            (Provider::Command, None) => Some(its_choice("command")).filter(|_| !fits(&["command"])),
+            // A server of one's own has models of one's own.
+            (Provider::Openai, _)
+                if ["anthropic", "claude", "codex", "gemini", "google", "pi", "command"]
+                    .contains(&now.observer_model.provider()) =>
+            {
+                return Err(Failure::usage("which model?")
+                    .hint("`--model openai/NAME`, with a name that the server knows"));
+            }
+            (Provider::Openai | Provider::Offline, _) => None,
+        })
+    }
+}
+
+fn test(context: &Context<'_>, reflector: bool, schema: bool, json: bool) -> Result<(), Failure> {
+    let settings = &context.settings.config.llm;
+    let job = if reflector { Job::Reflector } else { Job::Observer };
+    let Some(model) = context.world().model(job).map_err(|error| failure(&error))? else {
+        return match json {
+            true => context.out.json(&json!({"provider": "offline", "ok": true})),
+            false => context
+                .out
+                .line("No model is in use, so there is none to test. Rules on this machine do the work."),
+        };
+    };
+    let request = Request {
+        prompt: Prompt::new(prompts::PROBE, WORD),
+        expects: match schema {
+            true => Expects::Schema(json!({"type": "object", "properties": {"word": {"type": "string"}},
+                "required": ["word"], "additionalProperties": false})),
+            false => Expects::Tags(&["word"]),
+        },
+        deadline: Duration::from_secs(settings.timeout_seconds.into()),
+        budget: BUDGET,
+    };
+    let began = Instant::now();
+    let result = context.out.meanwhile(&format!("asking {} …", model.name()), || model.answer(&request));
+    let took = began.elapsed();
+    let answer = match result {
+        Ok(answer) => answer,
+        Err(error) if json => {
+            context
+                .out
+                .json(&json!({"provider": settings.provider.word(), "model": model.name(), "ok": false,
+                "fault": fault(&error), "retry": error.retry != Retry::Never, "error": error.message}))?;
+            return Err(Failure::reported());
+        }
+        Err(error) => return Err(failure(&error)),
+    };
+    let understood = understood(&answer, schema);
+    if json {
+        return context.out.json(&json!({
+            "provider": settings.provider.word(),
+            "model": model.name(),
+            "ok": true,
+            "understood": understood,
+            "whole": answer.whole,
+            "seconds": took.as_secs_f64(),
+            "inputTokens": answer.usage.map(|usage| usage.input),
+            "outputTokens": answer.usage.map(|usage| usage.output),
+            "dollars": answer.cost.map(|cost| cost.micro_dollars as f64 / 1e6),
+        }));
+    }
+    let tokens = answer.usage.map_or_else(
+        || "it does not say how many tokens".to_owned(),
+        |Usage { input, output }| format!("{input} tokens in, {output} out"),
+    );
+    let cost = answer.cost.map_or_else(|| "cost not known".to_owned(), |cost| cost.to_string());
+    context.out.line(format!(
+        "{} answered after {:.1} s: {tokens}, {cost}.",
+        model.name(),
+        took.as_secs_f64()
+    ))?;
+    if !understood {
+        context.out.warn("it answers, but not as it was asked to; a larger model may do better");
+    }
+    Ok(())
+}
+
+/// Whether the word came back in the form that was asked for.
+fn understood(answer: &Answer, schema: bool) -> bool {
+    match schema {
+        true => serde_json::from_str::<Value>(answer.text.trim()).is_ok_and(|value| value["word"] == WORD),
+        false => answer.text.contains(&format!("<word>{WORD}</word>")),
+    }
+}
+
+fn fault(error: &Error) -> &'static str {
+    match error.fault {
+        Fault::Ours => "rekindle",
+        Fault::Provider => "provider",
+        Fault::Person => "you",
+    }
+}
+
+/// A failure of a model as a failure of a command.
+fn failure(error: &Error) -> Failure {
+    let failure = Failure::new(&error.message);
+    match (error.fault, error.retry) {
+        (Fault::Provider, Retry::After(wait)) if !wait.is_zero() => {
+            failure.hint(format!("it may work in {} s", wait.as_secs().max(1)))
+        }
+        (Fault::Provider, Retry::After(_)) => failure.hint("it may work at the next try"),
+        _ => failure,
+    }
+}
+
+/// Who is asked, in a few words.
+fn in_use(settings: &Settings) -> String {
+    match settings.provider {
+        Provider::Offline => "offline: rules on this machine, no model".to_owned(),
+        Provider::Command => format!("command: {}", settings.command.program),
+        Provider::Anthropic => format!("anthropic: {}", settings.anthropic.url),
+        Provider::Openai => format!("openai: {}", settings.openai.url),
+    }
+}
+
+/// What leaves the machine, in words.
+fn leaves(leaves: &Leaves) -> String {
+    match leaves {
+        Leaves::Nothing => "Nothing leaves this machine".to_owned(),
+        Leaves::Program { program, to } => {
+            format!("What is said in sessions goes, without secrets, to {program}, and from there to {to}")
+        }
+        Leaves::House { host } => {
+            format!(
+                "What is said in sessions goes, without secrets, to {host}, on this machine or a private network"
+            )
+        }
+        Leaves::Server { host } => format!("What is said in sessions goes, without secrets, to {host}"),
+    }
+}
+
+/// What could be used.
+pub(super) struct Found {
+    programs: Vec<llm::Program>,
+    keys: Vec<(Provider, String)>,
+}
+
+impl Found {
+    pub(super) fn look(settings: &Settings, around: &Surroundings) -> Self {
+        let keys = [
+            (Provider::Anthropic, &settings.anthropic.key_variable),
+            (Provider::Openai, &settings.openai.key_variable),
+        ];
+        let set = keys.into_iter().filter(|(_, name)| around.variable(name).is_some());
+        Self {
+            programs: llm::programs(around),
+            keys: set.map(|(provider, name)| (provider, name.clone())).collect(),
+        }
+    }
+
+    /// What each is, and what to say to use it.
+    fn offers(&self) -> Vec<(String, String)> {
+        let program = |found: &llm::Program| {
+            let version = found.version.as_ref().map_or_else(String::new, |version| format!(" {version}"));
+            (format!("{}{version}", found.agent.name()), format!("command --program {}", found.agent))
+        };
+        let key = |(provider, name): &(Provider, String)| {
+            let how = match provider {
+                Provider::Openai => "openai --model openai/NAME",
+                _ => "anthropic",
+            };
+            (format!("{name} is set"), how.to_owned())
+        };
+        self.programs.iter().map(program).chain(self.keys.iter().map(key)).collect()
+    }
+
+    /// One line for whoever sets up, if anything was found.
+    pub(super) fn mention(&self) -> Option<String> {
+        let names: Vec<String> = self.offers().into_iter().map(|(what, _)| what).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "Found, and not used until you say so (`rekindle llm`): {}. Nothing leaves this machine.",
+                names.join(", ")
+            )
+        })
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let program = |found: &llm::Program| json!({"program": found.agent, "path": found.path, "version": found.version});
+        json!({
+            "programs": self.programs.iter().map(program).collect::<Vec<_>>(),
+            "keys": self.keys.iter().map(|(_, name)| name).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Who is asked, what leaves for it, and what it cost today.
+pub(super) struct State {
+    leaves: Leaves,
+    tokens: u64,
+    cost: Cost,
+    calls: u64,
+}
+
+impl State {
+    pub(super) fn of(context: &Context<'_>, settings: &Settings) -> Result<Self, Failure> {
+        let today = match Db::open_existing(&context.places.database())? {
+            Some(db) => spent(&db, 1, &context.now)?,
+            None => Vec::new(),
+        };
+        let micro_dollars = today.iter().map(|one| one.cost.micro_dollars).sum();
+        Ok(Self {
+            leaves: llm::leaves(settings),
+            tokens: today.iter().map(|one| one.usage.input + one.usage.output).sum(),
+            cost: Cost { micro_dollars },
+            calls: today.iter().map(|one| one.calls).sum(),
+        })
+    }
+
+    fn today(&self) -> String {
+        match self.calls {
+            0 => "nobody was asked".to_owned(),
+            calls => format!("asked {calls} times, {} tokens, {}", self.tokens, self.cost),
+        }
+    }
+
+    /// For `rekindle status`: a line each.
+    pub(super) fn lines(&self, settings: &Settings) -> [String; 3] {
+        [in_use(settings), leaves(&self.leaves), format!("today {}", self.today())]
+    }
+
+    pub(super) fn json(&self, settings: &Settings) -> Value {
+        let (to, host) = match &self.leaves {
+            Leaves::Nothing => ("nobody", None),
+            Leaves::Program { program, .. } => ("program", Some(program)),
+            Leaves::House { host } => ("private", Some(host)),
+            Leaves::Server { host } => ("server", Some(host)),
+        };
+        let price = |job: Job| {
+            let price = llm::price(settings, job.model(settings))?;
+            Some(json!({"input": price.input, "output": price.output, "asOf": llm::AS_OF}))
+        };
+        json!({
+            "provider": settings.provider.word(),
+            "observerModel": settings.observer_model.as_str(),
+            "reflectorModel": settings.reflector_model.as_str(),
+            "dollarsPerMillion": {"observer": price(Job::Observer), "reflector": price(Job::Reflector)},
+            "leaves": {"to": to, "name": host},
+            "today": {"calls": self.calls, "tokens": self.tokens, "dollars": self.cost.micro_dollars as f64 / 1e6},
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! A month of a hundred sessions with a model that follows a script: nothing is lost, nothing is invented, the same again gives
+//! the same.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use rekindle_testkit::Sandbox;
+use serde_json::{Value, json};
+
+use crate::capture::{hook, log, runs, work};
+use crate::distil::{Told, model};
+use crate::{project, sandbox, text};
+
+/// What is said: every fifth session lays down a rule of its own, every seventh the same one again, every ninth nothing worth
+/// a word, and all of them have work in them.
+fn session(sandbox: &Sandbox, number: usize) -> Told {
+    let mut told = Told::new(sandbox.work().join("pumps"), &format!("s{number:03}"));
+    if number.is_multiple_of(9) {
+        told.user("hi").agent("Hello!");
+        return told;
+    }
+    told.user(&format!("Please look at pump {number} and mend what is broken in it."))
+        .agent("I will look at it.")
+        .runs(&format!("cargo test pump_{number}"), true, &format!("test pump_{number} ... FAILED"))
+        .agent(&format!("The cause is that valve_{number} is read before it has settled."))
+        .edits(&format!("src/pump_{number}.rs"))
+        .runs(&format!("cargo test pump_{number}"), false, "test result: ok. 1 passed");
+    if number.is_multiple_of(5) {
+        told.user(&format!("From now on always check gauge_{number} before a release.")).agent("Understood.");
+    }
+    if number.is_multiple_of(7) {
+        told.user("From now on never use sleep in tests, poll instead.").agent("Understood.");
+    }
+    for reply in ["good", "go on please", "and the docs as well", "commit it now"] {
+        told.user(reply).agent("Done.");
+    }
+    told
+}
+
+/// Writes down what the person laid down, says something that nobody said, and repeats itself.
+const SCRIPT: &str = r#"
+lines=$(sed -n 's/^#\([0-9]*\) .*\(From now on [a-z].*\)$/* 🔴 \2 [#\1]/p' "$q")
+if grep -q '^<memories>' "$q"; then
+  echo '<memories>'
+  sed -n 's/^#\([0-9]*\) \(From now on [a-z].*\)$/* preference (high) \2 [#\1]/p' "$q"
+  echo '* preference (high) Always deploy from node-99 [#1]'
+  echo '</memories>'
+elif grep -q '^<ideas>' "$q"; then
+  echo '<ideas></ideas>'
+else
+  echo '<observations>'
+  echo '<segment><narrative>A pump was mended.</narrative><facts>'
+  echo "$lines"
+  echo "$lines"
+  echo '* 🔴 (03:14) The reactor was replaced by model XR-5000 [#1]'
+  echo '</facts></segment></observations>'
+fi
+"#;
+
+/// Holds the sessions, a week at a time.
+fn hold(sandbox: &Sandbox, count: usize) {
+    project(sandbox, "pumps");
+    model(sandbox, SCRIPT);
+    for number in 1..=count {
+        let told = session(sandbox, number);
+        let input = json!({"session_id": told.id, "transcript_path": told.path(sandbox), "cwd": sandbox.work().join("pumps")});
+        hook(sandbox, "claude", "SessionEnd", &input);
+        if number.is_multiple_of(25) || number == count {
+            work(sandbox, &[]);
+        }
+    }
+}
+
+/// What the observer of each session came to, without what is random.
+fn outcomes(sandbox: &Sandbox) -> Vec<Value> {
+    let mut all: Vec<Value> = runs(sandbox, &["--hours", "24"])
+        .into_iter()
+        .filter(|run| run["function"] == "observe")
+        .map(|run| json!([run["sessionId"], run["status"], run["output"]]))
+        .collect();
+    all.sort_by_key(Value::to_string);
+    all
+}
+
+#[test]
+fn a_month_of_sessions_loses_nothing_invents_nothing_and_repeats_itself_exactly() {
+    let sandbox = sandbox();
+    hold(&sandbox, 100);
+    let all = runs(&sandbox, &["--hours", "24"]);
+    let of = |function: &str, status: &str| {
+        all.iter().filter(|run| run["function"] == function && run["status"] == status).count()
+    };
+    assert!(all.iter().all(|run| run["status"] == "COMPLETED" || run["status"] == "SKIPPED"));
+    // Eleven sessions are too short to be looked at; all others are observed, each once.
+    assert_eq!(
+        (of("capture", "COMPLETED"), of("capture", "SKIPPED"), of("observe", "COMPLETED")),
+        (89, 11, 89)
+    );
+    let sessions: BTreeSet<&str> = all.iter().map(|run| text(run, "sessionId")).collect();
+    assert_eq!(sessions.len(), 100);
+    // Every rule is a memory, once; the one that is repeated as well.
+    let entries: Vec<String> = sandbox
+        .files()
+        .into_iter()
+        .filter(|(name, _)| name.contains("personal-private/rule/"))
+        .map(|(_, bytes)| String::from_utf8(bytes).unwrap())
+        .collect();
+    let rules: Vec<usize> = (1..=100).filter(|n| n % 5 == 0 && n % 9 != 0).collect();
+    for number in &rules {
+        let gauge = format!("check gauge_{number} before");
+        assert_eq!(entries.iter().filter(|entry| entry.contains(&gauge)).count(), 1, "{gauge}");
+    }
+    assert_eq!(entries.iter().filter(|entry| entry.contains("never use sleep")).count(), 1);
+    assert_eq!(entries.len(), rules.len() + 1);
+    // Nothing that the model made up is anywhere, and what it repeated is there once.
+    let log = log(&sandbox);
+    for invented in ["XR-5000", "node-99", "03:14"] {
+        assert!(
+            !log.contains(invented) && !entries.iter().any(|entry| entry.contains(invented)),
+            "{invented}"
+        );
+    }
+    let outputs = || all.iter().filter(|run| run["function"] == "observe").map(|run| &run["output"]);
+    let total = |key: &str| outputs().map(|output| output["faults"][key].as_u64().unwrap_or(0)).sum::<u64>();
+    let repeats =
+        (1..=100).filter(|n: &usize| n % 9 != 0).map(|n| u64::from(n % 5 == 0) + u64::from(n % 7 == 0));
+    assert_eq!((total("invented"), total("repeated")), (89, repeats.sum::<u64>()));
+    let cost = sandbox.rekindle(&["cost", "--json"]).run().ok().stdout;
+    eprintln!("a month: {cost}");
+    assert!(cost.contains("267"), "three calls for each of 89 sessions: {cost}");
+    // The same sessions somewhere else come to the same.
+    let again = crate::sandbox();
+    hold(&again, 20);
+    let first: Vec<Value> =
+        outcomes(&sandbox).into_iter().filter(|run| run[0].as_str().is_some_and(|id| id <= "s020")).collect();
+    assert_eq!(outcomes(&again), first);
+    assert!(fs::read_dir(again.state().join("spool")).unwrap().next().is_none());
+}

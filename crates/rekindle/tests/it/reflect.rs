@@ -1,0 +1,81 @@
+//! From observations to REVIEW.md through the real worker.
+
+use rekindle_core::observe::{Finding, Kind, Observed, Part, Strength};
+use rekindle_core::provenance::Origin;
+use rekindle_core::time::{Date, Timestamp};
+use rekindle_core::vault::priority::Priority;
+use rekindle_engine::db::Db;
+use rekindle_engine::observations::{self, Entry};
+use rekindle_testkit::Sandbox;
+use serde_json::{Value, json};
+
+use crate::{sandbox, text};
+
+const DAY: Date = Date::constant(2026, 11, 14);
+
+/// Puts something on the hot list, as the observer does.
+fn observed(sandbox: &Sandbox, session: &str, kind: Kind, words: &str) {
+    let finding = Finding {
+        kind,
+        priority: Priority::High,
+        when: None,
+        text: words.to_owned(),
+        origin: Origin::User,
+        strength: Strength::Explicit,
+        sentiment: None,
+        messages: vec![format!("{session}-1")],
+    };
+    let parts = vec![Part { narrative: "Worked on the pumps.".to_owned(), findings: vec![finding] }];
+    let entry = Entry {
+        dedupe_key: format!("key-{session}"),
+        session: session.to_owned(),
+        project: None,
+        trigger: "shutdown".to_owned(),
+        day: DAY,
+        at: Timestamp::from_second(1_800_000_000).unwrap(),
+        observed: Observed { parts, ..Observed::default() },
+        tokens: 20,
+        distilled: 0,
+    };
+    let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
+    assert!(observations::add(&mut db, &entry).unwrap());
+}
+
+/// A day is full: what the observer sends then.
+fn accumulated(sandbox: &Sandbox) {
+    let data = json!({"date": DAY, "totalTokens": 41_000, "observationCount": 2, "capturedAt": "2026-11-14T18:00:00Z"});
+    let send = ["send", "memory/observations.accumulated", "--data", &data.to_string()];
+    sandbox.rekindle(&send).run().ok();
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+}
+
+fn runs(sandbox: &Sandbox) -> Vec<Value> {
+    let lines = sandbox.rekindle(&["runs", "--json"]).run().ok().stdout;
+    let runs = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    runs.filter(|run| run["function"] == "reflect").collect()
+}
+
+#[test]
+fn exe_04_a_full_day_becomes_a_page_and_the_same_day_again_nothing() {
+    let sandbox = sandbox();
+    sandbox.rekindle(&["config", "set", "capture.background", "false"]).run().ok();
+    accumulated(&sandbox);
+    let [first] = runs(&sandbox).try_into().unwrap();
+    assert_eq!((text(&first, "status"), text(&first, "reason")), ("SKIPPED", "no observations"));
+    observed(&sandbox, "a", Kind::Rule, "Never push to main without a review");
+    observed(&sandbox, "b", Kind::Decision, "The queue lives in SQLite");
+    accumulated(&sandbox);
+    let page = std::fs::read_to_string(sandbox.vault().join("REVIEW.md")).unwrap();
+    for expected in
+        ["`p-20261114-001`", "`p-20261114-002`", "## Proposed for: Hard Rules", "The queue lives in SQLite"]
+    {
+        assert!(page.contains(expected), "{expected} in {page}");
+    }
+    accumulated(&sandbox);
+    assert_eq!(std::fs::read_to_string(sandbox.vault().join("REVIEW.md")).unwrap(), page);
+    let states: Vec<String> = runs(&sandbox).iter().map(|run| text(run, "status").to_owned()).collect();
+    assert_eq!(states.iter().filter(|state| *state == "COMPLETED").count(), 1, "{states:?}");
+    let log = sandbox.rekindle(&["daily"]).run().ok().stdout;
+    assert!(log.contains("Reflected") && log.contains("p-20261114-001"), "{log}");
+    sandbox.rekindle(&["doctor"]).run().ok();
+}
