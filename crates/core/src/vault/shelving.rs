@@ -58,7 +58,9 @@ fn with(old: &str, changes: &[(&str, &str)]) -> Result<String, Error> {
     if needed.is_empty() {
         return Ok(old.to_owned());
     }
-    Ok(note.head_with(&needed)? + note.body())
+    // A switch is written as one: the quotes would make a word of it for other programs.
+    let head = note.head_with(&needed)?.replace("always_load: \"true\"", "always_load: true");
+    Ok(head + note.body())
 }
 
 #[cfg(test)]
@@ -85,6 +87,7 @@ mod tests {
         let note = Note::parse(&always).unwrap();
         assert_eq!((note.text_of("kind"), note.text_of("scope")), (Some("rule"), Some("global")));
         assert_eq!(note.text_of("always_load"), Some("true"));
+        assert!(always.contains("\r\nalways_load: true\r\n"), "{always}");
         assert_eq!(dropped(INBOXED).unwrap(), INBOXED.replace("active", "dropped"));
         assert_eq!(archived(&archived(INBOXED).unwrap()).unwrap(), archived(INBOXED).unwrap());
     }
