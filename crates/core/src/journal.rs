@@ -237,6 +237,15 @@ pub enum Op {
         /// Its text; `None` once it was forgotten.
         text: Option<String>,
     },
+    /// A file that has another place now, whatever is in it.
+    Move {
+        /// Where it is.
+        place: Place,
+        /// Where it was.
+        from: Place,
+        /// What it was.
+        before: ContentHash,
+    },
     /// Something that was forgotten: its name said as much as its text, so neither is kept.
     Forgotten,
 }
@@ -245,15 +254,27 @@ impl Op {
     /// The file; `None` once it was forgotten.
     pub fn place(&self) -> Option<&Place> {
         match self {
-            Self::Create { place, .. } | Self::Edit { place, .. } | Self::Remove { place, .. } => Some(place),
+            Self::Create { place, .. }
+            | Self::Edit { place, .. }
+            | Self::Remove { place, .. }
+            | Self::Move { place, .. } => Some(place),
             Self::Forgotten => None,
         }
+    }
+
+    /// Every file it touched.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        let from = match self {
+            Self::Move { from, .. } => Some(from),
+            _ => None,
+        };
+        self.place().into_iter().chain(from)
     }
 
     /// Whether the operation still holds what is needed to take it back.
     pub fn can_be_undone(&self) -> bool {
         match self {
-            Self::Create { .. } => true,
+            Self::Create { .. } | Self::Move { .. } => true,
             Self::Edit { patch, .. } => patch.is_some(),
             Self::Remove { text, .. } => text.is_some(),
             Self::Forgotten => false,
@@ -265,7 +286,7 @@ impl Op {
         match self {
             Self::Edit { patch, .. } => *patch = None,
             Self::Remove { text, .. } => *text = None,
-            Self::Create { .. } | Self::Forgotten => {}
+            Self::Create { .. } | Self::Move { .. } | Self::Forgotten => {}
         }
     }
 
@@ -334,6 +355,17 @@ mod tests {
         assert_eq!(place.to_string(), "notes:Ideas.md");
         assert_eq!(Place::try_from(place.to_string()).unwrap(), place);
         assert!(Place::try_from("notes:../x".to_owned()).is_err());
+    }
+
+    #[test]
+    fn idea_05_a_move_touches_two_places_and_reads_back() {
+        let place = |path: &str| Place::vault(VaultPath::parse(path).unwrap());
+        let before = ContentHash::of(b"x");
+        let op = Op::Move { place: place("b/x.pdf"), from: place("a/x.pdf"), before };
+        let touched: Vec<String> = op.places().map(ToString::to_string).collect();
+        assert_eq!((touched.join(" "), op.can_be_undone()), ("b/x.pdf a/x.pdf".to_owned(), true));
+        let json = serde_json::to_string(&op).unwrap();
+        assert_eq!(serde_json::from_str::<Op>(&json).unwrap(), op);
     }
 
     proptest! {

@@ -128,6 +128,22 @@ pub fn again(
     Ok(evidence)
 }
 
+/// Follows an entry to its new place.
+pub fn moved(db: &mut Db, from: &str, to: &str) -> Result<usize, Error> {
+    db.change(|transaction| {
+        transaction.execute("UPDATE sightings SET became = ?2 WHERE became = ?1", params![from, to])
+    })
+}
+
+/// Whether something that was seen became this, even if it is not there any more.
+pub fn is_of(db: &Db, became: &str) -> Result<bool, Error> {
+    db.run(|connection| {
+        connection.query_row("SELECT EXISTS (SELECT 1 FROM sightings WHERE became = ?1)", [became], |row| {
+            row.get(0)
+        })
+    })
+}
+
 fn json(db: &Db, evidence: &Evidence) -> Result<String, Error> {
     serde_json::to_string(evidence).map_err(|error| db.odd(error.to_string()))
 }

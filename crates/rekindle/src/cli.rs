@@ -64,6 +64,7 @@ pub(crate) enum Command {
     Feedback(cmd::Feedback),
     Note(cmd::Note),
     Reflect(cmd::Reflect),
+    Inbox(cmd::Inbox),
     Memory(cmd::Memory),
     Daily(cmd::Daily),
     Ideas(cmd::Ideas),

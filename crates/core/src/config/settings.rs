@@ -30,6 +30,8 @@ pub struct Config {
     pub embed: Embed,
     /// What can be recalled.
     pub index: Index,
+    /// What might be done one day.
+    pub ideas: Ideas,
     /// Servers, for those who run them.
     pub engines: Engines,
     /// Days and nights.
@@ -311,6 +313,14 @@ pub struct Embed {
 pub struct Index {
     /// Whether a command may leave work to a process of its own.
     pub background: bool,
+}
+
+/// What might be done one day.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ideas {
+    /// After so many months without a promotion or a mention an idea is listed for a decision (IDEA-06).
+    pub gc_months: u32,
 }
 
 /// A model and who provides it. [`super::load`] lets only `provider/model` through.

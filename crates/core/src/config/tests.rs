@@ -74,6 +74,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         "capture.min_user_messages"
         | "capture.idle_minutes"
         | "capture.dead_minutes"
+        | "ideas.gc_months"
         | "llm.timeout_seconds"
         | "llm.daily_tokens" => [("7", "7"), ("1000", "1000")],
         "llm.context_tokens" => [("1000", "1000"), ("64000", "64000")],

@@ -253,7 +253,7 @@ pub fn evolve(old: &str, change: &Evolve<'_>) -> Result<Evolution, frontmatter::
         ("status", Some(Status::Superseded.word())),
         ("superseded_by", Some(change.path.as_str())),
     ])? + note.body();
-    let mut new = note.head_with(&[
+    let mut changes = vec![
         ("id", Some(change.id.as_str())),
         ("status", Some(Status::Active.word())),
         ("updated", Some(&at)),
@@ -261,7 +261,10 @@ pub fn evolve(old: &str, change: &Evolve<'_>) -> Result<Evolution, frontmatter::
         ("superseded_by", None),
         ("origin", Some(change.origin.word())),
         ("evolved_because", Some(change.reason)),
-    ])?;
+    ];
+    // What was looked at were the old words.
+    changes.extend(note.get("reviewed").map(|_| ("reviewed", None)));
+    let mut new = note.head_with(&changes)?;
     new.push_str(newline);
     new.push_str(&change.body.trim_start_matches(['\n', '\r']).replace("\r\n", "\n").replace('\n', newline));
     if !new.ends_with('\n') {

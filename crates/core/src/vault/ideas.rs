@@ -1,5 +1,5 @@
-//! `Ideas.md`, at the root of the person's notes: their file, to which ideas are added (IDEA-02) and in which a
-//! promotion is noted (IDEA-05).
+//! `Ideas.md`, at the root of the person's notes: their file, to which ideas are added (IDEA-02) and in which it is
+//! noted what became of them (IDEA-05, IDEA-06).
 
 use std::ops::Range;
 
@@ -10,11 +10,16 @@ use thiserror::Error;
 use super::as_text;
 use super::escape::{self, tidy_line};
 use super::lines::{self, Broken, Insertion, Kind, Line};
+use super::path::VaultPath;
 use crate::time::day;
 
 const RESEARCH: &str = "See deep research:";
 const INCUBATOR: &str = "_idea-incubator/";
 const PROMOTED: &str = "→ promoted ";
+const ARCHIVED: &str = "→ archived ";
+
+/// More ideas than this that nobody did anything about are worth a word (IDEA-07).
+pub const MANY_UNPROMOTED: usize = 20;
 
 /// An idea to be added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,10 +50,20 @@ pub struct Entry {
     /// When it became a project.
     #[serde(with = "as_text::option")]
     pub promoted: Option<Date>,
+    /// When it was put away.
+    #[serde(with = "as_text::option", default)]
+    pub archived: Option<Date>,
     /// The heading's line.
     pub line: usize,
     /// The section's bytes.
     pub range: Range<usize>,
+}
+
+impl Entry {
+    /// Whether nobody has done anything about it yet.
+    pub fn is_open(&self) -> bool {
+        self.promoted.is_none() && self.archived.is_none()
+    }
 }
 
 /// Why the file was not changed.
@@ -99,20 +114,54 @@ pub fn append(text: &str, vault: &str, idea: &Idea) -> Result<String, Error> {
 /// `text` with a line at the end of the idea's section that says where it went. A promotion that is noted already is
 /// not noted again.
 pub fn mark_promoted(text: &str, vault: &str, slug: &str, date: Date) -> Result<String, Error> {
-    let lines = lines::read(text)?;
     check_link(vault, slug)?;
-    let found = sections(&lines).into_iter().find_map(|section| {
-        let entry = entry(&lines, section.clone())?;
-        (entry.slug.as_deref() == Some(slug)).then_some((section, entry))
-    });
-    let (section, entry) = found.ok_or(Error::NoSuchIdea)?;
-    if entry.promoted.is_some() {
+    let line = format!("{PROMOTED}{} to {vault}/personal-projects/{slug}/\n", day(date));
+    mark(text, slug, line, |entry| entry.promoted.is_some())
+}
+
+/// The same for an idea that was put away, into `folder` of the vault (IDEA-06).
+pub fn mark_archived(
+    text: &str,
+    vault: &str,
+    slug: &str,
+    folder: &VaultPath,
+    date: Date,
+) -> Result<String, Error> {
+    check_link(vault, slug)?;
+    let line = format!("{ARCHIVED}{} to {vault}/{folder}/\n", day(date));
+    mark(text, slug, line, |entry| entry.archived.is_some())
+}
+
+fn mark(text: &str, slug: &str, line: String, is_noted: impl Fn(&Entry) -> bool) -> Result<String, Error> {
+    let lines = lines::read(text)?;
+    let (section, entry) = find(&lines, slug)?;
+    if is_noted(&entry) {
         return Ok(text.to_owned());
     }
     let end = section.clone().rev().find(|at| !lines[*at].is_blank()).map_or(section.end, |last| last + 1);
-    let block = format!("{PROMOTED}{} to {vault}/personal-projects/{slug}/\n", day(date));
-    let insertion = Insertion { at: end, block, blank_before: true, blank_behind: true };
+    let insertion = Insertion { at: end, block: line, blank_before: true, blank_behind: true };
     insertion.apply(text, &lines).ok_or(Error::Unfit { line: entry.line })
+}
+
+/// `text` without the idea's section, and everything the person wrote into that section (IDEA-06).
+pub fn remove(text: &str, slug: &str) -> Result<String, Error> {
+    let lines = lines::read(text)?;
+    let (_, entry) = find(&lines, slug)?;
+    let left = lines::splice(text, entry.range, "");
+    // What follows has to be what it was: a section that held a block together is left alone.
+    let others = |text: &str| parse(text).map(|ideas| ideas.len());
+    match others(&left)? + 1 == others(text)? {
+        true => Ok(left),
+        false => Err(Error::Unfit { line: entry.line }),
+    }
+}
+
+fn find(lines: &[Line<'_>], slug: &str) -> Result<(Range<usize>, Entry), Error> {
+    let found = sections(lines).into_iter().find_map(|section| {
+        let entry = entry(lines, section.clone())?;
+        (entry.slug.as_deref() == Some(slug)).then_some((section, entry))
+    });
+    found.ok_or(Error::NoSuchIdea)
 }
 
 /// The line indexes of every section that a dated heading begins: up to the next heading of its level or above.
@@ -147,7 +196,6 @@ fn entry(lines: &[Line<'_>], section: Range<usize>) -> Option<Entry> {
     let is_text = |line: &&Line<'_>| line.depth == 0 && matches!(line.kind, Kind::Text { .. });
     let words = |line: &Line<'_>| line.text.trim().to_owned();
     let texts: Vec<String> = own.iter().filter(is_text).map(words).collect();
-    let is_own = |line: &str| line.starts_with(RESEARCH) || line.starts_with(PROMOTED);
     let paragraph = own.iter().skip(1).skip_while(|line| !is_text(line)).take_while(is_text);
     let summary: Vec<String> = paragraph.map(words).take_while(|line| !is_own(line)).collect();
     let research = texts.iter().filter(|line| line.starts_with(RESEARCH)).find_map(|line| slug(line));
@@ -158,6 +206,7 @@ fn entry(lines: &[Line<'_>], section: Range<usize>) -> Option<Entry> {
         // A person may have put the link into a sentence of their own.
         slug: research.or_else(|| texts.iter().find_map(|line| slug(line))),
         promoted: texts.iter().find_map(|line| line.strip_prefix(PROMOTED)?.get(..10)?.parse().ok()),
+        archived: texts.iter().find_map(|line| line.strip_prefix(ARCHIVED)?.get(..10)?.parse().ok()),
         line: lines[section.start].number,
         range: lines[section.start].start..lines[section.end - 1].end(),
     })
@@ -170,18 +219,22 @@ fn slug(line: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
+/// Whether a line is one that we write.
+fn is_own(line: &str) -> bool {
+    [RESEARCH, PROMOTED, ARCHIVED].iter().any(|ours| line.starts_with(ours))
+}
+
 /// A summary on one line that is neither a block nor one of our own lines.
 fn paragraph(summary: &str) -> String {
     let line = escape::line(&tidy_line(summary));
     let bare = line.trim_start_matches('\\');
-    if bare.starts_with(RESEARCH) || bare.starts_with(PROMOTED) { format!("\\{line}") } else { line }
+    if is_own(bare) { format!("\\{line}") } else { line }
 }
 
 /// The inverse of [`paragraph`].
 fn plain_paragraph(line: &str) -> String {
     let bare = line.trim_start_matches('\\');
-    let own = bare.starts_with(RESEARCH) || bare.starts_with(PROMOTED);
-    escape::plain_line(if own { line.strip_prefix('\\').unwrap_or(line) } else { line })
+    escape::plain_line(if is_own(bare) { line.strip_prefix('\\').unwrap_or(line) } else { line })
 }
 
 fn check_link(vault: &str, slug: &str) -> Result<(), Error> {
@@ -231,10 +284,20 @@ mod tests {
             let day = date(2026, 11, 15);
             expected.push((day, tidy_line(&title), tidy_line(&summary), some("one"), Some(date(2026, 12, 1))));
             expected.push((day, "Two".to_owned(), "Second.".to_owned(), some("two"), None));
-            prop_assert_eq!(after, expected);
+            prop_assert_eq!(&after, &expected);
             // Doing it again changes nothing.
             prop_assert_eq!(&append(&promoted, "MemoryVault", &idea("x", "y", "one")).unwrap(), &promoted);
             prop_assert_eq!(&mark_promoted(&promoted, "MemoryVault", "one", date(2027, 1, 1)).unwrap(), &promoted);
+            // Put away, it says so, and nothing else does; taken out, everything else is what it was.
+            let folder = VaultPath::parse("personal-private/_archive/two.20261201").unwrap();
+            let away = mark_archived(&two, "MemoryVault", "two", &folder, date(2026, 12, 1)).unwrap();
+            prop_assert!(is_insertion(&two, &away));
+            let put_away: Vec<_> = parse(&away).unwrap().into_iter().filter_map(|entry| entry.archived).collect();
+            prop_assert_eq!(put_away, [date(2026, 12, 1)]);
+            prop_assert_eq!(&mark_archived(&away, "MemoryVault", "two", &folder, date(2027, 1, 1)).unwrap(), &away);
+            let gone: Vec<_> = parse(&remove(&two, "one").unwrap()).unwrap().iter().map(told).collect();
+            expected.remove(expected.len() - 2);
+            prop_assert_eq!(gone, expected);
         }
     }
 

@@ -134,6 +134,23 @@ pub fn archive(original: &VaultPath, date: Date, nth: usize) -> Result<VaultPath
     ))
 }
 
+/// The folder of an idea in the incubator (IDEA-03).
+pub fn idea_folder(slug: &str) -> Result<VaultPath, Error> {
+    VaultPath::parse(&format!("{}/{INCUBATOR}/{slug}", Group::PersonalPrivate.word()))
+}
+
+/// The folder of an idea that became a project (IDEA-05).
+pub fn project_folder(slug: &str) -> Result<VaultPath, Error> {
+    VaultPath::parse(&format!("{}/{slug}", Group::PersonalProjects.word()))
+}
+
+/// `personal-private/_archive/<original-folder>.YYYYMMDD`, then `.YYYYMMDD-2` and so on: a folder that was put away whole,
+/// with every file under its own name.
+pub fn archived_folder(original: &VaultPath, date: Date, nth: usize) -> Result<VaultPath, Error> {
+    let archived = archive(original, date, nth)?;
+    VaultPath::parse(archived.as_str().strip_suffix(".md").unwrap_or(archived.as_str()))
+}
+
 /// `memory/YYYY-MM-DD.md` (LOG-01).
 pub fn daily_log(date: Date) -> VaultPath {
     VaultPath::of(&["memory", &format!("{}.md", day(date))])
@@ -224,6 +241,18 @@ mod tests {
         );
         assert!(archive(&path, date, 2).unwrap().as_str().ends_with("x.md.20261115-2.md"));
         assert_eq!(shelf(&archive(&path, date, 2).unwrap()), Shelf::Archive);
+    }
+
+    #[test]
+    fn idea_06_a_folder_is_put_away_whole() {
+        let folder = archived_folder(&idea_folder("x").unwrap(), "2026-11-15".parse().unwrap(), 2).unwrap();
+        assert_eq!(
+            folder.as_str(),
+            "personal-private/_archive/personal-private/_idea-incubator/x.20261115-2"
+        );
+        let page = VaultPath::parse(&format!("{folder}/_index.md")).unwrap();
+        assert_eq!(shelf(&page), Shelf::Archive);
+        assert!(idea_folder("../x").is_err() && project_folder("").is_err());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use rekindle_core::id::ChangeId;
-use rekindle_core::journal::{Place, Root};
+use rekindle_core::journal::{Op, Place, Root};
 
 use crate::index::embedding::{Embedder, Known, SAVE_BUDGET};
 use crate::index::{Error as IndexError, Index, Old, PreparedUnit, Snapshot};
@@ -187,7 +187,7 @@ impl Upkeep<'_> {
                 continue;
             }
             newest.get_or_insert(record.change.id);
-            let places = record.change.ops.iter().filter_map(|op| op.place());
+            let places = record.change.ops.iter().flat_map(Op::places);
             touched.extend(places.filter_map(|place| self.path_of(place)));
         }
         Ok(found.then_some(Touched { files: touched, newest }))

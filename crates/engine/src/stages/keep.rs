@@ -2,7 +2,7 @@
 //! in the inbox and counts (SID-04…07, R-06). Every part of it can be run twice.
 
 use rekindle_core::config::{ReviewMode, ScopeRule};
-use rekindle_core::journal::Actor;
+use rekindle_core::journal::{self, Actor};
 use rekindle_core::mine::{Candidate, Idea};
 use rekindle_core::proposal::{Evidence, Proposal, Source, Status};
 use rekindle_core::provenance::{Origin, Provenance};
@@ -11,13 +11,15 @@ use rekindle_core::text::clean::one_line;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::frontmatter::Note;
-use rekindle_core::vault::layout::{self, Destination, Group};
+use rekindle_core::vault::layout::{self, Destination, Group, Shelf};
 use rekindle_core::vault::memory::user_section;
+use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::review::{Id, Kind, Place};
 use rekindle_embed::{Role, Scratch};
 use serde::{Deserialize, Serialize};
 
 use super::World;
+use super::related::Relations;
 use crate::models::{LoadedModel, Models};
 use crate::proposals::{self, Handed, New};
 use crate::queue::StepError;
@@ -120,11 +122,16 @@ impl<'a> Keeper<'a> {
             // What was only seen so far, and now for the third time, is asked about; what was said outright needs no more
             // sightings.
             let only_seen = became.is_none_or(is_inboxed);
+            // What is not in the inbox any more was decided on. No sighting brings it back; the person's own words do.
+            let decided = match became.filter(|became| is_inboxed(became)) {
+                Some(became) => !self.is_there(became)?,
+                None => false,
+            };
             let outright = candidate.confidence == Confidence::High && candidate.origin == Origin::User;
             let asks = self.world.config.memory.review_mode == ReviewMode::Interactive;
             let often = is_new && rests_on.sessions.len() >= SIGHTINGS;
-            let raised =
-                only_seen && (outright || (asks && (often || candidate.confidence != Confidence::Low)));
+            let weighs = asks && !decided && (often || candidate.confidence != Confidence::Low);
+            let raised = only_seen && (outright || weighs);
             if !raised {
                 self.kept.known += u64::from(is_new);
                 // A step that is run again says the same as before.
@@ -143,6 +150,11 @@ impl<'a> Keeper<'a> {
         let became = self.place(candidate, &evidence)?;
         sightings::add(&mut db, &seen, Some(&became), at)?;
         Ok(())
+    }
+
+    fn is_there(&self, path: &str) -> Result<bool, StepError> {
+        let place = journal::Place::vault(VaultPath::parse(path).map_err(StepError::fatal)?);
+        Ok(self.vault.read(&place).map_err(StepError::passing)?.is_some())
     }
 
     fn report(&mut self, became: &str, proposed: bool) {
@@ -222,10 +234,14 @@ impl<'a> Keeper<'a> {
             if number > 1 {
                 new.slug = format!("{} {number}", candidate.title);
             }
+            let path = layout::entry(to, kind, &new.slug).map_err(StepError::fatal)?;
+            // The name of what was dropped stays its own, or it would seem to wait again.
+            if to == Destination::Inbox && sightings::is_of(&self.world.db()?, path.as_str())? {
+                continue;
+            }
             match self.vault.save(&new, Actor::Worker, &self.world.now()) {
                 Ok(saved) => return Ok(saved.path.to_string()),
                 Err(vault::Error::Exists(_)) => {
-                    let path = layout::entry(to, kind, &new.slug).map_err(StepError::fatal)?;
                     let there = self.vault.read_entry(&path).map_err(StepError::passing)?;
                     let same = Note::parse(&there.text)
                         .is_ok_and(|note| normalised(note.body()) == normalised(&candidate.text));
@@ -250,13 +266,14 @@ pub fn show(world: &World) -> Result<(), StepError> {
 
 /// Whether something waits in the inbox.
 fn is_inboxed(became: &str) -> bool {
-    became.contains(&format!("/{}/", layout::INBOX))
+    VaultPath::parse(became).is_ok_and(|path| layout::shelf(&path) == Shelf::Inbox)
 }
 
 /// Writes ideas down (IDEA-01…03); one that is there already is left as it is.
 pub fn keep_ideas(ideas: &[Idea], session: &str, world: &World) -> Result<Vec<String>, StepError> {
     let vault = world.vault()?;
     let forgotten = vault.graveyard().map_err(StepError::passing)?;
+    let relations = Relations::new(&vault, world);
     let mut kept = Vec::new();
     for idea in ideas {
         if forgotten.holds_text(&idea.summary) || forgotten.holds_text(&idea.title) {
@@ -267,7 +284,8 @@ pub fn keep_ideas(ideas: &[Idea], session: &str, world: &World) -> Result<Vec<St
             session: Some(session.to_owned()),
             messages: idea.messages.clone(),
         };
-        let new = NewIdea { title: &idea.title, summary: &idea.summary, provenance };
+        let related = relations.of(&format!("{}\n{}", idea.title, idea.summary), world);
+        let new = NewIdea { title: &idea.title, summary: &idea.summary, provenance, related };
         match vault.add_idea(&new, Actor::Worker, &world.now()) {
             Ok(added) => kept.push(added.outcome),
             // The same name is the same idea.
@@ -277,3 +295,6 @@ pub fn keep_ideas(ideas: &[Idea], session: &str, world: &World) -> Result<Vec<St
     }
     Ok(kept)
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ pub mod note;
 pub mod observe;
 pub mod reflect;
 pub mod reflected;
+mod related;
 pub mod signal;
 pub mod tidy;
 pub mod voice;

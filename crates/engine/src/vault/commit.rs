@@ -49,6 +49,15 @@ pub enum Write {
         /// What was read.
         read: NoteText,
     },
+    /// A file of the vault that gets another place there, whatever it is and however large.
+    Move {
+        /// Where it is.
+        from: Place,
+        /// Where it goes.
+        to: Place,
+        /// What it is.
+        hash: ContentHash,
+    },
     /// Only a line in the journal: something is being forgotten elsewhere.
     Forget,
 }
@@ -67,6 +76,7 @@ impl Write {
             Self::Create { place, .. } | Self::Replace { place, .. } | Self::Remove { place, .. } => {
                 Some(place)
             }
+            Self::Move { to, .. } => Some(to),
             Self::Forget => None,
         }
     }
@@ -84,6 +94,9 @@ impl Write {
             },
             Self::Remove { place, read } => {
                 Op::Remove { place: place.clone(), before: read.hash, text: Some(read.text.clone()) }
+            }
+            Self::Move { from, to, hash } => {
+                Op::Move { place: to.clone(), from: from.clone(), before: *hash }
             }
             Self::Forget => Op::Forgotten,
         }
@@ -135,6 +148,7 @@ pub(super) struct Step {
     pub(super) op: Op,
     pub(super) place: Place,
     pub(super) target: PathBuf,
+    /// Where the new text waits and the old one comes out. A file that is moved waits at the place where it was.
     pub(super) staged: PathBuf,
 }
 
@@ -164,7 +178,10 @@ impl Vault {
             .filter_map(|(number, op)| Some((number, op, op.place()?.clone())))
             .map(|(number, op, place)| {
                 let target = self.file(&place)?;
-                let staged = target.with_file_name(staged_name(number));
+                let staged = match op {
+                    Op::Move { from, .. } => self.file(from)?,
+                    _ => target.with_file_name(staged_name(number)),
+                };
                 Ok(Step { op: op.clone(), place, target, staged })
             })
             .collect()
@@ -189,12 +206,12 @@ impl Writer<'_> {
         let change = Change { id, at: iso(at), verb: verb.to_owned(), by, permission, undoes, ops };
         let steps = self.vault.steps(&change)?;
 
-        let temporaries = steps.iter().map(|step| step.staged.clone()).collect();
+        let temporaries = steps.iter().filter_map(Step::temporary).map(Path::to_owned).collect();
         self.lock.announce(&InFlight { change: change.id.clone(), temporaries })?;
         if let Err(error) = stage_all(&steps, &writes).and_then(|()| self.journal.begin(&change)) {
             // Best effort: what cannot be removed now is announced in the lock and goes with the next writer.
-            for step in &steps {
-                disk::remove(&step.staged).unwrap_or_default();
+            for temporary in steps.iter().filter_map(Step::temporary) {
+                disk::remove(temporary).unwrap_or_default();
             }
             return Err(error);
         }
@@ -226,7 +243,7 @@ impl Writer<'_> {
         let target = self.vault.file(place)?;
         let there = disk::hash(&target).map_err(Error::io("read", &target))?;
         match write {
-            Write::Create { .. } => {
+            Write::Create { .. } | Write::Move { .. } => {
                 if there.is_some() || disk::is_taken(&target).map_err(Error::io("read", &target))? {
                     return Err(Error::Exists(place.to_string()));
                 }
@@ -241,6 +258,15 @@ impl Writer<'_> {
             }
             Write::Forget => {}
         }
+        if let Write::Move { from, hash, .. } = write {
+            if from.root != Root::Vault || place.root != Root::Vault {
+                return Err(Error::NotPermitted(from.to_string()));
+            }
+            let source = self.vault.file(from)?;
+            if disk::hash(&source).map_err(Error::io("read", &source))? != Some(*hash) {
+                return Err(Error::Changed(from.to_string()));
+            }
+        }
         Ok(())
     }
 
@@ -251,13 +277,17 @@ impl Writer<'_> {
             conflicts.extend(self.keep_foreign(step)?);
         }
         for folder in folders(steps) {
-            disk::sync_folder(folder).map_err(Error::io("sync", folder))?;
+            match disk::sync_folder(folder) {
+                // Emptied by a change that is being finished, and tidied away.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                synced => synced.map_err(Error::io("sync", folder))?,
+            }
         }
         for step in steps {
             // A second look, right before it goes: an editor that had the old file open may have written to it.
             conflicts.extend(self.keep_foreign(step)?);
             // The change is durable; an old version that cannot be removed now is left to the next writer.
-            is_clean &= disk::remove(&step.staged).is_ok();
+            is_clean &= step.temporary().is_none_or(|temporary| disk::remove(temporary).is_ok());
         }
         Ok(Settled { conflicts, is_clean })
     }
@@ -265,14 +295,15 @@ impl Writer<'_> {
     /// If what stands under the temporary name is neither the old nor the new text, a person wrote it: it becomes a
     /// conflict copy beside the note.
     fn keep_foreign(&self, step: &Step) -> Result<Option<PathBuf>, Error> {
-        let Some(out) = disk::hash(&step.staged).map_err(Error::io("read", &step.staged))? else {
+        let Some(temporary) = step.temporary() else { return Ok(None) };
+        let Some(out) = disk::hash(temporary).map_err(Error::io("read", temporary))? else {
             return Ok(None);
         };
         let ours = match &step.op {
             Op::Create { after, .. } => out == *after,
             Op::Edit { before, after, .. } => out == *before || out == *after,
             Op::Remove { before, .. } => out == *before,
-            Op::Forgotten => true,
+            Op::Move { .. } | Op::Forgotten => true,
         };
         if ours {
             return Ok(None);
@@ -305,7 +336,7 @@ fn stage_all(steps: &[Step], writes: &[Write]) -> Result<(), Error> {
         let staged = match write {
             Write::Create { text, .. } => disk::stage(&step.staged, text.as_bytes(), None),
             Write::Replace { text, .. } => disk::stage(&step.staged, text.as_bytes(), Some(&step.target)),
-            Write::Remove { .. } | Write::Forget => Ok(()),
+            Write::Remove { .. } | Write::Move { .. } | Write::Forget => Ok(()),
         };
         staged.map_err(Error::io("write", &step.target))?;
     }
@@ -319,8 +350,8 @@ fn apply_all(steps: &[Step]) -> Result<(), Error> {
             for done in steps[..number].iter().rev() {
                 done.take_back()?;
             }
-            for step in steps {
-                disk::remove(&step.staged).map_err(Error::io("remove", &step.staged))?;
+            for temporary in steps.iter().filter_map(Step::temporary) {
+                disk::remove(temporary).map_err(Error::io("remove", temporary))?;
             }
             return Err(error);
         }
@@ -329,9 +360,14 @@ fn apply_all(steps: &[Step]) -> Result<(), Error> {
 }
 
 impl Step {
+    /// The file that is ours alone and goes when the change is done; a file that is moved is nobody's temporary one.
+    pub(super) fn temporary(&self) -> Option<&Path> {
+        (!matches!(self.op, Op::Move { .. })).then_some(&self.staged)
+    }
+
     pub(super) fn apply(&self) -> Result<(), Error> {
         let applied = match &self.op {
-            Op::Create { .. } => disk::publish(&self.staged, &self.target),
+            Op::Create { .. } | Op::Move { .. } => disk::publish(&self.staged, &self.target),
             Op::Edit { .. } => disk::exchange(&self.staged, &self.target),
             Op::Remove { .. } => disk::publish(&self.target, &self.staged),
             Op::Forgotten => Ok(()),
@@ -345,7 +381,7 @@ impl Step {
     /// The opposite of [`Step::apply`], as long as the temporary file is still there.
     pub(super) fn take_back(&self) -> Result<(), Error> {
         let taken = match &self.op {
-            Op::Create { .. } => disk::publish(&self.target, &self.staged),
+            Op::Create { .. } | Op::Move { .. } => disk::publish(&self.target, &self.staged),
             Op::Remove { .. } => disk::publish(&self.staged, &self.target),
             Op::Edit { .. } => disk::exchange(&self.staged, &self.target),
             Op::Forgotten => Ok(()),
@@ -355,7 +391,7 @@ impl Step {
 }
 
 fn folders(steps: &[Step]) -> BTreeSet<&Path> {
-    steps.iter().filter_map(|step| step.target.parent()).collect()
+    steps.iter().flat_map(|step| [step.target.parent(), step.staged.parent()]).flatten().collect()
 }
 
 #[cfg(test)]

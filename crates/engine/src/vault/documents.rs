@@ -12,6 +12,7 @@ use rekindle_core::text::redact::Counts;
 use rekindle_core::time::{Date, Zoned};
 use rekindle_core::vault::daily_log::{self, Section};
 use rekindle_core::vault::entry::{Entry, Status};
+use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::ideas::{self, Idea};
 use rekindle_core::vault::layout::{self, Group};
 use rekindle_core::vault::memory::{self, Mark};
@@ -49,6 +50,8 @@ pub struct NewIdea<'a> {
     pub summary: &'a str,
     /// Whose idea, and from where.
     pub provenance: Provenance,
+    /// What it has to do with: links to notes, one each (IDEA-03).
+    pub related: Vec<String>,
 }
 
 /// What became of the page of proposals.
@@ -71,11 +74,11 @@ fn shown_on<'a>(text: &str, known: &'a [review::Shown]) -> Option<&'a review::Sh
     }
 }
 
-fn ideas_place() -> Place {
+pub(super) fn ideas_place() -> Place {
     Place { root: Root::Notes, path: layout::fixed(layout::IDEAS) }
 }
 
-fn structure(place: &Place) -> impl Fn(&dyn std::fmt::Display) -> Error {
+pub(super) fn structure(place: &Place) -> impl Fn(&dyn std::fmt::Display) -> Error {
     let path = place.to_string();
     move |why| Error::Structure { path: path.clone(), why: why.to_string() }
 }
@@ -184,9 +187,18 @@ impl Vault {
         let read = self.read(&ledger)?;
         let text = ideas::append(read.as_ref().map_or("", |note| &note.text), &self.folder_name(), &idea)
             .map_err(|error| structure(&ledger)(&error))?;
-        let body = format!("# {}\n\n{}\n", idea.title, idea.summary);
-        let writes =
-            vec![Write::Create { place: index, text: entry.render(&body) }, Write::put(ledger, read, text)];
+        let mut body = format!("# {}\n\n{}\n", idea.title, idea.summary);
+        if !new.related.is_empty() {
+            body.push_str("\n## Related\n\n");
+            new.related.iter().for_each(|link| body.push_str(&format!("- {link}\n")));
+        }
+        let mut page = entry.render(&body);
+        if let Some(session) = &new.provenance.session {
+            page = Note::parse(&page)
+                .and_then(|note| Ok(note.head_with(&[("surfaced_in_session", Some(session))])? + note.body()))
+                .map_err(|source| Error::Document { path: index.to_string(), source })?;
+        }
+        let writes = vec![Write::Create { place: index, text: page }, Write::put(ledger, read, text)];
         let draft = Draft { permission: Some(Permission::Standing), ..Draft::new("idea", by, writes) };
         let committed = writer.commit(draft)?;
         Ok(LineAdded::new(idea.slug, redacted, committed))

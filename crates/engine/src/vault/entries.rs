@@ -144,7 +144,7 @@ impl Vault {
     }
 
     /// The first archive name of the day that is free.
-    fn free_archive(&self, path: &VaultPath, now: &Zoned) -> Result<VaultPath, Error> {
+    pub(super) fn free_archive(&self, path: &VaultPath, now: &Zoned) -> Result<VaultPath, Error> {
         for number in 1..=MAX_ARCHIVED_A_DAY {
             let archive = layout::archive(path, now.date(), number)?;
             let file = self.file(&Place::vault(archive.clone()))?;

@@ -109,6 +109,24 @@ pub enum Error {
     /// An earlier version cannot be evolved.
     #[error("{0} is an archived version; the current one is what can be changed")]
     Archived(String),
+    /// A memory that is somewhere else.
+    #[error("{0} is not in the inbox")]
+    NotInInbox(String),
+    /// A note of the inbox that does not say what sort of memory it is.
+    #[error("{0} does not say what kind of memory it is")]
+    NoKind(String),
+    /// No such idea.
+    #[error("there is no idea `{0}` in Ideas.md")]
+    NoIdea(String),
+    /// An idea without a folder in the incubator.
+    #[error("the idea `{0}` has no folder in the incubator")]
+    NoFolder(String),
+    /// An idea that was promoted or put away.
+    #[error("the idea `{0}` was promoted or put away already")]
+    Decided(String),
+    /// A file whose name some systems could not hold.
+    #[error("{} has a name that not every system can hold", .0.display())]
+    OddName(PathBuf),
     /// No such change.
     #[error("there is no change `{0}` in the journal")]
     NoChange(String),
@@ -158,6 +176,12 @@ impl Error {
                 | Self::NotFound(_)
                 | Self::Ambiguous { .. }
                 | Self::Archived(_)
+                | Self::NotInInbox(_)
+                | Self::NoKind(_)
+                | Self::NoIdea(_)
+                | Self::NoFolder(_)
+                | Self::Decided(_)
+                | Self::OddName(_)
                 | Self::NoChange(_)
                 | Self::Undone(_)
         )
@@ -199,6 +223,14 @@ impl Error {
             Self::Ambiguous { .. } => "give the id or the whole path".into(),
             Self::Changed(_) => "look at it with `rekindle show`, then try again".into(),
             Self::Archived(_) => "`rekindle show` on it names the entry that took its place".into(),
+            Self::NotInInbox(_) => "`rekindle inbox` shows what waits there".into(),
+            Self::NoKind(_) => "say it: `rekindle inbox keep … --kind fix`".into(),
+            Self::NoIdea(_) | Self::Decided(_) => "`rekindle ideas` shows what there is".into(),
+            Self::NoFolder(_) => {
+                "it is yours alone: `rekindle ideas add` makes an idea with a folder, or edit Ideas.md by hand"
+                    .into()
+            }
+            Self::OddName(_) => "rename it, then try again; nothing was changed".into(),
             Self::NoChange(_) | Self::Undone(_) => "`rekindle log` shows the changes".into(),
             Self::CannotUndo { .. } => "it is yours to edit by hand; nothing was changed".into(),
             Self::Busy(_) => "wait for it to end, then try again".into(),

@@ -4,6 +4,7 @@
 //! - `door`: which file a path really means, and who may write there
 //! - `lock`, `journal`, `commit`, `recover`: how a change becomes all of it or none of it, and can be taken back
 //! - `entries`, `documents`: what people do: save, evolve, add a line
+//! - `inbox`, `incubator`: what they decide about what was captured, and about ideas
 //! - `scan`, `find`: what there is, and which memory a person means
 //! - `undo`, `forget`: taking back, and making sure it is gone
 
@@ -14,6 +15,8 @@ mod entries;
 mod error;
 mod find;
 pub mod forget;
+mod inbox;
+mod incubator;
 mod journal;
 mod lock;
 mod recover;
@@ -34,6 +37,8 @@ pub use commit::{Committed, Draft, Write, Writer};
 pub use documents::{LineAdded, NewIdea, ReviewShown};
 pub use entries::{Evolved, NewEntry, Saved};
 pub use error::Error;
+pub use inbox::{Keeping, Shelved, ShelvedEntry};
+pub use incubator::{IdeaMoved, Overdue};
 pub use journal::{Outcome, Record};
 pub use scan::{Found, Problem, Scan};
 pub use undo::Undone;

@@ -94,6 +94,11 @@ impl Step {
                 Some(hash) if hash == *before => Progress::Waiting,
                 Some(_) => Progress::Blocked,
             },
+            // Once it is at its new place, whatever is at the old one is somebody else's.
+            Op::Move { before, .. } if staged.is_some() && target != Some(*before) => match target {
+                None => Progress::Waiting,
+                Some(_) => Progress::Blocked,
+            },
             _ => Progress::Applied,
         })
     }
@@ -103,6 +108,7 @@ impl Step {
         let (target, staged) = self.hashes()?;
         Ok(match &self.op {
             Op::Create { after, .. } => staged.is_none() && target == Some(*after),
+            Op::Move { .. } => staged.is_none() && target.is_some(),
             Op::Edit { after, .. } => staged.is_some() && target == Some(*after),
             Op::Remove { .. } => staged.is_some() && target.is_none(),
             Op::Forgotten => false,

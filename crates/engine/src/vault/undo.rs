@@ -8,6 +8,7 @@ use rekindle_core::time::Zoned;
 
 use super::journal::Outcome;
 use super::{Committed, Draft, Error, Vault, Write};
+use crate::disk;
 
 /// A change that was taken back.
 #[derive(Clone, Debug)]
@@ -96,6 +97,17 @@ impl Vault {
                 Some(_) => Err(cannot(place, "something else has its name now")),
                 None => Ok(Write::Create { place: place.clone(), text: text.clone() }),
             },
+            // Its place is taken back; what was written into it since stays in it.
+            Op::Move { place, from, .. } => {
+                let file = self.file(place)?;
+                let hash = disk::hash(&file).map_err(Error::io("read", &file))?;
+                let hash = hash.ok_or_else(|| cannot(place, "it is not there any more"))?;
+                let old = self.file(from)?;
+                match disk::is_taken(&old).map_err(Error::io("read", &old))? {
+                    true => Err(cannot(from, "something else has its name now")),
+                    false => Ok(Write::Move { from: place.clone(), to: from.clone(), hash }),
+                }
+            }
             Op::Edit { .. } | Op::Remove { .. } | Op::Forgotten => {
                 Err(Error::Forgotten(change.id.to_string()))
             }

@@ -3,22 +3,28 @@
 use clap::{Args, Subcommand};
 use rekindle_core::journal::Actor;
 use rekindle_core::provenance::Provenance;
-use rekindle_core::time::day;
-use rekindle_engine::vault::NewIdea;
-use serde_json::json;
+use rekindle_core::text::Counts;
+use rekindle_core::time::{Date, day};
+use rekindle_core::vault::ideas::{Entry, MANY_UNPROMOTED};
+use rekindle_engine::vault::{Error, IdeaMoved, NewIdea, Overdue, Vault};
+use serde_json::{Value, json};
 
 use super::body;
+use crate::ask;
 use crate::compose::Context;
 use crate::error::Failure;
+use crate::output::{Style, column};
 
-/// List your ideas, or write one down
+/// List your ideas, write one down, make one a project, and decide about old ones
 #[derive(Args)]
 #[command(after_help = "\
 An idea is a section in Ideas.md and a folder in the vault's incubator for what grows around it.
 
 Examples:
   rekindle ideas
-  rekindle ideas add 'Index by year' --summary 'Old memories could live in their own index.'")]
+  rekindle ideas add 'Index by year' --summary 'Old memories could live in their own index.'
+  rekindle ideas promote index-by-year
+  rekindle ideas gc")]
 pub(crate) struct Ideas {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -39,12 +45,56 @@ enum Verb {
         #[arg(long, short = 's', value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
         summary: String,
     },
+    /// Make one a project: its folder goes to personal-projects/, and Ideas.md says so
+    #[command(after_help = "\
+Examples:
+  rekindle ideas promote index-by-year
+  rekindle ideas promote 'Index by year'")]
+    Promote {
+        /// Its name in the incubator, or its title
+        #[arg(value_name = "SLUG|TITLE")]
+        idea: String,
+    },
+    /// Decide about ideas that nobody has done anything about for long
+    Gc(Gc),
+}
+
+/// Decide about ideas that nobody has done anything about for long
+#[derive(Args)]
+#[command(after_help = "\
+Lists the ideas that are older than ideas.gc_months (6), were not promoted, and that no other note speaks of.
+Without a decision nothing happens; on a terminal you are asked about each. `rekindle undo` takes any decision
+back.
+
+Examples:
+  rekindle ideas gc
+  rekindle ideas gc --older-than 90 --json
+  rekindle ideas gc --keep index-by-year --archive old-plan
+  rekindle ideas gc --delete a-joke --yes")]
+struct Gc {
+    /// Older than so many days, instead of what ideas.gc_months says
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(i32).range(0..=36_500))]
+    older_than: Option<i32>,
+    /// Leave this one in the incubator; it is not listed again for as long as it was until now
+    #[arg(long, value_name = "SLUG")]
+    keep: Vec<String>,
+    /// Put this one into the archive, folder and all
+    #[arg(long, value_name = "SLUG")]
+    archive: Vec<String>,
+    /// Remove this one, folder and section
+    #[arg(long, value_name = "SLUG")]
+    delete: Vec<String>,
+    /// Do not ask before anything is removed
+    #[arg(long, short = 'y')]
+    yes: bool,
 }
 
 impl Ideas {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         match self.verb {
             Some(Verb::Add { title, summary }) => add(context, &title, &summary, self.json),
+            Some(Verb::Promote { idea }) => promote(context, &idea, self.json),
+            Some(Verb::Gc(gc)) => gc.run(context, self.json),
             Some(Verb::List) | None => list(context, self.json),
         }
     }
@@ -53,21 +103,37 @@ impl Ideas {
 fn list(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
     let ideas = context.vault()?.ideas()?;
     if as_json {
-        return context.out.json(&ideas);
+        context.out.json(&ideas)?;
+    } else {
+        for idea in &ideas {
+            let became = match (idea.promoted, idea.archived) {
+                (Some(date), _) => format!(" (promoted {})", day(date)),
+                (None, Some(date)) => format!(" (archived {})", day(date)),
+                (None, None) => String::new(),
+            };
+            context.out.line(format!("{}  {}{became}", day(idea.date), idea.title))?;
+        }
+        if ideas.is_empty() {
+            context.out.note("No ideas yet. `rekindle ideas add --help` shows how to begin.");
+        }
     }
-    for idea in &ideas {
-        let promoted = idea.promoted.map_or_else(String::new, |date| format!(" (promoted {})", day(date)));
-        context.out.line(format!("{}  {}{promoted}", day(idea.date), idea.title))?;
-    }
-    if ideas.is_empty() {
-        context.out.note("No ideas yet. `rekindle ideas add --help` shows how to begin.");
-    }
+    remind(context, &ideas);
     Ok(())
+}
+
+/// A word where more ideas have gathered than anybody will ever do (IDEA-07).
+fn remind(context: &Context<'_>, ideas: &[Entry]) {
+    let open = ideas.iter().filter(|idea| idea.is_open()).count();
+    if open > MANY_UNPROMOTED {
+        context.out.warn(format!(
+            "{open} ideas wait; `rekindle ideas promote` makes one a project, `rekindle ideas gc` clears the old ones"
+        ));
+    }
 }
 
 fn add(context: &Context<'_>, title: &str, summary: &str, as_json: bool) -> Result<(), Failure> {
     let summary = body::read(summary, &context.cwd)?;
-    let new = NewIdea { title, summary: &summary, provenance: Provenance::direct() };
+    let new = NewIdea { title, summary: &summary, provenance: Provenance::direct(), related: Vec::new() };
     let added = context.vault_to_change()?.add_idea(&new, Actor::User, &context.now)?;
     context.mention(&added.redacted, &added.conflicts);
     match as_json {
@@ -76,4 +142,139 @@ fn add(context: &Context<'_>, title: &str, summary: &str, as_json: bool) -> Resu
             context.out.line(format!("Noted in Ideas.md; its folder is _idea-incubator/{}", added.outcome))
         }
     }
+}
+
+fn promote(context: &Context<'_>, idea: &str, as_json: bool) -> Result<(), Failure> {
+    let promoted = match context.vault_to_change()?.promote_idea(idea, Actor::User, &context.now) {
+        Err(error @ Error::Exists(_)) => {
+            return Err(
+                Failure::usage(error).hint("rename that folder, then promote again; nothing was changed")
+            );
+        }
+        other => other?,
+    };
+    context.mention(&Counts::default(), &promoted.conflicts);
+    if as_json {
+        return context.out.json(&object("promoted", &promoted));
+    }
+    let folder = promoted.folder.map(|folder| folder.to_string()).unwrap_or_default();
+    context.out.line(format!("Promoted {}: it is a project now, at {folder}/", promoted.slug))
+}
+
+fn object(decision: &str, moved: &IdeaMoved) -> Value {
+    json!({
+        "slug": moved.slug, "title": moved.title, "decision": decision, "folder": moved.folder,
+        "change": moved.change,
+    })
+}
+
+#[derive(Clone, Copy)]
+enum Decision {
+    Keep,
+    Archive,
+    Delete,
+}
+
+impl Gc {
+    fn run(self, context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
+        let decisions: Vec<(&String, Decision)> = (self.keep.iter().map(|slug| (slug, Decision::Keep)))
+            .chain(self.archive.iter().map(|slug| (slug, Decision::Archive)))
+            .chain(self.delete.iter().map(|slug| (slug, Decision::Delete)))
+            .collect();
+        if !decisions.is_empty() {
+            let vault = context.vault_to_change()?;
+            let mut done = Vec::new();
+            for (slug, decision) in decisions {
+                done.extend(self.decide(context, &vault, slug, decision, as_json)?);
+            }
+            return if as_json { context.out.json(&done) } else { Ok(()) };
+        }
+        let today = context.now.date();
+        let overdue = context.vault()?.overdue_ideas(self.before(context, today)?, today)?;
+        if as_json {
+            return context.out.json(&overdue);
+        }
+        if overdue.is_empty() {
+            context.out.note("No idea waits for a decision.");
+            return Ok(());
+        }
+        for idea in &overdue {
+            context.out.line(row(context, idea))?;
+        }
+        if !ask::is_possible() {
+            context
+                .out
+                .note("Nothing was done. --keep, --archive or --delete SLUG decide; `--help` shows how.");
+            return Ok(());
+        }
+        let vault = context.vault_to_change()?;
+        for idea in &overdue {
+            let question = format!("{}: [k]eep, [a]rchive, [d]elete, or nothing for now?", idea.title);
+            let answer = ask::text(&question, None)?.unwrap_or_default().to_lowercase();
+            let decision = match answer.as_str() {
+                "k" | "keep" => Decision::Keep,
+                "a" | "archive" => Decision::Archive,
+                "d" | "delete" => Decision::Delete,
+                _ => continue,
+            };
+            self.decide(context, &vault, &idea.slug, decision, false)?;
+        }
+        Ok(())
+    }
+
+    /// Ideas from before this day are old.
+    fn before(&self, context: &Context<'_>, today: Date) -> Result<Date, Failure> {
+        let span = match self.older_than {
+            Some(days) => jiff::Span::new().days(days),
+            None => {
+                let months = context.settings.config.ideas.gc_months;
+                jiff::Span::new().months(i32::try_from(months).unwrap_or(i32::MAX))
+            }
+        };
+        today.checked_sub(span).map_err(Failure::usage)
+    }
+
+    fn decide(
+        &self,
+        context: &Context<'_>,
+        vault: &Vault,
+        slug: &str,
+        decision: Decision,
+        as_json: bool,
+    ) -> Result<Option<Value>, Failure> {
+        let question = format!("Remove the folder and the section of `{slug}`?");
+        let asks = matches!(decision, Decision::Delete) && !self.yes && ask::is_possible();
+        if asks && !ask::yes(&question, false)? {
+            return Ok(None);
+        }
+        let (word, moved) = match decision {
+            Decision::Keep => ("kept", vault.keep_idea(slug, Actor::User, &context.now)?),
+            Decision::Archive => ("archived", vault.archive_idea(slug, Actor::User, &context.now)?),
+            Decision::Delete => match vault.delete_idea(slug, Actor::User, &context.now) {
+                Err(error @ (Error::NotText { .. } | Error::TooLarge { .. })) => {
+                    return Err(Failure::usage(error).hint(
+                        "what is no text could not be brought back: --archive keeps it, or remove it by hand first",
+                    ));
+                }
+                other => ("deleted", other?),
+            },
+        };
+        context.mention(&Counts::default(), &moved.conflicts);
+        if !as_json {
+            let now_at =
+                moved.folder.as_ref().map_or_else(String::new, |folder| format!(": now at {folder}/"));
+            context.out.line(format!("{} {word}{now_at}", moved.slug))?;
+        }
+        Ok(Some(object(word, &moved)))
+    }
+}
+
+fn row(context: &Context<'_>, idea: &Overdue) -> String {
+    let age = format!("{} days", idea.days);
+    format!(
+        "{}  {}  {}",
+        column(&age, 10),
+        column(&idea.slug, 30),
+        context.out.styled(Style::Bold, &idea.title)
+    )
 }

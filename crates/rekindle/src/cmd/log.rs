@@ -55,7 +55,10 @@ pub(crate) fn places(change: &Change) -> Vec<String> {
     change
         .ops
         .iter()
-        .map(|op| op.place().map_or_else(|| "(forgotten)".to_owned(), ToString::to_string))
+        .flat_map(|op| match op {
+            Op::Forgotten => vec!["(forgotten)".to_owned()],
+            op => op.places().map(ToString::to_string).collect(),
+        })
         .collect()
 }
 
@@ -83,6 +86,9 @@ fn operation(op: &Op) -> Value {
             json!({"op": "edit", "place": place, "before": before, "after": after})
         }
         Op::Remove { place, before, .. } => json!({"op": "remove", "place": place, "before": before}),
+        Op::Move { place, from, before } => {
+            json!({"op": "move", "place": place, "from": from, "before": before})
+        }
         Op::Forgotten => json!({"op": "forgotten"}),
     }
 }

@@ -16,6 +16,7 @@ mod forget;
 mod hook;
 mod ideas;
 mod identity;
+mod inbox;
 mod init;
 mod inspect;
 mod install;
@@ -57,6 +58,7 @@ pub(crate) use self::forget::Forget;
 pub(crate) use self::hook::Hook;
 pub(crate) use self::ideas::Ideas;
 pub(crate) use self::identity::Identity;
+pub(crate) use self::inbox::Inbox;
 pub(crate) use self::init::Init;
 pub(crate) use self::inspect::Inspect;
 pub(crate) use self::install::Install;
@@ -126,6 +128,7 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Memory(memory) => memory.run(context),
         Command::Slog(slog) => slog.run(context),
         Command::Ideas(ideas) => ideas.run(context),
+        Command::Inbox(inbox) => inbox.run(context),
         Command::Daily(daily) => daily.run(context),
         Command::Identity(identity) => identity.run(context),
         Command::Project(project) => project.run(context),

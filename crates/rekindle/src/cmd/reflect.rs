@@ -14,6 +14,7 @@ use rekindle_engine::stages::REGISTRY;
 use rekindle_engine::{environment, observations, random, transcripts};
 use serde_json::{Value, json};
 
+use super::inbox;
 use super::worker::{self, How};
 use crate::compose::Context;
 use crate::error::Failure;
@@ -203,6 +204,7 @@ impl Came {
         if let Some(word) = &self.word {
             out.note(format!("Nothing more: {word}."));
         }
+        inbox::remind(context, &context.vault()?.inbox()?);
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use rekindle_core::run::Status as Run;
+use rekindle_core::time::iso;
 use rekindle_core::vault::layout::{Group, Shelf};
 use rekindle_engine::index::Embedder;
 use rekindle_engine::recall::condition::{Condition, look};
@@ -9,6 +10,7 @@ use rekindle_engine::sessions;
 use rekindle_engine::vault::{Found, Vault};
 use serde_json::{Value, json};
 
+use super::inbox::tally;
 use super::llm::State;
 use crate::compose::Context;
 use crate::error::Failure;
@@ -34,7 +36,11 @@ impl Status {
         let groups =
             Group::ALL.map(|group| (group.word(), count(&|found| found.entry.group == group.word())));
         let always_load = count(&|found| found.shelf == Shelf::AlwaysLoad);
-        let inbox = count(&|found| found.shelf == Shelf::Inbox);
+        let waits = |found: &&Found| found.shelf == Shelf::Inbox;
+        let inbox: Vec<Found> = scan.entries.iter().filter(waits).cloned().collect();
+        let inbox_since = inbox.iter().filter_map(|found| found.entry.created).min().map(iso);
+        // A file that cannot be read is doctor's business.
+        let ideas = vault.ideas().map_or(0, |ideas| ideas.iter().filter(|idea| idea.is_open()).count());
         let pending = vault.pending_review()?;
         let sessions = sessions::markers(&context.places.sessions())?.open.len();
         let runs = match context.queue()? {
@@ -60,7 +66,9 @@ impl Status {
                 "project": project,
                 "entries": groups.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
                 "always_load": always_load,
-                "inbox": inbox,
+                "inbox": inbox.len(),
+                "inbox_since": inbox_since,
+                "ideas_open": ideas,
                 "review_pending": pending,
                 "open_sessions": sessions,
                 "runs": runs.iter().map(|(status, count)| (status.word(), *count)).collect::<std::collections::BTreeMap<_, _>>(),
@@ -89,7 +97,10 @@ impl Status {
         row("state", context.places.state().display().to_string())?;
         row("project", project.unwrap_or_else(|| "none (memories saved here are global)".into()))?;
         row("entries", groups.join(", "))?;
-        row("", format!("{always_load} load at every start, {inbox} in the inbox"))?;
+        row("", format!("{always_load} load at every start, {}", tally(&inbox, &context.now)))?;
+        if ideas > 0 {
+            row("ideas", format!("{ideas} neither promoted nor put away"))?;
+        }
         row("review", format!("{pending} pending"))?;
         row("sessions", format!("{sessions} not looked at yet"))?;
         row("runs", format!("{waiting} to be done, {dead} given up"))?;

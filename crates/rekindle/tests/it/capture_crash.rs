@@ -86,9 +86,9 @@ fn a_worker_that_is_cut_off_anywhere_is_followed_by_one_that_finishes() {
     let command = sandbox.rekindle(&["worker", "--once"]);
     let start = sandbox.snapshot();
     let mut broken = 0;
-    // Every kill before a step, and samples of the rest; `scripts/faults.sh` does all of them.
+    // Samples of more than a thousand steps; `scripts/faults.sh` does all of them.
     let every = std::env::var_os("REKINDLE_FAULT_ROUNDS").is_some();
-    for (kind, stride) in KILLS.into_iter().zip([1, if every { 1 } else { 4 }]) {
+    for (kind, stride) in KILLS.into_iter().zip(if every { [1, 1] } else { [3, 9] }) {
         for at in (1..).step_by(stride) {
             sandbox.restore(&start);
             let output = faults::run(&command, kind(at));
@@ -103,7 +103,7 @@ fn a_worker_that_is_cut_off_anywhere_is_followed_by_one_that_finishes() {
     eprintln!("worker: {broken} kills");
     assert!(broken >= 100, "only {broken} steps to break: is the tracer seeing them?");
     // A failed attempt waits for its next, which `retry` brings forward.
-    let stride = if every { 1 } else { 11 };
+    let stride = if every { 1 } else { 23 };
     for kind in REFUSALS {
         for at in (1..).step_by(stride) {
             sandbox.restore(&start);

@@ -8,15 +8,18 @@ use std::collections::BTreeMap;
 use rekindle_testkit::faults::{self, EIO, EROFS, Fault};
 use rekindle_testkit::{Command, Sandbox};
 
+use crate::inbox::inboxed;
 use crate::{sandbox, save};
 
 type Files = BTreeMap<String, Vec<u8>>;
 
 /// The vault as a person sees it, ids and times aside (they differ from run to run).
 fn seen(sandbox: &Sandbox) -> Files {
+    let ideas = std::fs::read(sandbox.vault().parent().unwrap().join("Ideas.md"));
     sandbox
         .files()
         .into_iter()
+        .chain(ideas.map(|bytes| ("Ideas.md".to_owned(), bytes)))
         .filter(|(path, _)| !path.contains(".rekindle-") && !path.starts_with("_meta/"))
         .map(|(path, bytes)| (path, without_ids(&bytes)))
         .collect()
@@ -24,9 +27,9 @@ fn seen(sandbox: &Sandbox) -> Files {
 
 fn without_ids(bytes: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(bytes);
-    let kept = text
-        .lines()
-        .filter(|line| !["id: ", "created: ", "updated: "].iter().any(|key| line.starts_with(key)));
+    let kept = text.lines().filter(|line| {
+        !["id: ", "created: ", "updated: ", "reviewed: "].iter().any(|key| line.starts_with(key))
+    });
     kept.collect::<Vec<_>>().join("\n").into_bytes()
 }
 
@@ -135,6 +138,33 @@ fn evolve_survives_every_break() {
         let sandbox = lived_in(round);
         let command = sandbox.rekindle(&["evolve", "old-0", "--body", "Third.", "--reason", "r"]);
         break_everywhere("evolve", &sandbox, &command, None);
+    }
+}
+
+#[test]
+fn inbox_keep_and_drop_survive_every_break() {
+    if !can_trace() {
+        return;
+    }
+    for round in 0..rounds() {
+        let sandbox = lived_in(round);
+        inboxed(&sandbox, "guess", "m-111111111111", "2026-01-01T00:00:00Z", "A guess.\n");
+        break_everywhere("inbox keep", &sandbox, &sandbox.rekindle(&["inbox", "keep", "guess"]), None);
+        break_everywhere("inbox drop", &sandbox, &sandbox.rekindle(&["inbox", "drop", "guess"]), None);
+    }
+}
+
+#[test]
+fn idea_05_promote_survives_every_break() {
+    if !can_trace() {
+        return;
+    }
+    for round in 0..rounds() {
+        let sandbox = lived_in(round);
+        sandbox.rekindle(&["ideas", "add", "A plan", "--summary", "Try it."]).run().ok();
+        sandbox.write("personal-private/_idea-incubator/a-plan/scan.pdf", [0xff, 0, 1]);
+        let command = sandbox.rekindle(&["ideas", "promote", "a-plan"]);
+        break_everywhere("ideas promote", &sandbox, &command, None);
     }
 }
 

@@ -2,13 +2,15 @@
 //! the incubator. One document each; long ones are split into windows later.
 //!
 //! A person has seen an entry (`reviewed`) if it is not in the inbox and its words came from the person outside of any
-//! session: saved by command, typed into a note without an origin, or given by `evolve`, whatever it was before. An
+//! session: saved by command, typed into a note without an origin, or given by `evolve`, whatever it was before; or if
+//! they took it out of the inbox, which leaves a time in its `reviewed`. Any other
 //! entry that a machine distilled from a session has not been seen, even where it quotes the person.
 
 use super::visible::visible;
 use super::{File, Text};
 use crate::provenance::Origin;
 use crate::recall::document::{Document, Source};
+use crate::time::parse;
 use crate::vault::entry::{Entry, Status, title};
 use crate::vault::frontmatter::{Note, scalar};
 use crate::vault::layout::{self, ARCHIVE, Group, Shelf};
@@ -46,6 +48,8 @@ fn document(file: &File<'_>, text: Text, note: &Note<'_>, path: &VaultPath, shel
         Status::Resolved | Status::Superseded | Status::Other(_) => false,
     };
     let is_inbox = shelf == Shelf::Inbox;
+    let is_theirs = entry.provenance.origin == Origin::User && is_direct;
+    let looked_at = note.text_of("reviewed").and_then(parse).is_some();
     Document {
         id: entry.id.as_ref().map(|id| id.as_str().to_owned()).unwrap_or_default(),
         title: title(&text.text, path),
@@ -55,7 +59,7 @@ fn document(file: &File<'_>, text: Text, note: &Note<'_>, path: &VaultPath, shel
         created: entry.created.or(file.context.modified),
         project: entry.scope.project().cloned(),
         origin: entry.provenance.origin,
-        reviewed: !is_inbox && entry.provenance.origin == Origin::User && is_direct,
+        reviewed: !is_inbox && (is_theirs || looked_at),
         inbox: is_inbox,
         active: holds && shelf != Shelf::Archive,
         stale: note.text_of("stale") == Some("true"),

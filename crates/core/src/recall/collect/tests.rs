@@ -537,3 +537,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn r_05_what_was_taken_out_of_the_inbox_was_looked_at() {
+    let inboxed = "---\nid: m-7k2d9q0x1abc\nkind: fix\norigin: agent\nsession: s-1\n---\n\nPort 5433.\n";
+    let flags = |path: &str, text: &str| {
+        let found = collected(path, text);
+        (found[0].reviewed, found[0].inbox)
+    };
+    let kept = crate::vault::shelving::kept(inboxed, None, false, parse("2026-11-15").unwrap()).unwrap();
+    assert_eq!(flags("MemoryVault/personal-private/_inbox/port.md", inboxed), (false, true));
+    assert_eq!(flags("MemoryVault/personal-private/_inbox/port.md", &kept), (false, true));
+    assert_eq!(flags("MemoryVault/personal-private/fix/port.md", inboxed), (false, false));
+    assert_eq!(flags("MemoryVault/personal-private/fix/port.md", &kept), (true, false));
+    let unread = kept.replace("reviewed: 2026-11-15T00:00:00Z", "reviewed: soon");
+    assert_eq!(flags("MemoryVault/personal-private/fix/port.md", &unread), (false, false));
+}

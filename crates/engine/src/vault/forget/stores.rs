@@ -109,7 +109,7 @@ impl Store for Journal {
             let mut altered = false;
             for op in &mut change.ops {
                 let is_ours = |place: &Place| place.root == Root::Vault && going.files.contains(&place.path);
-                if op.place().is_some_and(is_ours) {
+                if op.places().any(is_ours) {
                     *op = Op::Forgotten;
                     altered = true;
                 } else if op.any_text(|text| target.is_in(text) || target.shows_in(text)) {

@@ -1,0 +1,121 @@
+//! A note that goes from one shelf to another: only the properties that say where it stands change, and the body stays
+//! byte for byte as the person left it.
+
+use super::frontmatter::{Error, Note};
+use super::layout::Group;
+use crate::time::{Timestamp, iso};
+
+/// More than this waiting in the inbox is worth a reminder (SID-08).
+pub const MANY_IN_INBOX: usize = 50;
+
+/// The status of what was in the inbox and nobody wanted.
+pub const DROPPED: &str = "dropped";
+/// The status of an idea that was put away.
+pub const ARCHIVED: &str = "archived";
+
+/// A note of the inbox that the person keeps: it holds from now on, and they have seen it. `kind` only where the person
+/// gives it another.
+pub fn kept(old: &str, kind: Option<&str>, always_load: bool, at: Timestamp) -> Result<String, Error> {
+    let at = iso(at);
+    let mut changes = vec![("status", "active"), ("reviewed", at.as_str())];
+    changes.extend(kind.map(|kind| ("kind", kind)));
+    if always_load {
+        // Always-load entries are read in every project, so they belong to none.
+        changes.extend([("always_load", "true"), ("scope", "global")]);
+    }
+    with(old, &changes)
+}
+
+/// A note of the inbox that nobody wants, for the archive.
+pub fn dropped(old: &str) -> Result<String, Error> {
+    with(old, &[("status", DROPPED)])
+}
+
+/// The first page of an idea that became a project (IDEA-05).
+pub fn promoted(old: &str, at: Timestamp) -> Result<String, Error> {
+    let group = Group::PersonalProjects.word();
+    with(old, &[("status", "active"), ("group", group), ("reviewed", &iso(at))])
+}
+
+/// The first page of an idea that the person wants to keep in the incubator (IDEA-06).
+pub fn looked_at(old: &str, at: Timestamp) -> Result<String, Error> {
+    with(old, &[("reviewed", &iso(at))])
+}
+
+/// The first page of an idea that was put away (IDEA-06).
+pub fn archived(old: &str) -> Result<String, Error> {
+    with(old, &[("status", ARCHIVED)])
+}
+
+/// `old` with these properties; what says so already is not touched, however it is written.
+fn with(old: &str, changes: &[(&str, &str)]) -> Result<String, Error> {
+    let note = Note::parse(old)?;
+    let needed: Vec<(&str, Option<&str>)> = changes
+        .iter()
+        .filter(|(key, value)| note.text_of(key) != Some(value))
+        .map(|(key, value)| (*key, Some(*value)))
+        .collect();
+    if needed.is_empty() {
+        return Ok(old.to_owned());
+    }
+    // A switch is written as one: the quotes would make a word of it for other programs.
+    let head = note.head_with(&needed)?.replace("always_load: \"true\"", "always_load: true");
+    Ok(head + note.body())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::time::parse;
+
+    const INBOXED: &str =
+        "---\r\nkind: \"fix\" # mine\r\nmine: [1, 2]\r\nstatus: active\r\n---\r\n\r\nText  \r\nno newline";
+
+    fn at() -> Timestamp {
+        parse("2026-11-15T02:13:08Z").unwrap()
+    }
+
+    #[test]
+    fn what_is_kept_changes_only_where_it_stands() {
+        assert_eq!(
+            kept(INBOXED, None, false, at()).unwrap(),
+            INBOXED.replace("active\r\n", "active\r\nreviewed: 2026-11-15T02:13:08Z\r\n")
+        );
+        let always = kept(INBOXED, Some("rule"), true, at()).unwrap();
+        let note = Note::parse(&always).unwrap();
+        assert_eq!((note.text_of("kind"), note.text_of("scope")), (Some("rule"), Some("global")));
+        assert_eq!(note.text_of("always_load"), Some("true"));
+        assert!(always.contains("\r\nalways_load: true\r\n"), "{always}");
+        assert_eq!(dropped(INBOXED).unwrap(), INBOXED.replace("active", "dropped"));
+        assert_eq!(archived(&archived(INBOXED).unwrap()).unwrap(), archived(INBOXED).unwrap());
+    }
+
+    #[test]
+    fn a_note_without_properties_gets_them() {
+        let kept = kept("Typed by hand.\n", Some("fix"), false, at()).unwrap();
+        assert_eq!(
+            kept,
+            "---\nstatus: active\nreviewed: 2026-11-15T02:13:08Z\nkind: fix\n---\nTyped by hand.\n"
+        );
+        assert!(dropped("---\nnever: closed\n").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn the_body_stays_byte_for_byte(body in any::<String>(), mine in "[a-z ]{0,12}", always in any::<bool>()) {
+            let old = format!("---\nmine: {}\n---\n{body}", crate::vault::frontmatter::scalar(&mine));
+            let before = Note::parse(&old).unwrap();
+            for new in [
+                kept(&old, Some("rule"), always, at()), dropped(&old), promoted(&old, at()), archived(&old),
+                looked_at(&old, at()),
+            ] {
+                let new = new.unwrap();
+                let after = Note::parse(&new).unwrap();
+                prop_assert_eq!(after.body(), before.body());
+                prop_assert_eq!(after.get("mine"), before.get("mine"));
+            }
+        }
+    }
+}

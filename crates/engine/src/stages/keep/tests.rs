@@ -1,0 +1,132 @@
+use rekindle_core::mine::Category;
+use rekindle_core::observe;
+use rekindle_core::time::TimeZone;
+
+use super::*;
+use crate::disk;
+use crate::home::Home;
+use crate::vault::Keeping;
+
+struct Trial {
+    _folder: tempfile::TempDir,
+    world: World,
+}
+
+impl Trial {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::choose(Some(folder.path()), None, None).unwrap();
+        let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
+        let places = home.places(&config).unwrap();
+        for folder in [places.vault(), places.identity(), places.state()] {
+            disk::make_folder(folder).unwrap();
+        }
+        Self { _folder: folder, world: World::new(home, places, config, TimeZone::UTC) }
+    }
+
+    fn see(&self, text: &str, confidence: Confidence, session: &str) -> Kept {
+        let candidate = Candidate {
+            category: Category::Preference,
+            kind: observe::Kind::Rule,
+            title: "Tabs".to_owned(),
+            text: text.to_owned(),
+            origin: Origin::User,
+            confidence,
+            messages: vec!["m1".to_owned()],
+        };
+        keep(&[candidate], From { session, project: None }, &|_| None, &self.world).unwrap()
+    }
+
+    fn vault(&self) -> Vault {
+        self.world.vault().unwrap()
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        self.vault().inbox().unwrap().into_iter().map(|found| found.path.to_string()).collect()
+    }
+}
+
+const TABS: &str = "Tabs are used for indentation in the pump controller.";
+const AGAIN: &str = "tabs are used for indentation in the pump controller";
+
+#[test]
+fn sid_06_what_was_dropped_stays_dropped_however_often_it_is_seen() {
+    let trial = Trial::new();
+    let seen = trial.see(TABS, Confidence::Low, "s1");
+    assert_eq!(seen.inboxed, ["personal-private/_inbox/tabs.md"]);
+    let path = VaultPath::parse(&seen.inboxed[0]).unwrap();
+    trial.vault().drop_inboxed(&[path], Actor::User, &trial.world.now()).unwrap();
+    for (session, confidence) in [
+        ("s2", Confidence::Low),
+        ("s3", Confidence::Medium),
+        ("s4", Confidence::Low),
+        ("s5", Confidence::Low),
+    ] {
+        let seen = trial.see(AGAIN, confidence, session);
+        assert_eq!(Kept { known: 1, ..Kept::default() }, seen, "{session}");
+    }
+    assert!(trial.waiting().is_empty() && proposals::all(&trial.world.db().unwrap()).unwrap().is_empty());
+    // Something else of the same name does not make it wait again.
+    let other = trial.see("The release day is Friday, every second week.", Confidence::Low, "s6");
+    assert_eq!(other.inboxed, ["personal-private/_inbox/tabs-2.md"]);
+    assert_eq!(trial.see(AGAIN, Confidence::Low, "s7").known, 1);
+    // What the person says outright is their own decision.
+    assert_eq!(trial.see(TABS, Confidence::High, "s8").saved, ["personal-private/rule/tabs.md"]);
+}
+
+#[test]
+fn b_09_a_drop_that_was_taken_back_waits_and_counts_again() {
+    let trial = Trial::new();
+    let path = VaultPath::parse(&trial.see(TABS, Confidence::Low, "s1").inboxed[0]).unwrap();
+    let (vault, now) = (trial.vault(), trial.world.now());
+    vault.drop_inboxed(&[path], Actor::User, &now).unwrap();
+    trial.see(AGAIN, Confidence::Low, "s2");
+    vault.undo(None, Actor::User, &now).unwrap();
+    assert_eq!(trial.waiting(), ["personal-private/_inbox/tabs.md"]);
+    assert_eq!(trial.see(AGAIN, Confidence::Low, "s3").proposed.len(), 1, "the third sighting asks");
+}
+
+#[test]
+fn sid_06_what_was_kept_is_not_kept_twice() {
+    let trial = Trial::new();
+    let path = VaultPath::parse(&trial.see(TABS, Confidence::Low, "s1").inboxed[0]).unwrap();
+    let kept = trial.vault().keep_inboxed(&[path], &Keeping::default(), Actor::User, &trial.world.now());
+    let [entry] = kept.unwrap().entries.try_into().unwrap();
+    sightings::moved(&mut trial.world.db().unwrap(), entry.from.as_str(), entry.path.as_str()).unwrap();
+    for (session, confidence) in
+        [("s2", Confidence::Low), ("s3", Confidence::Medium), ("s4", Confidence::High)]
+    {
+        assert_eq!(Kept { known: 1, ..Kept::default() }, trial.see(AGAIN, confidence, session), "{session}");
+    }
+}
+
+#[test]
+fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
+    let trial = Trial::new();
+    let idea = |title: &str| Idea {
+        title: title.to_owned(),
+        summary: "The staging database could listen on a socket instead of port 5433.".to_owned(),
+        origin: Origin::User,
+        messages: vec!["m1".to_owned()],
+    };
+    let read = |slug: &str| trial.vault().read_entry(&layout::idea(slug).unwrap()).unwrap().text;
+    assert_eq!(keep_ideas(&[idea("A socket")], "s1", &trial.world).unwrap(), ["a-socket"]);
+    let page = read("a-socket");
+    assert!(page.contains("\nsurfaced_in_session: s1\n") && !page.contains("Related"), "{page}");
+    let new = NewEntry {
+        kind: "fix".to_owned(),
+        slug: "staging port".to_owned(),
+        to: Destination::Group(Group::PersonalPrivate),
+        tags: Vec::new(),
+        scope: Scope::Global,
+        body: "# Staging database port\n\nThe staging database listens on port 5433.".to_owned(),
+        confidence: Confidence::High,
+        provenance: Provenance::direct(),
+    };
+    trial.vault().save(&new, Actor::User, &trial.world.now()).unwrap();
+    super::super::index::settle(&trial.world).unwrap();
+    keep_ideas(&[idea("Another socket")], "s2", &trial.world).unwrap();
+    let page = read("another-socket");
+    let link = "- [[MemoryVault/personal-private/fix/staging-port.md|Staging database port]]\n";
+    assert!(page.ends_with(&format!("\n## Related\n\n{link}")), "{page}");
+}

@@ -1,0 +1,162 @@
+//! What waits in the inbox, and what the person decides about it (SID-06, SID-08, R-05). What they keep goes to its kind,
+//! what they do not want to the archive; either is one change, with all that was named.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::id::{ChangeId, EntryId};
+use rekindle_core::journal::{Actor, Place};
+use rekindle_core::time::Zoned;
+use rekindle_core::vault::entry::Entry;
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::layout::{self, Destination, Group, Shelf};
+use rekindle_core::vault::path::{VaultPath, folded, slug};
+use rekindle_core::vault::shelving;
+
+use super::{Draft, Error, Found, NoteText, Vault, Write};
+use crate::disk;
+
+/// Names that are taken are numbered up to this.
+const MOST_NAMES: usize = 999;
+
+/// How something is kept.
+#[derive(Clone, Debug, Default)]
+pub struct Keeping {
+    /// Another kind than the note says.
+    pub kind: Option<String>,
+    /// Whether it loads at every session start.
+    pub always_load: bool,
+}
+
+/// What went from one shelf to another.
+#[derive(Clone, Debug, Default)]
+pub struct Shelved {
+    /// What went, in the order it was named.
+    pub entries: Vec<ShelvedEntry>,
+    /// The change that did it.
+    pub change: Option<ChangeId>,
+    /// Somebody's edits that came in between and are kept here.
+    pub conflicts: Vec<PathBuf>,
+}
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub struct ShelvedEntry {
+    /// Its id, if it has one.
+    pub id: Option<EntryId>,
+    /// Where it was.
+    pub from: VaultPath,
+    /// Where it is.
+    pub path: VaultPath,
+}
+
+impl Vault {
+    /// What waits in the inbox, the oldest first; what has no date comes last.
+    pub fn inbox(&self) -> Result<Vec<Found>, Error> {
+        let mut waiting = self.scan(false)?.entries;
+        waiting.retain(|found| found.shelf == Shelf::Inbox);
+        waiting.sort_by_key(|found| (found.entry.created.is_none(), found.entry.created));
+        Ok(waiting)
+    }
+
+    /// The path of what `reference` names in the inbox: an id, a path or a slug. A slug means what waits, even where
+    /// another memory is called the same.
+    pub fn find_in_inbox(&self, reference: &str, cwd: &Path) -> Result<VaultPath, Error> {
+        let wanted = folded(reference.strip_suffix(".md").unwrap_or(reference));
+        let mut named = self.inbox()?;
+        named.retain(|found| folded(found.path.stem()) == wanted);
+        if let [only] = named.as_slice() {
+            return Ok(only.path.clone());
+        }
+        let path = self.find(reference, cwd)?;
+        match layout::shelf(&path) {
+            Shelf::Inbox => Ok(path),
+            _ => Err(Error::NotInInbox(path.to_string())),
+        }
+    }
+
+    /// Keeps what waits in the inbox: every note goes to its kind, with the words it has now.
+    pub fn keep_inboxed(
+        &self,
+        paths: &[VaultPath],
+        how: &Keeping,
+        by: Actor,
+        now: &Zoned,
+    ) -> Result<Shelved, Error> {
+        let mut taken = BTreeSet::new();
+        let kind = how.kind.as_deref().map(|kind| slug("kind", kind)).transpose()?;
+        self.shelve("keep", paths, by, now, |path, read, note| {
+            let own = note.text_of("kind").filter(|kind| !kind.trim().is_empty());
+            let folder = kind.as_deref().or(own).ok_or_else(|| Error::NoKind(path.to_string()))?.to_owned();
+            let to = match how.always_load {
+                true => Destination::AlwaysLoad,
+                false => Destination::Group(Group::PersonalPrivate),
+            };
+            let to = self.free_name(to, &folder, path.stem(), &taken)?;
+            taken.insert(to.clone());
+            let text = shelving::kept(&read.text, kind.as_deref(), how.always_load, now.timestamp());
+            Ok((to, text.map_err(|source| Error::Document { path: path.to_string(), source })?))
+        })
+    }
+
+    /// Puts what waits in the inbox into the archive: nobody wants it, and nothing is lost.
+    pub fn drop_inboxed(&self, paths: &[VaultPath], by: Actor, now: &Zoned) -> Result<Shelved, Error> {
+        self.shelve("drop", paths, by, now, |path, read, _| {
+            let text = shelving::dropped(&read.text);
+            let text = text.map_err(|source| Error::Document { path: path.to_string(), source })?;
+            Ok((self.free_archive(path, now)?, text))
+        })
+    }
+
+    /// One change for all of them. Every note is read under the lock, so that what the person wrote into it a moment ago
+    /// goes with it.
+    fn shelve(
+        &self,
+        verb: &'static str,
+        paths: &[VaultPath],
+        by: Actor,
+        now: &Zoned,
+        mut place: impl FnMut(&VaultPath, &NoteText, &Note<'_>) -> Result<(VaultPath, String), Error>,
+    ) -> Result<Shelved, Error> {
+        let mut writer = self.writer(now)?;
+        let (mut writes, mut entries) = (Vec::new(), Vec::<ShelvedEntry>::new());
+        for path in paths {
+            if entries.iter().any(|entry| entry.from == *path) {
+                continue;
+            }
+            if layout::shelf(path) != Shelf::Inbox {
+                return Err(Error::NotInInbox(path.to_string()));
+            }
+            let read = self.read_entry(path)?;
+            let note = Note::parse(&read.text)
+                .map_err(|source| Error::Document { path: path.to_string(), source })?;
+            let (to, text) = place(path, &read, &note)?;
+            let id = Entry::of(&note, path).id;
+            entries.push(ShelvedEntry { id, from: path.clone(), path: to.clone() });
+            // First the new one: a reader sees it twice for an instant, never not at all.
+            writes.push(Write::Create { place: Place::vault(to), text });
+            writes.push(Write::Remove { place: Place::vault(path.clone()), read });
+        }
+        let committed = writer.commit(Draft::new(verb, by, writes))?;
+        Ok(Shelved { entries, change: committed.change, conflicts: committed.conflicts })
+    }
+
+    /// The name that an entry gets where the one it has may be taken.
+    fn free_name(
+        &self,
+        to: Destination,
+        kind: &str,
+        name: &str,
+        taken: &BTreeSet<VaultPath>,
+    ) -> Result<VaultPath, Error> {
+        for number in 1..=MOST_NAMES {
+            let name = if number == 1 { name.to_owned() } else { format!("{name} {number}") };
+            let path = layout::entry(to, kind, &name)?;
+            let file = self.file(&Place::vault(path.clone()))?;
+            if !taken.contains(&path) && !disk::is_taken(&file).map_err(Error::io("read", &file))? {
+                return Ok(path);
+            }
+        }
+        Err(Error::Exists(layout::entry(to, kind, name)?.to_string()))
+    }
+}

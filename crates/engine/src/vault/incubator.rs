@@ -1,0 +1,341 @@
+//! What becomes of ideas: a project (IDEA-05), or, when nobody did anything about them for long, whatever the person
+//! decides (IDEA-06). The folder and the line in Ideas.md are always one change.
+
+use std::path::PathBuf;
+
+use rekindle_core::id::ChangeId;
+use rekindle_core::journal::{Actor, Permission, Place};
+use rekindle_core::time::{Date, TimeZone, Zoned, parse};
+use rekindle_core::vault::frontmatter::{self, Note};
+use rekindle_core::vault::ideas::{self, Entry};
+use rekindle_core::vault::layout;
+use rekindle_core::vault::link::speaks_of_idea;
+use rekindle_core::vault::path::{VaultPath, folded, slug};
+use rekindle_core::vault::shelving;
+use serde::Serialize;
+
+use super::documents::{ideas_place, structure};
+use super::scan::all_files;
+use super::{Draft, Error, NoteText, Vault, Write};
+use crate::disk::{self, TEMPORARY};
+use crate::sources;
+
+/// The page of an idea that says what it is.
+const PAGE: &str = "_index.md";
+
+/// An idea that went somewhere.
+#[derive(Clone, Debug)]
+pub struct IdeaMoved {
+    /// Its name in the incubator.
+    pub slug: String,
+    /// What it is called.
+    pub title: String,
+    /// Where its folder is now; `None` if it is gone, or stayed.
+    pub folder: Option<VaultPath>,
+    /// The change that did it.
+    pub change: Option<ChangeId>,
+    /// Somebody's edits that came in between and are kept here.
+    pub conflicts: Vec<PathBuf>,
+}
+
+/// An idea that nobody has done anything about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Overdue {
+    /// Its name in the incubator.
+    pub slug: String,
+    /// What it is called.
+    pub title: String,
+    /// The day it came up.
+    pub date: String,
+    /// The day from which its age counts: when it came up, or when the person last chose to keep it.
+    pub since: String,
+    /// Its age in days.
+    pub days: i32,
+}
+
+/// Ideas.md as it was read, and one idea in it.
+struct Known {
+    read: NoteText,
+    idea: Entry,
+    slug: String,
+}
+
+impl Vault {
+    /// Makes an idea a project: its folder goes to `personal-projects/`, and its section says so.
+    pub fn promote_idea(&self, reference: &str, by: Actor, now: &Zoned) -> Result<IdeaMoved, Error> {
+        let mut writer = self.writer(now)?;
+        let known = self.known_idea(reference)?;
+        if known.idea.promoted.is_some() {
+            return Err(Error::Decided(known.slug));
+        }
+        let to = layout::project_folder(&known.slug)?;
+        let folder = self.file(&Place::vault(to.clone()))?;
+        if disk::is_taken(&folder).map_err(Error::io("read", &folder))? && !all_files_in(&folder)?.is_empty()
+        {
+            return Err(Error::Exists(format!("{to}/")));
+        }
+        let mut writes =
+            self.relocate(&known.slug, &to, &|text| shelving::promoted(text, now.timestamp()))?;
+        if writes.is_empty() {
+            return Err(Error::NoFolder(known.slug));
+        }
+        let text = ideas::mark_promoted(&known.read.text, &self.folder_name(), &known.slug, now.date());
+        writes.push(ledger(&known, text)?);
+        let committed = writer.commit(standing("promote", by, writes))?;
+        self.tidy_away(&known.slug)?;
+        Ok(known.moved(Some(to), committed))
+    }
+
+    /// Puts an idea away: its folder goes to the archive, and its section says so.
+    pub fn archive_idea(&self, reference: &str, by: Actor, now: &Zoned) -> Result<IdeaMoved, Error> {
+        let mut writer = self.writer(now)?;
+        let known = self.open_idea(reference)?;
+        let to = self.free_archived_folder(&known.slug, now.date())?;
+        let mut writes = self.relocate(&known.slug, &to, &shelving::archived)?;
+        let text = ideas::mark_archived(&known.read.text, &self.folder_name(), &known.slug, &to, now.date());
+        writes.push(ledger(&known, text)?);
+        let committed = writer.commit(standing("archive", by, writes))?;
+        self.tidy_away(&known.slug)?;
+        Ok(known.moved(Some(to), committed))
+    }
+
+    /// Takes an idea out: its folder and its section go. `undo` brings both back, so what is no text stays out of it.
+    pub fn delete_idea(&self, reference: &str, by: Actor, now: &Zoned) -> Result<IdeaMoved, Error> {
+        let mut writer = self.writer(now)?;
+        let known = self.open_idea(reference)?;
+        let mut writes = Vec::new();
+        for path in self.idea_files(&known.slug)? {
+            let place = Place::vault(path);
+            let read = self.read(&place)?.ok_or_else(|| Error::Changed(place.to_string()))?;
+            writes.push(Write::Remove { place, read });
+        }
+        writes.push(ledger(&known, ideas::remove(&known.read.text, &known.slug))?);
+        let committed = writer.commit(standing("delete", by, writes))?;
+        self.tidy_away(&known.slug)?;
+        Ok(known.moved(None, committed))
+    }
+
+    /// Keeps an idea in the incubator: its age counts from today.
+    pub fn keep_idea(&self, reference: &str, by: Actor, now: &Zoned) -> Result<IdeaMoved, Error> {
+        let mut writer = self.writer(now)?;
+        let known = self.open_idea(reference)?;
+        let place = Place::vault(page(&known.slug)?);
+        let read = self.read(&place)?.ok_or_else(|| Error::NoFolder(known.slug.clone()))?;
+        let text = shelving::looked_at(&read.text, now.timestamp()).map_err(document(&place))?;
+        let committed = writer.commit(Draft::new("keep", by, vec![Write::Replace { place, read, text }]))?;
+        Ok(known.moved(None, committed))
+    }
+
+    /// The ideas that came up before `before`, were not promoted or put away, and that no other note speaks of, the oldest
+    /// first.
+    pub fn overdue_ideas(&self, before: Date, today: Date) -> Result<Vec<Overdue>, Error> {
+        let place = ideas_place();
+        let Some(ledger) = self.read(&place)? else { return Ok(Vec::new()) };
+        let all = ideas::parse(&ledger.text).map_err(|error| structure(&place)(&error))?;
+        let mut overdue = Vec::new();
+        for idea in all.iter().filter(|idea| idea.is_open() && idea.date < before) {
+            let Some(slug) = &idea.slug else { continue };
+            let since = self.kept_since(slug)?.map_or(idea.date, |kept| kept.max(idea.date));
+            if since < before {
+                overdue.push((since, idea, slug));
+            }
+        }
+        if overdue.is_empty() {
+            return Ok(Vec::new());
+        }
+        let others = self.other_texts()?;
+        overdue.retain(|(_, idea, slug)| {
+            let own = format!("{}/{slug}/", layout::INCUBATOR);
+            let rest = [&ledger.text[..idea.range.start], "\n", &ledger.text[idea.range.end..]].concat();
+            let is_other = |path: &str| !path.contains(&own);
+            !speaks_of_idea(&rest, slug)
+                && !others.iter().any(|(path, text)| is_other(path) && speaks_of_idea(text, slug))
+        });
+        overdue.sort_by_key(|(since, ..)| *since);
+        let told = overdue.into_iter().map(|(since, idea, slug)| Overdue {
+            slug: slug.clone(),
+            title: idea.title.clone(),
+            date: rekindle_core::time::day(idea.date),
+            since: rekindle_core::time::day(since),
+            days: since.until(today).map_or(0, |age| age.get_days()),
+        });
+        Ok(told.collect())
+    }
+
+    /// Every text in which somebody could speak of an idea: the notes, less Ideas.md and what was put away.
+    fn other_texts(&self) -> Result<Vec<(String, String)>, Error> {
+        let archive = format!("/{}/", layout::ARCHIVE);
+        let mut texts = Vec::new();
+        for file in sources::list(self)?.files {
+            if file.path == layout::IDEAS || file.path.contains(&archive) {
+                continue;
+            }
+            let path = self.notes().join(&file.path);
+            // What cannot be read speaks of nothing.
+            if let Ok(disk::Content::Bytes(bytes)) = disk::read(&path, super::MAX_NOTE_BYTES)
+                && let Ok(text) = String::from_utf8(bytes)
+            {
+                texts.push((file.path, text));
+            }
+        }
+        Ok(texts)
+    }
+
+    /// The day on which the person last chose to keep an idea.
+    fn kept_since(&self, slug: &str) -> Result<Option<Date>, Error> {
+        let Ok(page) = page(slug) else { return Ok(None) };
+        let Some(read) = self.read(&Place::vault(page))? else { return Ok(None) };
+        let at = Note::parse(&read.text).ok().and_then(|note| parse(note.text_of("reviewed")?));
+        Ok(at.map(|at| at.to_zoned(TimeZone::clone(self.zone())).date()))
+    }
+
+    /// The idea that a person means: by its name in the incubator, or by its title.
+    fn known_idea(&self, reference: &str) -> Result<Known, Error> {
+        let place = ideas_place();
+        let no_such = || Error::NoIdea(reference.to_owned());
+        let read = self.read(&place)?.ok_or_else(no_such)?;
+        let all = ideas::parse(&read.text).map_err(|error| structure(&place)(&error))?;
+        let wanted = folded(reference.trim());
+        let as_slug = slug("title", reference).ok();
+        let by_slug = |idea: &&Entry| {
+            idea.slug.as_ref().is_some_and(|slug| folded(slug) == wanted || Some(slug) == as_slug.as_ref())
+        };
+        let by_title = |idea: &&Entry| folded(&idea.title) == wanted;
+        let mut found: Vec<&Entry> = all.iter().filter(by_slug).collect();
+        if found.is_empty() {
+            found = all.iter().filter(by_title).collect();
+        }
+        let idea = match found.as_slice() {
+            [] => return Err(no_such()),
+            [only] => (*only).clone(),
+            several => {
+                let name = |idea: &&Entry| idea.slug.clone().unwrap_or_else(|| format!("line {}", idea.line));
+                let matches = several.iter().map(name).collect();
+                return Err(Error::Ambiguous { wanted: reference.to_owned(), matches });
+            }
+        };
+        let slug = idea.slug.clone().ok_or_else(|| Error::NoFolder(reference.to_owned()))?;
+        Ok(Known { read, idea, slug })
+    }
+
+    fn open_idea(&self, reference: &str) -> Result<Known, Error> {
+        let known = self.known_idea(reference)?;
+        if known.idea.is_open() { Ok(known) } else { Err(Error::Decided(known.slug)) }
+    }
+
+    /// The files of an idea, hidden ones too.
+    fn idea_files(&self, slug: &str) -> Result<Vec<VaultPath>, Error> {
+        let folder = self.file(&Place::vault(layout::idea_folder(slug)?))?;
+        let mut paths = Vec::new();
+        for file in all_files_in(&folder)? {
+            let path = self.vault_path(&file).ok_or_else(|| Error::OddName(file.clone()))?;
+            paths.push(path);
+        }
+        paths.sort();
+        Ok(paths)
+    }
+
+    /// What it takes to bring the folder of an idea to `to`, with a new first page.
+    fn relocate(
+        &self,
+        slug: &str,
+        to: &VaultPath,
+        turn: &dyn Fn(&str) -> Result<String, frontmatter::Error>,
+    ) -> Result<Vec<Write>, Error> {
+        let (from, page) = (layout::idea_folder(slug)?, page(slug)?);
+        let (mut writes, mut last) = (Vec::new(), None);
+        for path in self.idea_files(slug)? {
+            let below = path.as_str().strip_prefix(from.as_str()).unwrap_or_default();
+            let target = Place::vault(VaultPath::parse(&format!("{to}{below}"))?);
+            let place = Place::vault(path.clone());
+            if path == page {
+                let read = self.read(&place)?.ok_or_else(|| Error::Changed(place.to_string()))?;
+                let text = turn(&read.text).map_err(document(&place))?;
+                writes.push(Write::Create { place: target, text });
+                last = Some(Write::Remove { place, read });
+            } else {
+                let file = self.file(&place)?;
+                let hash = disk::hash(&file).map_err(Error::io("read", &file))?;
+                let hash = hash.ok_or_else(|| Error::Changed(place.to_string()))?;
+                writes.push(Write::Move { from: place, to: target, hash });
+            }
+        }
+        writes.extend(last);
+        Ok(writes)
+    }
+
+    fn free_archived_folder(&self, slug: &str, today: Date) -> Result<VaultPath, Error> {
+        let from = layout::idea_folder(slug)?;
+        for number in 1.. {
+            let folder = layout::archived_folder(&from, today, number)?;
+            let file = self.file(&Place::vault(folder.clone()))?;
+            if !disk::is_taken(&file).map_err(Error::io("read", &file))? {
+                return Ok(folder);
+            }
+        }
+        Err(Error::Exists(from.to_string()))
+    }
+
+    /// Removes the folders that nothing is left in. What cannot be removed is empty, and does no harm.
+    fn tidy_away(&self, slug: &str) -> Result<(), Error> {
+        let root = self.file(&Place::vault(layout::idea_folder(slug)?))?;
+        let mut folders = vec![root];
+        let mut at = 0;
+        while let Some(folder) = folders.get(at).cloned() {
+            let below = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+            let is_folder = |item: &std::fs::DirEntry| item.file_type().is_ok_and(|kind| kind.is_dir());
+            folders.extend(below.filter(is_folder).map(|item| item.path()));
+            at += 1;
+        }
+        for folder in folders.iter().rev() {
+            disk::remove_empty_folder(folder).unwrap_or_default();
+        }
+        Ok(())
+    }
+}
+
+impl Known {
+    fn moved(self, folder: Option<VaultPath>, committed: super::Committed) -> IdeaMoved {
+        IdeaMoved {
+            slug: self.slug,
+            title: self.idea.title,
+            folder,
+            change: committed.change,
+            conflicts: committed.conflicts,
+        }
+    }
+}
+
+/// Every file below a folder, less what is ours for an instant; none if there is no folder.
+fn all_files_in(folder: &std::path::Path) -> Result<Vec<PathBuf>, Error> {
+    let mut files = match all_files(folder) {
+        Ok(files) => files,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::io("read", folder)(error)),
+    };
+    files.retain(|file| {
+        !file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()))
+    });
+    Ok(files)
+}
+
+fn page(slug: &str) -> Result<VaultPath, Error> {
+    Ok(VaultPath::parse(&format!("{}/{PAGE}", layout::idea_folder(slug)?))?)
+}
+
+fn document(place: &Place) -> impl FnOnce(frontmatter::Error) -> Error {
+    let path = place.to_string();
+    move |source| Error::Document { path, source }
+}
+
+/// The change to Ideas.md.
+fn ledger(known: &Known, text: Result<String, ideas::Error>) -> Result<Write, Error> {
+    let place = ideas_place();
+    let text = text.map_err(|error| structure(&place)(&error))?;
+    Ok(Write::Replace { place, read: known.read.clone(), text })
+}
+
+/// A change that may write to Ideas.md, the one standing exception (VLT-07).
+fn standing(verb: &'static str, by: Actor, writes: Vec<Write>) -> Draft {
+    Draft { permission: Some(Permission::Standing), ..Draft::new(verb, by, writes) }
+}

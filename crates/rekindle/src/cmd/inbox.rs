@@ -1,0 +1,274 @@
+//! `rekindle inbox`
+
+use clap::{Args, Subcommand};
+use rekindle_core::journal::Actor;
+use rekindle_core::text::Counts;
+use rekindle_core::time::Zoned;
+use rekindle_core::vault::entry::Confidence;
+use rekindle_core::vault::path::VaultPath;
+use rekindle_core::vault::shelving::MANY_IN_INBOX;
+use rekindle_engine::db::Db;
+use rekindle_engine::sightings;
+use rekindle_engine::vault::{Error, Found, Keeping, Shelved, ShelvedEntry, Vault};
+use serde_json::{Value, json};
+
+use super::list;
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Style, column};
+
+/// Look through what was captured and nobody has looked at yet
+#[derive(Args)]
+#[command(after_help = "\
+What was seen only once waits here. Recall finds it all the same, lower, and says that nobody has looked at it.
+What you keep goes to its kind; what you drop goes to the archive and is not proposed again, unless you say
+it outright one day. `rekindle undo` takes either back.
+
+Examples:
+  rekindle inbox
+  rekindle inbox keep use-tabs m-7k2d9q0x1abc
+  rekindle inbox keep staging-port --kind fix
+  rekindle inbox keep no-force-push --always-load
+  rekindle inbox drop old-guess
+  rekindle inbox list --json | jq -r '.entries[].title'")]
+pub(crate) struct Inbox {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    /// Answer as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// List what waits, the oldest first
+    List,
+    /// Keep some of it: it goes to its kind, and counts as looked at
+    #[command(after_help = "\
+Examples:
+  rekindle inbox keep use-tabs
+  rekindle inbox keep --all")]
+    Keep {
+        /// What to keep: ids, paths or slugs
+        #[arg(value_name = "ID|PATH", required_unless_present = "all", conflicts_with = "all")]
+        references: Vec<String>,
+        /// Another sort than it has (fix, preference, decision, howto, …)
+        #[arg(long)]
+        kind: Option<String>,
+        /// Load it at every session start, in every project
+        #[arg(long)]
+        always_load: bool,
+        /// Everything that waits
+        #[arg(long)]
+        all: bool,
+    },
+    /// Put some of it into the archive: it is not wanted, and not lost
+    #[command(after_help = "\
+Examples:
+  rekindle inbox drop old-guess another-guess")]
+    Drop {
+        /// What to drop: ids, paths or slugs
+        #[arg(value_name = "ID|PATH", required = true)]
+        references: Vec<String>,
+    },
+}
+
+impl Inbox {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        match self.verb {
+            Some(Verb::Keep { references, kind, always_load, all }) => {
+                let keeping = Keeping { kind, always_load };
+                keep(context, &references, &keeping, all, self.json)
+            }
+            Some(Verb::Drop { references }) => drop_some(context, &references, self.json),
+            Some(Verb::List) | None => list(context, self.json),
+        }
+    }
+}
+
+fn list(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
+    let waiting = context.vault()?.inbox()?;
+    if as_json {
+        let entries: Vec<Value> = waiting.iter().map(|found| object(context, found)).collect();
+        return context.out.json(&json!({
+            "count": waiting.len(),
+            "oldest_days": oldest(&waiting, &context.now),
+            "many": waiting.len() > MANY_IN_INBOX,
+            "entries": entries,
+        }));
+    }
+    for found in &waiting {
+        let id = found.entry.id.as_ref().map_or_else(|| found.path.stem(), |id| id.as_str());
+        let old = age(found, &context.now).map_or_else(|| "-".to_owned(), days);
+        let about = format!(" [{}, {}]", found.entry.provenance.origin, how(found));
+        context.out.line(format!(
+            "{}  {}  {}  {}{}",
+            context.out.styled(Style::Dim, column(id, 14)),
+            column(&old, 8),
+            column(&found.entry.kind, 12),
+            found.title,
+            context.out.styled(Style::Dim, about),
+        ))?;
+    }
+    if waiting.is_empty() {
+        context.out.note("Nothing waits in the inbox.");
+    } else {
+        context
+            .out
+            .note(format!("{}. `rekindle inbox keep` and `drop` decide.", tally(&waiting, &context.now)));
+    }
+    remind(context, &waiting);
+    Ok(())
+}
+
+fn object(context: &Context<'_>, found: &Found) -> Value {
+    let mut object = list::object(context, found);
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert("age_days".to_owned(), json!(age(found, &context.now)));
+        fields.insert("how".to_owned(), json!(how(found)));
+    }
+    object
+}
+
+/// How it came into the inbox.
+fn how(found: &Found) -> &'static str {
+    match (&found.entry.provenance.session, found.entry.confidence) {
+        (None, _) => "put there by hand",
+        (Some(_), Some(Confidence::Low) | None) => "seen once in a session",
+        (Some(_), Some(Confidence::Medium | Confidence::High)) => "inferred, nobody was asked",
+    }
+}
+
+/// How many days it has waited.
+fn age(found: &Found, now: &Zoned) -> Option<i64> {
+    let created = found.entry.created?;
+    Some((now.timestamp().as_second() - created.as_second()).max(0) / 86_400)
+}
+
+fn oldest(waiting: &[Found], now: &Zoned) -> Option<i64> {
+    waiting.iter().filter_map(|found| age(found, now)).max()
+}
+
+fn days(days: i64) -> String {
+    match days {
+        0 => "today".to_owned(),
+        1 => "1 day".to_owned(),
+        days => format!("{days} days"),
+    }
+}
+
+/// How many wait, and how long the oldest has.
+pub(crate) fn tally(waiting: &[Found], now: &Zoned) -> String {
+    let count = format!("{} in the inbox", waiting.len());
+    match oldest(waiting, now) {
+        None => count,
+        Some(0) => format!("{count}, all from today"),
+        Some(oldest) => format!("{count}, the oldest for {}", days(oldest)),
+    }
+}
+
+/// A word where it has become too much to be looked through some day (SID-08).
+pub(crate) fn remind(context: &Context<'_>, waiting: &[Found]) {
+    if waiting.len() > MANY_IN_INBOX {
+        let count = waiting.len();
+        context.out.warn(format!("{count} memories wait in the inbox; `rekindle inbox` shows them"));
+    }
+}
+
+fn keep(
+    context: &Context<'_>,
+    references: &[String],
+    how: &Keeping,
+    all: bool,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let vault = context.vault_to_change()?;
+    let (paths, mut left) = match all {
+        true => willing(vault.inbox()?, how),
+        false => (find(context, &vault, references)?, Vec::new()),
+    };
+    if all {
+        // What cannot be read does not keep the others from being kept.
+        let unread = vault.scan(false)?.problems.into_iter();
+        let inbox = vault.folder().join("personal-private/_inbox");
+        let unread = unread.filter(|problem| problem.path.starts_with(&inbox));
+        left.extend(unread.map(|problem| (problem.path.display().to_string(), problem.what)));
+    }
+    let kept = vault.keep_inboxed(&paths, how, Actor::User, &context.now)?;
+    follow(context, &kept);
+    tell(context, &kept, "Kept", "kept", &left, as_json)
+}
+
+/// What can be kept without asking more, and why the rest cannot.
+fn willing(waiting: Vec<Found>, how: &Keeping) -> (Vec<VaultPath>, Vec<(String, String)>) {
+    let (mut paths, mut left) = (Vec::new(), Vec::new());
+    for found in waiting {
+        // A note without a kind is called after the folder it is in.
+        if how.kind.is_none() && found.entry.kind == "inbox" {
+            left.push((found.path.to_string(), "it does not say what kind of memory it is".to_owned()));
+        } else {
+            paths.push(found.path);
+        }
+    }
+    (paths, left)
+}
+
+fn drop_some(context: &Context<'_>, references: &[String], as_json: bool) -> Result<(), Failure> {
+    let vault = context.vault_to_change()?;
+    let paths = find(context, &vault, references)?;
+    let dropped = vault.drop_inboxed(&paths, Actor::User, &context.now)?;
+    tell(context, &dropped, "Dropped", "dropped", &[], as_json)
+}
+
+fn find(context: &Context<'_>, vault: &Vault, references: &[String]) -> Result<Vec<VaultPath>, Failure> {
+    let find = |reference: &String| match vault.find_in_inbox(reference, &context.cwd) {
+        Err(Error::NotFound(_)) => {
+            Err(Failure::usage(format!("nothing called `{reference}` is in the inbox"))
+                .hint("`rekindle inbox` shows what waits there"))
+        }
+        other => Ok(other?),
+    };
+    references.iter().map(find).collect()
+}
+
+/// What was seen of it in sessions follows it to its new place. Best effort: a sighting that knows only the old place
+/// brings nothing back either.
+fn follow(context: &Context<'_>, kept: &Shelved) {
+    let Ok(Some(mut db)) = Db::open_existing(&context.places.database()) else { return };
+    for entry in &kept.entries {
+        if let Err(error) = sightings::moved(&mut db, entry.from.as_str(), entry.path.as_str()) {
+            context.out.warn(format!("what was seen of {} could not follow it: {error}", entry.path));
+        }
+    }
+}
+
+fn tell(
+    context: &Context<'_>,
+    shelved: &Shelved,
+    word: &str,
+    key: &str,
+    left: &[(String, String)],
+    as_json: bool,
+) -> Result<(), Failure> {
+    context.mention(&Counts::default(), &shelved.conflicts);
+    for (path, why) in left {
+        context.out.warn(format!("{path} was left in the inbox: {why}"));
+    }
+    if as_json {
+        let one = |entry: &ShelvedEntry| {
+            let file = context.file(entry.path.as_str());
+            json!({"id": entry.id, "from": entry.from, "path": entry.path, "file": file})
+        };
+        let entries: Vec<Value> = shelved.entries.iter().map(one).collect();
+        let left: Vec<Value> = left.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
+        return context.out.json(&json!({"change": shelved.change, key: entries, "left": left}));
+    }
+    for entry in &shelved.entries {
+        let name = entry.id.as_ref().map_or_else(|| entry.from.stem(), |id| id.as_str());
+        context.out.line(format!("{word} {name}: now at {}", entry.path))?;
+    }
+    if shelved.entries.is_empty() {
+        context.out.note("Nothing waits in the inbox.");
+    }
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! What becomes of ideas, through the binary (IDEA-05…07, X-25, B-09).
+
+use rekindle_testkit::Sandbox;
+use serde_json::Value;
+
+use crate::{sandbox, text};
+
+fn add(sandbox: &Sandbox, title: &str) {
+    sandbox.rekindle(&["ideas", "add", title, "--summary", "Something to try one day."]).run().ok();
+}
+
+fn ledger(sandbox: &Sandbox) -> String {
+    std::fs::read_to_string(sandbox.vault().parent().unwrap().join("Ideas.md")).unwrap()
+}
+
+fn write_ledger(sandbox: &Sandbox, text: &str) {
+    std::fs::write(sandbox.vault().parent().unwrap().join("Ideas.md"), text).unwrap();
+}
+
+/// An idea from long ago.
+fn add_old(sandbox: &Sandbox, title: &str) {
+    add(sandbox, title);
+    let now = ledger(sandbox);
+    let today = now[..now.rfind(&format!(": {title}")).unwrap()].rsplit("## ").next().unwrap().to_owned();
+    write_ledger(sandbox, &now.replace(&format!("{today}: {title}"), &format!("2025-01-02: {title}")));
+}
+
+fn gc(sandbox: &Sandbox, more: &[&str]) -> Vec<String> {
+    let listed = sandbox.rekindle(&[&["ideas", "gc", "--json"], more].concat()).run().ok().json();
+    listed.as_array().unwrap().iter().map(|idea| text(idea, "slug").to_owned()).collect()
+}
+
+#[test]
+fn idea_05_a_promoted_idea_is_a_project_and_its_section_says_so() {
+    let sandbox = sandbox();
+    add(&sandbox, "Index by year");
+    add(&sandbox, "Other one");
+    let research = "personal-private/_idea-incubator/index-by-year/research";
+    sandbox.write(format!("{research}/notes.md"), "# Research\n");
+    sandbox.write(format!("{research}/scan.pdf"), [0xff, 0xfe, 0, 1]);
+    let (before, ledger_before) = (sandbox.files(), ledger(&sandbox));
+
+    let promoted = sandbox.rekindle(&["ideas", "promote", "Index by Year", "--json"]).run().ok().json();
+    assert_eq!(text(&promoted, "folder"), "personal-projects/index-by-year");
+    let page = sandbox.read("personal-projects/index-by-year/_index.md");
+    assert!(page.contains("status: active\n") && page.contains("group: personal-projects\n"), "{page}");
+    assert!(page.ends_with("# Index by year\n\nSomething to try one day.\n"), "{page}");
+    let files = sandbox.files();
+    assert_eq!(files["personal-projects/index-by-year/research/scan.pdf"], [0xff, 0xfe, 0, 1]);
+    assert!(!sandbox.path("personal-private/_idea-incubator/index-by-year").exists());
+    let line = ledger(&sandbox);
+    assert!(line.contains(" to MemoryVault/personal-projects/index-by-year/\n\n## "), "{line}");
+    let listed = sandbox.rekindle(&["ideas"]).run().ok().stdout;
+    assert!(listed.contains("Index by year (promoted 20") && listed.ends_with("Other one\n"), "{listed}");
+    // It is found as what it is now, and only there.
+    let answer = crate::recall(&sandbox, "index by year", &["--source", "entry", "--anyway"]);
+    assert_eq!(
+        text(&crate::results(&answer)[0], "path"),
+        "MemoryVault/personal-projects/index-by-year/_index.md"
+    );
+    assert_eq!(crate::results(&answer)[0]["reviewed"].as_bool(), Some(true));
+
+    let again = sandbox.rekindle(&["ideas", "promote", "index-by-year"]).run().fails(2);
+    assert!(again.stderr.contains("promoted or put away already"), "{}", again.stderr);
+    sandbox.rekindle(&["undo"]).run().ok();
+    assert_eq!((sandbox.files(), ledger(&sandbox)), (before, ledger_before));
+}
+
+#[test]
+fn idea_05_what_cannot_be_promoted_is_refused_and_nothing_changes() {
+    let sandbox = sandbox();
+    let refused = |idea: &str, expected: &str| {
+        let (files, before) =
+            (sandbox.files(), std::fs::read(sandbox.vault().parent().unwrap().join("Ideas.md")).ok());
+        let output = sandbox.rekindle(&["ideas", "promote", idea]).run().fails(2);
+        assert!(output.stderr.contains(expected), "{idea}: {}", output.stderr);
+        let after = std::fs::read(sandbox.vault().parent().unwrap().join("Ideas.md")).ok();
+        assert_eq!((sandbox.files(), after), (files, before));
+    };
+    refused("anything", "there is no idea `anything`");
+    add(&sandbox, "Taken");
+    sandbox.write("personal-projects/taken/mine.md", "My project.\n");
+    refused("taken", "rename that folder");
+    add(&sandbox, "Gone");
+    sandbox.remove("personal-private/_idea-incubator/gone/_index.md");
+    refused("gone", "has no folder");
+    write_ledger(&sandbox, &format!("{}\n## 2026-01-02: Mine alone\n\nBy hand.\n", ledger(&sandbox)));
+    refused("mine alone", "has no folder");
+    refused("../../etc", "there is no idea");
+    add(&sandbox, "Broken page");
+    sandbox.write("personal-private/_idea-incubator/broken-page/_index.md", "---\nnever: closed\n");
+    let broken = sandbox.rekindle(&["ideas", "promote", "broken-page"]).run().fails(1);
+    assert!(broken.stderr.contains("_index.md, line 1"), "{}", broken.stderr);
+}
+
+#[test]
+fn idea_06_only_old_ideas_that_nobody_speaks_of_are_listed_and_nothing_happens() {
+    let sandbox = sandbox();
+    add(&sandbox, "Brand new thing");
+    for title in ["Lonely old plan", "Linked old plan", "Named old plan", "Old project plan"] {
+        add_old(&sandbox, title);
+    }
+    let notes = sandbox.vault().parent().unwrap().to_owned();
+    let link = "See [[MemoryVault/personal-private/_idea-incubator/linked-old-plan/_index.md|it]].\n";
+    std::fs::write(notes.join("Diary.md"), link).unwrap();
+    crate::save(&sandbox, "fix", "x", "As in named-old-plan, but today.");
+    sandbox.rekindle(&["ideas", "promote", "old-project-plan"]).run().ok();
+    let before = (sandbox.files(), ledger(&sandbox));
+    assert_eq!(gc(&sandbox, &[]), ["lonely-old-plan"]);
+    let shown = sandbox.rekindle(&["ideas", "gc"]).run().ok();
+    assert!(
+        shown.stdout.contains("lonely-old-plan") && shown.stderr.contains("Nothing was done"),
+        "{shown:?}"
+    );
+    assert_eq!((sandbox.files(), ledger(&sandbox)), before, "X-25: never silent");
+    assert_eq!(gc(&sandbox, &["-c", "ideas.gc_months=1200"]), [""; 0]);
+    assert_eq!(gc(&sandbox, &["--older-than", "36500"]), [""; 0]);
+    sandbox.rekindle(&["ideas", "gc", "--older-than=-1"]).run().fails(2);
+}
+
+#[test]
+fn idea_06_keep_archive_and_delete_do_as_they_say_and_can_be_taken_back() {
+    let sandbox = sandbox();
+    for title in ["First plan", "Second plan", "Third plan"] {
+        add_old(&sandbox, title);
+    }
+    sandbox.write("personal-private/_idea-incubator/second-plan/scan.pdf", [0xff, 0, 1]);
+    sandbox.write("personal-private/_idea-incubator/third-plan/notes.md", "Research.\n");
+    let decide = |args: &[&str]| -> Value {
+        sandbox.rekindle(&[&["ideas", "gc", "--json"], args].concat()).run().ok().json()
+    };
+    let state = || (sandbox.files(), ledger(&sandbox));
+    let start = state();
+
+    decide(&["--keep", "first-plan"]);
+    assert_eq!(gc(&sandbox, &[]), ["second-plan", "third-plan"], "its age counts from today");
+    sandbox.rekindle(&["undo"]).run().ok();
+    assert_eq!(state(), start);
+
+    let archived = decide(&["--archive", "second-plan"]);
+    let folder = text(&archived[0], "folder").to_owned();
+    assert!(folder.starts_with("personal-private/_archive/personal-private/_idea-incubator/second-plan.20"));
+    assert!(sandbox.read(format!("{folder}/_index.md")).contains("status: archived\n"));
+    assert_eq!(sandbox.files()[&format!("{folder}/scan.pdf")], [0xff, 0, 1]);
+    assert!(ledger(&sandbox).contains(&format!(" to MemoryVault/{folder}/\n")));
+    assert!(sandbox.rekindle(&["ideas"]).run().ok().stdout.contains("Second plan (archived 20"));
+    assert_eq!(gc(&sandbox, &[]), ["first-plan", "third-plan"]);
+    sandbox.rekindle(&["undo"]).run().ok();
+    assert_eq!(state(), start);
+
+    decide(&["--delete", "third-plan", "--yes"]);
+    assert!(!ledger(&sandbox).contains("Third plan") && ledger(&sandbox).contains("Second plan"));
+    assert!(!sandbox.path("personal-private/_idea-incubator/third-plan").exists());
+    sandbox.rekindle(&["undo"]).run().ok();
+    assert_eq!(state(), start);
+
+    // What is no text could not be brought back.
+    let refused = sandbox.rekindle(&["ideas", "gc", "--delete", "second-plan", "--yes"]).run().fails(2);
+    assert!(
+        refused.stderr.contains("scan.pdf") && refused.stderr.contains("--archive"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(state(), start);
+    assert!(
+        sandbox.rekindle(&["ideas", "gc", "--archive", "no-such"]).run().fails(2).stderr.contains("no idea")
+    );
+}
+
+#[test]
+fn idea_07_more_than_twenty_ideas_are_worth_a_word() {
+    let sandbox = sandbox();
+    let section = |number: usize| format!("## 2026-01-02: Idea {number}\n\nText.\n\n");
+    write_ledger(&sandbox, &(0..20).map(section).collect::<String>());
+    assert_eq!(sandbox.rekindle(&["ideas"]).run().ok().stderr, "");
+    write_ledger(&sandbox, &(0..21).map(section).collect::<String>());
+    assert!(sandbox.rekindle(&["ideas", "list"]).run().ok().stderr.contains("21 ideas wait"));
+    let done = (0..21).map(section).collect::<String>()
+        + "→ promoted 2026-02-03 to MemoryVault/personal-projects/x/\n";
+    write_ledger(&sandbox, &done);
+    assert_eq!(sandbox.rekindle(&["ideas"]).run().ok().stderr, "");
+}
