@@ -4,8 +4,6 @@
 //! What a person reviewed comes first and stays the same from session to session, so that prompt caches hold; everything that
 //! is unreviewed, dated or counted comes after it, in a fence of its own (B-02).
 
-use std::fmt::Write as _;
-
 use crate::agent::Agent;
 use crate::hash::ContentHash;
 use crate::provenance::Origin;
@@ -152,7 +150,7 @@ pub fn brief(material: &Material, moment: Moment, agent: Agent, secret: &[u8], r
     }
     if !loose.is_empty() {
         if !cut.is_empty() {
-            let _ = writeln!(loose, "Left out for room: {}.", cut.join(", "));
+            loose.push_str(&format!("Left out for room: {}.\n", cut.join(", ")));
         }
         if !text.is_empty() {
             text.push('\n');

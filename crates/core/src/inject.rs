@@ -1,8 +1,6 @@
 //! What goes in front of a prompt (BRF-07): the few memories that bear on it, fenced as reference data, with where they come
 //! from and how old they are.
 
-use std::fmt::Write as _;
-
 use crate::provenance::Origin;
 use crate::recall::document::{Document, Source};
 use crate::text::clean::one_line;
@@ -121,7 +119,7 @@ pub fn block(chosen: &[Chosen<'_>], now: Timestamp, random: &str) -> Block {
             break;
         }
         room -= length;
-        let _ = writeln!(body, "{entry}");
+        body.push_str(&format!("{entry}\n"));
         ids.push(document.id.clone());
         names.push(one_line(&document.title, NAME_CHARS));
     }

@@ -51,7 +51,7 @@ pub fn material(observed: &Observed, messages: &[Message]) -> String {
     text
 }
 
-fn request(template: Template, material: &str, items: &str, item: Value, deadline: Duration) -> Request {
+fn request(template: Template, material: &str, items: &str, item: &Value, deadline: Duration) -> Request {
     let list = json!({"type": "array", "items": item});
     let schema = json!({
         "type": "object", "additionalProperties": false, "required": [items], "properties": {items: list},
@@ -74,7 +74,7 @@ pub fn ask_memories(material: &str, deadline: Duration) -> Request {
             "text": {"type": "string"}, "messages": {"type": "array", "items": {"type": "integer"}},
         },
     });
-    request(prompts::MINE, material, "memories", item, deadline)
+    request(prompts::MINE, material, "memories", &item, deadline)
 }
 
 /// Asks for ideas.
@@ -86,7 +86,7 @@ pub fn ask_ideas(material: &str, deadline: Duration) -> Request {
             "messages": {"type": "array", "items": {"type": "integer"}},
         },
     });
-    request(prompts::IDEAS, material, "ideas", item, deadline)
+    request(prompts::IDEAS, material, "ideas", &item, deadline)
 }
 
 /// What a model names as worth remembering.

@@ -25,7 +25,7 @@ impl Told {
         Self { id: id.to_owned(), cwd, lines: Vec::new(), calls: 0 }
     }
 
-    fn line(&mut self, kind: &str, content: Value) -> &mut Self {
+    fn line(&mut self, kind: &str, content: &Value) -> &mut Self {
         let number = self.lines.len();
         let uuid = |number: usize| format!("{}-{number}", self.id);
         let line = json!({
@@ -39,29 +39,29 @@ impl Told {
     }
 
     pub(crate) fn user(&mut self, words: &str) -> &mut Self {
-        self.line("user", json!(words))
+        self.line("user", &json!(words))
     }
 
     pub(crate) fn agent(&mut self, words: &str) -> &mut Self {
-        self.line("assistant", json!([{"type": "text", "text": words}]))
+        self.line("assistant", &json!([{"type": "text", "text": words}]))
     }
 
-    fn calls(&mut self, tool: &str, input: Value, failed: bool, output: &str) -> &mut Self {
+    fn calls(&mut self, tool: &str, input: &Value, failed: bool, output: &str) -> &mut Self {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
-        self.line("assistant", json!([{"type": "tool_use", "id": id, "name": tool, "input": input}]));
+        self.line("assistant", &json!([{"type": "tool_use", "id": id, "name": tool, "input": input}]));
         let result =
             json!([{"type": "tool_result", "tool_use_id": id, "content": output, "is_error": failed}]);
-        self.line("user", result)
+        self.line("user", &result)
     }
 
     pub(crate) fn runs(&mut self, command: &str, failed: bool, output: &str) -> &mut Self {
-        self.calls("Bash", json!({"command": command}), failed, output)
+        self.calls("Bash", &json!({"command": command}), failed, output)
     }
 
     pub(crate) fn edits(&mut self, file: &str) -> &mut Self {
         let path = self.cwd.join(file);
-        self.calls("Edit", json!({"file_path": path}), false, "The file has been updated.")
+        self.calls("Edit", &json!({"file_path": path}), false, "The file has been updated.")
     }
 
     pub(crate) fn path(&self, sandbox: &Sandbox) -> PathBuf {

@@ -122,8 +122,9 @@ fn a_month_of_sessions_loses_nothing_invents_nothing_and_repeats_itself_exactly(
     }
     let outputs = || all.iter().filter(|run| run["function"] == "observe").map(|run| &run["output"]);
     let total = |key: &str| outputs().map(|output| output["faults"][key].as_u64().unwrap_or(0)).sum::<u64>();
-    let repeats =
-        (1..=100).filter(|n: &usize| n % 9 != 0).map(|n| u64::from(n % 5 == 0) + u64::from(n % 7 == 0));
+    let repeats = (1..=100)
+        .filter(|n: &usize| !n.is_multiple_of(9))
+        .map(|n| u64::from(n % 5 == 0) + u64::from(n % 7 == 0));
     assert_eq!((total("invented"), total("repeated")), (89, repeats.sum::<u64>()));
     let cost = sandbox.rekindle(&["cost", "--json"]).run().ok().stdout;
     eprintln!("a month: {cost}");
