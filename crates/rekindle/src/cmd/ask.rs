@@ -8,6 +8,7 @@ use rekindle_core::answer::{self, Sentence};
 use rekindle_core::llm::Model;
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::select::MOST;
+use rekindle_core::scope::ProjectId;
 use rekindle_core::text::admit;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::llm::Job;
@@ -97,7 +98,7 @@ impl Ask {
         let usage = Usage::read(&context.places.usage());
         let messages = Messages::of(&context.places);
         let rewrite = context.rewrite(question);
-        let project = context.project_id().map(|id| id.as_str());
+        let project = context.project_id().map(ProjectId::as_str);
         let request = Request {
             prompt: question,
             rewritten: rewrite.rewritten(),
