@@ -3,6 +3,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --package rekindle-testkit --examples
-for bench in ${1:-vault capture}; do
+for bench in ${1:-vault capture inject}; do
   cargo bench --package rekindle --bench "$bench"
 done

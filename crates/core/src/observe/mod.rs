@@ -1,5 +1,5 @@
 //! A session becomes observations: by rules that need no model, or by a model whose answer is read
-//! ([`parse`]) and checked against what was really said. Both come to the same: [`Observed`].
+//! ([`mod@parse`]) and checked against what was really said. Both come to the same: [`Observed`].
 
 pub mod check;
 pub mod finding;

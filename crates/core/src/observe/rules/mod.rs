@@ -4,9 +4,9 @@
 //! did follows from calls and how they went, and what a tool printed is never anybody's word: it may only say whether
 //! a command failed and with which line. Everything is looked at once, and of every message only so much.
 //!
-//! - [`person`]: what was typed and not pasted; [`judge`]: what a sentence is; [`said`]: findings from it
-//! - [`command`], [`output`]: what was run and how it went; [`course`], [`changes`], [`flow`]: findings from that
-//! - [`segment`], [`story`], [`ending`]: the topics, their stories, and how it ended
+//! - `person`: what was typed and not pasted; `judge`: what a sentence is; `said`: findings from it
+//! - `command`, `output`: what was run and how it went; `course`, `changes`, `flow`: findings from that
+//! - `segment`, `story`, `ending`: the topics, their stories, and how it ended
 
 mod changes;
 mod command;

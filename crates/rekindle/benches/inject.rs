@@ -1,0 +1,122 @@
+//! What it costs to be told: the hooks at a session's start and on a prompt, cold, beside an empty program and beside a plain
+//! `recall`. Ratios against anchors measured in the same run; `scripts/bench.sh inject` builds the anchors and runs this.
+
+#![expect(clippy::disallowed_methods, reason = "a benchmark starts processes")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its numbers")]
+#![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rekindle_testkit::{Sandbox, anchors};
+use serde_json::json;
+
+const ROUNDS: usize = 100;
+const SIZES: [usize; 2] = [1_000, 20_000];
+
+fn main() {
+    let Some(empty) = anchors::find("empty") else {
+        eprintln!("the anchors are not built: run scripts/bench.sh inject");
+        std::process::exit(2);
+    };
+    println!("what it costs to be told, cold, p50 and p95 of {ROUNDS}");
+    for size in SIZES {
+        told(&empty, size);
+    }
+}
+
+fn spread(mut times: Vec<Duration>) -> (f64, f64) {
+    times.sort_unstable();
+    let at = |share: usize| times[times.len() * share / 100].as_secs_f64() * 1e3;
+    (at(50), at(95))
+}
+
+fn timed(command: &mut Command, input: &str) -> (Duration, usize) {
+    let start = Instant::now();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(input.as_bytes()).unwrap_or_default();
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    let took = start.elapsed();
+    assert!(output.status.success(), "{command:?}");
+    (took, output.stdout.len())
+}
+
+fn rekindle(sandbox: &Sandbox, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rekindle"));
+    command.args(args).env("REKINDLE_HOME", sandbox.home()).env("HOME", sandbox.user_home());
+    command.env("REKINDLE_INDEX_BACKGROUND", "false").env("REKINDLE_CAPTURE_BACKGROUND", "false");
+    command.current_dir(sandbox.work());
+    command
+}
+
+/// Memories about things that can be told apart: a machine, a part of it, and what is the matter with it.
+fn fill(sandbox: &Sandbox, size: usize) {
+    let parts = ["valve", "pump", "gauge", "boiler", "kettle", "fuse", "relay", "filter", "hose", "switch"];
+    let faults =
+        ["leaks when it is cold", "has to be oiled weekly", "was replaced in spring", "is wired backwards"];
+    let folder = sandbox.vault().join("personal-private/fix");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for number in 0..size {
+        let (part, fault) = (parts[number % parts.len()], faults[number / 7 % faults.len()]);
+        let body = format!("The {part} of machine {number} in hall {} {fault}.", number % 37);
+        let text = format!(
+            "---\nid: m-{number:012}\nkind: fix\nstatus: active\ncreated: 2026-11-01T02:13:08Z\ngroup: \
+             personal-private\nscope: global\norigin: user\n---\n\n{body}\n"
+        );
+        std::fs::write(folder.join(format!("machine-{number}.md")), text).expect("written");
+    }
+    let rules: String =
+        (0..30).map(|n| format!("- (2026-11-01) Rule {n}: check hall {n} twice.\n")).collect();
+    std::fs::write(sandbox.vault().join("MEMORY.md"), format!("# Memory\n\n## Hard Rules\n\n{rules}"))
+        .expect("written");
+    let indexed = rekindle(sandbox, &["reindex"]).stdout(Stdio::null()).status().expect("it runs");
+    assert!(indexed.success());
+}
+
+fn told(empty: &Path, size: usize) {
+    let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle")).init();
+    fill(&sandbox, size);
+    let mut times: [Vec<Duration>; 4] = Default::default();
+    let (mut said, mut briefed) = (0, 0);
+    for number in 0..ROUNDS {
+        let machine = number * 13 % size;
+        let prompt = format!("what is the matter with machine {machine} in hall {}?", machine % 37);
+        let session = format!("bench-{number}");
+        times[0].push(timed(&mut Command::new(empty), "").0);
+        times[1].push(timed(&mut rekindle(&sandbox, &["recall", &prompt, "--json"]), "").0);
+        let start = json!({"session_id": session, "source": "startup"}).to_string();
+        let (took, length) = timed(&mut rekindle(&sandbox, &["hook", "claude", "SessionStart"]), &start);
+        times[2].push(took);
+        briefed += usize::from(length > 0);
+        let asked = json!({"session_id": session, "prompt": prompt}).to_string();
+        let (took, length) = timed(&mut rekindle(&sandbox, &["hook", "claude", "UserPromptSubmit"]), &asked);
+        times[3].push(took);
+        said += usize::from(length > 0);
+    }
+    let [nothing, recall, start, prompt] = times.map(spread);
+    println!("{size} memories");
+    println!("  empty program       {:7.2} ms", nothing.0);
+    println!(
+        "  recall              {:7.2} ms   p95 {:7.2}   {:.1} x empty",
+        recall.0,
+        recall.1,
+        recall.0 / nothing.0
+    );
+    println!(
+        "  session start       {:7.2} ms   p95 {:7.2}   {:.1} x empty   {briefed} of {ROUNDS} were told something (target: 20 ms)",
+        start.0,
+        start.1,
+        start.0 / nothing.0
+    );
+    println!(
+        "  prompt              {:7.2} ms   p95 {:7.2}   {:.2} x recall   {said} of {ROUNDS} were told something (target: 30 ms)",
+        prompt.0,
+        prompt.1,
+        prompt.0 / recall.0
+    );
+}
