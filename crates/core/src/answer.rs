@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::llm::{Budget, Cost, Expects, Prompt, Request};
-use crate::observe::specifics::{self, coverage, plain, stands_in, words};
 use crate::prompts::ANSWER;
 use crate::text::admit;
 use crate::text::clean::one_line;
+use crate::text::specifics::{coverage, plain, specifics, stands_in, words};
 
 /// What an answer may cost.
 const BUDGET: Budget = Budget { tokens: 600, cost: Cost { micro_dollars: 50_000 } };
@@ -94,9 +94,8 @@ fn next_cited(text: &str) -> Option<(&str, Vec<usize>, &str)> {
 fn supports(text: &str, cited: &[usize], passages: &[String]) -> bool {
     let texts: Vec<String> =
         cited.iter().filter_map(|number| passages.get(number - 1)).map(|text| plain(text)).collect();
-    let wanted = specifics::of(text);
     let all = texts.join("\n");
-    let named = wanted.names.iter().chain(&wanted.counts).all(|name| stands_in(name, &all));
+    let named = specifics(text).iter().all(|name| stands_in(name, &all));
     !text.is_empty() && !texts.is_empty() && named && coverage(&words(text), &words(&all)) >= COVERED
 }
 

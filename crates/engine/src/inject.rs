@@ -10,10 +10,10 @@ use rekindle_core::briefing::{self, Always, Briefing, MOST_ENTRIES, Material, Mo
 use rekindle_core::config::Config;
 use rekindle_core::hash::ContentHash;
 use rekindle_core::inject::{self, Block, Chosen};
-use rekindle_core::observe::specifics;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::scope::ProjectId;
+use rekindle_core::text::specifics;
 use rekindle_core::time::Zoned;
 use rekindle_core::vault::entry::{Entry, Status};
 use rekindle_core::vault::frontmatter::Note;

@@ -1,9 +1,9 @@
 //! What was seen in sessions, and how often: the third sighting of something makes it worth a question (SID-05, SID-06). Two
 //! texts count as the same if they say the same in other words (STO-16).
 
-use rekindle_core::observe::specifics;
 use rekindle_core::proposal::Evidence;
 use rekindle_core::text::normal::normalised;
+use rekindle_core::text::specifics::specifics;
 use rekindle_core::time::Timestamp;
 
 use crate::db::{Db, Error, Row, params};
@@ -41,7 +41,7 @@ pub struct Seen<'a> {
 /// What is known of something like this, in this project or everywhere.
 pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
     let said = normalised(seen.text);
-    let particulars = specifics::of(seen.text);
+    let particulars = specifics(seen.text);
     let mut best: Option<(f32, Sighting)> = None;
     db.run(|connection| {
         let mut statement = connection.prepare_cached(
@@ -54,7 +54,7 @@ pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
             let likeness =
                 if theirs == said { 1.0 } else { cosine(seen.vector, row.get_ref(5)?.as_blob_or_null()?) };
             // "Valve 1 is blue" and "valve 2 is blue" are as alike as can be, and not the same.
-            let other = || specifics::of(&row.get::<_, String>(1).unwrap_or_default()) != particulars;
+            let other = || specifics(&row.get::<_, String>(1).unwrap_or_default()) != particulars;
             if likeness < SAME || (theirs != said && other()) {
                 continue;
             }

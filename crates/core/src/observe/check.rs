@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::finding::{Finding, Kind, Observed, Part, Strength};
 use super::parse::{ObserverOutput, bullet};
-use super::specifics::{self, Specifics, coverage, plain, stands_in, words};
 use crate::provenance::Origin;
 use crate::session::{Message, Role};
 use crate::text::admit;
 use crate::text::clean::one_line;
+use crate::text::specifics::{self, coverage, plain, stands_in, words};
 use crate::time::TimeZone;
 use crate::vault::daily_log::{Clock, When};
 use crate::vault::priority::Priority;
@@ -28,6 +28,20 @@ const TOUCHED: f64 = 0.3;
 const COPIED: usize = 100;
 /// The most messages that a statement points back to.
 const MAX_MESSAGES: usize = 6;
+
+/// What a statement names, and the small numbers in it: a wrong count only makes it doubtful.
+struct Wanted {
+    names: Vec<String>,
+    counts: Vec<String>,
+}
+
+impl Wanted {
+    fn of(text: &str) -> Self {
+        let all = specifics::specifics(text).into_iter().filter(|specific| !specifics::is_clock(specific));
+        let (counts, names) = all.partition(|specific| specifics::is_count(specific));
+        Self { names, counts }
+    }
+}
 
 /// What was wrong with a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -124,7 +138,7 @@ impl<'a> Evidence<'a> {
     /// What supports `text`, looking first at the messages it cites, counted from 1. `Err` says what it names that nobody
     /// said.
     pub fn support(&self, text: &str, cited: &[usize]) -> Result<Support, Fault> {
-        let wanted = specifics::of(text);
+        let wanted = Wanted::of(text);
         let content = words(text);
         let cited: Vec<usize> = cited
             .iter()
@@ -164,7 +178,7 @@ impl<'a> Evidence<'a> {
     /// statement, or none was cited, those that share most with it as well.
     fn extended(
         &self,
-        wanted: &Specifics,
+        wanted: &Wanted,
         content: &HashSet<u64>,
         cited: Vec<usize>,
     ) -> Result<Vec<usize>, Fault> {
@@ -228,7 +242,7 @@ impl<'a> Evidence<'a> {
     /// A task or suggestion: one line in the words of the person and the agent, or nothing.
     fn spoken(&self, text: &str) -> Option<String> {
         let text = one_line(&admit(text).text, MAX_NARRATIVE);
-        let wanted = specifics::of(&text);
+        let wanted = Wanted::of(&text);
         let (mut spoken, mut printed) = (HashSet::new(), HashSet::new());
         for (message, words) in self.messages.iter().zip(&self.words) {
             if message.role == Role::Tool { &mut printed } else { &mut spoken }.extend(words);
@@ -354,7 +368,7 @@ fn finding(claim: &Claim, evidence: &Evidence<'_>, fault: &mut impl FnMut(Fault)
         _ if !certain => Priority::Low,
         Origin::User if !question => Priority::High,
         // What an agent says of a fault and its cure is what it knows; without a name in it, it is talk.
-        Origin::Agent if !question && !specifics::of(&claim.text).names.is_empty() => Priority::High,
+        Origin::Agent if !question && !Wanted::of(&claim.text).names.is_empty() => Priority::High,
         _ => Priority::Medium,
     };
     if claim.priority > most {

@@ -6,7 +6,6 @@ pub mod finding;
 pub mod parse;
 pub mod prompt;
 pub mod rules;
-pub mod specifics;
 
 pub use check::{Checked, check};
 pub use finding::{Finding, Kind, Observed, Part, Sentiment, Strength};

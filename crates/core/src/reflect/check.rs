@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use super::likeness::{Statement, share};
 use super::memory::Memory;
 use super::parse::Claim;
-use super::specifics::{occurs, specifics};
 use super::{
     Draft, Dropped, MAX_SUMMARY_CHARS, MAX_TEXT_CHARS, Observation, Period, Section, Why, confidence,
     distance, is_forged,
@@ -16,6 +15,7 @@ use crate::proposal::Evidence;
 use crate::provenance::Origin;
 use crate::text::admit;
 use crate::text::clean::one_line;
+use crate::text::specifics::{occurs, specifics};
 
 /// So much of a claim's terms has to be in what supports it.
 const SUPPORTED: f64 = 0.7;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::conflict::{self, Sides};
-use super::specifics::specifics;
 use crate::recall::terms;
 use crate::text::normal::normalised;
+use crate::text::specifics::specifics;
 
 /// Two statements that share this much of all their terms say the same.
 const SAME: f64 = 0.7;

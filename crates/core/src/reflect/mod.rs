@@ -5,8 +5,7 @@
 //! - [`prompt`], [`parse`], [`compress`]: with one: what it is given, what it says, and that it says less than it was given
 //! - [`check`]: a model's claims held against the observations (B-01)
 //! - [`settle`]: whoever proposed it, what `MEMORY.md` or an earlier proposal says already is not proposed again
-//! - [`conflict`], [`likeness`], [`specifics`]: when two statements contradict each other, when they are the same, and what
-//!   in them must not be made up
+//! - [`conflict`], [`likeness`]: when two statements contradict each other, and when they are the same
 //! - [`distil`]: how observations shrink with age (REF-15)
 
 pub mod check;
@@ -20,7 +19,6 @@ pub mod parse;
 pub mod prompt;
 mod section;
 pub mod settle;
-pub mod specifics;
 #[cfg(test)]
 mod tests;
 

@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 
 use super::check::{MAX_QUOTE_CHARS, allowed, common_project};
 use super::likeness::{Statement, share};
-use super::specifics::specifics;
 use super::{Draft, Dropped, MAX_TEXT_CHARS, Period, Section, Seen, Why, confidence, distance};
 use crate::observe::{Kind, Strength};
 use crate::proposal::Evidence;
 use crate::provenance::Origin;
 use crate::text::admit;
 use crate::text::clean::one_line;
+use crate::text::specifics::specifics;
 use crate::time::Timestamp;
 use crate::vault::priority::Priority;
 

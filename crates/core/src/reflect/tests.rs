@@ -10,6 +10,7 @@ use super::settle::settle;
 use super::*;
 use crate::observe::{Kind, Part, Strength};
 use crate::proposal::Status;
+use crate::text::specifics;
 use crate::vault::memory::render_new;
 use crate::vault::priority::Priority;
 

@@ -9,11 +9,13 @@
 //! - [`redact`]: no secrets (B-03, SEC-04)
 //! - [`fence`]: what is put in front of an agent, and known again
 //! - [`normal`]: when two texts say the same
+//! - [`specifics`]: what in a statement must not be made up
 
 pub mod clean;
 pub mod fence;
 pub mod normal;
 pub mod redact;
+pub mod specifics;
 pub mod tokens;
 
 pub use redact::Counts;

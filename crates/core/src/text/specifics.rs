@@ -1,21 +1,54 @@
-//! What in a statement must not be made up: numbers, dates, paths, identifiers, options and quotations (REF-07).
+//! What in a statement must not be made up: numbers, dates, paths, identifiers, options and quotations (OBS-10, REF-07).
+//! Whoever states them has to have them from somewhere.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+
+use crate::recall::terms;
 
 /// A quotation of fewer characters is emphasis.
 const SHORTEST_QUOTE: usize = 3;
-const QUOTES: [(char, char); 5] = [('"', '"'), ('`', '`'), ('“', '”'), ('«', '»'), ('「', '」')];
+const QUOTES: [(char, char); 6] = [('"', '"'), ('`', '`'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」')];
+/// What ends a quotation and is not part of it.
+const ENDS: [char; 8] = ['.', ',', ';', ':', '!', '?', ' ', '…'];
 
 /// The specifics of a text, in lower case.
 pub fn specifics(text: &str) -> BTreeSet<String> {
-    let mut found: BTreeSet<String> = words(text).filter(|word| is_specific(word)).map(lower).collect();
+    let mut found: BTreeSet<String> = split(text).filter(|word| is_specific(word)).map(lower).collect();
     found.extend(quotations(text));
     found
 }
 
+/// Whether a specific is a small whole number: a count may be somebody's own.
+pub fn is_count(specific: &str) -> bool {
+    specific.len() < 3 && specific.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether a specific is a time of day, which only the one knows who knows when things were said.
+pub fn is_clock(specific: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.len() <= 2 && part.bytes().all(|b| b.is_ascii_digit());
+    specific.split_once(':').is_some_and(|(hour, minute)| digits(hour) && minute.len() == 2 && digits(minute))
+}
+
+/// The words that say something in a text, for telling whether another text covers them.
+pub fn words(text: &str) -> HashSet<u64> {
+    terms::terms(text).into_iter().map(|(term, _)| term).collect()
+}
+
+/// How much of `words` is in `there`, from 0 to 1; nothing to cover is covered.
+pub fn coverage(words: &HashSet<u64>, there: &HashSet<u64>) -> f64 {
+    match words.len() {
+        0 => 1.0,
+        all => words.iter().filter(|word| there.contains(word)).count() as f64 / all as f64,
+    }
+}
+
 /// Whether `specific` stands in `text` as a word of its own: `54` is not in `5432`.
 pub fn occurs(specific: &str, text: &str) -> bool {
-    let text = single_spaced(text);
+    stands_in(specific, &plain(text))
+}
+
+/// The same for a text that is [`plain`] already.
+pub fn stands_in(specific: &str, text: &str) -> bool {
     text.match_indices(specific).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + specific.len()..].chars();
@@ -33,17 +66,27 @@ fn goes_on(last: Option<char>, mut after: impl Iterator<Item = char>) -> bool {
         && after.next().is_some_and(|c| c.is_ascii_digit())
 }
 
-fn single_spaced(text: &str) -> String {
-    lower(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+/// A text as specifics are looked for in it: lower case, single spaces, one kind of apostrophe.
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(
+            word.chars().map(|c| if matches!(c, '’' | '‘') { '\'' } else { c }).flat_map(char::to_lowercase),
+        );
+    }
+    out
 }
 
 /// Letter by letter: what surrounds a word must not change it.
 fn lower(text: &str) -> String {
-    text.chars().flat_map(char::to_lowercase).collect()
+    text.chars().map(|c| if matches!(c, '’' | '‘') { '\'' } else { c }).flat_map(char::to_lowercase).collect()
 }
 
 /// The words of a text, without what surrounds them. Scripts without spaces end a word.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn split(text: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| c.is_whitespace() || is_unspaced(c) || (!c.is_ascii() && !c.is_alphanumeric());
     text.split(ends)
         .map(|word| {
@@ -92,8 +135,9 @@ fn quotations(text: &str) -> Vec<String> {
         let mut rest = text;
         while let Some((_, after)) = rest.split_once(open) {
             let Some((inside, behind)) = after.split_once(close) else { break };
+            let inside = plain(inside.trim_matches(ENDS));
             if inside.chars().count() >= SHORTEST_QUOTE {
-                found.push(single_spaced(inside));
+                found.push(inside);
             }
             rest = behind;
         }
@@ -143,6 +187,20 @@ mod tests {
         assert!(occurs("5433", "ポートは5433です"));
         assert!(occurs("src/pump.rs", "(see SRC/pump.rs)"));
         assert!(!occurs("src/pump.rs", "see other_src/pump.rs"));
+    }
+
+    #[test]
+    fn coverage_is_by_words_that_say_something() {
+        let there = words("we deploy with the blue script on Tuesdays");
+        assert!(coverage(&words("the deploys are on a Tuesday"), &there) > 0.9);
+        assert!(coverage(&words("databases are migrated by hand"), &there) < 0.3);
+        assert_eq!(coverage(&words(""), &there), 1.0);
+    }
+
+    #[test]
+    fn counts_and_times_are_known() {
+        assert!(is_count("3") && is_count("12") && !is_count("8080") && !is_count("v1"));
+        assert!(is_clock("10:05") && !is_clock("pool.rs:88") && !is_clock("10:5"));
     }
 
     proptest! {
