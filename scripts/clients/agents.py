@@ -279,8 +279,9 @@ class Gemini:
 """)
 
     def open(self, box):
+        before = sum(line["hook"].endswith("SessionStart") for line in box.hooks())
         terminal = Terminal([box.program("gemini")], box, "AfterAgent")
-        terminal.wait_until(lambda: terminal.count("SessionStart") > 0, "the start")
+        terminal.wait_until(lambda: terminal.count("SessionStart") > before, "the start")
         time.sleep(3)
         return terminal
 
