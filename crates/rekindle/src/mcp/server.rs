@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rekindle_core::hook::GUARD;
+use rekindle_engine::environment;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
@@ -64,7 +66,9 @@ impl Memory {
             let out = Printer::new(inner.global.color);
             let folder = inner.folder.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let context = Context::in_folder(&inner.global, &out, folder)?;
-            if !context.settings.config.memory.enabled || context.places.stop_file().exists() {
+            // A model that we asked ourselves works for us, not with us (B-04).
+            let ourselves = environment::raw(GUARD).is_some_and(|value| !value.is_empty());
+            if ourselves || !context.settings.config.memory.enabled || context.places.stop_file().exists() {
                 return Err(Failure::new("memory is switched off")
                     .hint("the user can switch it on again: `rekindle status` says how it is off"));
             }

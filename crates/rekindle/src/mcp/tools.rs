@@ -38,8 +38,38 @@ const DONE_CHARS: usize = 2_000;
 const MOST_PROPOSALS: usize = 20;
 /// The most characters of a proposal.
 const PROPOSAL_CHARS: usize = 300;
+/// The most characters of a name: an id, a path, a tag.
+const NAME_CHARS: usize = 500;
+/// The most tags of a memory.
+const MOST_TAGS: usize = 20;
 /// Claude Code hides tools behind a search unless they say so.
 const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
+
+// What agents are told of each tool.
+const ABOUT_RECALL: &str = "\
+Find memories of earlier work with this user: decisions, fixes, preferences, how-tos, what was said \
+in sessions. Use it before answering or acting whenever something may be known already.";
+const ABOUT_ASK: &str = "\
+Answer a question from memory, with citations. `recall` is faster; this one reads more and may use a \
+language model.";
+const ABOUT_SAVE: &str = "\
+Save something lasting that the user stated or you worked out together. It belongs to the project at \
+hand, and is marked as yours until the user reviews it.";
+const ABOUT_EVOLVE: &str = "\
+Give a memory that is no longer right a new version; the old one goes to the archive.";
+const ABOUT_FORGET: &str = "\
+Remove a memory and its text everywhere, for good. Only when the user asks for exactly this; to \
+correct something use `evolve`.";
+const ABOUT_NOTE: &str = "\
+Note one observation for the log of the day, such as something surprising about this machine or \
+project.";
+const ABOUT_FEEDBACK: &str = "\
+Say whether a memory helped (good), misled (wrong) or is outdated (stale). It moves its rank; \
+nothing is deleted.";
+const ABOUT_BRIEFING: &str = "\
+What every session starts with: rules, who the user is, recent work. Use it if you do not have it \
+yet.";
+const ABOUT_REVIEW_LIST: &str = "What waits for the user's review. Only the user decides about it.";
 
 /// A call, with arguments that are what they should be.
 #[derive(Debug)]
@@ -170,25 +200,15 @@ pub(super) fn list() -> Vec<Tool> {
     );
     let nothing = || schema(json!({}), &[]);
     vec![
-        Tool::new("recall", "Find memories of earlier work with this user: decisions, fixes, preferences, how-tos, what was said in sessions. Use it before answering or acting whenever something may be known already.", recall)
-            .with_annotations(reads())
-            .with_meta(always),
-        Tool::new("ask", "Answer a question from memory, with citations. `recall` is faster; this one reads more and may use a language model.", ask)
-            .with_annotations(reads()),
-        Tool::new("save", "Save something lasting that the user stated or you worked out together. It belongs to the project at hand, and is marked as yours until the user reviews it.", save)
-            .with_annotations(adds()),
-        Tool::new("evolve", "Give a memory that is no longer right a new version; the old one goes to the archive.", evolve)
-            .with_annotations(adds()),
-        Tool::new("forget", "Remove a memory and its text everywhere, for good. Only when the user asks for exactly this; to correct something use `evolve`.", forget)
-            .with_annotations(removes()),
-        Tool::new("note", "Note one observation for the log of the day, such as something surprising about this machine or project.", note)
-            .with_annotations(adds()),
-        Tool::new("feedback", "Say whether a memory helped (good), misled (wrong) or is outdated (stale). It moves its rank; nothing is deleted.", feedback)
-            .with_annotations(adds()),
-        Tool::new("briefing", "What every session starts with: rules, who the user is, recent work. Use it if you do not have it yet.", nothing())
-            .with_annotations(reads()),
-        Tool::new("review_list", "What waits for the user's review. Only the user decides about it.", nothing())
-            .with_annotations(reads()),
+        Tool::new("recall", ABOUT_RECALL, recall).with_annotations(reads()).with_meta(always),
+        Tool::new("ask", ABOUT_ASK, ask).with_annotations(reads()),
+        Tool::new("save", ABOUT_SAVE, save).with_annotations(adds()),
+        Tool::new("evolve", ABOUT_EVOLVE, evolve).with_annotations(adds()),
+        Tool::new("forget", ABOUT_FORGET, forget).with_annotations(removes()),
+        Tool::new("note", ABOUT_NOTE, note).with_annotations(adds()),
+        Tool::new("feedback", ABOUT_FEEDBACK, feedback).with_annotations(adds()),
+        Tool::new("briefing", ABOUT_BRIEFING, nothing()).with_annotations(reads()),
+        Tool::new("review_list", ABOUT_REVIEW_LIST, nothing()).with_annotations(reads()),
     ]
 }
 
@@ -236,6 +256,7 @@ pub(super) fn run(asked: Asked, call: &Call<'_>) -> Result<String, Failure> {
             Ok("Noted. It is in the log of the day in a moment.".to_owned())
         }
         Asked::Feedback(asked) => {
+            short("id", &asked.id)?;
             let (id, strength) = feedback::record(call.context, &asked.id, asked.verdict)?;
             Ok(done(format!("Noted. The strength of {id} is now {strength:+.1} (from -1 to +1).")))
         }
@@ -310,6 +331,14 @@ fn answered(call: &Call<'_>, asked: &Ask) -> Result<String, Failure> {
     fenced(call, hint, &told.lines(|head| head).join("\n"))
 }
 
+fn short(what: &str, name: &str) -> Result<(), Failure> {
+    match name.chars().count() > NAME_CHARS {
+        true => Err(Failure::usage(format!("the {what} is too long"))
+            .hint(format!("it has at most {NAME_CHARS} characters"))),
+        false => Ok(()),
+    }
+}
+
 fn not_empty(what: &str, text: &str) -> Result<(), Failure> {
     match text.trim().is_empty() {
         true => Err(Failure::usage(format!("the {what} is empty")).hint("say what to remember")),
@@ -320,6 +349,10 @@ fn not_empty(what: &str, text: &str) -> Result<(), Failure> {
 /// An agent's words: believed by nobody until a person looks at them (B-01).
 fn saved(call: &Call<'_>, asked: Save) -> Result<String, Failure> {
     not_empty("body", &asked.body)?;
+    if asked.tags.len() > MOST_TAGS {
+        return Err(Failure::usage("these are too many tags").hint(format!("{MOST_TAGS} are enough")));
+    }
+    asked.tags.iter().try_for_each(|tag| short("tag", tag))?;
     let private = Destination::Group(Group::PersonalPrivate);
     let new = NewEntry {
         kind: asked.kind,

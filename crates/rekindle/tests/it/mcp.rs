@@ -28,12 +28,17 @@ struct Server {
 
 impl Server {
     fn start(sandbox: &Sandbox, folder: &Path) -> Self {
+        Self::start_with(sandbox, folder, &[])
+    }
+
+    fn start_with(sandbox: &Sandbox, folder: &Path, more: &[(&str, &str)]) -> Self {
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_rekindle"))
             .arg("mcp")
             .current_dir(folder)
             .env_clear()
             .envs([("HOME", sandbox.user_home()), ("REKINDLE_HOME", sandbox.home())])
             .envs([("REKINDLE_INDEX_BACKGROUND", "false"), ("REKINDLE_CAPTURE_BACKGROUND", "false")])
+            .envs(more.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -293,6 +298,8 @@ fn b_01_what_an_agent_saves_is_the_agents_word() {
         (json!({"kind": "fix", "slug": "valve", "body": "Again."}), "valve"),
         (json!({"kind": "fix", "slug": "../../etc", "body": ""}), "empty"),
         (json!({"kind": "fix", "slug": "x"}), "body"),
+        (json!({"kind": "fix", "slug": "x", "body": "y", "tags": vec!["t"; 21]}), "too many tags"),
+        (json!({"kind": "fix", "slug": "x", "body": "y", "tags": ["t".repeat(501)]}), "too long"),
     ] {
         assert!(server.refused("save", &bad).contains(why), "{bad}");
     }
@@ -342,6 +349,9 @@ fn the_other_tools_do_what_their_commands_do() {
     let word = server.done("feedback", &json!({"id": path, "verdict": "good"}));
     assert!(word.contains("m-") && word.contains("+0."), "{word}");
     assert!(server.refused("feedback", &json!({"id": path, "verdict": "nice"})).contains("nice"));
+    assert!(
+        server.refused("feedback", &json!({"id": "x#".repeat(300), "verdict": "good"})).contains("too long")
+    );
     assert!(server.refused("feedback", &json!({"id": "nowhere", "verdict": "good"})).contains("nowhere"));
     assert!(server.done("briefing", &json!({})).contains("Never push to main."));
     assert!(server.refused("briefing", &json!({"full": true})).contains("full"));
@@ -381,6 +391,16 @@ fn ops_03_switched_off_is_said_and_nothing_is_written() {
         assert!(server.refused(tool, arguments).starts_with("memory is switched off"), "{tool}");
     }
     assert_eq!(sandbox.files(), before);
+    server.end();
+}
+
+#[test]
+fn b_04_a_model_that_we_asked_ourselves_gets_nothing() {
+    let sandbox = warm();
+    let mut server = Server::start_with(&sandbox, sandbox.work(), &[(rekindle_core::hook::GUARD, "1")]);
+    server.say(&initialize(1, "2025-11-25", &json!({})));
+    server.hear();
+    assert!(server.refused("recall", &json!({"query": "ledger"})).starts_with("memory is switched off"));
     server.end();
 }
 
