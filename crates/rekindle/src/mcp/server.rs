@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rekindle_core::hook::GUARD;
 use rekindle_engine::environment;
@@ -26,6 +27,9 @@ pub(super) const NAME: &str = "memory";
 /// The newest version with a handshake; what came after it has none ([`super::gate`]).
 const NEWEST: ProtocolVersion = ProtocolVersion::V_2025_11_25;
 
+/// How long a client that has roots may take to name them.
+const ROOTS: Duration = Duration::from_secs(2);
+
 const INSTRUCTIONS: &str = "\
 Memory of earlier work with this user, across sessions and agents. Call `recall` before you answer or act when something \
 may have been decided, fixed, preferred or explained before: names of projects, hosts, conventions, \"as usual\", \"again\". \
@@ -41,6 +45,8 @@ struct Inner {
     global: Global,
     /// Where the work is: the folder we were started in, or the first root that the client names.
     folder: Mutex<PathBuf>,
+    /// Held while the client is asked for its roots, so that no call is worked on in the wrong project.
+    settling: tokio::sync::Mutex<()>,
     session: String,
 }
 
@@ -53,7 +59,12 @@ pub(super) struct Call<'a> {
 
 impl Memory {
     pub(super) fn new(global: Global, folder: PathBuf, session: String) -> Self {
-        Self(Arc::new(Inner { global, folder: Mutex::new(folder), session }))
+        Self(Arc::new(Inner {
+            global,
+            folder: Mutex::new(folder),
+            settling: tokio::sync::Mutex::default(),
+            session,
+        }))
     }
 
     /// Does a command's work on a thread of its own. A panic there is an answer too.
@@ -62,6 +73,7 @@ impl Memory {
         work: impl FnOnce(&Call<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let inner = self.0.clone();
+        drop(inner.settling.lock().await);
         let done = tokio::task::spawn_blocking(move || {
             let out = Printer::new(inner.global.color);
             let folder = inner.folder.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -165,7 +177,8 @@ impl Memory {
         if !offers {
             return;
         }
-        let Ok(answer) = context.peer.list_roots().await else { return };
+        let _settling = self.0.settling.lock().await;
+        let Ok(Ok(answer)) = tokio::time::timeout(ROOTS, context.peer.list_roots()).await else { return };
         let folder = answer.roots.iter().find_map(|root| resources::folder(&root.uri));
         if let Some(folder) = folder {
             *self.0.folder.lock().unwrap_or_else(PoisonError::into_inner) = folder;
