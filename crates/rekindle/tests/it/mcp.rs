@@ -252,7 +252,7 @@ fn b_02_recall_answers_fenced_with_paths_and_ids() {
     assert!(server.done("recall", &json!({"query": huge})).chars().count() < 9_500);
     for (bad, why) in [
         (json!({}), "query"),
-        (json!({"query": 3}), "query"),
+        (json!({"query": 3}), "expected a string"),
         (json!({"query": "  "}), "empty"),
         (json!({"query": "x", "k": 11}), "from 1 to 10"),
         (json!({"query": "x", "k": 0}), "from 1 to 10"),
