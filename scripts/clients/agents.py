@@ -89,10 +89,11 @@ class Process:
 
 
 class Terminal:
-    """An agent at a terminal, with somebody who types. What it draws is not looked at: its hooks tell how far it is."""
+    """An agent at a terminal, with somebody who types. Its hooks tell how far it is; what it draws is looked at only for
+    a question that it asks the person."""
 
     def __init__(self, args, box, answered):
-        self.box, self.answered = box, answered
+        self.box, self.answered, self.drawn = box, answered, b""
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         self.child = subprocess.Popen(args, cwd=box.project, env={**box.env, "TERM": "xterm-256color"}, stdin=slave,
@@ -106,6 +107,7 @@ class Terminal:
         try:
             while data := os.read(self.master, 65536):
                 self.log.write(data)
+                self.drawn = (self.drawn + data)[-50_000:]
         except OSError:
             pass
 
@@ -128,6 +130,15 @@ class Terminal:
     def prompt(self, text):
         before = self.count(self.answered)
         self.type(text)
+        self.wait_until(lambda: self.count(self.answered) > before, "an answer")
+
+    def allow(self, text):
+        """The same, where the agent asks before it does something: yes, this once."""
+        before, self.drawn = self.count(self.answered), b""
+        self.type(text)
+        self.wait_until(lambda: b"Action Required" in self.drawn, "a question")
+        time.sleep(1)
+        os.write(self.master, b"\r")
         self.wait_until(lambda: self.count(self.answered) > before, "an answer")
 
     def end(self):
@@ -181,7 +192,7 @@ class Claude:
         box.env.update(ANTHROPIC_BASE_URL=url, ANTHROPIC_API_KEY="stub", DISABLE_TELEMETRY="1", DISABLE_AUTOUPDATER="1",
                        DISABLE_ERROR_REPORTING="1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1")
         # Somebody else's settings, which have to survive.
-        box.write(".claude/settings.json", '{\n  "model": "sonnet",\n  "permissions": {"allow": ["Bash(ls:*)"]}\n}\n')
+        box.write(".claude/settings.json", '{\n  "model": "sonnet",\n  "permissions": {"allow": ["Bash(ls:*)", "mcp__memory"]}\n}\n')
 
     def open(self, box):
         """A session that stays open until it is ended or killed."""

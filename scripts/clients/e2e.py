@@ -304,6 +304,30 @@ def learnt(box, agent):
         raise Failed(f"the rule was captured {times} times")
 
 
+def tool(box, agent):
+    """The model calls a tool of the server that install registered, and gets what was saved; it is told what the server is
+    for, too."""
+    box.rekindle("save", "decision", "ledger-port", "--global", "--body",
+                 "The ledger database listens on port 7410; its code name is toolzq.")
+    box.rekindle("reindex")
+    directive = '[[tool:recall {"query": "which port does the ledger database listen on"}]]'
+    process = agent.open(box)
+    try:
+        # Gemini CLI asks the person; Claude Code was told in its settings, and Codex that nobody is to be asked.
+        ask = process.allow if agent.word == "gemini" else lambda text: agent.prompt(process, text)
+        ask(f"Look it up, please. {directive}")
+    except BaseException:
+        process.kill()
+        raise
+    process.end()
+    sent = json.dumps([request["body"] for request in box.model.requests])
+    problems = [f"the model never got {what}" for words, what in
+                (("What memory has about it", "the tool's answer"), ("toolzq", "the memory"),
+                 ("Memory of earlier work with this user", "the server's instructions")) if words not in sent]
+    if problems:
+        raise Failed("; ".join(problems))
+
+
 def hold(process, agent, prompts):
     try:
         for text in prompts:
@@ -314,7 +338,9 @@ def hold(process, agent, prompts):
 
 
 def sessions_of(agent):
-    return [ended, killed, compacted, resumed, short, warm, learnt] + ([unsaved, hung, told] if agent.word == "pi" else [])
+    # pi has no MCP of its own.
+    return [ended, killed, compacted, resumed, short, warm, learnt] + (
+        [unsaved, hung, told] if agent.word == "pi" else [tool])
 
 
 def hold_one(session, agent, box):
@@ -333,6 +359,8 @@ def hold_one(session, agent, box):
             clean = now == text if name not in changed else b"rekindle" not in (now or b"")
             if not clean:
                 raise Failed(f"{name} is not what it was before install")
+        if (state := box.home / ".claude.json").exists() and "memory" in json.loads(state.read_text()).get("mcpServers", {}):
+            raise Failed("the server is still registered")
     finally:
         deadline = time.monotonic() + 15
         while (left := box.left_behind()) and time.monotonic() < deadline:

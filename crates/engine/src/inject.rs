@@ -10,6 +10,7 @@ use rekindle_core::briefing::{self, Always, Briefing, MOST_ENTRIES, Material, Mo
 use rekindle_core::config::Config;
 use rekindle_core::hash::ContentHash;
 use rekindle_core::inject::{self, Block, Chosen};
+use rekindle_core::provenance::Origin;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::scope::ProjectId;
@@ -127,7 +128,9 @@ fn always(vault: &Path) -> Vec<Always> {
         let text = read(&folder.join(name))?;
         let note = Note::parse(&text).ok()?;
         let path = VaultPath::parse(&format!("{group}/{}/{name}", layout::ALWAYS_LOAD)).ok()?;
-        let holds = matches!(Entry::of(&note, &path).status, Status::Active);
+        let entry = Entry::of(&note, &path);
+        // What an agent put there is found by recall; it loads by itself when a person has made it theirs (B-01).
+        let holds = entry.status == Status::Active && entry.provenance.origin == Origin::User;
         let title = name.trim_end_matches(".md").replace('-', " ");
         holds.then(|| Always { title, text: note.body().trim().to_owned() })
     };
@@ -148,6 +151,11 @@ fn markers(places: &Places, session: &str) -> Result<(Vec<u8>, String), Error> {
     };
     let marker = ContentHash::of_parts(&[&secret, b"session", session.as_bytes()]).short(16);
     Ok((secret, marker))
+}
+
+/// The marker of a session's fence, for what is said in it outside of hooks.
+pub fn marker(places: &Places, session: &str) -> Result<String, Error> {
+    markers(places, session).map(|(_, marker)| marker)
 }
 
 /// What came of a prompt.

@@ -19,7 +19,7 @@ pub(crate) struct Cli {
 }
 
 /// What every command takes.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct Global {
     /// Keep everything under this folder instead of ~/.rekindle (also: REKINDLE_HOME)
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
@@ -86,6 +86,7 @@ pub(crate) enum Command {
     Cost(cmd::Cost),
     Llm(cmd::Llm),
     Send(cmd::Send),
+    Mcp(cmd::Mcp),
     Hook(cmd::Hook),
     Bench(cmd::Bench),
     Completions(cmd::Completions),

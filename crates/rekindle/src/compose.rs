@@ -41,6 +41,11 @@ impl<'a> Context<'a> {
     pub(crate) fn new(global: &Global, out: &'a Printer) -> Result<Self, Failure> {
         let cwd = std::env::current_dir()
             .map_err(|error| Failure::new(format!("the current folder cannot be used: {error}")))?;
+        Self::in_folder(global, out, cwd)
+    }
+
+    /// The same for work that belongs to another folder.
+    pub(crate) fn in_folder(global: &Global, out: &'a Printer, cwd: PathBuf) -> Result<Self, Failure> {
         let home = Home::find(global.home.as_deref())?;
         let place = project::locate(&cwd, environment::home_folder().as_deref());
         let root = place.as_ref().map(|place| place.root.as_path());

@@ -5,6 +5,7 @@ mod cli;
 mod cmd;
 mod compose;
 mod error;
+mod mcp;
 mod output;
 
 use std::process::ExitCode;

@@ -3,6 +3,7 @@
 pub mod command;
 pub mod diff;
 pub mod events;
+pub mod servers;
 pub mod settings;
 
 pub use command::{Invocation, Recognised, recognise};

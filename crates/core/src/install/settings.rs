@@ -197,7 +197,7 @@ fn add(
     record(document, &event, None, group, blanks)
 }
 
-fn record(
+pub(super) fn record(
     document: &mut Document,
     path: &[Step<'_>],
     key: Option<&str>,
@@ -267,7 +267,7 @@ fn remove(
 }
 
 /// Takes a value out of its container. Whether nothing is left that anybody but us would have put there.
-fn take_out(
+pub(super) fn take_out(
     document: &mut Document,
     container: &[Step<'_>],
     index: usize,

@@ -14,6 +14,7 @@ mod pi;
 mod probe;
 mod program;
 mod receipt;
+mod servers;
 mod status;
 mod trust;
 
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rekindle_core::agent::Agent;
-use rekindle_core::install::{Invocation, recognise, settings};
+use rekindle_core::install::{Invocation, recognise, servers as entries, settings};
 
 pub use self::error::Error;
 pub use self::file::Change;
@@ -56,7 +57,6 @@ pub struct Plan {
     /// Something of the agent's own that keeps hooks from running.
     pub obstacle: Option<String>,
     receipts: Vec<(PathBuf, Option<Receipt>)>,
-    trust_receipt: Option<(PathBuf, Receipt)>,
 }
 
 /// Puts our hooks into agents' settings, and takes them out.
@@ -98,6 +98,7 @@ impl<'a> Installer<'a> {
                 settings::Blanks::new(),
                 before.is_some(),
             );
+            self.register_apart(&mut plan, &host)?;
             plan.change(host.settings, before, Some(after));
             return Ok(plan);
         }
@@ -105,8 +106,13 @@ impl<'a> Installer<'a> {
         let there = settings::find(old, agent).map_err(Error::json(&host.settings))?;
         let known = self.receipts()?.get(&host.settings).filter(|_| !there.is_empty()).cloned();
         let mut blanks = known.map_or_else(settings::Blanks::new, |receipt| receipt.blanks);
-        let after = settings::install(old, agent, self.invocation, &mut blanks)
+        let mut after = settings::install(old, agent, self.invocation, &mut blanks)
             .map_err(Error::json(&host.settings))?;
+        if agent == Agent::Gemini {
+            after = entries::register(&after, agent, self.invocation, &mut blanks)
+                .map_err(Error::json(&host.settings))?;
+        }
+        self.register_apart(&mut plan, &host)?;
         plan.obstacle = host.obstacle(&after);
         self.remember(&mut plan, &host.settings, before.as_deref(), blanks, !there.is_empty());
         if agent == Agent::Codex {
@@ -115,12 +121,16 @@ impl<'a> Installer<'a> {
             let found = settings::find(&after, agent).map_err(Error::json(&host.settings))?;
             let text = read(&config)?;
             plan.obstacle = plan.obstacle.or_else(|| text.as_deref().and_then(codex::obstacle));
-            let trusted = trust::trust(text.as_deref().unwrap_or_default(), &hooks, &found)
-                .map_err(|problem| Error::Trust { path: config.clone(), problem })?;
+            let failed = |problem| Error::Trust { path: config.clone(), problem };
+            // Trust is asked for on its own, so it is added to what is there when the server is in.
+            let registered =
+                servers::register(text.as_deref().unwrap_or_default(), self.invocation).map_err(failed)?;
+            let trusted = trust::trust(&registered, &hooks, &found).map_err(failed)?;
             let receipt = Receipt::new(text.as_deref(), &config);
             let known = self.receipts()?.get(&config).cloned();
-            plan.trust_receipt = Some((config.clone(), known.unwrap_or(receipt)));
-            plan.trust = Change::new(config, text, Some(trusted));
+            plan.receipts.push((config.clone(), Some(known.unwrap_or(receipt))));
+            plan.change(config.clone(), text, Some(registered.clone()));
+            plan.trust = Change::new(config, Some(registered), Some(trusted));
         }
         plan.change(host.settings, before, Some(after));
         Ok(plan)
@@ -130,13 +140,15 @@ impl<'a> Installer<'a> {
     pub fn plan_uninstall(&self, agent: Agent) -> Result<Plan, Error> {
         let host = Host::of(agent, self.machine)?;
         let mut plan = Plan::empty(agent);
-        let Some(before) = read(&host.settings)? else { return Ok(plan) };
+        self.unregister_apart(&mut plan, &host)?;
+        let there = read(&host.settings)?;
+        let before = there.clone().unwrap_or_default();
         let receipts = self.receipts()?;
         let receipt = receipts.get(&host.settings).cloned().unwrap_or_default();
         if agent == Agent::Pi {
             if pi::is_ours(&before) {
                 plan.receipts.push((host.settings.clone(), None));
-                plan.change(host.settings, Some(before), None);
+                plan.change(host.settings, there, None);
             }
             return Ok(plan);
         }
@@ -145,6 +157,7 @@ impl<'a> Installer<'a> {
             let config = codex::config_file(self.machine);
             if let Some(text) = read(&config)? {
                 let without = trust::distrust(&text, &codex::hooks_file(self.machine), &found)
+                    .and_then(|text| servers::unregister(&text))
                     .map_err(|problem| Error::Trust { path: config.clone(), problem })?;
                 let origin = receipts.get(&config).map(|receipt| receipt.origin.clone()).unwrap_or_default();
                 let after = (origin != Origin::Absent || !without.is_empty()).then_some(without);
@@ -152,18 +165,44 @@ impl<'a> Installer<'a> {
                 plan.change(config, Some(text), after);
             }
         }
-        if !found.is_empty() {
-            let after =
-                settings::uninstall(&before, agent, &receipt.blanks).map_err(Error::json(&host.settings))?;
-            let after = match (&receipt.origin, settings::is_empty_object(&after)) {
-                (Origin::Absent, true) => None,
-                (Origin::Blank(text), true) => Some(text.clone()),
-                _ => Some(after),
-            };
+        let mut after =
+            settings::uninstall(&before, agent, &receipt.blanks).map_err(Error::json(&host.settings))?;
+        if agent == Agent::Gemini {
+            after =
+                entries::unregister(&after, agent, &receipt.blanks).map_err(Error::json(&host.settings))?;
+        }
+        if after != before {
             plan.receipts.push((host.settings.clone(), None));
-            plan.change(host.settings, Some(before), after);
+            plan.change(host.settings, there, receipt.left(after));
         }
         Ok(plan)
+    }
+
+    /// Our server, where it has a file of its own.
+    fn register_apart(&self, plan: &mut Plan, host: &Host) -> Result<(), Error> {
+        let Some(path) = servers::file(plan.agent, self.machine, host) else { return Ok(()) };
+        let before = read(&path)?;
+        let old = before.as_deref().unwrap_or_default();
+        let there = !entries::find(old, plan.agent).map_err(Error::json(&path))?.is_empty();
+        let known = self.receipts()?.get(&path).filter(|_| there).cloned();
+        let mut blanks = known.map_or_else(settings::Blanks::new, |receipt| receipt.blanks);
+        let after =
+            entries::register(old, plan.agent, self.invocation, &mut blanks).map_err(Error::json(&path))?;
+        self.remember(plan, &path, before.as_deref(), blanks, there);
+        plan.change(path, before, Some(after));
+        Ok(())
+    }
+
+    fn unregister_apart(&self, plan: &mut Plan, host: &Host) -> Result<(), Error> {
+        let Some(path) = servers::file(plan.agent, self.machine, host) else { return Ok(()) };
+        let Some(before) = read(&path)? else { return Ok(()) };
+        let receipt = self.receipts()?.get(&path).cloned().unwrap_or_default();
+        let after = entries::unregister(&before, plan.agent, &receipt.blanks).map_err(Error::json(&path))?;
+        if after != before {
+            plan.receipts.push((path.clone(), None));
+            plan.change(path, Some(before), receipt.left(after));
+        }
+        Ok(())
     }
 
     /// Carries a plan out. `with_trust` is the person's word that Codex may run our hooks.
@@ -186,9 +225,6 @@ impl<'a> Installer<'a> {
             if let Some(receipt) = receipt {
                 receipts.set(path, receipt.clone());
             }
-        }
-        if let (Some(_), Some((path, receipt))) = (trust, &plan.trust_receipt) {
-            receipts.set(path, receipt.clone());
         }
         receipts.save(&self.receipts_file())?;
         for change in plan.changes.iter().chain(trust) {
@@ -240,14 +276,7 @@ impl<'a> Installer<'a> {
 
 impl Plan {
     fn empty(agent: Agent) -> Self {
-        Self {
-            agent,
-            changes: Vec::new(),
-            trust: None,
-            obstacle: None,
-            receipts: Vec::new(),
-            trust_receipt: None,
-        }
+        Self { agent, changes: Vec::new(), trust: None, obstacle: None, receipts: Vec::new() }
     }
 
     fn change(&mut self, path: PathBuf, before: Option<String>, after: Option<String>) {

@@ -48,6 +48,15 @@ impl Receipt {
         folders.reverse();
         Self { origin, blanks: Blanks::new(), folders }
     }
+
+    /// What is left of a file of JSON when ours is out of it: nothing, where there was nothing before.
+    pub(super) fn left(&self, after: String) -> Option<String> {
+        match (&self.origin, settings::is_empty_object(&after)) {
+            (Origin::Absent, true) => None,
+            (Origin::Blank(text), true) => Some(text.clone()),
+            _ => Some(after),
+        }
+    }
 }
 
 /// The receipts of all files, by their paths.

@@ -58,7 +58,7 @@ fn entry(hooks: &Path, found: &Found) -> Entry {
     }
 }
 
-fn parse(text: &str) -> Result<Document<&str>, String> {
+pub(super) fn parse(text: &str) -> Result<Document<&str>, String> {
     Document::parse(text).map_err(|error| error.to_string().replace('\n', " ").trim().to_owned())
 }
 
@@ -165,7 +165,7 @@ fn last_block(text: &str, keys: &[String]) -> Result<Option<Range<usize>>, Strin
 }
 
 /// Where a table with a header of its own stands, with one blank line before it.
-fn block(text: &str, table: &toml_edit::Table) -> Option<Range<usize>> {
+pub(super) fn block(text: &str, table: &toml_edit::Table) -> Option<Range<usize>> {
     let header = table.span()?;
     let last = table.iter().filter_map(|(_, item)| item.span()).map(|span| span.end).max();
     let end = last.unwrap_or(header.end);

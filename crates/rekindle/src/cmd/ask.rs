@@ -49,77 +49,100 @@ pub(crate) struct Ask {
 impl Ask {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let question = body::prompt(&self.question, &context.cwd)?;
-        let found = self.search(context, &question)?;
-        let passages: Vec<String> = found.shown.iter().map(|shown| admit(&shown.text).text).collect();
-        let put = put_together(context, &question, &passages);
-        if let Put::Failed(why) = &put {
+        let told = answered(context, &question, self.all_projects)?;
+        if let Put::Failed(why) = &told.put {
             context.out.warn(format!("the model did not answer ({why}); these are the passages"));
         }
-        let sentences = if let Put::Answer { sentences, .. } = &put { sentences.as_slice() } else { &[] };
         if self.json {
-            return context.out.json(&report(&question, &found, &passages, &put));
+            return context.out.json(&report(&question, &told.found, &told.passages, &told.put));
         }
-        if passages.is_empty() || matches!(put, Put::Unknown { .. }) {
-            context.out.line("I do not know.")?;
-            if !passages.is_empty() {
-                context
-                    .out
-                    .note("Passages were found, but they do not answer it: `rekindle recall` shows them.");
-            }
-            return Ok(());
+        for line in told.lines(|head| context.out.styled(Style::Dim, head)) {
+            context.out.line(line)?;
         }
+        if !told.is_known() && !told.passages.is_empty() {
+            context.out.note("Passages were found, but they do not answer it: `rekindle recall` shows them.");
+        }
+        Ok(())
+    }
+}
+
+/// What came of a question.
+pub(crate) struct Told {
+    found: Answer,
+    passages: Vec<String>,
+    put: Put,
+}
+
+/// Looks for what answers the question, and has it put together where a model is set up.
+pub(crate) fn answered(context: &Context<'_>, question: &str, all_projects: bool) -> Result<Told, Failure> {
+    let found = search(context, question, all_projects)?;
+    let passages: Vec<String> = found.shown.iter().map(|shown| admit(&shown.text).text).collect();
+    let put = put_together(context, question, &passages);
+    Ok(Told { found, passages, put })
+}
+
+impl Told {
+    fn is_known(&self) -> bool {
+        !self.passages.is_empty() && !matches!(self.put, Put::Unknown { .. })
+    }
+
+    /// The answer with what it rests on, line by line; `head` styles the line that says where a passage is.
+    pub(crate) fn lines(&self, head: impl Fn(String) -> String) -> Vec<String> {
+        if !self.is_known() {
+            return vec!["I do not know.".to_owned()];
+        }
+        let sentences =
+            if let Put::Answer { sentences, .. } = &self.put { sentences.as_slice() } else { &[] };
+        let mut lines = Vec::new();
         for sentence in sentences {
             let numbers: Vec<String> = sentence.passages.iter().map(usize::to_string).collect();
-            context.out.line(format!("{} [{}]", sentence.text, numbers.join(", ")))?;
+            lines.push(format!("{} [{}]", sentence.text, numbers.join(", ")));
         }
         let cited: HashSet<usize> = sentences.iter().flat_map(|sentence| sentence.passages.clone()).collect();
         if !sentences.is_empty() {
-            context.out.line("")?;
+            lines.push(String::new());
         }
-        for (number, (hit, shown)) in (1..).zip(found.selection.hits.iter().zip(&found.shown)) {
+        for (number, (hit, shown)) in (1..).zip(self.found.selection.hits.iter().zip(&self.found.shown)) {
             if !sentences.is_empty() && !cited.contains(&number) {
                 continue;
             }
             let unreviewed = if hit.document.reviewed { "" } else { " (unreviewed)" };
-            let head = format!("[{number}] {}{unreviewed}", place(&hit.document, shown));
-            context.out.line(context.out.styled(Style::Dim, head))?;
+            lines.push(head(format!("[{number}] {}{unreviewed}", place(&hit.document, shown))));
             if sentences.is_empty() {
-                for line in shown.text.trim().lines() {
-                    context.out.line(format!("  {}", admit(line).text))?;
-                }
+                lines.extend(shown.text.trim().lines().map(|line| format!("  {}", admit(line).text)));
             }
         }
-        Ok(())
+        lines
     }
+}
 
-    fn search(&self, context: &Context<'_>, question: &str) -> Result<Answer, Failure> {
-        let vault = context.vault()?;
-        let (model, index) = (context.model_if_any(), context.index());
-        let usage = Usage::read(&context.places.usage());
-        let messages = Messages::of(&context.places);
-        let rewrite = context.rewrite(question);
-        let project = context.project_id().map(ProjectId::as_str);
-        let request = Request {
-            prompt: question,
-            rewritten: rewrite.rewritten(),
-            filters: &Filters::default(),
-            rules: Rules {
-                include_inbox: true,
-                all_projects: self.all_projects,
-                ..Rules::of(&context.settings.config.recall, project, &context.now)
-            },
-            k: MOST,
-            anyway: false,
-            held: &HashSet::new(),
-            messages: Some(&messages),
-        };
-        let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
-        let answer = ask(&vault, &index, embedder, &usage, &request)?;
-        if answer.is_worth_indexing() {
-            context.index_later();
-        }
-        Ok(answer)
+fn search(context: &Context<'_>, question: &str, all_projects: bool) -> Result<Answer, Failure> {
+    let vault = context.vault()?;
+    let (model, index) = (context.model_if_any(), context.index());
+    let usage = Usage::read(&context.places.usage());
+    let messages = Messages::of(&context.places);
+    let rewrite = context.rewrite(question);
+    let project = context.project_id().map(ProjectId::as_str);
+    let request = Request {
+        prompt: question,
+        rewritten: rewrite.rewritten(),
+        filters: &Filters::default(),
+        rules: Rules {
+            include_inbox: true,
+            all_projects,
+            ..Rules::of(&context.settings.config.recall, project, &context.now)
+        },
+        k: MOST,
+        anyway: false,
+        held: &HashSet::new(),
+        messages: Some(&messages),
+    };
+    let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
+    let answer = ask(&vault, &index, embedder, &usage, &request)?;
+    if answer.is_worth_indexing() {
+        context.index_later();
     }
+    Ok(answer)
 }
 
 /// What became of the passages.

@@ -3,6 +3,7 @@
 use clap::Args;
 use rekindle_core::journal::Actor;
 use rekindle_core::provenance::Origin;
+use rekindle_engine::vault::Evolved;
 use serde_json::json;
 
 use super::body;
@@ -32,13 +33,8 @@ pub(crate) struct Evolve {
 
 impl Evolve {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        if self.reason.trim().is_empty() {
-            return Err(Failure::usage("the reason is empty").hint("say in a few words why it changed"));
-        }
         let body = body::read(&self.body, &context.cwd)?;
-        let vault = context.vault_to_change()?;
-        let path = vault.find(&self.reference, &context.cwd)?;
-        let evolved = vault.evolve(&path, &body, &self.reason, Origin::User, Actor::User, &context.now)?;
+        let evolved = renew(context, &self.reference, &body, &self.reason, (Origin::User, Actor::User))?;
         context.mention(&evolved.redacted, &evolved.conflicts);
         if self.json {
             return context.out.json(&json!({
@@ -54,4 +50,20 @@ impl Evolve {
         context.out.line(format!("{} is now {}", evolved.path, evolved.id))?;
         context.out.line(format!("The old version is at {}", evolved.archive))
     }
+}
+
+/// Gives a memory a new version, in these words and by this hand.
+pub(crate) fn renew(
+    context: &Context<'_>,
+    reference: &str,
+    body: &str,
+    reason: &str,
+    (origin, by): (Origin, Actor),
+) -> Result<Evolved, Failure> {
+    if reason.trim().is_empty() {
+        return Err(Failure::usage("the reason is empty").hint("say in a few words why it changed"));
+    }
+    let vault = context.vault_to_change()?;
+    let path = vault.find(reference, &context.cwd)?;
+    Ok(vault.evolve(&path, body, reason, origin, by, &context.now)?)
 }

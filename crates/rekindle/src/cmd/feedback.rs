@@ -42,30 +42,36 @@ enum Word {
 
 impl Feedback {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        let id = self.id(context)?;
         let signal = match self.word {
             Word::Good => Signal::Good,
             Word::Wrong => Signal::Wrong,
             Word::Stale => Signal::Stale,
         };
-        let file = context.places.usage();
-        Usage::record(&file, &id, signal, context.now.timestamp())?;
-        let strength = Usage::read(&file).strength(&id);
+        let (id, strength) = record(context, &self.memory, signal)?;
         if self.json {
             return context.out.json(&json!({"id": id, "strength": strength}));
         }
         context.out.line(format!("Noted. The strength of {id} is now {strength:+.1} (from -1 to +1)."))
     }
+}
 
-    /// An entry by any of its names; what is no entry has only the name that `recall` gave it.
-    fn id(&self, context: &Context<'_>) -> Result<String, Failure> {
-        if self.memory.contains('#') {
-            return Ok(self.memory.clone());
-        }
-        let vault = context.vault_to_change()?;
-        let path = vault.find(&self.memory, &context.cwd)?;
-        let read = vault.read_entry(&path)?;
-        let id = Note::parse(&read.text).ok().and_then(|note| Entry::of(&note, &path).id);
-        Ok(id.map_or_else(|| format!("{}/{path}", vault.folder_name()), |id| id.to_string()))
+/// Writes a word about a memory down, and says which one it is and how strong it is now.
+pub(crate) fn record(context: &Context<'_>, memory: &str, signal: Signal) -> Result<(String, f32), Failure> {
+    let id = id(context, memory)?;
+    let file = context.places.usage();
+    Usage::record(&file, &id, signal, context.now.timestamp())?;
+    let strength = Usage::read(&file).strength(&id);
+    Ok((id, strength))
+}
+
+/// An entry by any of its names; what is no entry has only the name that `recall` gave it.
+fn id(context: &Context<'_>, memory: &str) -> Result<String, Failure> {
+    if memory.contains('#') {
+        return Ok(memory.to_owned());
     }
+    let vault = context.vault_to_change()?;
+    let path = vault.find(memory, &context.cwd)?;
+    let read = vault.read_entry(&path)?;
+    let id = Note::parse(&read.text).ok().and_then(|note| Entry::of(&note, &path).id);
+    Ok(id.map_or_else(|| format!("{}/{path}", vault.folder_name()), |id| id.to_string()))
 }

@@ -69,19 +69,23 @@ impl Forget {
 }
 
 fn report(context: &Context<'_>, forgotten: &Forgotten, word: &str) -> Result<(), Failure> {
-    for path in &forgotten.files {
-        context.out.line(format!("{word}: {path}"))?;
-    }
-    for (store, count) in forgotten.places.iter().filter(|(_, count)| *count > 0) {
-        context.out.line(format!("{word}: the same text in {count} place(s) of the {store}"))?;
-    }
-    if forgotten.files.is_empty() && forgotten.places.iter().all(|(_, count)| *count == 0) {
-        context.out.line("nothing here says that")?;
+    for line in lines(forgotten, word) {
+        context.out.line(line)?;
     }
     for file in &forgotten.also_in {
         context.out.warn(format!("{} says the same; it is your own note and was left alone", file.display()));
     }
     Ok(())
+}
+
+/// What went, or would go, line by line.
+pub(crate) fn lines(forgotten: &Forgotten, word: &str) -> Vec<String> {
+    let files = forgotten.files.iter().map(|path| format!("{word}: {path}"));
+    let elsewhere = forgotten.places.iter().filter(|(_, count)| *count > 0);
+    let elsewhere =
+        elsewhere.map(|(store, count)| format!("{word}: the same text in {count} place(s) of the {store}"));
+    let lines: Vec<String> = files.chain(elsewhere).collect();
+    if lines.is_empty() { vec!["nothing here says that".to_owned()] } else { lines }
 }
 
 fn confirmed() -> Result<bool, Failure> {

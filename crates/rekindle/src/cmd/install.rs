@@ -18,9 +18,9 @@ use crate::output::{Printer, Style, column};
 /// Let your coding agents call Rekindle
 #[derive(Args)]
 #[command(after_help = "\
-Adds hooks to the settings of Claude Code, Codex and Gemini CLI, and an extension to pi. Every other
-line of those files stays as it is, and `rekindle uninstall` takes ours out again. You see what changes
-before it does. Safe to run again, and after moving or updating the program.
+Adds hooks and an MCP server to the settings of Claude Code, Codex and Gemini CLI, and an extension
+to pi. Every other line of those files stays as it is, and `rekindle uninstall` takes ours out
+again. You see what changes before it does. Safe to run again, and after moving or updating the program.
 
 Codex runs only hooks that you have told it to trust. You are asked; `--trust` answers for you.
 

@@ -1,6 +1,6 @@
 //! One file per command.
 
-mod ask;
+pub(crate) mod ask;
 mod backfill;
 mod bench;
 mod body;
@@ -10,9 +10,9 @@ mod cost;
 mod daily;
 mod doctor;
 mod eval;
-mod evolve;
-mod feedback;
-mod forget;
+pub(crate) mod evolve;
+pub(crate) mod feedback;
+pub(crate) mod forget;
 mod hook;
 mod ideas;
 mod identity;
@@ -23,18 +23,19 @@ mod install;
 mod list;
 mod llm;
 mod log;
+mod mcp;
 mod memory;
 mod model;
-mod note;
+pub(crate) mod note;
 mod project;
-mod recall;
+pub(crate) mod recall;
 mod redact;
 mod reflect;
 mod reindex;
 mod retry;
 mod run;
 mod runs;
-mod save;
+pub(crate) mod save;
 mod send;
 mod show;
 mod slog;
@@ -65,6 +66,7 @@ pub(crate) use self::install::Install;
 pub(crate) use self::list::List;
 pub(crate) use self::llm::Llm;
 pub(crate) use self::log::Log;
+pub(crate) use self::mcp::Mcp;
 pub(crate) use self::memory::Memory;
 pub(crate) use self::model::Model;
 pub(crate) use self::note::Note;
@@ -104,6 +106,7 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
         Command::Doctor(doctor) => return doctor.run(&cli.global, out),
         Command::Install(install) => return install.run(&cli.global, out),
         Command::Uninstall(uninstall) => return uninstall.run(&cli.global, out),
+        Command::Mcp(mcp) => return mcp.run(&cli.global),
         Command::Hook(hook) => {
             hook.run(&cli.global);
             return Ok(());
@@ -156,6 +159,7 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         | Command::Recall(_)
         | Command::Config(_)
         | Command::Hook(_)
+        | Command::Mcp(_)
         | Command::Install(_)
         | Command::Uninstall(_)
         | Command::Doctor(_) => Ok(()),

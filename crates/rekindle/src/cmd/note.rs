@@ -36,24 +36,35 @@ pub(crate) struct Note {
 
 impl Note {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        let admitted = admit(&body::read(&self.text, &context.cwd)?);
-        if admitted.text.trim().is_empty() {
-            return Err(Failure::usage("there is nothing to note").hint("rekindle note \"what to note\""));
-        }
-        context.mention(&admitted.redacted, &[]);
-        let noted = Noted {
-            text: admitted.text,
-            origin: if self.agent { Origin::Agent } else { Origin::User },
-            session_id: self.session,
-            messages: Vec::new(),
-            said_at: Some(context.now.timestamp()),
-            cwd: context.cwd.to_str().map(str::to_owned),
-        };
-        let data = serde_json::to_value(noted).map_err(Failure::new)?;
-        let id = send::leave(context, names::NOTED, data)?;
+        let origin = if self.agent { Origin::Agent } else { Origin::User };
+        let id = note(context, &body::read(&self.text, &context.cwd)?, origin, self.session)?;
         match self.json {
             true => context.out.json(&json!({"id": id})),
             false => context.out.line("Noted"),
         }
     }
+}
+
+/// Leaves a note for the worker and says under which id.
+pub(crate) fn note(
+    context: &Context<'_>,
+    text: &str,
+    origin: Origin,
+    session_id: Option<String>,
+) -> Result<String, Failure> {
+    let admitted = admit(text);
+    if admitted.text.trim().is_empty() {
+        return Err(Failure::usage("there is nothing to note").hint("rekindle note \"what to note\""));
+    }
+    context.mention(&admitted.redacted, &[]);
+    let noted = Noted {
+        text: admitted.text,
+        origin,
+        session_id,
+        messages: Vec::new(),
+        said_at: Some(context.now.timestamp()),
+        cwd: context.cwd.to_str().map(str::to_owned),
+    };
+    let data = serde_json::to_value(noted).map_err(Failure::new)?;
+    send::leave(context, names::NOTED, data)
 }

@@ -126,15 +126,12 @@ impl Recall {
     }
 
     fn answer(self, context: &Context<'_>) -> Result<(), Failure> {
-        let start = Instant::now();
         let query = body::prompt(&self.query, &context.cwd)?;
-        let settings = &context.settings.config.recall;
-        let k = self.k.unwrap_or(settings.k);
+        let k = self.k.unwrap_or(context.settings.config.recall.k);
         if k > MOST {
             return Err(Failure::usage(format!("--k is at most {MOST}, not {k}"))
                 .hint("more memories than that would crowd out the prompt itself"));
         }
-        let filters = self.filters();
         if !context.settings.config.memory.enabled {
             context.out.warn("memory is switched off by memory.enabled, so nothing is recalled");
             return match self.json {
@@ -142,37 +139,15 @@ impl Recall {
                 false => Ok(()),
             };
         }
-        let vault = context.vault()?;
-        let (model, index) = (context.model_if_any(), context.index());
-        let usage = Usage::read(&context.places.usage());
-        let here = context.project_id().map(|id| id.as_str().to_owned());
-        let named = self.project.clone().filter(|project| project != "all");
-        let project = named.or(here);
-        let rewrite = context.rewrite(&query);
-        let messages = Messages::of(&context.places);
-        let request = Request {
-            prompt: &query,
-            rewritten: rewrite.rewritten(),
-            filters: &filters,
-            rules: Rules {
-                include_inbox: self.include_inbox,
-                all_projects: self.project.as_deref() == Some("all"),
-                inactive: self.all,
-                ..Rules::of(settings, project.as_deref(), &context.now)
-            },
+        let wanted = Wanted {
+            query: &query,
             k,
+            filters: self.filters(),
+            project: self.project.clone(),
+            include_inbox: self.include_inbox,
             anyway: self.anyway,
-            held: &HashSet::new(),
-            messages: Some(&messages),
         };
-        let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
-        let answer = ask(&vault, &index, embedder, &usage, &request)?;
-        let took = start.elapsed().as_secs_f64() * 1000.0;
-        let report = report(&query, &rewrite, &filters, &answer, took);
-        self.log(context, &report);
-        if answer.is_worth_indexing() {
-            context.index_later();
-        }
+        let (answer, report) = look_up(context, &wanted, "command")?;
         for degraded in answer.degraded.iter().filter(|_| !self.json) {
             context.out.warn(degraded.explain());
         }
@@ -195,21 +170,6 @@ impl Recall {
             reviewed: self.reviewed,
             stale: None,
             inactive: self.all,
-        }
-    }
-
-    /// Every recall leaves a line (REC-23). One that cannot be written keeps nobody from the answer.
-    fn log(&self, context: &Context<'_>, report: &Value) {
-        let mut line = json!({
-            "at": iso(context.now.timestamp()),
-            "project": context.project_id(),
-            "by": "command",
-        });
-        if let (Some(line), Some(report)) = (line.as_object_mut(), report.as_object()) {
-            line.extend(report.iter().map(|(key, value)| (key.clone(), value.clone())));
-        }
-        if let Err(error) = Log::at(&context.places.logs()).append(&line) {
-            context.out.warn(format!("what was recalled could not be written down: {error}"));
         }
     }
 
@@ -236,6 +196,74 @@ impl Recall {
             out.note("Nothing found.");
         }
         Ok(())
+    }
+}
+
+/// What is looked for, and how.
+pub(crate) struct Wanted<'a> {
+    pub(crate) query: &'a str,
+    pub(crate) k: usize,
+    pub(crate) filters: Filters,
+    /// Another project than the one at hand, or `all`.
+    pub(crate) project: Option<String>,
+    pub(crate) include_inbox: bool,
+    /// Even where it would rather stay silent.
+    pub(crate) anyway: bool,
+}
+
+/// Looks it up, says how it was found (REC-07), and leaves a line in the log, `by` whom.
+pub(crate) fn look_up(
+    context: &Context<'_>,
+    wanted: &Wanted<'_>,
+    by: &str,
+) -> Result<(Answer, Value), Failure> {
+    let start = Instant::now();
+    let vault = context.vault()?;
+    let (model, index) = (context.model_if_any(), context.index());
+    let usage = Usage::read(&context.places.usage());
+    let here = context.project_id().map(|id| id.as_str().to_owned());
+    let named = wanted.project.clone().filter(|project| project != "all");
+    let project = named.or(here);
+    let rewrite = context.rewrite(wanted.query);
+    let messages = Messages::of(&context.places);
+    let request = Request {
+        prompt: wanted.query,
+        rewritten: rewrite.rewritten(),
+        filters: &wanted.filters,
+        rules: Rules {
+            include_inbox: wanted.include_inbox,
+            all_projects: wanted.project.as_deref() == Some("all"),
+            inactive: wanted.filters.inactive,
+            ..Rules::of(&context.settings.config.recall, project.as_deref(), &context.now)
+        },
+        k: wanted.k,
+        anyway: wanted.anyway,
+        held: &HashSet::new(),
+        messages: Some(&messages),
+    };
+    let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
+    let answer = ask(&vault, &index, embedder, &usage, &request)?;
+    let took = start.elapsed().as_secs_f64() * 1000.0;
+    let report = report(wanted.query, &rewrite, &wanted.filters, &answer, took);
+    log(context, &report, by);
+    if answer.is_worth_indexing() {
+        context.index_later();
+    }
+    Ok((answer, report))
+}
+
+/// Every recall leaves a line (REC-23). One that cannot be written keeps nobody from the answer.
+fn log(context: &Context<'_>, report: &Value, by: &str) {
+    let mut line = json!({
+        "at": iso(context.now.timestamp()),
+        "project": context.project_id(),
+        "by": by,
+    });
+    if let (Some(line), Some(report)) = (line.as_object_mut(), report.as_object()) {
+        line.extend(report.iter().map(|(key, value)| (key.clone(), value.clone())));
+    }
+    if let Err(error) = Log::at(&context.places.logs()).append(&line) {
+        context.out.warn(format!("what was recalled could not be written down: {error}"));
     }
 }
 

@@ -3,9 +3,10 @@
 use clap::Args;
 use rekindle_core::journal::Actor;
 use rekindle_core::provenance::Provenance;
+use rekindle_core::scope::Scope;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::layout::{Destination, Group};
-use rekindle_engine::vault::NewEntry;
+use rekindle_engine::vault::{NewEntry, Saved};
 use serde_json::json;
 
 use super::body;
@@ -55,18 +56,17 @@ impl Save {
             );
         }
         let body = body::read(&self.body, &context.cwd)?;
-        let vault = context.vault_to_change()?;
         let new = NewEntry {
             kind: self.kind,
             slug: self.slug,
             to: if self.always_load { Destination::AlwaysLoad } else { Destination::Group(self.group) },
             tags: self.tags,
-            scope: context.scope(self.global || self.always_load)?,
+            scope: Scope::Global,
             body,
             confidence: Confidence::High,
             provenance: Provenance::direct(),
         };
-        let saved = vault.save(&new, Actor::User, &context.now)?;
+        let (saved, scope) = keep(context, new, self.global, Actor::User)?;
         if saved.was_forgotten {
             context.out.warn("this was forgotten before; it is saved again because you asked");
         }
@@ -76,13 +76,26 @@ impl Save {
                 "id": saved.id,
                 "path": saved.path,
                 "file": context.file(saved.path.as_str()),
-                "scope": new.scope.word(),
-                "project": new.scope.project(),
+                "scope": scope.word(),
+                "project": scope.project(),
                 "change": saved.change,
                 "redacted": saved.redacted,
             }));
         }
-        let reach = new.scope.project().map_or_else(String::new, |project| format!(" for {project}"));
+        let reach = scope.project().map_or_else(String::new, |project| format!(" for {project}"));
         context.out.line(format!("Saved {} at {}{reach}", saved.id, saved.path))
     }
+}
+
+/// Saves it for the project at hand, unless it is for everywhere, and says how far it reaches.
+pub(crate) fn keep(
+    context: &Context<'_>,
+    new: NewEntry,
+    global: bool,
+    by: Actor,
+) -> Result<(Saved, Scope), Failure> {
+    let vault = context.vault_to_change()?;
+    let scope = context.scope(global || new.to == Destination::AlwaysLoad)?;
+    let new = NewEntry { scope: scope.clone(), ..new };
+    Ok((vault.save(&new, by, &context.now)?, scope))
 }

@@ -13,9 +13,9 @@ use crate::output::{Printer, Style, column};
 /// Let your coding agents stop calling Rekindle
 #[derive(Args)]
 #[command(after_help = "\
-Takes our hooks out of the agents' settings and leaves every other line as it is. What was not there
-before `rekindle install` is gone again. Your memories, settings and everything else in the Rekindle
-home stay.
+Takes our hooks and our MCP server out of the agents' settings and leaves every other line as it is.
+What was not there before `rekindle install` is gone again. Your memories, settings and everything
+else in the Rekindle home stay.
 
 Examples:
   rekindle uninstall codex --dry-run

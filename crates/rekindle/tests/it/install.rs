@@ -229,6 +229,7 @@ fn agents_that_live_elsewhere_are_found_there() {
     command.run().ok();
     for file in [
         "c/settings.json",
+        "c/.claude.json",
         "x/hooks.json",
         "x/config.toml",
         "g/.gemini/settings.json",
@@ -307,18 +308,62 @@ fn codex_is_told_to_trust_only_when_somebody_says_so() {
     write(&config, "model = \"x\" # mine");
     let silent = sandbox.rekindle(&["install", "codex", "--yes"]).run().ok();
     assert!(silent.stderr.contains("--trust"), "{}", silent.stderr);
-    assert_eq!(read(&config), "model = \"x\" # mine");
+    let registered = read(&config);
+    assert!(
+        registered.starts_with("model = \"x\" # mine\n\n[mcp_servers.memory]\ncommand = "),
+        "{registered}"
+    );
+    assert!(!registered.contains("hooks"), "{registered}");
     assert_eq!(listed(&sandbox, "codex")["trusted"], false);
     let report = sandbox.rekindle(&["doctor"]).run().ok().stdout;
     assert!(report.contains("skips them"), "{report}");
     let trusting = sandbox.rekindle(&["install", "codex", "--trust", "--yes"]).run().ok().stdout;
     assert!(trusting.contains("+trusted_hash = \"sha256:"), "{trusting}");
-    assert!(read(&config).starts_with("model = \"x\" # mine\n\n[hooks.state."));
+    assert!(read(&config).starts_with(&format!("{registered}\n\n[hooks.state.")), "{}", read(&config));
     assert_eq!(listed(&sandbox, "codex")["trusted"], true);
     sandbox.rekindle(&["uninstall", "codex", "--yes"]).run().ok();
     assert_eq!(read(&config), "model = \"x\" # mine");
     write(&config, "model = ");
     assert!(sandbox.rekindle(&["install", "codex", "--yes"]).run().fails(1).stderr.contains("config.toml"));
+}
+
+#[test]
+fn every_agent_is_told_where_the_tools_are() {
+    let sandbox = sandbox();
+    let at = |name: &str| sandbox.user_home().join(name);
+    write(&at(".claude.json"), "{\n  \"numStartups\": 3\n}\n");
+    write(&at(".pi/agent/settings.json"), r#"{"packages": ["npm:pi-mcp-adapter"]}"#);
+    let before = home(&sandbox);
+    sandbox.rekindle(&["install", "claude", "codex", "gemini", "pi", "--yes"]).run().ok();
+    let args = json!(["--home", sandbox.home().to_str().unwrap(), "mcp"]);
+    for (file, more) in
+        [(".claude.json", "numStartups"), (".gemini/settings.json", "hooks"), (".pi/agent/mcp.json", "")]
+    {
+        let value: Value = serde_json::from_str(&read(&at(file))).unwrap();
+        let server = &value["mcpServers"]["memory"];
+        assert_eq!(
+            (&server["command"], &server["args"]),
+            (&json!(env!("CARGO_BIN_EXE_rekindle")), &args),
+            "{file}"
+        );
+        assert_eq!(server["directTools"] == true, file.contains(".pi/"), "{file}");
+        assert!(more.is_empty() || value.get(more).is_some(), "{file}");
+    }
+    let config = read(&at(".codex/config.toml"));
+    assert!(config.contains(&format!("args = {}", serde_json::to_string(&args).unwrap())), "{config}");
+    // One agent without hooks of ours still loses the server.
+    std::fs::remove_file(settings(&sandbox, "codex")).unwrap();
+    sandbox.rekindle(&["uninstall", "claude", "codex", "gemini", "pi", "--yes"]).run().ok();
+    let left: Vec<PathBuf> = home(&sandbox).into_keys().filter(|path| path.is_file()).collect();
+    assert_eq!(left, before.keys().filter(|path| path.is_file()).cloned().collect::<Vec<_>>());
+    assert_eq!(read(&at(".claude.json")), "{\n  \"numStartups\": 3\n}\n");
+}
+
+#[test]
+fn pi_without_the_adapter_gets_no_server() {
+    let sandbox = sandbox();
+    sandbox.rekindle(&["install", "pi", "--yes"]).run().ok();
+    assert!(!sandbox.user_home().join(".pi/agent/mcp.json").exists());
 }
 
 #[test]

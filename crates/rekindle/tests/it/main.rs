@@ -29,6 +29,8 @@ mod inject;
 mod install;
 #[cfg(unix)]
 mod llm;
+#[cfg(unix)]
+mod mcp;
 mod model;
 mod model_command;
 mod models;

@@ -1,0 +1,171 @@
+//! Where each agent wants our MCP server: Claude Code in a file beside its settings, Gemini CLI in the settings, Codex as a
+//! table of its `config.toml`, pi nowhere by itself.
+
+use std::path::PathBuf;
+
+use rekindle_core::agent::Agent;
+use rekindle_core::install::Invocation;
+use rekindle_core::install::servers::{NAMES, is_ours};
+use serde_json::Value;
+use toml_edit::{Document, Item, Table, TableLike};
+
+use super::host::{Host, Machine};
+use super::trust::{block, parse};
+
+/// A file of JSON that only the server is written into.
+pub(super) fn file(agent: Agent, machine: &Machine, host: &Host) -> Option<PathBuf> {
+    match agent {
+        // Beside the folder of settings by default, inside it where the person has moved that.
+        Agent::Claude => {
+            let folder = machine.claude.clone().or_else(|| machine.home.clone())?;
+            Some(folder.join(".claude.json"))
+        }
+        Agent::Pi if has_adapter(host) => Some(host.folder.join("mcp.json")),
+        Agent::Pi | Agent::Codex | Agent::Gemini => None,
+    }
+}
+
+/// pi has no MCP of its own; people who want it have this package among its own.
+fn has_adapter(host: &Host) -> bool {
+    let settings = std::fs::read_to_string(host.folder.join("settings.json")).unwrap_or_default();
+    let settings: Value = serde_json::from_str(&settings).unwrap_or_default();
+    let packages = settings["packages"].as_array();
+    packages
+        .is_some_and(|packages| packages.iter().any(|package| package.to_string().contains("pi-mcp-adapter")))
+}
+
+const SERVERS: &str = "mcp_servers";
+const ELSEWHERE: &str = "`mcp_servers` is written in a way that cannot be added to";
+
+/// The names of our servers in Codex's configuration.
+fn ours(document: &Document<&str>) -> Vec<String> {
+    let servers = document.get(SERVERS).and_then(Item::as_table_like);
+    let ours = |item: &Item| -> Option<bool> {
+        let server = item.as_table_like()?;
+        let args = server.get("args").and_then(Item::as_array);
+        let args = args.into_iter().flatten().filter_map(toml_edit::Value::as_str);
+        Some(is_ours(server.get("command")?.as_str()?, args))
+    };
+    let found = servers.into_iter().flat_map(TableLike::iter).filter(|(_, item)| ours(item) == Some(true));
+    found.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Codex's configuration with our server in it and every other byte as it was; unchanged if its names belong to others.
+pub(super) fn register(text: &str, invocation: &Invocation) -> Result<String, String> {
+    let document = parse(text)?;
+    let command = Value::from(invocation.program.as_str()).to_string();
+    let args = Value::from(invocation.server_args()).to_string();
+    let servers = document.get(SERVERS);
+    if let Some(name) = ours(&document).first() {
+        let server = servers.and_then(|servers| servers.get(name)).ok_or(ELSEWHERE)?;
+        let mut after = text.to_owned();
+        let mut splices: Vec<_> = [("command", command), ("args", args)]
+            .into_iter()
+            .filter_map(|(key, new)| Some((server.get(key)?.span()?, new)))
+            .collect();
+        splices.sort_by_key(|(span, _)| span.start);
+        for (span, new) in splices.into_iter().rev() {
+            // What says the same in other words stays.
+            let same = text[span.clone()].parse::<toml_edit::Value>().map(|value| value.to_string());
+            let wanted = new.parse::<toml_edit::Value>().map(|value| value.to_string());
+            if !matches!((same, wanted), (Ok(same), Ok(wanted)) if plain(&same) == plain(&wanted)) {
+                after.replace_range(span, &new);
+            }
+        }
+        return Ok(after);
+    }
+    let is_free = |name: &&str| servers.and_then(|servers| servers.get(name)).is_none();
+    let Some(name) = NAMES.into_iter().find(is_free) else { return Ok(text.to_owned()) };
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let table = format!("[{SERVERS}.{name}]{newline}command = {command}{newline}args = {args}");
+    let ended = text.is_empty() || text.ends_with('\n');
+    let between = match (text.is_empty(), ended) {
+        (true, _) => String::new(),
+        (false, true) => newline.to_owned(),
+        (false, false) => newline.repeat(2),
+    };
+    let after = format!("{text}{between}{table}{}", if ended { newline } else { "" });
+    match parse(&after).is_ok_and(|document| ours(&document) == [name]) {
+        true => Ok(after),
+        false => Err(ELSEWHERE.to_owned()),
+    }
+}
+
+fn plain(value: &str) -> String {
+    value.chars().filter(|c| !c.is_whitespace()).map(|c| if c == '\'' { '"' } else { c }).collect()
+}
+
+/// The same without our server.
+pub(super) fn unregister(text: &str) -> Result<String, String> {
+    let mut after = text.to_owned();
+    loop {
+        let document = parse(&after)?;
+        let Some(name) = ours(&document).first().cloned() else { return Ok(after) };
+        let server = document.get(SERVERS).and_then(|servers| servers.get(&name));
+        // What the person put below it goes first, the last of it first, so that it never stands there without its server.
+        let table = server.and_then(Item::as_table).map(last).ok_or(ELSEWHERE)?;
+        let range = block(&after, table).ok_or(ELSEWHERE)?;
+        after.replace_range(range, "");
+    }
+}
+
+/// The table itself, or the last of those below it.
+fn last(table: &Table) -> &Table {
+    let below = table.iter().filter_map(|(_, item)| item.as_table()).map(last);
+    below.chain([table]).max_by_key(|table| table.span().map(|span| span.start)).unwrap_or(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn invocation(home: Option<&str>) -> Invocation {
+        Invocation { program: "/usr/bin/rekindle".into(), home: home.map(str::to_owned) }
+    }
+
+    #[test]
+    fn b_15_codexs_server_comes_and_goes_without_a_trace() {
+        for text in [
+            "",
+            "model = \"x\" # mine\n",
+            "model = \"x\"",
+            "model = \"x\"\r\n\r\n[tui]\r\ntheme = 'a'\r\n",
+            "[mcp_servers.other]\ncommand = \"x\"\n\n[mcp_servers.other.env]\nA = \"b\"\n",
+            "[mcp_servers]\n\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n\n\n",
+        ] {
+            let with = register(text, &invocation(Some("/a \"b\""))).unwrap();
+            assert!(with.starts_with(text), "{with}");
+            let document = parse(&with).unwrap();
+            assert_eq!(ours(&document), ["memory"], "{with}");
+            let args = document["mcp_servers"]["memory"]["args"].as_array().unwrap();
+            assert_eq!(args.get(1).unwrap().as_str(), Some("/a \"b\""));
+            assert_eq!(register(&with, &invocation(Some("/a \"b\""))).unwrap(), with);
+            assert_eq!(unregister(&with).unwrap(), text, "{with}");
+        }
+    }
+
+    #[test]
+    fn a_new_place_is_written_into_the_server_that_is_there() {
+        let old = "[mcp_servers.mem]\nargs = [ 'mcp' ] # mine\ncommand = '/old/rekindle'\nenabled = true\n\n\
+                   [mcp_servers.mem.env]\nA = \"b\"\n";
+        let new = register(old, &invocation(Some("/h"))).unwrap();
+        assert_eq!(
+            new,
+            old.replace("'/old/rekindle'", "\"/usr/bin/rekindle\"")
+                .replace("[ 'mcp' ]", "[\"--home\",\"/h\",\"mcp\"]")
+        );
+        assert_eq!(unregister(&new).unwrap(), "");
+        let same = old.replace("/old", "/usr/bin");
+        assert_eq!(register(&same, &invocation(None)).unwrap(), same, "what says the same stays");
+    }
+
+    #[test]
+    fn b_15_somebody_elses_memory_is_left_alone() {
+        let theirs = "[mcp_servers.memory]\ncommand = \"npx\"\n";
+        let with = register(theirs, &invocation(None)).unwrap();
+        assert_eq!(ours(&parse(&with).unwrap()), ["rekindle"]);
+        assert_eq!(unregister(&with).unwrap(), theirs);
+        assert!(register("mcp_servers = { a = { command = 'x' } }\n", &invocation(None)).is_err());
+        assert!(register("a = ", &invocation(None)).is_err());
+    }
+}

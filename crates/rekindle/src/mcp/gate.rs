@@ -1,0 +1,197 @@
+//! What of the input reaches the SDK. It ends the whole server where a client says something before it has introduced
+//! itself, skips lines it cannot read, and a client that gets no answer hangs: so every line that can be answered is.
+
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
+use serde_json::{Value, json};
+
+/// What becomes of a line.
+#[derive(Debug)]
+pub(super) enum Judged {
+    /// The SDK answers.
+    Pass(Box<ClientJsonRpcMessage>),
+    /// This is the answer.
+    Answer(Value),
+    /// Nobody waits for one.
+    Ignore,
+}
+
+/// Codes of JSON-RPC.
+const PARSE: i32 = -32700;
+const INVALID_REQUEST: i32 = -32600;
+const METHOD_NOT_FOUND: i32 = -32601;
+const INVALID_PARAMS: i32 = -32602;
+
+/// How newer clients open a connection without a handshake. We have one, and they know what to do then.
+const DISCOVER: &str = "server/discover";
+/// What an SDK request would otherwise be called when its parameters are wrong: unknown.
+const KNOWN: [&str; 7] = [
+    "initialize",
+    "tools/call",
+    "tools/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "ping",
+];
+
+pub(super) fn error(id: &Value, code: i32, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+/// A line that was too long to be read.
+pub(super) fn too_long(limit: usize) -> Value {
+    error(&Value::Null, INVALID_REQUEST, &format!("a message has at most {limit} bytes"))
+}
+
+/// Whether somebody waits for an answer under this id already.
+pub(super) fn taken(id: &Value) -> Value {
+    error(id, INVALID_REQUEST, "a request with this id is being worked on")
+}
+
+/// Judges a line. `open` is whether the client has introduced itself.
+pub(super) fn judge(line: &[u8], open: bool) -> Judged {
+    if line.trim_ascii().is_empty() {
+        return Judged::Ignore;
+    }
+    let Ok(message) = serde_json::from_slice::<Value>(line) else {
+        return Judged::Answer(error(&Value::Null, PARSE, "this is not JSON"));
+    };
+    let Some(fields) = message.as_object() else {
+        return Judged::Answer(error(&Value::Null, INVALID_REQUEST, "a message is one JSON object"));
+    };
+    let id = fields.get("id").cloned();
+    let method = match fields.get("method") {
+        Some(Value::String(method)) => method.clone(),
+        // An answer to what we asked.
+        None if fields.contains_key("result") || fields.contains_key("error") => {
+            return match open.then(|| serde_json::from_value(message)) {
+                Some(Ok(answer)) => Judged::Pass(Box::new(answer)),
+                _ => Judged::Ignore,
+            };
+        }
+        _ => {
+            let id = id.filter(is_id).unwrap_or(Value::Null);
+            return Judged::Answer(error(&id, INVALID_REQUEST, "a request has a method"));
+        }
+    };
+    match id {
+        None => notification(message, open),
+        Some(id) if !is_id(&id) => {
+            Judged::Answer(error(&Value::Null, INVALID_REQUEST, "an id is a text or a whole number"))
+        }
+        Some(id) => request(message, &method, &id, open),
+    }
+}
+
+fn is_id(id: &Value) -> bool {
+    id.is_string() || id.is_i64()
+}
+
+fn notification(message: Value, open: bool) -> Judged {
+    match open.then(|| serde_json::from_value(message)) {
+        Some(Ok(message @ JsonRpcMessage::Notification(_))) => Judged::Pass(Box::new(message)),
+        _ => Judged::Ignore,
+    }
+}
+
+fn request(message: Value, method: &str, id: &Value, open: bool) -> Judged {
+    if method == DISCOVER || (!open && !KNOWN[..1].contains(&method) && method != "ping") {
+        return Judged::Answer(error(id, METHOD_NOT_FOUND, method));
+    }
+    if !open && method == "ping" {
+        return Judged::Answer(json!({"jsonrpc": "2.0", "id": id, "result": {}}));
+    }
+    match serde_json::from_value::<ClientJsonRpcMessage>(message) {
+        Ok(JsonRpcMessage::Request(request)) => match &request.request {
+            ClientRequest::CustomRequest(_) if KNOWN.contains(&method) => bad_parameters(method, id),
+            ClientRequest::CustomRequest(_) => Judged::Answer(error(id, METHOD_NOT_FOUND, method)),
+            _ => Judged::Pass(Box::new(JsonRpcMessage::Request(request))),
+        },
+        _ => bad_parameters(method, id),
+    }
+}
+
+fn bad_parameters(method: &str, id: &Value) -> Judged {
+    Judged::Answer(error(id, INVALID_PARAMS, &format!("`{method}` does not take these parameters")))
+}
+
+/// Whether a message introduces the client.
+pub(super) fn introduces(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, JsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::InitializeRequest(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(judged: Judged) -> i64 {
+        match judged {
+            Judged::Answer(answer) => answer["error"]["code"].as_i64().unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn line(message: &Value) -> Vec<u8> {
+        message.to_string().into_bytes()
+    }
+
+    fn initialize(version: &str) -> Value {
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "0"},
+        }})
+    }
+
+    #[test]
+    fn a_request_before_the_introduction_is_an_unknown_method() {
+        for method in [DISCOVER, "tools/list", "tools/call", "anything"] {
+            let asked = json!({"jsonrpc": "2.0", "id": "a", "method": method, "params": {"_meta": {}}});
+            assert_eq!(code(judge(&line(&asked), false)), i64::from(METHOD_NOT_FOUND), "{method}");
+        }
+        let ping = json!({"jsonrpc": "2.0", "id": 5, "method": "ping"});
+        assert!(
+            matches!(judge(&line(&ping), false), Judged::Answer(answer) if answer["result"] == json!({}))
+        );
+        for version in ["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28", "2099-01-01"] {
+            let Judged::Pass(message) = judge(&line(&initialize(version)), false) else {
+                panic!("{version}")
+            };
+            assert!(introduces(&message));
+        }
+        let bad = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}});
+        assert_eq!(code(judge(&line(&bad), false)), i64::from(INVALID_PARAMS));
+        let early = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert!(matches!(judge(&line(&early), false), Judged::Ignore));
+    }
+
+    #[test]
+    fn what_is_no_message_is_answered() {
+        for open in [false, true] {
+            for (bytes, expected) in [
+                (&b"{"[..], PARSE),
+                (b"\xff\xfe", PARSE),
+                (b"[]", INVALID_REQUEST),
+                (b"3", INVALID_REQUEST),
+                (b"{}", INVALID_REQUEST),
+                (b"{\"id\":1.5,\"method\":\"ping\"}", INVALID_REQUEST),
+                (b"{\"id\":null,\"method\":\"ping\"}", INVALID_REQUEST),
+                (b"{\"id\":1,\"method\":7}", INVALID_REQUEST),
+            ] {
+                assert_eq!(
+                    code(judge(bytes, open)),
+                    i64::from(expected),
+                    "{}",
+                    String::from_utf8_lossy(bytes)
+                );
+            }
+            assert!(matches!(judge(b" \r", open), Judged::Ignore));
+            assert!(matches!(
+                judge(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}", false),
+                Judged::Ignore
+            ));
+        }
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"arguments": {}}});
+        assert_eq!(code(judge(&line(&call), true)), i64::from(INVALID_PARAMS));
+        let unknown = json!({"jsonrpc": "2.0", "id": 1, "method": "no/such"});
+        assert_eq!(code(judge(&line(&unknown), true)), i64::from(METHOD_NOT_FOUND));
+    }
+}
