@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod approve;
 mod ask;
 mod backfill;
 mod bench;
@@ -9,6 +10,7 @@ mod config;
 mod cost;
 mod daily;
 mod doctor;
+mod edit;
 mod eval;
 mod evolve;
 mod feedback;
@@ -30,7 +32,9 @@ mod recall;
 mod redact;
 mod reflect;
 mod reindex;
+mod reject;
 mod retry;
+mod review;
 mod run;
 mod runs;
 mod save;
@@ -42,6 +46,7 @@ mod undo;
 mod uninstall;
 mod worker;
 
+pub(crate) use self::approve::Approve;
 pub(crate) use self::ask::Ask;
 pub(crate) use self::backfill::Backfill;
 pub(crate) use self::bench::Bench;
@@ -50,6 +55,7 @@ pub(crate) use self::config::Config;
 pub(crate) use self::cost::Cost;
 pub(crate) use self::daily::Daily;
 pub(crate) use self::doctor::Doctor;
+pub(crate) use self::edit::Edit;
 pub(crate) use self::eval::Eval;
 pub(crate) use self::evolve::Evolve;
 pub(crate) use self::feedback::Feedback;
@@ -71,7 +77,9 @@ pub(crate) use self::recall::Recall;
 pub(crate) use self::redact::Redact;
 pub(crate) use self::reflect::Reflect;
 pub(crate) use self::reindex::Reindex;
+pub(crate) use self::reject::Reject;
 pub(crate) use self::retry::Retry;
+pub(crate) use self::review::Review;
 pub(crate) use self::run::Run;
 pub(crate) use self::runs::Runs;
 pub(crate) use self::save::Save;
@@ -123,6 +131,10 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Forget(forget) => forget.run(context),
         Command::Undo(undo) => undo.run(context),
         Command::Log(log) => log.run(context),
+        Command::Review(review) => review.run(context),
+        Command::Approve(approve) => approve.run(context),
+        Command::Reject(reject) => reject.run(context),
+        Command::Edit(edit) => edit.run(context),
         Command::Memory(memory) => memory.run(context),
         Command::Slog(slog) => slog.run(context),
         Command::Ideas(ideas) => ideas.run(context),

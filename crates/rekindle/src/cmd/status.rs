@@ -2,8 +2,11 @@
 
 use clap::Args;
 use rekindle_core::run::Status as Run;
+use rekindle_core::time::{day, iso};
 use rekindle_core::vault::layout::{Group, Shelf};
+use rekindle_engine::db::Db;
 use rekindle_engine::index::Embedder;
+use rekindle_engine::proposals;
 use rekindle_engine::recall::condition::{Condition, look};
 use rekindle_engine::sessions;
 use rekindle_engine::vault::{Found, Vault};
@@ -35,7 +38,11 @@ impl Status {
             Group::ALL.map(|group| (group.word(), count(&|found| found.entry.group == group.word())));
         let always_load = count(&|found| found.shelf == Shelf::AlwaysLoad);
         let inbox = count(&|found| found.shelf == Shelf::Inbox);
-        let pending = vault.pending_review()?;
+        // The store is the truth.
+        let (pending, oldest) = match Db::open_existing(&context.places.database())? {
+            Some(db) => proposals::waiting(&db)?,
+            None => (0, None),
+        };
         let sessions = sessions::markers(&context.places.sessions())?.open.len();
         let runs = match context.queue()? {
             Some(queue) => queue.counts()?,
@@ -62,6 +69,7 @@ impl Status {
                 "always_load": always_load,
                 "inbox": inbox,
                 "review_pending": pending,
+                "review_oldest": oldest.map(iso),
                 "open_sessions": sessions,
                 "runs": runs.iter().map(|(status, count)| (status.word(), *count)).collect::<std::collections::BTreeMap<_, _>>(),
                 "conflicts": scan.conflicts.len(),
@@ -90,7 +98,11 @@ impl Status {
         row("project", project.unwrap_or_else(|| "none (memories saved here are global)".into()))?;
         row("entries", groups.join(", "))?;
         row("", format!("{always_load} load at every start, {inbox} in the inbox"))?;
-        row("review", format!("{pending} pending"))?;
+        let since = oldest.map(|oldest| {
+            let since = oldest.to_zoned(context.now.time_zone().clone()).date();
+            format!(", the oldest since {}", day(since))
+        });
+        row("review", format!("{pending} pending{}", since.unwrap_or_default()))?;
         row("sessions", format!("{sessions} not looked at yet"))?;
         row("runs", format!("{waiting} to be done, {dead} given up"))?;
         row(
