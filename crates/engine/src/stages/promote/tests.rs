@@ -9,6 +9,7 @@ use rekindle_core::vault::memory::render_new;
 use rekindle_core::vault::review::Kind;
 
 use super::*;
+use crate::db::OptionalExtension;
 use crate::disk;
 use crate::home::Home;
 use crate::proposals::{Decided, Handed, New};
@@ -22,26 +23,41 @@ pub(super) struct Trial {
     pub(super) world: World,
 }
 
-/// Runs steps and keeps none of their results: what is left of a worker that was killed behind one of them.
+/// Runs so many steps and is killed before the result of the last one is kept.
 struct Dying {
+    db: Db,
+    run: String,
     steps: usize,
 }
 
 impl Steps for Dying {
     fn step(
         &mut self,
-        _: &str,
+        name: &str,
         work: &mut dyn FnMut() -> Result<crate::queue::Outcome, StepError>,
     ) -> Result<Value, Interrupt> {
+        let sql = "SELECT result FROM steps WHERE run = ?1 AND name = ?2 AND result IS NOT NULL";
+        let done: Option<String> =
+            self.db.run(|c| c.query_row(sql, [&self.run, name], |row| row.get(0)).optional())?;
+        if let Some(done) = done {
+            return Ok(serde_json::from_str(&done).unwrap());
+        }
         if self.steps == 0 {
             return Err(Interrupt::Stopped);
         }
         self.steps -= 1;
-        work().map(|outcome| outcome.result).map_err(|error| Interrupt::Failed { step: String::new(), error })
+        let outcome = work().map_err(|error| Interrupt::Failed { step: name.to_owned(), error })?;
+        if self.steps == 0 {
+            return Err(Interrupt::Stopped);
+        }
+        let sql =
+            "INSERT OR REPLACE INTO steps (run, name, position, result, started) VALUES (?1, ?2, 0, ?3, 0)";
+        self.db.change(|t| t.execute(sql, [&self.run, name, &outcome.result.to_string()]))?;
+        Ok(outcome.result)
     }
 
     fn run_id(&self) -> &str {
-        "killed"
+        &self.run
     }
 }
 
@@ -142,7 +158,8 @@ impl Trial {
         queue.recover(self.now()).unwrap();
         if let Some(claimed) = queue.claim(self.now()).unwrap() {
             let function = REGISTRY.get(&claimed.function).unwrap();
-            (function.body)(&claimed.event, &mut Dying { steps }, &self.world).ok();
+            let mut dying = Dying { db: self.db(), run: claimed.id.clone(), steps };
+            (function.body)(&claimed.event, &mut dying, &self.world).ok();
         }
     }
 
@@ -154,11 +171,11 @@ impl Trial {
     }
 
     pub(super) fn refresh(&self) -> String {
-        super::refresh(&self.world).unwrap()
+        refresh(&self.world).unwrap()
     }
 
     fn look(&self) -> Look {
-        super::look(&self.world).unwrap()
+        look(&self.world).unwrap()
     }
 
     fn tick(&self, id: Id, mark: &str) {

@@ -131,7 +131,7 @@ impl Run {
                 self.mine.push(line);
             }
             Action::Look => {
-                let look = super::super::look(&self.trial.world).unwrap();
+                let look = look(&self.trial.world).unwrap();
                 for (id, decided) in &look.decided {
                     self.decided(*id, decided);
                 }
