@@ -180,6 +180,16 @@ impl Patch {
         }
     }
 
+    /// What went from the range.
+    pub fn removed(&self) -> &str {
+        &self.removed
+    }
+
+    /// What came in the range.
+    pub fn inserted(&self) -> &str {
+        &self.inserted
+    }
+
     /// Whether any text this patch holds satisfies `test`.
     pub fn any_text(&self, test: impl Fn(&str) -> bool) -> bool {
         let Self { at: _, removed, inserted, lead, trail } = self;

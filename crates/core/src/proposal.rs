@@ -1,5 +1,7 @@
 //! A proposal: something that may become a line of `MEMORY.md` or an entry, if the person wants it (REV-01, REV-14, B-07).
 
+pub mod worth;
+
 use serde::{Deserialize, Serialize};
 
 use crate::provenance::Origin;
@@ -108,6 +110,49 @@ impl Status {
     /// Whether it waits for the person.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::Triaged)
+    }
+}
+
+/// By which way a decision came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// A command.
+    Command,
+    /// `REVIEW.md`.
+    Page,
+    /// An agent, through a tool.
+    Agent,
+    /// An event from another program (REV-06).
+    Event,
+    /// Nobody: it was too old.
+    Clock,
+}
+
+impl By {
+    /// Every way.
+    pub const ALL: [Self; 5] = [Self::Command, Self::Page, Self::Agent, Self::Event, Self::Clock];
+
+    /// The word in the store and in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Page => "page",
+            Self::Agent => "agent",
+            Self::Event => "event",
+            Self::Clock => "clock",
+        }
+    }
+
+    /// The words in a sentence, behind what became of it.
+    pub fn phrase(self) -> &'static str {
+        match self {
+            Self::Command => "by a command",
+            Self::Page => "in REVIEW.md",
+            Self::Agent => "by an agent",
+            Self::Event => "by another program",
+            Self::Clock => "because nobody decided in time",
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 mod agents;
 mod index;
 mod messages;
+mod review;
 mod runs;
 
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ use rekindle_core::text::redact;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::lines::Broken;
 use rekindle_core::vault::path::folded;
-use rekindle_core::vault::{memory, review};
+use rekindle_core::vault::{memory, review as page};
 use serde::Serialize;
 
 pub use self::agents::examine_agents;
@@ -85,13 +86,14 @@ struct Patient<'a> {
 type Check = fn(&Patient<'_>) -> Result<Vec<Finding>, vault::Error>;
 
 /// Every check that needs a vault, in the order they are shown.
-const CHECKS: [(&str, Check); 10] = [
+const CHECKS: [(&str, Check); 11] = [
     ("state", state),
     ("journal", journal),
     ("sessions", session_markers),
     ("messages", messages::messages),
     ("entries", entries),
     ("documents", documents),
+    ("review", review::review),
     ("conflicts", conflicts),
     ("forgotten", forgotten),
     ("secrets", secrets),
@@ -268,7 +270,7 @@ fn entries(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
 fn documents(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
     let mut findings = Vec::new();
     let memory: fn(&str) -> Result<(), Broken> = |text| memory::sections(text).map(|_| ());
-    let review: fn(&str) -> Result<(), Broken> = |text| review::parse(text).map(|_| ());
+    let review: fn(&str) -> Result<(), Broken> = |text| page::parse(text).map(|_| ());
     for (name, structure) in [(layout::MEMORY, memory), (layout::REVIEW, review)] {
         let place = rekindle_core::journal::Place::vault(layout::fixed(name));
         let missing = || Finding::warning(format!("there is no {name}"), "`rekindle init` makes a new one");

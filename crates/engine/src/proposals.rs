@@ -1,5 +1,7 @@
 //! The store of proposals (STO-05, REV-04): the truth about what was proposed and what became of it.
 
+mod decide;
+
 use rekindle_core::proposal::{Evidence, Proposal, Status};
 use rekindle_core::provenance::Origin;
 use rekindle_core::text::normal::normalised;
@@ -7,6 +9,11 @@ use rekindle_core::time::{Date, Timestamp};
 use rekindle_core::vault::review::{Id, Kind};
 
 use crate::db::{Db, Error, OptionalExtension, Transaction, params};
+
+pub use decide::{
+    Decided, Standing, Verdict, decide, decided_since, due, expire, mark_promoted, reopen, standing,
+    standings,
+};
 
 /// A proposal without an id, which the store gives it.
 #[derive(Clone, Debug, PartialEq)]
@@ -223,7 +230,7 @@ mod tests {
         Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 10), number }
     }
 
-    fn decide(db: &mut Db, id: Id, status: Status) {
+    fn become_of(db: &mut Db, id: Id, status: Status) {
         let proposal = Proposal { status, ..get(db, id).unwrap().unwrap() };
         let said = normalised(&proposal.text);
         db.change(|transaction| write(transaction, &proposal, &said)).unwrap();
@@ -254,7 +261,7 @@ mod tests {
         let stored = all(&db).unwrap();
         assert_eq!(hand_in(&mut db, "r1", &new).unwrap(), first);
         assert_eq!(all(&db).unwrap(), stored);
-        decide(&mut db, id(1), Status::Rejected);
+        become_of(&mut db, id(1), Status::Rejected);
         assert_eq!(hand_in(&mut db, "r1", &new).unwrap(), first, "even if it was decided meanwhile");
     }
 
@@ -286,7 +293,7 @@ mod tests {
             else {
                 panic!("it is new")
             };
-            decide(&mut db, first, status);
+            become_of(&mut db, first, status);
             let again = hand_in(&mut db, "r2", &[new(&text, "b", Origin::User)]).unwrap().remove(0);
             match asked {
                 true => assert!(matches!(again, Handed::Proposed(id) if id != first)),

@@ -21,7 +21,7 @@ use crate::disk;
 use crate::queue::{self, Queue, Registry};
 use crate::sessions;
 use crate::spool::{self, Spool, What};
-use crate::stages::{World, idle, signal};
+use crate::stages::{World, idle, promote, signal};
 
 /// A worker that a hook started ends after this long, whatever is left; the next hook starts another.
 pub const LIFETIME: Duration = Duration::from_secs(20 * 60);
@@ -156,6 +156,9 @@ pub fn drain(post: &Post, world: &World, registry: &Registry, after: &mut dyn Fn
     let spool = Spool::at(world.places.spool());
     let mut queue = Queue::new(Db::open(&world.places.database())?);
     queue.recover(world.now().timestamp())?;
+    // What a person did on the page counts when somebody wakes (REV-03). If it cannot be read now, it stays as it is and is
+    // read later; `doctor` says what is wrong with it.
+    promote::look(world).ok();
     let watchdog = Watchdog::start();
     while !world.should_stop() {
         if post.is_wanted() {
@@ -172,6 +175,21 @@ pub fn drain(post: &Post, world: &World, registry: &Registry, after: &mut dyn Fn
     }
     queue.db().checkpoint()?;
     Ok(did)
+}
+
+/// Does one thing that somebody waits for, now: the run of a function with this key. `None` if there is nothing to do.
+pub fn do_now(
+    _post: &Post,
+    world: &World,
+    registry: &Registry,
+    function: &str,
+    key: &str,
+) -> Result<Option<Status>, Error> {
+    let mut queue = Queue::new(Db::open(&world.places.database())?);
+    queue.recover(world.now().timestamp())?;
+    let Some(claimed) = queue.claim_for(function, key, world.now().timestamp())? else { return Ok(None) };
+    let ended = queue::run(&mut queue, registry, &claimed, world);
+    Ok(Some(queue.settle(&claimed, ended, world.now().timestamp())?))
 }
 
 /// Works until somebody says stop, for those who want a worker that stays.

@@ -86,6 +86,8 @@ pub(super) const KEYS: &[Key] = &[
     Key::new("capture.dead_minutes", Kind::Whole { min: 0, max: 10_080 }),
     Key::new("capture.background", Kind::Bool),
     Key::new("reflect.threshold_tokens", Kind::Whole { min: 1000, max: 10_000_000 }),
+    Key::new("review.per_day", Kind::Whole { min: 0, max: 1000 }),
+    Key::new("review.expire_days", Kind::Whole { min: 1, max: 365 }),
     Key::new("recall.k", Kind::Whole { min: 1, max: 10 }),
     Key::new("recall.rewrite", Kind::Bool),
     Key::new("recall.fusion", Kind::OneOf(&["default", "linear"])),

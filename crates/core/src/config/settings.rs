@@ -22,6 +22,8 @@ pub struct Config {
     pub capture: Capture,
     /// When observations are reflected on.
     pub reflect: Reflect,
+    /// How a person is asked.
+    pub review: Review,
     /// What a prompt gets.
     pub recall: Recall,
     /// The models that write.
@@ -165,6 +167,16 @@ pub struct Capture {
 pub struct Reflect {
     /// A day that has more tokens of observations than this is not left for the morning.
     pub threshold_tokens: u64,
+}
+
+/// How a person is asked about proposals (B-07, REV-10).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Review {
+    /// So many are shown a day; 0 for all.
+    pub per_day: usize,
+    /// What nobody decided on for so many days is archived.
+    pub expire_days: u32,
 }
 
 /// What a prompt gets.

@@ -5,9 +5,11 @@ use serde_json::Value;
 
 use super::names;
 use crate::agent::Agent;
+use crate::proposal::By;
 use crate::provenance::Origin;
 use crate::session::Message;
 use crate::time::{Date, Timestamp};
+use crate::vault::review::Id;
 
 /// What made us look at a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -201,4 +203,19 @@ pub struct Reflected {
     /// The level at which a model's answer was taken though it was too long (REF-14).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_level: Option<u8>,
+}
+
+/// What somebody decided about a proposal. What it says is in the store and nowhere else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProposalDecided {
+    /// Which.
+    pub proposal_id: Id,
+    /// By which way; another program's word if it does not say.
+    #[serde(default = "another_program")]
+    pub by: By,
+}
+
+fn another_program() -> By {
+    By::Event
 }

@@ -10,7 +10,10 @@ use thiserror::Error;
 use crate::hash::ContentHash;
 use crate::time::Timestamp;
 
-pub use data::{ASKED, Accumulated, CaptureRequested, Noted, Reflected, SessionCaptured, Trigger, VoiceCall};
+pub use data::{
+    ASKED, Accumulated, CaptureRequested, Noted, ProposalDecided, Reflected, SessionCaptured, Trigger,
+    VoiceCall,
+};
 
 /// The version of the schemas below.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -75,6 +78,7 @@ pub fn check(name: &str, value: &Value) -> Result<(), Error> {
         names::OBSERVATIONS_ACCUMULATED => fits::<Accumulated>(value),
         names::OBSERVATIONS_REFLECTED => fits::<Reflected>(value),
         names::VOICE_CALL_COMPLETED => fits::<VoiceCall>(value),
+        names::PROPOSAL_APPROVED | names::PROPOSAL_REJECTED => fits::<ProposalDecided>(value),
         name if names::ALL.contains(&name) => match value.is_object() {
             true => Ok(()),
             false => Err("an object is expected".to_owned()),
@@ -157,6 +161,17 @@ mod tests {
                 let error = check(name, &without).unwrap_err().to_string();
                 assert!(error.contains(field.as_str()), "{error}");
             }
+        }
+    }
+
+    #[test]
+    fn rev_06_a_decision_names_its_proposal() {
+        let decided = json!({"proposalId": "p-20261115-001"});
+        check(names::PROPOSAL_APPROVED, &decided).unwrap();
+        check(names::PROPOSAL_REJECTED, &json!({"proposalId": "f-20261115-001", "by": "page"})).unwrap();
+        assert_eq!(ProposalDecided::deserialize(&decided).unwrap().by, crate::proposal::By::Event);
+        for wrong in [json!({}), json!({"proposalId": "p-1"}), json!([])] {
+            assert!(check(names::PROPOSAL_APPROVED, &wrong).is_err(), "{wrong}");
         }
     }
 

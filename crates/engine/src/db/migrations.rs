@@ -4,7 +4,7 @@
 use super::{Db, Error};
 
 /// The tables, step by step. A step that was published never changes.
-const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED];
+const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED, REVIEWED];
 
 const FIRST: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -155,6 +155,21 @@ CREATE TABLE review_pages (
     version TEXT NOT NULL UNIQUE,
     at INTEGER NOT NULL,
     shown TEXT NOT NULL
+);
+";
+
+const REVIEWED: &str = "
+-- What the person made of it, why it waits although they said yes, and since when it waits again.
+ALTER TABLE proposals ADD COLUMN worded TEXT;
+ALTER TABLE proposals ADD COLUMN note TEXT;
+ALTER TABLE proposals ADD COLUMN reopened INTEGER;
+
+-- REVIEW.md as it was last looked at, and why nothing on it counted (REV-03).
+CREATE TABLE review_seen (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    hash TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    doubt TEXT
 );
 ";
 

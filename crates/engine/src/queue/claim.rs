@@ -30,6 +30,33 @@ impl Queue {
     /// Takes the next run that is due, if there is one. Those that killed a worker come last, so that they cannot keep the
     /// others from their turn.
     pub fn claim(&mut self, now: Timestamp) -> Result<Option<Claimed>, db::Error> {
+        self.claim_any(now, None)
+    }
+
+    /// Takes the run of a function with this key, even if it is to be tried again later or was given up: somebody waits
+    /// for it.
+    pub fn claim_for(
+        &mut self,
+        function: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<Claimed>, db::Error> {
+        self.db.change(|transaction| {
+            transaction.execute(
+                "UPDATE runs SET status = 'RUNNING', attempts = 0, crashes = 0, ended = NULL
+                 WHERE function = ?1 AND key = ?2 AND status = 'DEAD'",
+                params![function, key],
+            )
+        })?;
+        self.claim_any(now, Some((function, key)))
+    }
+
+    fn claim_any(
+        &mut self,
+        now: Timestamp,
+        only: Option<(&str, &str)>,
+    ) -> Result<Option<Claimed>, db::Error> {
+        let (function, key) = only.unzip();
         let path = self.db.path().to_owned();
         let random = |cause| db::Error::Folder { path: path.clone(), cause };
         let token = random::change_id(now).map_err(random)?.as_str().to_owned();
@@ -39,13 +66,14 @@ impl Queue {
                 .prepare_cached(
                     "SELECT r.id, r.function, r.attempts, e.id, e.name, e.data, e.at
                      FROM runs r INDEXED BY runs_open JOIN events e ON e.id = r.event
-                     WHERE r.status IN ('RUNNING', 'FAILED') AND r.due <= ?1 AND r.owner IS NULL
+                     WHERE r.status IN ('RUNNING', 'FAILED') AND r.owner IS NULL
+                       AND (iif(?2 IS NULL, r.due <= ?1, r.function = ?2 AND r.key = ?3))
                        AND (r.key IS NULL OR NOT EXISTS (
                             SELECT 1 FROM runs o WHERE o.function = r.function AND o.key = r.key
                                 AND o.owner IS NOT NULL))
                      ORDER BY r.crashes, r.due, r.number LIMIT 1",
                 )?
-                .query_row([now], |row| {
+                .query_row(params![now, function, key], |row| {
                     Ok((
                         row.get::<_, String>(0)?,
                         row.get::<_, String>(1)?,

@@ -90,6 +90,16 @@ impl Queue {
     }
 }
 
+/// Sends events together with whatever else a transaction does: both or neither.
+pub(crate) fn send(
+    transaction: &Transaction<'_>,
+    registry: &Registry,
+    events: &[Event],
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    accept(transaction, registry, events, &run_ids(registry, events, now), now)
+}
+
 /// One new id per event and function; made outside the transaction, because randomness can fail.
 fn run_ids(registry: &Registry, events: &[Event], now: Timestamp) -> Vec<String> {
     let listeners: usize = events.iter().map(|event| registry.listening(event).count()).sum();

@@ -259,7 +259,8 @@ impl<'a> Keeper<'a> {
 /// Puts what waits onto the page that asks. One that a person is editing is left as it is; the store has it all.
 pub fn show(world: &World) -> Result<(), StepError> {
     let user = user_section(&world.config.user.name);
-    review::refresh(&mut world.db()?, &world.vault()?, &user, Actor::Worker, &world.now())
+    let per_day = world.config.review.per_day;
+    review::refresh(&mut world.db()?, &world.vault()?, &user, per_day, Actor::Worker, &world.now())
         .map(drop)
         .map_err(StepError::passing)
 }

@@ -6,6 +6,7 @@ mod index;
 pub mod keep;
 pub mod note;
 pub mod observe;
+pub mod promote;
 pub mod reflect;
 pub mod reflected;
 mod related;
@@ -74,6 +75,14 @@ pub static REGISTRY: Registry = Registry {
             body: reflected::reflected,
         },
         Function {
+            name: "promote",
+            triggers: &[names::PROPOSAL_APPROVED, names::PROPOSAL_REJECTED],
+            schedule: Some(Schedule::Daily { hour: 3, minute: 0 }),
+            emits: &[],
+            key: promote::key,
+            body: promote::promote,
+        },
+        Function {
             name: "tidy",
             triggers: &[],
             schedule: Some(Schedule::Daily { hour: 2, minute: 0 }),
@@ -88,6 +97,8 @@ pub static REGISTRY: Registry = Registry {
         names::SESSION_ENDED,
         names::NOTED,
         names::VOICE_CALL_COMPLETED,
+        names::PROPOSAL_APPROVED,
+        names::PROPOSAL_REJECTED,
     ],
 };
 

@@ -300,7 +300,8 @@ fn stage(run: &str, loaded: &Loaded, valid: &Valid, world: &World) -> Result<Sta
             Handed::Decided(..) => {}
         }
     }
-    let shown = review::refresh(&mut db, &world.vault()?, &user_section(user), Actor::Worker, &now);
+    let per_day = world.config.review.per_day;
+    let shown = review::refresh(&mut db, &world.vault()?, &user_section(user), per_day, Actor::Worker, &now);
     let page = match shown.map_err(StepError::passing)? {
         ReviewShown::Written(_) => "written".to_owned(),
         ReviewShown::Unchanged => "unchanged".to_owned(),

@@ -8,6 +8,7 @@ use rekindle_core::journal::{Actor, Permission, Place, Root};
 use rekindle_core::provenance::Provenance;
 use rekindle_core::scope::Scope;
 use rekindle_core::text::admit;
+use rekindle_core::text::normal::normalised;
 use rekindle_core::text::redact::Counts;
 use rekindle_core::time::{Date, Zoned};
 use rekindle_core::vault::daily_log::{self, Section};
@@ -54,6 +55,31 @@ pub struct NewIdea<'a> {
     pub related: Vec<String>,
 }
 
+/// The verb of a change that promotes.
+pub const PROMOTE: &str = "promote";
+
+/// An approved proposal.
+#[derive(Clone, Copy, Debug)]
+pub struct Promotion<'a> {
+    /// The section it is meant for.
+    pub section: &'a str,
+    /// What it says.
+    pub statement: &'a str,
+    /// The line that it takes the place of.
+    pub supersedes: Option<&'a str>,
+    /// Its id, and whose words support it.
+    pub mark: &'a Mark,
+}
+
+/// What became of an approved proposal in MEMORY.md.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Promoted {
+    /// Where its statement is.
+    pub outcome: memory::Outcome,
+    /// Whether a line was struck for it.
+    pub replaced: bool,
+}
+
 /// What became of the page of proposals.
 #[derive(Debug)]
 pub enum ReviewShown {
@@ -65,20 +91,25 @@ pub enum ReviewShown {
     Left(String),
 }
 
-/// What a page showed when it was written: by the version it carries, and the last one if somebody took that away.
-fn shown_on<'a>(text: &str, known: &'a [review::Shown]) -> Option<&'a review::Shown> {
-    let footer = review::parse(text).ok()?.footer;
-    match footer.and_then(|footer| footer.version) {
-        Some(version) => known.iter().find(|shown| shown.version == version),
-        None => known.last(),
+/// What a page showed when it was written: by the version it carries, and the last one if somebody took that away. Of an
+/// older copy only what is on it counts as shown, so that nothing it lacks was deleted by anybody.
+fn shown_on(text: &str, known: &[review::Shown]) -> Option<review::Shown> {
+    let page = review::parse(text).ok()?;
+    let version = page.footer.and_then(|footer| footer.version);
+    let (last, older) = known.split_last()?;
+    if version.as_ref().is_none_or(|version| *version == last.version) {
+        return Some(last.clone());
     }
+    let mut shown = older.iter().find(|shown| Some(&shown.version) == version.as_ref())?.clone();
+    shown.proposals.retain(|proposal| page.entries.iter().any(|entry| entry.id == proposal.id));
+    Some(shown)
 }
 
 pub(super) fn ideas_place() -> Place {
     Place { root: Root::Notes, path: layout::fixed(layout::IDEAS) }
 }
 
-pub(super) fn structure(place: &Place) -> impl Fn(&dyn std::fmt::Display) -> Error {
+pub(super) fn structure(place: &Place) -> impl Fn(&dyn std::fmt::Display) -> Error + use<> {
     let path = place.to_string();
     move |why| Error::Structure { path: path.clone(), why: why.to_string() }
 }
@@ -106,6 +137,48 @@ impl Vault {
         Ok(LineAdded::new(changed.outcome, admitted.redacted, committed))
     }
 
+    /// Puts an approved proposal where it belongs in MEMORY.md, as a change that `undo` takes back (REV-12, REV-13). A line
+    /// that it was to take the place of is struck and stays; if it is not there any more, the statement stands by itself.
+    pub fn promote(
+        &self,
+        user: &str,
+        new: &Promotion<'_>,
+        by: Actor,
+        now: &Zoned,
+    ) -> Result<LineAdded<Promoted>, Error> {
+        let admitted = admit(new.statement);
+        let place = Place::vault(layout::fixed(layout::MEMORY));
+        let broken = structure(&place);
+        let mut writer = self.writer(now)?;
+        if self.read(&place)?.is_none() {
+            // A change of its own, so that taking the promotion back leaves the rest.
+            let text = memory::render_new(user);
+            writer.commit(Draft::new("memory", by, vec![Write::Create { place: place.clone(), text }]))?;
+        }
+        let read = self.read(&place)?.ok_or_else(|| Error::NotFound(place.to_string()))?;
+        let old = memory::sections(&read.text).map_err(|error| broken(&error))?;
+        let items = old.iter().flat_map(|section| &section.items);
+        let replaced = new.supersedes.and_then(|gone| {
+            items.clone().find(|item| item.superseded.is_none() && normalised(&item.text) == normalised(gone))
+        });
+        let date = now.date();
+        let changed = match replaced {
+            Some(item) => memory::supersede(&read.text, item, date, &admitted.text, new.mark),
+            None => memory::append(&read.text, new.section, date, &admitted.text, new.mark),
+        };
+        let changed = changed.map_err(|error| broken(&error))?;
+        let after = memory::sections(&changed.text).map_err(|error| broken(&error))?;
+        let mut after = after.iter().flat_map(|section| &section.items);
+        // Every line that was there is there, in order (REV-13).
+        if !items.clone().all(|item| after.any(|kept| kept.text == item.text && kept.date == item.date)) {
+            return Err(broken(&"the text would change the lines around it; edit it, then approve it again"));
+        }
+        let outcome = Promoted { outcome: changed.outcome, replaced: replaced.is_some() };
+        let write = Write::Replace { place, read, text: changed.text };
+        let committed = writer.commit(Draft::new(PROMOTE, by, vec![write]))?;
+        Ok(LineAdded::new(outcome, admitted.redacted, committed))
+    }
+
     /// Adds a section to the log of its day (LOG-01). What is given has been admitted by whoever made the section.
     pub fn log(&self, section: &Section, by: Actor, now: &Zoned) -> Result<Committed, Error> {
         let place = Place::vault(layout::daily_log(now.date()));
@@ -131,7 +204,8 @@ impl Vault {
         }
         let text = read.as_ref().map_or_else(|| daily_log::render_new(now.date()), |note| note.text.clone());
         let write = Write::put(place, read, daily_log::append(&text, section));
-        writer.commit(Draft::new("daily", by, vec![write])).map(Some)
+        let verb = if matches!(section, Section::Receipts(_)) { "receipt" } else { "daily" };
+        writer.commit(Draft::new(verb, by, vec![write])).map(Some)
     }
 
     /// The log of a day; `None` if there is none.
@@ -226,14 +300,20 @@ impl Vault {
         let mut writer = self.writer(now)?;
         let read = self.read(&place)?;
         let shown = read.as_ref().and_then(|note| shown_on(&note.text, known));
-        let carried = match review::carry(read.as_ref().map(|note| note.text.as_str()), shown, queue) {
+        let text = read.as_ref().map(|note| note.text.as_str());
+        let carried = match review::carry(text, shown.as_ref(), queue) {
             Ok(carried) => carried,
             Err(why) => return Ok(ReviewShown::Left(why.to_string())),
         };
-        if read.as_ref().is_some_and(|note| note.text == carried.text) {
+        let remember = |error| Error::io("remember what is shown on", self.folder())(error);
+        if text == Some(carried.text.as_str()) {
+            // An older copy that is as good as the last one is the last one from now on.
+            if known.last().is_some_and(|last| last.version != carried.shown.version) {
+                keep(&carried.shown).map_err(remember)?;
+            }
             return Ok(ReviewShown::Unchanged);
         }
-        keep(&carried.shown).map_err(Error::io("remember what is shown on", &self.file(&place)?))?;
+        keep(&carried.shown).map_err(remember)?;
         let committed =
             writer.commit(Draft::new("review", by, vec![Write::put(place, read, carried.text)]))?;
         Ok(ReviewShown::Written(committed))

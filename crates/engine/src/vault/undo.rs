@@ -52,7 +52,8 @@ impl Vault {
             let wanted = match reference {
                 Some(reference) => change.id.matches(reference),
                 None => {
-                    let by_itself = !["init", "forget"].contains(&change.verb.as_str());
+                    // The page of proposals and the receipts say what is; they follow when that is taken back.
+                    let by_itself = !["init", "forget", "review", "receipt"].contains(&change.verb.as_str());
                     by_itself && change.undoes.is_none() && !undone.contains(&change.id)
                 }
             };

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod approve;
 pub(crate) mod ask;
 mod backfill;
 mod bench;
@@ -9,6 +10,7 @@ mod config;
 mod cost;
 mod daily;
 mod doctor;
+mod edit;
 mod eval;
 pub(crate) mod evolve;
 pub(crate) mod feedback;
@@ -32,7 +34,9 @@ pub(crate) mod recall;
 mod redact;
 mod reflect;
 mod reindex;
+mod reject;
 mod retry;
+mod review;
 mod run;
 mod runs;
 pub(crate) mod save;
@@ -44,6 +48,7 @@ mod undo;
 mod uninstall;
 mod worker;
 
+pub(crate) use self::approve::Approve;
 pub(crate) use self::ask::Ask;
 pub(crate) use self::backfill::Backfill;
 pub(crate) use self::bench::Bench;
@@ -52,6 +57,7 @@ pub(crate) use self::config::Config;
 pub(crate) use self::cost::Cost;
 pub(crate) use self::daily::Daily;
 pub(crate) use self::doctor::Doctor;
+pub(crate) use self::edit::Edit;
 pub(crate) use self::eval::Eval;
 pub(crate) use self::evolve::Evolve;
 pub(crate) use self::feedback::Feedback;
@@ -75,7 +81,9 @@ pub(crate) use self::recall::Recall;
 pub(crate) use self::redact::Redact;
 pub(crate) use self::reflect::Reflect;
 pub(crate) use self::reindex::Reindex;
+pub(crate) use self::reject::Reject;
 pub(crate) use self::retry::Retry;
+pub(crate) use self::review::Review;
 pub(crate) use self::run::Run;
 pub(crate) use self::runs::Runs;
 pub(crate) use self::save::Save;
@@ -128,6 +136,10 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Forget(forget) => forget.run(context),
         Command::Undo(undo) => undo.run(context),
         Command::Log(log) => log.run(context),
+        Command::Review(review) => review.run(context),
+        Command::Approve(approve) => approve.run(context),
+        Command::Reject(reject) => reject.run(context),
+        Command::Edit(edit) => edit.run(context),
         Command::Memory(memory) => memory.run(context),
         Command::Slog(slog) => slog.run(context),
         Command::Ideas(ideas) => ideas.run(context),

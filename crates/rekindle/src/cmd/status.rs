@@ -2,9 +2,11 @@
 
 use clap::Args;
 use rekindle_core::run::Status as Run;
-use rekindle_core::time::iso;
+use rekindle_core::time::{day, iso};
 use rekindle_core::vault::layout::{Group, Shelf};
+use rekindle_engine::db::Db;
 use rekindle_engine::index::Embedder;
+use rekindle_engine::proposals;
 use rekindle_engine::recall::condition::{Condition, look};
 use rekindle_engine::sessions;
 use rekindle_engine::vault::{Found, Vault};
@@ -41,7 +43,11 @@ impl Status {
         let inbox_since = inbox.iter().filter_map(|found| found.entry.created).min().map(iso);
         // A file that cannot be read is doctor's business.
         let ideas = vault.ideas().map_or(0, |ideas| ideas.iter().filter(|idea| idea.is_open()).count());
-        let pending = vault.pending_review()?;
+        // The store is the truth.
+        let (pending, oldest) = match Db::open_existing(&context.places.database())? {
+            Some(db) => proposals::waiting(&db)?,
+            None => (0, None),
+        };
         let sessions = sessions::markers(&context.places.sessions())?.open.len();
         let runs = match context.queue()? {
             Some(queue) => queue.counts()?,
@@ -70,6 +76,7 @@ impl Status {
                 "inbox_since": inbox_since,
                 "ideas_open": ideas,
                 "review_pending": pending,
+                "review_oldest": oldest.map(iso),
                 "open_sessions": sessions,
                 "runs": runs.iter().map(|(status, count)| (status.word(), *count)).collect::<std::collections::BTreeMap<_, _>>(),
                 "conflicts": scan.conflicts.len(),
@@ -101,7 +108,11 @@ impl Status {
         if ideas > 0 {
             row("ideas", format!("{ideas} neither promoted nor put away"))?;
         }
-        row("review", format!("{pending} pending"))?;
+        let since = oldest.map(|oldest| {
+            let since = oldest.to_zoned(context.now.time_zone().clone()).date();
+            format!(", the oldest since {}", day(since))
+        });
+        row("review", format!("{pending} pending{}", since.unwrap_or_default()))?;
         row("sessions", format!("{sessions} not looked at yet"))?;
         row("runs", format!("{waiting} to be done, {dead} given up"))?;
         row(

@@ -3,6 +3,7 @@
 use clap::Args;
 use rekindle_core::journal::Actor;
 use rekindle_core::text::Counts;
+use rekindle_engine::stages::promote;
 use serde_json::json;
 
 use super::log::places;
@@ -16,7 +17,7 @@ Examples:
   rekindle undo            the newest change
   rekindle undo 8F3KQ2ZD   the one that `rekindle log` shows with that id
 
-Undoing an undo does the change again. `forget` cannot be undone.")]
+Undoing an undo does the change again. Taking a promotion back makes its proposal wait again. `forget` cannot be undone.")]
 pub(crate) struct Undo {
     /// Which change, as `rekindle log` shows it; the newest if left out
     #[arg(value_name = "ID")]
@@ -31,6 +32,14 @@ impl Undo {
         let vault = context.vault_to_change()?;
         let undone = vault.undo(self.reference.as_deref(), Actor::User, &context.now)?;
         context.mention(&Counts::default(), &undone.by.conflicts);
+        // A promotion that was taken back is a question again.
+        let waiting = match promote::take_back(&context.world()) {
+            Ok(waiting) => waiting,
+            Err(error) => {
+                context.out.warn(format!("it is undone, but the proposals do not know yet: {error}"));
+                Vec::new()
+            }
+        };
         if self.json {
             return context.out.json(&json!({
                 "undone": undone.change.id,
@@ -38,9 +47,14 @@ impl Undo {
                 "places": places(&undone.change),
                 "change": undone.by.change,
                 "conflicts": undone.by.conflicts,
+                "waiting": waiting,
             }));
         }
         let places = places(&undone.change).join(", ");
-        context.out.line(format!("Undone: {} {} ({places})", undone.change.verb, undone.change.id.tail()))
+        context.out.line(format!("Undone: {} {} ({places})", undone.change.verb, undone.change.id.tail()))?;
+        for id in waiting {
+            context.out.line(format!("{id} waits for a decision again"))?;
+        }
+        Ok(())
     }
 }

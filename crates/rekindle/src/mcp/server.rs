@@ -136,7 +136,7 @@ impl ServerHandler for Memory {
     ) -> Result<ListResourcesResult, ErrorData> {
         let after = request.and_then(|request| request.cursor);
         let page = self.work(move |call| resources::list(call, after.as_deref())).await;
-        let (items, next) = page.map_err(refused)?;
+        let (items, next) = page.map_err(|failure| refused(&failure))?;
         Ok(ListResourcesResult { next_cursor: next, ..ListResourcesResult::with_all_items(items) })
     }
 
@@ -154,7 +154,7 @@ impl ServerHandler for Memory {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let read = self.work(move |call| resources::read(call, &request.uri)).await;
-        Ok(ReadResourceResult::new(vec![read.map_err(refused)?]).into())
+        Ok(ReadResourceResult::new(vec![read.map_err(|failure| refused(&failure))?]).into())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -187,6 +187,6 @@ impl Memory {
 }
 
 /// Resources have no errors of their own, so these are the protocol's.
-fn refused(failure: Failure) -> ErrorData {
-    ErrorData::resource_not_found(tools::explained(&failure), None)
+fn refused(failure: &Failure) -> ErrorData {
+    ErrorData::resource_not_found(tools::explained(failure), None)
 }

@@ -141,7 +141,7 @@ pub(super) struct Feedback {
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
-fn schema(fields: Value, required: &[&str]) -> Arc<JsonObject> {
+fn schema(fields: &Value, required: &[&str]) -> Arc<JsonObject> {
     let schema = json!({
         "type": "object", "properties": fields, "required": required, "additionalProperties": false,
     });
@@ -158,15 +158,15 @@ pub(super) fn list() -> Vec<Tool> {
     let always = json!({ALWAYS_LOAD: true});
     let always = MetaObject(always.as_object().cloned().unwrap_or_default());
     let recall = schema(
-        json!({
+        &json!({
             "query": text("What you need to know, in plain words or keywords"),
             "k": {"type": "integer", "minimum": 1, "maximum": MOST, "description": "How many memories at most"},
         }),
         &["query"],
     );
-    let ask = schema(json!({"question": text("One question")}), &["question"]);
+    let ask = schema(&json!({"question": text("One question")}), &["question"]);
     let save = schema(
-        json!({
+        &json!({
             "kind": text("What sort of memory it is: fix, preference, decision, howto, …"),
             "slug": text("A short name for it, such as staging-port"),
             "body": text("What to remember, so that it makes sense a year from now; no secrets"),
@@ -179,7 +179,7 @@ pub(super) fn list() -> Vec<Tool> {
         &["kind", "slug", "body"],
     );
     let evolve = schema(
-        json!({
+        &json!({
             "ref": text(reference),
             "body": text("What it says now, as a whole"),
             "reason": text("Why it changed"),
@@ -187,18 +187,18 @@ pub(super) fn list() -> Vec<Tool> {
         &["ref", "body", "reason"],
     );
     let forget = schema(
-        json!({"ref": text("The memory: its exact id (m-…) or its whole path, as `recall` cites them")}),
+        &json!({"ref": text("The memory: its exact id (m-…) or its whole path, as `recall` cites them")}),
         &["ref"],
     );
-    let note = schema(json!({"text": text("One observation")}), &["text"]);
+    let note = schema(&json!({"text": text("One observation")}), &["text"]);
     let feedback = schema(
-        json!({
+        &json!({
             "id": text("The memory: its id or its path"),
             "verdict": {"type": "string", "enum": ["good", "wrong", "stale"]},
         }),
         &["id", "verdict"],
     );
-    let nothing = || schema(json!({}), &[]);
+    let nothing = || schema(&json!({}), &[]);
     vec![
         Tool::new("recall", ABOUT_RECALL, recall).with_annotations(reads()).with_meta(always),
         Tool::new("ask", ABOUT_ASK, ask).with_annotations(reads()),
@@ -258,15 +258,15 @@ pub(super) fn run(asked: Asked, call: &Call<'_>) -> Result<String, Failure> {
         Asked::Feedback(asked) => {
             short("id", &asked.id)?;
             let (id, strength) = feedback::record(call.context, &asked.id, asked.verdict)?;
-            Ok(done(format!("Noted. The strength of {id} is now {strength:+.1} (from -1 to +1).")))
+            Ok(done(&format!("Noted. The strength of {id} is now {strength:+.1} (from -1 to +1).")))
         }
         Asked::Briefing => briefing(call),
         Asked::ReviewList => waiting(call),
     }
 }
 
-fn done(text: String) -> String {
-    admit(&text).text.chars().take(DONE_CHARS).collect()
+fn done(text: &str) -> String {
+    admit(text).text.chars().take(DONE_CHARS).collect()
 }
 
 fn left_out(redacted: &Counts) -> String {
@@ -367,7 +367,7 @@ fn saved(call: &Call<'_>, asked: Save) -> Result<String, Failure> {
     let (saved, scope) = save::keep(call.context, new, false, Actor::Agent)?;
     let reach = scope.project().map_or_else(String::new, |project| format!(" for {project}"));
     let again = if saved.was_forgotten { " It had been forgotten before." } else { "" };
-    Ok(done(format!(
+    Ok(done(&format!(
         "Saved {} at {}{reach}, unreviewed.{again}{}",
         saved.id,
         saved.path,
@@ -379,7 +379,7 @@ fn evolved(call: &Call<'_>, asked: &Evolve) -> Result<String, Failure> {
     not_empty("body", &asked.body)?;
     let by = (Origin::Agent, Actor::Agent);
     let evolved = evolve::renew(call.context, &asked.r#ref, &asked.body, &asked.reason, by)?;
-    Ok(done(format!(
+    Ok(done(&format!(
         "{} is now {}, unreviewed. The old version is at {}.{}",
         evolved.path,
         evolved.id,
@@ -403,7 +403,7 @@ fn forgotten(call: &Call<'_>, asked: &Forget) -> Result<String, Failure> {
     let own = forgotten.also_in.iter();
     lines
         .extend(own.map(|file| format!("left alone, the user's own note says the same: {}", file.display())));
-    Ok(done(lines.join("\n")))
+    Ok(done(&lines.join("\n")))
 }
 
 fn briefing(call: &Call<'_>) -> Result<String, Failure> {

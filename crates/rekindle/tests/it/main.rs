@@ -43,6 +43,7 @@ mod recall_bad_input;
 mod recall_changes;
 mod recall_quality;
 mod reflect;
+mod review;
 mod undo;
 
 use rekindle_testkit::Sandbox;

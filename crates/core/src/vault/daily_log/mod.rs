@@ -182,6 +182,8 @@ pub enum End {
     Rejected,
     /// Nobody decided in time.
     Expired,
+    /// Its promotion was taken back: it waits again.
+    Undone,
 }
 
 /// What the next session should know.
@@ -269,7 +271,7 @@ impl Body {
 }
 
 impl End {
-    pub(crate) const ALL: [Self; 3] = [Self::Promoted, Self::Rejected, Self::Expired];
+    pub(crate) const ALL: [Self; 4] = [Self::Promoted, Self::Rejected, Self::Expired, Self::Undone];
 
     /// The word in the log.
     pub fn word(self) -> &'static str {
@@ -277,6 +279,7 @@ impl End {
             Self::Promoted => "promoted",
             Self::Rejected => "rejected",
             Self::Expired => "expired",
+            Self::Undone => "undone",
         }
     }
 }

@@ -99,7 +99,9 @@ impl Trial {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::choose(Some(folder.path()), None, None).unwrap();
         let overrides = |name: &str| (name == "REKINDLE_USER_NAME").then(|| "Ada".into());
-        let config = crate::config::read_with(&home, None, &[], &overrides).unwrap().config;
+        // All that is proposed is on the page; how few a day that may be is the matter of `promote`.
+        let all = [("review.per_day".to_owned(), "0".to_owned())];
+        let config = crate::config::read_with(&home, None, &all, &overrides).unwrap().config;
         assert_eq!(config.user.name, "Ada");
         let places = home.places(&config).unwrap();
         disk::make_folder(places.vault()).unwrap();

@@ -23,8 +23,9 @@ const TEXTS: [(&str, &str, &str); 8] = [
 ];
 
 /// The same for rows that are about one thing: they go as a whole.
-const ROWS: [(&str, &str, &str); 3] = [
+const ROWS: [(&str, &str, &str); 4] = [
     ("proposals", "id", "proposal"),
+    ("proposals", "id", "worded"),
     ("sightings", "CAST(number AS TEXT)", "text"),
     ("sightings", "CAST(number AS TEXT)", "evidence"),
 ];

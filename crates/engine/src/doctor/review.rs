@@ -1,0 +1,38 @@
+//! Whether the queue of proposals moves (B-07): silent queues are where memories die.
+
+use super::{Finding, Patient};
+use crate::clock;
+use crate::db::{self, Db};
+use crate::vault::Error;
+use crate::{proposals, review as page};
+
+/// A queue whose oldest proposal waits longer than this is one that nobody looks at.
+const LONG_DAYS: i64 = 5;
+
+/// Looks at how much waits, since when, and whether the page can be read.
+pub(super) fn review(patient: &Patient<'_>) -> Result<Vec<Finding>, Error> {
+    let database = patient.places.database();
+    look(patient).map_err(|error| Error::io("read", &database)(std::io::Error::other(error)))
+}
+
+fn look(patient: &Patient<'_>) -> Result<Vec<Finding>, db::Error> {
+    let Some(db) = Db::open_existing(&patient.places.database())? else { return Ok(Vec::new()) };
+    let mut findings = Vec::new();
+    if let Some(doubt) = page::doubt(&db)? {
+        findings.push(Finding::warning(
+            format!("nothing was decided from REVIEW.md: {doubt}"),
+            "`rekindle review` shows what waits, `rekindle approve` and `rekindle reject` decide",
+        ));
+    }
+    let (waiting, oldest) = proposals::waiting(&db)?;
+    let now = clock::now(patient.vault.zone().clone()).timestamp();
+    let days = oldest.map_or(0, |oldest| now.duration_since(oldest).as_hours() / 24);
+    findings.push(match days >= LONG_DAYS {
+        true => Finding::warning(
+            format!("{waiting} proposal(s) wait, the oldest for {days} days; they do not wait for ever"),
+            "`rekindle review` shows them, the most valuable first",
+        ),
+        false => Finding::ok(format!("{waiting} proposal(s) wait")),
+    });
+    Ok(findings)
+}

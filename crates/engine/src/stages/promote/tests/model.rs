@@ -1,0 +1,208 @@
+//! Whatever people, workers, editors and kills do in whatever order: each proposal has one end, and no byte that a person
+//! wrote is lost.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use rekindle_core::proposal::By;
+
+use super::super::*;
+use super::Trial;
+use crate::proposals::Decided;
+
+#[derive(Clone, Debug)]
+enum Action {
+    Approve(usize),
+    Reject(usize),
+    Edit(usize),
+    Tick(usize, &'static str),
+    Delete(usize),
+    Reword(usize),
+    Empty,
+    OldCopy,
+    Note,
+    MyMemory(usize),
+    Look,
+    Refresh,
+    Work,
+    Killed(usize),
+    Clock,
+}
+
+const TEXTS: [&str; 6] = [
+    "Use tabs for indentation.",
+    "Deploy on Mondays only.",
+    "Write the tests first.",
+    "Ask before a migration runs.",
+    "Keep answers to the point.",
+    "The queue lives in SQLite.",
+];
+
+fn action() -> impl Strategy<Value = Action> {
+    let one = 0..TEXTS.len();
+    prop_oneof![
+        one.clone().prop_map(Action::Approve),
+        one.clone().prop_map(Action::Reject),
+        one.clone().prop_map(Action::Edit),
+        (one.clone(), prop_oneof![Just("x"), Just("-")]).prop_map(|(one, mark)| Action::Tick(one, mark)),
+        one.clone().prop_map(Action::Delete),
+        one.clone().prop_map(Action::Reword),
+        Just(Action::Empty),
+        Just(Action::OldCopy),
+        Just(Action::Note),
+        one.prop_map(Action::MyMemory),
+        Just(Action::Look),
+        Just(Action::Look),
+        Just(Action::Refresh),
+        Just(Action::Work),
+        (0..6usize).prop_map(Action::Killed),
+        Just(Action::Clock),
+    ]
+}
+
+/// What happened, and what has to be true because of it.
+struct Run {
+    trial: Trial,
+    ids: Vec<Id>,
+    /// The first decision about each, by whomever.
+    first: HashMap<Id, Status>,
+    /// The lines that the person wrote to MEMORY.md.
+    mine: Vec<String>,
+    pages: Vec<String>,
+}
+
+impl Run {
+    fn new() -> Self {
+        let trial = Trial::with(&[("review.per_day", "4")]);
+        // Half of them are old enough to be archived.
+        let ids = TEXTS.iter().zip(0..).map(|(text, number)| {
+            let section = if number % 3 == 0 { "No Such Section" } else { "Patterns" };
+            trial.propose(section, text, if number % 2 == 0 { 9 } else { 0 })
+        });
+        let ids = ids.collect();
+        trial.refresh();
+        Self { trial, ids, first: HashMap::new(), mine: Vec::new(), pages: Vec::new() }
+    }
+
+    fn page(&mut self, change: impl Fn(String) -> String) {
+        let page = self.trial.read("REVIEW.md");
+        self.trial.put("REVIEW.md", &change(page.clone()));
+        self.pages.push(page);
+    }
+
+    fn decided(&mut self, id: Id, decided: &Decided) {
+        if *decided == Decided::Now {
+            let status = match self.trial.status(id) {
+                Status::Approved | Status::Edited => Status::Promoted,
+                status => status,
+            };
+            assert_eq!(self.first.insert(id, status), None, "{id} was decided twice");
+        }
+    }
+
+    fn act(&mut self, action: &Action) {
+        match action {
+            Action::Approve(one) => self.command(*one, &Verdict::Approve),
+            Action::Reject(one) => self.command(*one, &Verdict::Reject),
+            Action::Edit(one) => self.command(*one, &Verdict::Edit(format!("Mine: {}", TEXTS[*one]))),
+            Action::Tick(one, mark) => {
+                let id = self.ids[*one];
+                self.page(|page| page.replace(&format!("- [ ] `{id}`"), &format!("- [{mark}] `{id}`")));
+            }
+            Action::Delete(one) => {
+                let id = self.ids[*one].to_string();
+                let keep = |page: String| {
+                    let kept = page.lines().filter(|line| !line.contains(&id));
+                    kept.map(|line| format!("{line}\n")).collect()
+                };
+                self.page(keep);
+            }
+            Action::Reword(one) => self.page(|page| page.replace(TEXTS[*one], "In other words.")),
+            Action::Empty => self.page(|_| String::new()),
+            Action::OldCopy => {
+                if let Some(old) = self.pages.first().cloned() {
+                    self.page(|_| old.clone());
+                }
+            }
+            Action::Note => self.page(|page| format!("My note.\n\n{page}")),
+            Action::MyMemory(number) => {
+                let line = format!("- Mine, number {} of {number}", self.mine.len());
+                self.trial.put("MEMORY.md", &format!("{}{line}\n", self.trial.read("MEMORY.md")));
+                self.mine.push(line);
+            }
+            Action::Look => {
+                let look = look(&self.trial.world).unwrap();
+                for (id, decided) in &look.decided {
+                    self.decided(*id, decided);
+                }
+            }
+            Action::Refresh => {
+                self.trial.refresh();
+            }
+            Action::Work => self.trial.work(),
+            Action::Killed(steps) => self.trial.killed_after(*steps),
+            Action::Clock => self.trial.clock(),
+        }
+        self.archived();
+    }
+
+    fn command(&mut self, one: usize, verdict: &Verdict) {
+        let decided = self.trial.decide(self.ids[one], verdict);
+        self.decided(self.ids[one], &decided);
+    }
+
+    /// What the clock ended is ended.
+    fn archived(&mut self) {
+        for id in self.ids.clone() {
+            let standing = self.trial.standing(id);
+            if standing.by == Some(By::Clock) {
+                assert!(
+                    matches!(self.first.insert(id, Status::Expired), None | Some(Status::Expired)),
+                    "{id}"
+                );
+            }
+        }
+    }
+
+    fn check(&self) {
+        let (memory, log) = (self.trial.read("MEMORY.md"), self.trial.log());
+        for (id, text) in self.ids.iter().zip(TEXTS) {
+            let status = self.trial.status(*id);
+            assert_eq!(status, self.first.get(id).copied().unwrap_or(Status::Pending), "{id}");
+            let receipts =
+                ["promoted", "rejected", "expired"].map(|end| log.matches(&format!("{end} `{id}`")).count());
+            let expected = match status {
+                Status::Promoted => [1, 0, 0],
+                Status::Rejected => [0, 1, 0],
+                Status::Expired => [0, 0, 1],
+                _ => [0, 0, 0],
+            };
+            assert_eq!(receipts, expected, "{id} is {status:?}: {log}");
+            let marked = memory.matches(&format!("<!-- {id} ")).count();
+            let marked = marked + usize::from(marked == 0 && memory.contains(&format!(" {id} ")));
+            assert_eq!(marked, usize::from(status == Status::Promoted), "{id} is {status:?}: {memory}");
+            let says = memory.contains(text) || memory.contains("In other words.");
+            assert!(status != Status::Promoted || says, "{text} in {memory}");
+        }
+        let mut rest = memory.as_str();
+        for line in &self.mine {
+            let at = rest.find(line.as_str()).unwrap_or_else(|| panic!("`{line}` is lost: {memory}"));
+            rest = &rest[at + line.len()..];
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn ver_09_rev_14_every_proposal_ends_once_and_nothing_is_lost(actions in prop::collection::vec(action(), 1..24)) {
+        let mut run = Run::new();
+        for action in &actions {
+            run.act(action);
+        }
+        run.trial.work();
+        run.archived();
+        run.check();
+    }
+}

@@ -1,0 +1,32 @@
+//! `rekindle approve`
+
+use clap::Args;
+use rekindle_core::vault::review::Id;
+use rekindle_engine::proposals::Verdict;
+
+use super::review;
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// Say yes to proposals: they go to MEMORY.md
+#[derive(Args)]
+#[command(after_help = "\
+Approving twice is approving once. `rekindle undo` takes a promotion back.
+
+Examples:
+  rekindle approve p-20261115-001
+  rekindle approve p-20261115-001 p-20261115-004 --json")]
+pub(crate) struct Approve {
+    /// Which, as `rekindle review` shows them
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<Id>,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Approve {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        review::decide(context, &self.ids, &Verdict::Approve, self.json)
+    }
+}

@@ -1,0 +1,34 @@
+//! `rekindle edit`
+
+use clap::Args;
+use rekindle_core::vault::review::Id;
+use rekindle_engine::proposals::Verdict;
+
+use super::{body, review};
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// Say yes to a proposal in your own words
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rekindle edit p-20261115-001 --text 'Run the tests with --release, except the fuzzers.'
+  $EDITOR rule.txt && rekindle edit p-20261115-001 --text @rule.txt")]
+pub(crate) struct Edit {
+    /// Which, as `rekindle review` shows it
+    #[arg(value_name = "ID")]
+    id: Id,
+    /// What should be remembered instead: TEXT, @FILE, or - for stdin
+    #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
+    text: String,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Edit {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let text = body::read(&self.text, &context.cwd)?;
+        review::decide(context, &[self.id], &Verdict::Edit(text), self.json)
+    }
+}

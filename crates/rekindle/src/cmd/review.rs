@@ -1,0 +1,300 @@
+//! `rekindle review`, and what `approve`, `reject` and `edit` share with it.
+
+use std::time::Duration;
+
+use clap::Args;
+use rekindle_core::proposal::{By, Status};
+use rekindle_core::text::clean::one_line;
+use rekindle_core::time::{day, iso};
+use rekindle_core::vault::review::{Id, Place};
+use rekindle_engine::db::Db;
+use rekindle_engine::proposals::{self, Decided, Standing, Verdict};
+use rekindle_engine::review::{self, Asked};
+use rekindle_engine::stages::{REGISTRY, promote};
+use rekindle_engine::worker::{Post, do_now};
+use serde_json::{Value, json};
+
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::Style;
+
+/// How long a decision waits for a worker that is at it. It is safe in the store; the worker will see to it.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// So many days before it is archived, a proposal says so (REV-11).
+const NOTICE_DAYS: i64 = 2;
+/// The most quotations of one proposal that are shown.
+const QUOTES: usize = 3;
+/// The most characters of a quotation on the screen.
+const QUOTE_CHARS: usize = 160;
+
+/// Show what waits for your decision, the most valuable first
+#[derive(Args)]
+#[command(after_help = "\
+A few a day (review.per_day); the rest waits and is counted. What nobody decides on is archived after
+review.expire_days, and says so before. REVIEW.md shows the same: tick it there, or decide here.
+
+Examples:
+  rekindle review
+  rekindle review --all --json | jq -r '.proposals[].id'
+  rekindle review p-20261115-001     # what became of it
+  rekindle approve p-20261115-001")]
+pub(crate) struct Review {
+    /// Only these, whatever became of them
+    #[arg(value_name = "ID", conflicts_with = "all")]
+    ids: Vec<Id>,
+    /// Print a list (as it does without it)
+    #[arg(long)]
+    list: bool,
+    /// All that wait, not only today's
+    #[arg(long)]
+    all: bool,
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Review {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        // What was ticked on the page is decided; it is not shown as if it were not.
+        let doubt = read_page(context)?;
+        let db = Db::open(&context.places.database())?;
+        if !self.ids.is_empty() {
+            return show(context, &db, &self.ids, self.json);
+        }
+        let per_day = context.settings.config.review.per_day;
+        let Asked { mut today, mut later } = review::asked_today(&db, per_day, &context.now)?;
+        if self.all {
+            today.append(&mut later);
+        }
+        let folded: usize = today.iter().chain(&later).map(|(_, same)| same.len()).sum();
+        let waiting = today.len() + later.len() + folded;
+        if self.json {
+            let proposals: Vec<Value> =
+                today.iter().map(|(standing, same)| json(context, standing, same)).collect();
+            return context.out.json(&json!({
+                "waiting": waiting, "shown": today.len(), "later": later.len(), "doubt": doubt,
+                "proposals": proposals,
+            }));
+        }
+        for (standing, same) in &today {
+            print(context, standing, same)?;
+        }
+        if let Some(doubt) = doubt {
+            context.out.warn(format!("nothing was decided from REVIEW.md: {doubt}"));
+        }
+        context.out.note(match (today.len(), later.len()) {
+            (0, 0) => "Nothing waits for you.".to_owned(),
+            (0, more) => format!("Nothing more today; {more} wait (`rekindle review --all`)."),
+            (_, 0) => "`rekindle approve ID`, `rekindle edit ID --text …` or `rekindle reject ID` decides."
+                .to_owned(),
+            (_, more) => format!("{more} more wait (`rekindle review --all`)."),
+        });
+        Ok(())
+    }
+}
+
+/// Whether anything may be written now.
+fn may_write(context: &Context<'_>) -> bool {
+    context.settings.config.memory.enabled && !context.places.stop_file().exists()
+}
+
+/// Takes in what was decided on the page. Says why nothing was, if it could not be told.
+fn read_page(context: &Context<'_>) -> Result<Option<String>, Failure> {
+    if !may_write(context) {
+        return Ok(None);
+    }
+    let look = promote::look(&context.world()).map_err(Failure::new)?;
+    let new: Vec<Id> =
+        look.decided.iter().filter(|(_, decided)| *decided == Decided::Now).map(|(id, _)| *id).collect();
+    if !new.is_empty() {
+        context.vault_to_change()?;
+        see_to(context, &new)?;
+    }
+    Ok(look.doubt)
+}
+
+/// Decides, sees to it, and says what came of it. What cannot be decided does not keep the rest from it.
+pub(crate) fn decide(
+    context: &Context<'_>,
+    ids: &[Id],
+    verdict: &Verdict,
+    as_json: bool,
+) -> Result<(), Failure> {
+    context.vault_to_change()?;
+    // Whoever decided on the page was first.
+    read_page(context)?;
+    let mut db = Db::open(&context.places.database())?;
+    let (mut open, mut wrong) = (Vec::new(), Vec::new());
+    for id in ids {
+        match proposals::decide(&mut db, *id, verdict, By::Command, context.now.timestamp())? {
+            Decided::Now | Decided::Already(_) => open.push(*id),
+            Decided::Ended(standing) => wrong.push((*id, told(context, &standing))),
+            Decided::Refused(why) => wrong.push((*id, format!("{id} was not changed: {why}"))),
+            Decided::Unknown => wrong.push((*id, format!("there is no proposal {id}"))),
+        }
+    }
+    let busy = !see_to(context, &open)?;
+    let mut answers = Vec::new();
+    for id in open {
+        let Some(standing) = proposals::standing(&db, id)? else { continue };
+        let status = standing.proposal.status;
+        if let Some(note) = standing.note.as_ref().filter(|_| status.is_open()) {
+            wrong.push((id, format!("{id} could not be promoted and waits: {note}")));
+        }
+        let seen_to = !matches!(status, Status::Approved | Status::Edited);
+        if !seen_to && !busy {
+            wrong.push((id, format!("{id} is {}, but could not be written yet", status.word())));
+        }
+        match as_json {
+            true => answers.push(json(context, &standing, &[])),
+            false if seen_to && !status.is_open() => context.out.line(said(context, &standing))?,
+            false if busy => {
+                context.out.line(format!("{id} {}; the worker that is running sees to it", status.word()))?;
+            }
+            false => {}
+        }
+    }
+    if as_json {
+        let wrong: Vec<Value> = wrong.iter().map(|(id, why)| json!({"id": id, "error": why})).collect();
+        context.out.json(&json!({"decided": answers, "failed": wrong}))?;
+    }
+    let Some((_, first)) = wrong.first() else { return Ok(()) };
+    let rest: Vec<&str> = wrong.iter().skip(1).map(|(_, why)| why.as_str()).collect();
+    let message = [&[first.as_str()], &rest[..]].concat().join("\n");
+    Err(Failure::new(message)
+        .hint("`rekindle review` shows what waits, `rekindle review ID` what became of one"))
+}
+
+/// Does what follows from decisions, at once. `false` if a worker is at it, who will.
+fn see_to(context: &Context<'_>, ids: &[Id]) -> Result<bool, Failure> {
+    if ids.is_empty() {
+        return Ok(true);
+    }
+    let Some(post) = Post::take(&context.places.locks(), PATIENCE)? else { return Ok(false) };
+    let world = context.world();
+    for id in ids {
+        do_now(&post, &world, &REGISTRY, promote::NAME, &id.to_string())?;
+    }
+    Ok(true)
+}
+
+/// What became of one, in a sentence.
+fn told(context: &Context<'_>, standing: &Standing) -> String {
+    let by = standing.by.map_or_else(String::new, |by| format!(" {}", by.phrase()));
+    let at = standing.decided.map_or_else(String::new, |at| {
+        let at = at.to_zoned(context.now.time_zone().clone());
+        format!(" on {} at {}", day(at.date()), at.strftime("%H:%M"))
+    });
+    format!("{} was {}{by}{at}", standing.proposal.id, standing.proposal.status.word())
+}
+
+fn said(context: &Context<'_>, standing: &Standing) -> String {
+    let id = standing.proposal.id;
+    match standing.proposal.status {
+        Status::Promoted => format!("{id} is in MEMORY.md, meant for {}", section(standing)),
+        Status::Rejected => format!("{id} is turned down"),
+        _ => told(context, standing),
+    }
+}
+
+fn section(standing: &Standing) -> String {
+    match &standing.proposal.place {
+        Place::Section(name) => name.clone(),
+        Place::Friction(date) => format!("Friction Fixes of {}", day(*date)),
+    }
+}
+
+/// What became of those that were asked for.
+fn show(context: &Context<'_>, db: &Db, ids: &[Id], as_json: bool) -> Result<(), Failure> {
+    let mut found = Vec::new();
+    for id in ids {
+        let Some(standing) = proposals::standing(db, *id)? else {
+            return Err(Failure::usage(format!("there is no proposal {id}")));
+        };
+        found.push(standing);
+    }
+    if as_json {
+        let proposals: Vec<Value> = found.iter().map(|standing| json(context, standing, &[])).collect();
+        return context.out.json(&json!({"proposals": proposals}));
+    }
+    for standing in &found {
+        print(context, standing, &[])?;
+        if !standing.proposal.status.is_open() {
+            context.out.line(format!("  {}", told(context, standing)))?;
+        }
+    }
+    Ok(())
+}
+
+/// In how many days it is archived, once that is near.
+fn expires(context: &Context<'_>, standing: &Standing) -> Option<i64> {
+    let left = i64::from(context.settings.config.review.expire_days) - standing.days(context.now.timestamp());
+    (standing.proposal.status.is_open() && left <= NOTICE_DAYS).then_some(left.max(0))
+}
+
+fn print(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Result<(), Failure> {
+    let (out, proposal) = (context.out, &standing.proposal);
+    let age = match standing.days(context.now.timestamp()) {
+        0 => "today".to_owned(),
+        1 => "1 day old".to_owned(),
+        days => format!("{days} days old"),
+    };
+    let sessions = match proposal.evidence.sessions.len() {
+        0 | 1 => String::new(),
+        many => format!(", {many} sessions"),
+    };
+    let id = out.styled(Style::Bold, proposal.id);
+    let about = format!("[{}{sessions}, {age}]", proposal.origin);
+    out.line(format!("{id}  {}  {}", section(standing), out.styled(Style::Dim, about)))?;
+    for line in standing.text().lines() {
+        out.line(format!("  {line}"))?;
+    }
+    let dim = |text: String| out.line(format!("  {}", out.styled(Style::Dim, text)));
+    if let Some(old) = &proposal.supersedes {
+        dim(format!("instead of: {}", one_line(old, QUOTE_CHARS)))?;
+    }
+    for quote in proposal.evidence.quotes.iter().take(QUOTES) {
+        dim(format!("> {}", one_line(quote, QUOTE_CHARS)))?;
+    }
+    if !same.is_empty() {
+        let ids: Vec<String> = same.iter().map(ToString::to_string).collect();
+        dim(format!("{} more say nearly the same: {}", same.len(), ids.join(", ")))?;
+    }
+    if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
+        out.line(format!("  {}", out.styled(Style::Warn, format!("waits again: {note}"))))?;
+    }
+    if let Some(left) = expires(context, standing) {
+        let when = match left {
+            0 => "tonight".to_owned(),
+            1 => "in 1 day".to_owned(),
+            days => format!("in {days} days"),
+        };
+        out.line(format!("  {}", out.styled(Style::Warn, format!("will be archived {when}"))))?;
+    }
+    Ok(())
+}
+
+fn json(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Value {
+    let proposal = &standing.proposal;
+    json!({
+        "id": proposal.id,
+        "status": proposal.status,
+        "section": section(standing),
+        "title": proposal.title,
+        "text": standing.text(),
+        "reworded": standing.worded.is_some(),
+        "supersedes": proposal.supersedes,
+        "source": proposal.source,
+        "origin": proposal.origin,
+        "confidence": proposal.confidence,
+        "evidence": proposal.evidence,
+        "project": proposal.project,
+        "created": iso(proposal.created),
+        "days": standing.days(context.now.timestamp()),
+        "expires_in_days": expires(context, standing),
+        "same": same,
+        "note": standing.note,
+        "decided": standing.decided.map(iso),
+        "decided_by": standing.by,
+    })
+}

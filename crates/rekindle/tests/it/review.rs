@@ -1,0 +1,228 @@
+//! Deciding on proposals: by commands and in REVIEW.md, through the real worker (SPEC section 9).
+
+use std::fs;
+
+use rekindle_core::proposal::{Evidence, Proposal, Source, Status, title};
+use rekindle_core::provenance::Origin;
+use rekindle_core::time::{Date, Timestamp};
+use rekindle_core::vault::review::{Id, Kind, Place};
+use rekindle_engine::db::Db;
+use rekindle_engine::proposals::{self, Handed, New};
+use rekindle_testkit::Sandbox;
+use serde_json::Value;
+
+use crate::{sandbox, text};
+
+/// A home in which nothing is done unless it is asked for.
+fn quiet() -> Sandbox {
+    let sandbox = sandbox();
+    sandbox.rekindle(&["config", "set", "capture.background", "false"]).run().ok();
+    sandbox
+}
+
+/// Puts a proposal into the store, as reflection does; it is so many days old.
+fn propose(sandbox: &Sandbox, words: &str, days: i64) -> String {
+    #[expect(clippy::disallowed_methods, reason = "the binary under test goes by the same clock")]
+    let created = Timestamp::now() - jiff_hours(24 * days + 1);
+    let day = Date::constant(2026, 11, 14);
+    let proposal = Proposal {
+        id: Id { kind: Kind::Reflection, date: day, number: 1 },
+        source: Source::Reflection,
+        place: Place::Section("Patterns".to_owned()),
+        title: title(words),
+        text: words.to_owned(),
+        supersedes: None,
+        origin: Origin::User,
+        confidence: 0.8,
+        evidence: Evidence {
+            sessions: vec!["s1".to_owned()],
+            messages: vec!["s1-4".to_owned()],
+            quotes: vec![format!("From now on: {words}")],
+        },
+        project: None,
+        created,
+        status: Status::Pending,
+    };
+    let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
+    let new = New { kind: Kind::Reflection, day, proposal };
+    match proposals::hand_in(&mut db, "test", &[new]).unwrap().remove(0) {
+        Handed::Proposed(id) => id.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn jiff_hours(hours: i64) -> std::time::Duration {
+    std::time::Duration::from_secs(u64::try_from(hours).unwrap() * 3600)
+}
+
+fn review(sandbox: &Sandbox, more: &[&str]) -> Value {
+    sandbox.rekindle(&[&["review", "--json"], more].concat()).run().ok().json()
+}
+
+fn status(sandbox: &Sandbox, id: &str) -> String {
+    text(&review(sandbox, &[id])["proposals"][0], "status").to_owned()
+}
+
+fn page(sandbox: &Sandbox) -> String {
+    fs::read_to_string(sandbox.vault().join("REVIEW.md")).unwrap()
+}
+
+fn memory(sandbox: &Sandbox) -> String {
+    fs::read_to_string(sandbox.vault().join("MEMORY.md")).unwrap()
+}
+
+/// What the person does to a line of the page.
+fn mark(sandbox: &Sandbox, id: &str, with: &str) {
+    let text = page(sandbox);
+    assert!(text.contains(&format!("- [ ] `{id}`")), "{text}");
+    let text = text.replace(&format!("- [ ] `{id}`"), &format!("- [{with}] `{id}`"));
+    fs::write(sandbox.vault().join("REVIEW.md"), text).unwrap();
+}
+
+#[test]
+fn ver_09_rev_12_approve_reject_and_edit_by_id() {
+    let sandbox = quiet();
+    let before = memory(&sandbox);
+    let ids: Vec<String> = ["Use tabs.", "Deploy on Mondays.", "Write tests first."]
+        .iter()
+        .map(|words| propose(&sandbox, words, 0))
+        .collect();
+    let listed = review(&sandbox, &[]);
+    assert_eq!((listed["waiting"].as_u64(), listed["shown"].as_u64()), (Some(3), Some(3)), "{listed}");
+    let first = &listed["proposals"][0];
+    assert_eq!((text(first, "section"), text(first, "origin")), ("Patterns", "user"));
+    assert!(first["evidence"]["quotes"][0].as_str().unwrap().starts_with("From now on:"), "{first}");
+    let screen = sandbox.rekindle(&["review", "--list"]).run().ok().stdout;
+    assert!(screen.contains(&ids[0]) && screen.contains("> From now on: Use tabs."), "{screen}");
+    let shown = sandbox.rekindle(&["status"]).run().ok().stdout;
+    assert!(shown.contains("3 pending, the oldest since "), "{shown}");
+
+    let said = sandbox.rekindle(&["approve", &ids[0]]).run().ok().stdout;
+    assert!(said.contains("MEMORY.md"), "{said}");
+    sandbox.rekindle(&["reject", &ids[1]]).run().ok();
+    let words = "Write the tests before the code.";
+    let edited = sandbox.rekindle(&["edit", &ids[2], "--text", words, "--json"]).run().ok().json();
+    assert_eq!(text(&edited["decided"][0], "status"), "promoted", "{edited}");
+    let after = memory(&sandbox);
+    assert!(
+        after.contains(&format!("Use tabs. <!-- {} user -->", ids[0])) && after.contains(words),
+        "{after}"
+    );
+    assert!(!after.contains("Mondays"), "{after}");
+    for line in before.lines() {
+        assert!(after.contains(line), "REV-13: {line}");
+    }
+    // Again: nothing changes, and whoever decides otherwise is told.
+    sandbox.rekindle(&["approve", &ids[0], &ids[2]]).run().ok();
+    sandbox.rekindle(&["reject", &ids[1]]).run().ok();
+    let late = sandbox.rekindle(&["approve", &ids[1]]).run().fails(1);
+    assert!(late.stderr.contains(&format!("{} was rejected by a command on ", ids[1])), "{}", late.stderr);
+    let late = sandbox.rekindle(&["reject", &ids[0], "p-20261114-099"]).run().fails(1);
+    assert!(late.stderr.contains("was promoted by a command"), "{}", late.stderr);
+    assert!(late.stderr.contains("there is no proposal p-20261114-099"), "{}", late.stderr);
+    assert_eq!(memory(&sandbox), after);
+    let wrong = sandbox.rekindle(&["approve", "nonsense"]).run().fails(2);
+    assert!(wrong.stderr.contains("p-20261115-001"), "{}", wrong.stderr);
+    let log = sandbox.rekindle(&["daily"]).run().ok().stdout;
+    for (id, end) in ids.iter().zip(["promoted", "rejected", "promoted"]) {
+        assert_eq!(log.matches(&format!("{end} `{id}`")).count(), 1, "{log}");
+    }
+    assert!(page(&sandbox).contains("| 0 proposals pending"), "{}", page(&sandbox));
+    let empty = sandbox.rekindle(&["review"]).run().ok();
+    assert!(empty.stderr.contains("Nothing waits for you"), "{}", empty.stderr);
+    sandbox.rekindle(&["doctor"]).run().ok();
+}
+
+#[test]
+fn rev_03_rev_04_the_worker_reads_the_page_when_it_wakes() {
+    let sandbox = quiet();
+    let ids: Vec<String> =
+        ["Use tabs.", "Deploy on Mondays.", "Write tests first.", "Ask before a migration.", "Be brief."]
+            .iter()
+            .map(|words| propose(&sandbox, words, 0))
+            .collect();
+    // Deciding on one of them writes the page.
+    sandbox.rekindle(&["reject", &ids[4]]).run().ok();
+    mark(&sandbox, &ids[0], "x");
+    mark(&sandbox, &ids[1], "-");
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+    assert_eq!(
+        [&ids[0], &ids[1], &ids[2]].map(|id| status(&sandbox, id)),
+        ["promoted", "rejected", "pending"]
+    );
+    assert!(memory(&sandbox).contains("Use tabs."));
+    // Whoever ticks later than somebody decided is too late, and nothing breaks.
+    mark(&sandbox, &ids[2], "x");
+    let late = sandbox.rekindle(&["reject", &ids[2]]).run().fails(1);
+    assert!(late.stderr.contains("was promoted in REVIEW.md on "), "{}", late.stderr);
+    // A page that lost most of its lines decides nothing and says so.
+    let more: Vec<String> = ["Name branches after tickets.", "Squash before a merge."]
+        .iter()
+        .map(|words| propose(&sandbox, words, 0))
+        .collect();
+    sandbox.rekindle(&["config", "set", "review.per_day", "0"]).run().ok();
+    sandbox.rekindle(&["approve", &more[1]]).run().ok();
+    let whole = page(&sandbox);
+    assert!(whole.contains(&more[0]) && whole.contains(&ids[3]), "{whole}");
+    let gutted: String =
+        whole.lines().filter(|line| !line.starts_with("- [")).map(|line| format!("{line}\n")).collect();
+    fs::write(sandbox.vault().join("REVIEW.md"), &gutted).unwrap();
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+    let doubt = review(&sandbox, &["--all"]);
+    assert!(text(&doubt, "doubt").contains("missing"), "{doubt}");
+    assert_eq!(status(&sandbox, &ids[3]), "pending");
+    let doctor = sandbox.rekindle(&["doctor"]).run().ok().stdout;
+    assert!(doctor.contains("nothing was decided from REVIEW.md"), "{doctor}");
+    fs::write(sandbox.vault().join("REVIEW.md"), &whole).unwrap();
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+    assert!(review(&sandbox, &[])["doubt"].is_null());
+}
+
+#[test]
+fn rev_11_b_07_what_is_old_says_so_and_the_rest_is_counted() {
+    let sandbox = quiet();
+    let old = propose(&sandbox, "Use tabs.", 5);
+    for words in [
+        "Deploy on Mondays.",
+        "Write tests first.",
+        "Ask before a migration.",
+        "Be brief.",
+        "Name the branch.",
+    ] {
+        propose(&sandbox, words, 0);
+    }
+    let listed = review(&sandbox, &[]);
+    assert_eq!((listed["shown"].as_u64(), listed["later"].as_u64()), (Some(5), Some(1)), "{listed}");
+    let screen = sandbox.rekindle(&["review"]).run().ok();
+    assert!(screen.stderr.contains("1 more wait"), "{}", screen.stderr);
+    let all = sandbox.rekindle(&["review", "--all"]).run().ok().stdout;
+    assert!(all.contains(&old) && all.contains("will be archived in 2 days"), "{all}");
+    let doctor = sandbox.rekindle(&["doctor"]).run().ok().stdout;
+    assert!(doctor.contains("6 proposal(s) wait, the oldest for 5 days"), "{doctor}");
+}
+
+#[test]
+fn b_09_undo_takes_a_promotion_back() {
+    let sandbox = quiet();
+    let before = memory(&sandbox);
+    let id = propose(&sandbox, "Use tabs.", 0);
+    sandbox.rekindle(&["approve", &id]).run().ok();
+    assert_ne!(memory(&sandbox), before);
+    let undone = sandbox.rekindle(&["undo"]).run().ok().stdout;
+    assert!(undone.contains("promote") && undone.contains(&format!("{id} waits")), "{undone}");
+    assert_eq!(memory(&sandbox), before);
+    let waits = review(&sandbox, &[]);
+    assert_eq!(text(&waits["proposals"][0], "id"), id);
+    assert!(text(&waits["proposals"][0], "note").contains("rekindle undo"), "{waits}");
+    sandbox.rekindle(&["approve", &id]).run().ok();
+    assert_eq!(memory(&sandbox).matches("Use tabs.").count(), 1);
+}
+
+#[test]
+fn ops_03_nothing_is_decided_while_memory_is_off() {
+    let sandbox = quiet();
+    let id = propose(&sandbox, "Use tabs.", 0);
+    let off = sandbox.rekindle(&["approve", &id, "-c", "memory.enabled=false"]).run().fails(1);
+    assert!(off.stderr.contains("switched off"), "{}", off.stderr);
+    assert_eq!(status(&sandbox, &id), "pending");
+}
