@@ -242,16 +242,12 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
     let now = world.now().timestamp();
     let mut waiting = Vec::new();
     for Standing { proposal, .. } in standings {
-        match (in_force.get(&proposal.id), proposal.status) {
-            (Some(false), Status::Promoted) => {
-                if proposals::reopen(&mut db, proposal.id, &[Status::Promoted], TAKEN_BACK, now)? {
-                    waiting.push(proposal.id);
-                }
-            }
-            (Some(true), status) if status.is_open() => {
-                proposals::mark_promoted(&mut db, proposal.id, now)?;
-            }
-            _ => {}
+        let (id, promoted) = (proposal.id, in_force.get(&proposal.id));
+        if promoted == Some(&false) && proposal.status == Status::Promoted {
+            let reopened = proposals::reopen(&mut db, id, &[Status::Promoted], TAKEN_BACK, now)?;
+            waiting.extend(reopened.then_some(id));
+        } else if promoted == Some(&true) && proposal.status.is_open() {
+            proposals::mark_promoted(&mut db, id, now)?;
         }
     }
     if !waiting.is_empty() {
