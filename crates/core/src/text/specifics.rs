@@ -15,6 +15,7 @@ const ENDS: [char; 8] = ['.', ',', ';', ':', '!', '?', ' ', '…'];
 pub fn specifics(text: &str) -> BTreeSet<String> {
     let mut found: BTreeSet<String> = split(text).filter(|word| is_specific(word)).map(lower).collect();
     found.extend(quotations(text));
+    found.extend(called(text));
     found
 }
 
@@ -128,6 +129,15 @@ fn is_path(word: &str) -> bool {
     parts.len() > 2 || (parts.len() == 2 && parts.iter().any(|part| part.contains(['.', '_', '-'])))
 }
 
+/// The names of what is written as a call: `close()`.
+fn called(text: &str) -> impl Iterator<Item = String> + '_ {
+    let names = text
+        .split_whitespace()
+        .filter_map(|word| word.split_once("()"))
+        .map(|(name, _)| name.trim_matches(|c: char| !c.is_alphanumeric() && c != '_'));
+    names.filter(|name| name.chars().any(char::is_alphanumeric)).map(lower)
+}
+
 /// What stands between quotation marks.
 fn quotations(text: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -171,6 +181,7 @@ mod tests {
             ["--locked", "2026-11-14", "v1.2.3"]
         );
         assert_eq!(found("ポートは5433です"), ["5433"]);
+        assert_eq!(found("It is (drain()) that waits, not close."), ["drain"]);
         assert_eq!(found("They said \"ship it now\"."), ["ship it now"]);
         assert_eq!(
             found("Set DATABASE_URL and ENV in ~/.config/app"),
