@@ -6,6 +6,7 @@
 
 use crate::agent::Agent;
 use crate::hash::ContentHash;
+use crate::observe::check::DONE;
 use crate::provenance::Origin;
 use crate::text::clean::one_line;
 use crate::text::fence;
@@ -251,7 +252,8 @@ fn last_task(material: &Material, cut: &mut Vec<String>) -> String {
     if let Some(task) = &observation.current_task {
         part.line(&format!("Task ({} {}): {}", day(date), observation.time, one_line(task, LINE_CHARS / 2)));
     }
-    if let Some(next) = &observation.suggested_response {
+    // That it was done helps nobody.
+    if let Some(next) = observation.suggested_response.as_ref().filter(|next| next.trim() != DONE) {
         part.line(&format!("Next: {}", one_line(next, LINE_CHARS / 2)));
     }
     part.titled("The last session here", cut)
@@ -414,6 +416,14 @@ mod tests {
     fn brf_03_no_nudge_when_nothing_waits() {
         let briefing = brief_of(&Material { pending: 0, ..material() });
         assert!(!briefing.text.contains('📋'));
+    }
+
+    #[test]
+    fn a_session_that_was_done_leaves_no_task() {
+        let text = log("acme/pumps", Vec::new(), "x")
+            .replace("**Current task**: x", "**Suggested response**: Session completed normally.");
+        let briefing = brief_of(&Material { logs: vec![(today(), text)], ..material() });
+        assert!(!briefing.text.contains("The last session here"), "{}", briefing.text);
     }
 
     #[test]
