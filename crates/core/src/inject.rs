@@ -5,6 +5,7 @@ use crate::provenance::Origin;
 use crate::recall::document::{Document, Source};
 use crate::text::clean::one_line;
 use crate::text::fence;
+use crate::text::specifics::{coverage, words};
 use crate::time::Timestamp;
 
 /// The most characters of one memory.
@@ -22,6 +23,8 @@ const PASTED_LINES: usize = 8;
 /// What fits less than this share of the best is not what was meant: a person who asks may look at it, a prompt has no use
 /// for it.
 const NEAR: f32 = 0.45;
+/// A message of which so much stands in the question is that question.
+const ECHO: f64 = 0.7;
 /// The most characters of a name in the line that says what was loaded.
 const NAME_CHARS: usize = 60;
 
@@ -84,6 +87,12 @@ fn is_output(line: &str) -> bool {
     let letters = line.chars().filter(|c| c.is_alphabetic()).count();
     let long = line.chars().count();
     starts || dated || (long > 60 && letters * 2 < long)
+}
+
+/// Whether something that was said before tells more than the question itself: the same question again does not answer it.
+pub fn tells_more(said: &str, question: &str) -> bool {
+    let asks = said.trim_end().ends_with(['?', '？']);
+    !asks && coverage(&words(said), &words(question)) < ECHO
 }
 
 /// A memory that goes in front of a prompt.
@@ -259,6 +268,17 @@ mod tests {
                 .text
                 .contains("said by the user in a session")
         );
+    }
+
+    #[test]
+    fn the_same_question_again_is_no_answer() {
+        let question = "Which port does the ledger database listen on?";
+        assert!(!tells_more("which port does the ledger database listen on", question));
+        assert!(!tells_more("Where does the kettle stand, and why there?", question));
+        assert!(tells_more(
+            "The ledger database listens on port 7410 since we moved it to the new host.",
+            question
+        ));
     }
 
     #[test]

@@ -210,6 +210,9 @@ pub fn prompt(
         .iter()
         .zip(&answer.shown)
         .filter(|(hit, _)| !(held.contains(BRIEFED) && is_told(&hit.document)))
+        .filter(|(hit, shown)| {
+            hit.document.source != Source::Message || inject::tells_more(&shown.text, &question)
+        })
         .filter(|(hit, _)| !terse || hit.ranked.parts.words > 0.0)
         .map(|(hit, shown)| Chosen {
             document: &hit.document,
