@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rekindle_core::event::{Event, names};
+use rekindle_core::hook::Signal;
 use rekindle_core::run::Status;
 use rekindle_core::time::Timestamp;
 use serde_json::json;
@@ -20,15 +21,20 @@ use crate::db::{self, Db, OptionalExtension, params};
 use crate::disk;
 use crate::queue::{self, Queue, Registry};
 use crate::sessions;
-use crate::spool::{self, Spool, What};
+use crate::spool::{self, Spool, Spooled, What};
+use crate::stages::pace::Pace;
 use crate::stages::{World, idle, promote, signal};
 
 /// A worker that a hook started ends after this long, whatever is left; the next hook starts another.
 pub const LIFETIME: Duration = Duration::from_secs(20 * 60);
-/// A step that takes longer has hung; the worker ends, and the run counts a crash.
-const STEP_LIMIT: Duration = Duration::from_secs(10 * 60);
-/// So many files are taken from the spool at a time, so that memory stays flat however many there are.
+/// A run that takes longer has hung; the worker ends, and the run counts a crash.
+const RUN_LIMIT: Duration = Duration::from_secs(10 * 60);
+/// So many files are taken from the spool at a time, and so many runs are done before the next.
 const BATCH: usize = 64;
+/// No more once they have so many bytes together.
+const BATCH_BYTES: u64 = 4 * 1024 * 1024;
+/// How often the watchdog looks, at least.
+const LOOK: Duration = Duration::from_secs(1);
 /// How often a watching worker looks.
 const NAP: Duration = Duration::from_millis(500);
 
@@ -150,16 +156,18 @@ fn generation(path: &Path) -> Option<u32> {
 }
 
 /// Takes in everything that waits and runs everything that is due; then ends. Retries that are due later are left for
-/// later. `after` is called whenever a batch of runs is done, so that what follows from them is done in batches as well.
+/// later. `after` is called now and then when a batch of runs is done, and in the end, so that what follows from them is done
+/// in batches as well.
 pub fn drain(post: &Post, world: &World, registry: &Registry, after: &mut dyn FnMut()) -> Result<Did, Error> {
     let mut did = Did::default();
     let spool = Spool::at(world.places.spool());
-    let mut queue = Queue::new(Db::open(&world.places.database())?);
+    // A step whose result a power cut took is done again; all of them are made for that.
+    let mut queue = Queue::new(Db::open(&world.places.database())?.relaxed()?);
     queue.recover(world.now().timestamp())?;
     // What a person did on the page counts when somebody wakes (REV-03). If it cannot be read now, it stays as it is and is
     // read later; `doctor` says what is wrong with it.
     promote::look(world).ok();
-    let watchdog = Watchdog::start();
+    let (watchdog, pace) = (Watchdog::start(RUN_LIMIT, give_up), Pace::default());
     while !world.should_stop() {
         if post.is_wanted() {
             world.stop();
@@ -168,11 +176,12 @@ pub fn drain(post: &Post, world: &World, registry: &Registry, after: &mut dyn Fn
         let taken = take_in(&spool, &mut queue, registry, world, &mut did)?;
         let worked = work(&mut queue, registry, world, &watchdog, &mut did)?;
         if worked {
-            after();
+            pace.sometimes(&mut *after);
         } else if taken == 0 && !remind(&mut queue, registry, world)? {
             break;
         }
     }
+    pace.if_owed(after);
     queue.db().checkpoint()?;
     Ok(did)
 }
@@ -219,8 +228,8 @@ impl Did {
     }
 }
 
-/// Takes a batch of files from the spool into the database. A file goes only after what it says is committed; if we die
-/// in between, the next worker finds it again and the database knows it already.
+/// Takes a batch of files from the spool into the database. The files go only after what they say is committed and on the
+/// disk; if we die in between, the next worker finds them again and the database knows them already.
 fn take_in(
     spool: &Spool,
     queue: &mut Queue,
@@ -228,36 +237,74 @@ fn take_in(
     world: &World,
     did: &mut Did,
 ) -> Result<u64, Error> {
-    let mut taken = 0;
+    let batch = gather(spool, did)?;
     let sessions_failed = |cause| Error::Sessions { path: world.places.sessions(), cause };
+    let mut events = Vec::new();
+    for (_, spooled) in &batch.files {
+        match &spooled.what {
+            What::Event(event) => events.push(event.clone()),
+            What::Signal { signal, position, messages } => {
+                if !messages.is_empty() {
+                    sessions::keep(&world.places, signal, messages).map_err(sessions_failed)?;
+                }
+                events.extend(signal::request(signal, *position, &spooled.id, spooled.at));
+            }
+        }
+    }
+    if !batch.files.is_empty() {
+        queue.accept_for_good(registry, &events, world.now().timestamp(), |transaction| {
+            batch
+                .signals()
+                .try_for_each(|(signal, position, at)| signal::note(transaction, signal, position, at))
+        })?;
+    }
+    for (signal, _, at) in batch.signals() {
+        sessions::reopen(&world.places.sessions(), signal, at).map_err(sessions_failed)?;
+    }
+    for (path, _) in &batch.files {
+        spool.done(path)?;
+    }
+    did.taken += batch.files.len() as u64;
+    Ok(batch.looked_at)
+}
+
+/// Some files of the spool.
+#[derive(Default)]
+struct Taken {
+    files: Vec<(PathBuf, Spooled)>,
+    /// With those that could not be read.
+    looked_at: u64,
+}
+
+impl Taken {
+    fn signals(&self) -> impl Iterator<Item = (&Signal, Option<u64>, Timestamp)> {
+        self.files.iter().filter_map(|(_, spooled)| match &spooled.what {
+            What::Signal { signal, position, .. } => Some((signal, *position, spooled.at)),
+            What::Event(_) => None,
+        })
+    }
+}
+
+/// Reads the next files of the spool, a few at a time so that memory stays flat however many there are. What cannot be
+/// read is set aside.
+fn gather(spool: &Spool, did: &mut Did) -> Result<Taken, Error> {
+    let (mut taken, mut bytes) = (Taken::default(), 0);
     for path in spool.waiting()?.into_iter().take(BATCH) {
         let Some(file) = spool.read(&path)? else { continue };
+        taken.looked_at += 1;
         match file.content {
             Ok(spooled) => {
-                let now = world.now().timestamp();
-                match spooled.what {
-                    What::Event(event) => queue.accept(registry, &[event], now)?,
-                    What::Signal { signal, position, messages } => {
-                        if !messages.is_empty() {
-                            sessions::keep(&world.places, &signal, &messages).map_err(sessions_failed)?;
-                        }
-                        let at = spooled.at;
-                        queue.db().change(|t| signal::note(t, &signal, position, at))?;
-                        sessions::reopen(&world.places.sessions(), &signal, at).map_err(sessions_failed)?;
-                        if let Some(event) = signal::request(&signal, position, &spooled.id, at) {
-                            queue.accept(registry, &[event], now)?;
-                        }
-                    }
-                }
-                spool.done(&path)?;
-                did.taken += 1;
+                bytes += std::fs::metadata(&path).map_or(0, |file| file.len());
+                taken.files.push((path, spooled));
             }
             Err(_) => {
                 spool.set_aside(&path)?;
                 did.broken += 1;
             }
         }
-        taken += 1;
+        if bytes >= BATCH_BYTES {
+            break;
+        }
     }
     Ok(taken)
 }
@@ -336,34 +383,64 @@ fn work(
 
 /// Ends the process when a run hangs: a step cannot be interrupted from outside, and nothing may run for ever.
 struct Watchdog {
-    /// Seconds since the worker began at which the current run has to be over; 0 while there is none.
+    /// Milliseconds since the worker began at which the current run has to be over; 0 while there is none.
     deadline: Arc<AtomicU64>,
     began: std::time::Instant,
+    limit: Duration,
 }
 
 impl Watchdog {
-    fn start() -> Self {
-        let watchdog = Self { deadline: Arc::default(), began: std::time::Instant::now() };
+    /// Calls `bite` once a run has taken longer than `limit`.
+    fn start(limit: Duration, bite: impl Fn() + Send + 'static) -> Self {
+        let watchdog = Self { deadline: Arc::default(), began: std::time::Instant::now(), limit };
         let (deadline, began) = (Arc::downgrade(&watchdog.deadline), watchdog.began);
         std::thread::spawn(move || {
             while let Some(deadline) = deadline.upgrade() {
                 let at = deadline.load(Ordering::Relaxed);
-                if at != 0 && began.elapsed().as_secs() > at {
-                    // The lease, the database and the spool are all made for this.
-                    std::process::exit(70);
+                if at != 0 && began.elapsed().as_millis() > u128::from(at) {
+                    bite();
                 }
                 drop(deadline);
-                std::thread::sleep(Duration::from_secs(1));
+                std::thread::sleep(LOOK.min(limit / 2));
             }
         });
         watchdog
     }
 
     fn begin(&self) {
-        self.deadline.store(self.began.elapsed().as_secs() + STEP_LIMIT.as_secs(), Ordering::Relaxed);
+        let at = (self.began.elapsed() + self.limit).as_millis();
+        self.deadline.store(u64::try_from(at).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     fn end(&self) {
         self.deadline.store(0, Ordering::Relaxed);
+    }
+}
+
+/// The lease, the database and the spool are all made for this.
+fn give_up() {
+    std::process::exit(70);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn a_run_that_hangs_ends_the_worker_and_one_that_ends_in_time_does_not() {
+        let (bitten, bites) = mpsc::channel();
+        let watchdog =
+            Watchdog::start(Duration::from_millis(60), move || bitten.send(()).unwrap_or_default());
+        for _ in 0..10 {
+            watchdog.begin();
+            std::thread::sleep(Duration::from_millis(10));
+            watchdog.end();
+        }
+        std::thread::sleep(Duration::from_millis(120));
+        assert!(bites.try_recv().is_err(), "nothing has hung, and nothing is running now");
+        watchdog.begin();
+        assert!(bites.recv_timeout(Duration::from_secs(10)).is_ok(), "this one hangs");
     }
 }

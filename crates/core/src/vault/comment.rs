@@ -5,8 +5,13 @@ const OURS: &str = "rekindle";
 
 /// `<!-- rekindle key=value … -->`; values are encoded so that nothing in them can end the comment.
 pub(crate) fn render(pairs: &[(&str, &str)]) -> String {
-    let words: String = pairs.iter().map(|(key, value)| format!(" {key}={}", escape(value, b","))).collect();
+    let words: String = pairs.iter().map(|(key, value)| format!(" {}", pair(key, value))).collect();
     format!("<!-- {OURS}{words} -->")
+}
+
+/// A value as it stands in a comment.
+pub(crate) fn pair(key: &str, value: &str) -> String {
+    format!("{key}={}", escape(value, b","))
 }
 
 /// The pairs of a comment of ours, with [`value`] to look into them.

@@ -6,6 +6,7 @@
 mod migrations;
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -59,12 +60,16 @@ pub enum Error {
         /// What.
         what: String,
     },
+    /// The system has no random bytes for us.
+    #[error("the system gave no random bytes: {0}")]
+    Random(#[source] std::io::Error),
 }
 
 impl Error {
     /// What a person can do about it.
     pub fn hint(&self) -> String {
         match self {
+            Self::Random(_) => "try again; nothing was changed".to_owned(),
             Self::Newer { .. } => "use the newer version; nothing was changed".to_owned(),
             Self::Folder { path, .. } => {
                 format!("check that {} can be written to", path.parent().unwrap_or(path).display())
@@ -85,9 +90,10 @@ fn is_full(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
 }
 
-/// The database, open.
+/// The database, open. A clone is the same connection: what is open already costs nothing to open again.
+#[derive(Clone)]
 pub struct Db {
-    connection: Connection,
+    connection: Rc<Connection>,
     path: PathBuf,
 }
 
@@ -104,7 +110,7 @@ impl Db {
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let failed = |cause| Error::Sqlite { path: path.to_owned(), cause };
         let connection = Connection::open_with_flags(resolved(path), flags).map_err(failed)?;
-        let mut db = Self { connection, path: path.to_owned() };
+        let mut db = Self { connection: Rc::new(connection), path: path.to_owned() };
         db.set_up()?;
         Ok(db)
     }
@@ -129,6 +135,24 @@ impl Db {
         migrations::apply(self)
     }
 
+    /// What is done from here on survives our end but not a power cut: for what is simply done again then.
+    pub fn relaxed(self) -> Result<Self, Error> {
+        self.run(|connection| connection.pragma_update(None, "synchronous", "normal"))?;
+        Ok(self)
+    }
+
+    /// Changes something as [`Db::change`] does; with it, everything that was done before survives a power cut.
+    pub fn change_for_good<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        let before: i64 = self.run(|c| c.pragma_query_value(None, "synchronous", |row| row.get(0)))?;
+        self.run(|connection| connection.pragma_update(None, "synchronous", "full"))?;
+        let changed = self.change(work);
+        self.run(|connection| connection.pragma_update(None, "synchronous", before))?;
+        changed
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -148,7 +172,7 @@ impl Db {
         let path = self.path.clone();
         let failed = |cause| Error::Sqlite { path, cause };
         let attempt = || -> rusqlite::Result<T> {
-            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
             let done = work(&transaction)?;
             transaction.commit()?;
             Ok(done)

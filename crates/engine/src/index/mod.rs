@@ -2,11 +2,12 @@
 //! folder and it comes back the same.
 //!
 //! - `format`, `nibbles`, `build`, [`segment`]: the bytes of a segment, writing and reading them
-//! - `frames`, [`store`]: generations, the delta beside them, and who may change them
+//! - `current`, `frames`, [`store`]: generations, the delta beside them, and who may change them
 //! - [`snapshot`]: the whole as one reader sees it
 //! - [`embedding`]: making the vectors that are missing
 
 mod build;
+pub(crate) mod current;
 pub mod embedding;
 mod format;
 mod frames;

@@ -23,6 +23,7 @@ use rekindle_core::recall::document::Document;
 use serde::{Deserialize, Serialize};
 
 use super::build::{PreparedUnit, Space, build};
+use super::current;
 use super::format::{Damage, VERSION};
 use super::frames;
 use super::segment::Segment;
@@ -119,23 +120,7 @@ impl Index {
     }
 
     fn current(&self) -> Result<Option<Current>, Error> {
-        let path = self.current_file();
-        let text = match std::fs::read(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io("read", &path)(error)),
-        };
-        let damaged = |damage| Error::Damaged { path: path.clone(), damage };
-        // A newer program may say more in another way; the format always says so.
-        #[derive(Deserialize)]
-        struct Format {
-            format: u32,
-        }
-        let Format { format } = serde_json::from_slice(&text).map_err(|_| damaged(Damage::Foreign))?;
-        if format != VERSION {
-            return Err(damaged(Damage::Version(format)));
-        }
-        serde_json::from_slice(&text).map(Some).map_err(|_| damaged(Damage::Foreign))
+        current::read(&self.current_file(), VERSION)
     }
 
     /// What is there now; `None` if there is no index yet.
@@ -364,9 +349,7 @@ impl Writer<'_> {
         disk::write_whole(&delta, &tail).map_err(Error::io("written", &delta))?;
         disk::write_whole(&base, &bytes).map_err(Error::io("written", &base))?;
         let current = Current { format: VERSION, generation, seen: seen.cloned() };
-        let text = serde_json::to_vec(&current).unwrap_or_default();
-        let path = self.index.current_file();
-        disk::write_whole(&path, &text).map_err(Error::io("written", &path))?;
+        current::write(&self.index.current_file(), &current)?;
         self.sweep(generation, old)
     }
 

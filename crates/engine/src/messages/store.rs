@@ -23,17 +23,21 @@ use serde::{Deserialize, Serialize};
 use super::archive::{self, Kept, Stored};
 use crate::disk;
 use crate::index::segment::Segment;
-use crate::index::{Damage, Error, Prepared, PreparedUnit, Snapshot, words_segment};
+use crate::index::{Damage, Error, Prepared, PreparedUnit, Snapshot, current, words_segment};
 use crate::map::Mapped;
 
 /// The version of `CURRENT`; the segments have their own.
 const FORMAT: u32 = 1;
-/// So much text becomes one segment: what is held in memory while it is made is a few times that.
+/// So much becomes one segment: what is held in memory while it is made is a few times that.
 const BATCH: usize = 16 * 1024 * 1024;
+/// What a message costs besides its text: its ids, its place, its words.
+const EACH: usize = 1024;
 /// A segment with fewer documents is small.
 const SMALL: u32 = 20_000;
 /// So many small ones may gather.
 const MANY: usize = 8;
+/// At most so many documents of small ones become one segment at a time, so that memory stays flat.
+const MERGED: u32 = 20_000;
 /// How long to wait for another process that adds to the index.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often a reader tries again when segments are switched under it.
@@ -78,18 +82,7 @@ impl Store {
     }
 
     fn current(&self) -> Result<Option<Current>, Error> {
-        let path = self.current_file();
-        let text = match std::fs::read(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io("read", &path)(error)),
-        };
-        let current = serde_json::from_slice::<Current>(&text).ok();
-        match current {
-            Some(current) if current.format == FORMAT => Ok(Some(current)),
-            Some(current) => Err(Error::Damaged { path, damage: Damage::Version(current.format) }),
-            None => Err(Error::Damaged { path, damage: Damage::Foreign }),
-        }
+        current::read(&self.current_file(), FORMAT)
     }
 
     fn segment(&self, number: u64) -> Result<Segment, Error> {
@@ -149,8 +142,8 @@ impl Store {
             let mut unit = Reading::new(&one, from);
             let mut failure = None;
             archive::each_line(&one.path, from.bytes, &mut |end, line| {
-                batch.text += unit.line(end, line);
-                if batch.text >= BATCH {
+                batch.bytes += unit.line(end, line);
+                if batch.bytes >= BATCH {
                     updated.added += batch.add(unit.cut());
                     failure = failure.take().or(self.add(&mut current, &mut batch).err());
                     progress(done + end - from.bytes, of);
@@ -266,9 +259,7 @@ impl Store {
     }
 
     fn publish(&self, current: &Current) -> Result<(), Error> {
-        let path = self.current_file();
-        let text = serde_json::to_vec(current).unwrap_or_default();
-        disk::write_whole(&path, &text).map_err(Error::io("written", &path))
+        current::write(&self.current_file(), current)
     }
 
     /// Makes a segment of what was gathered, and lets it count.
@@ -281,22 +272,37 @@ impl Store {
         self.publish(current)
     }
 
-    /// Makes one of the small segments when there are many.
+    /// Makes one of the smallest segments when there are many small ones.
     fn merge(&self, current: &mut Current) -> Result<(), Error> {
-        let mut small = Vec::new();
-        for number in &current.segments {
-            let segment = self.segment(*number)?;
-            if segment.documents() < SMALL {
-                small.push((*number, segment));
+        loop {
+            let mut small = Vec::new();
+            for number in &current.segments {
+                let documents = self.segment(*number)?.documents();
+                small.extend((documents < SMALL).then_some((documents, *number)));
             }
+            if small.len() <= MANY {
+                return Ok(());
+            }
+            small.sort_unstable();
+            let mut room = MERGED;
+            let fits = |(documents, _): &&(u32, u64)| {
+                let fits = *documents <= room;
+                room = room.saturating_sub(*documents);
+                fits
+            };
+            // Two at least, however large, or there would be no end to it.
+            let count = small.iter().take_while(fits).count().max(2);
+            let mut gone: Vec<u64> = small.iter().take(count).map(|(_, number)| *number).collect();
+            gone.sort_unstable();
+            let mut merged = Vec::new();
+            for number in &gone {
+                merged.extend(units(&self.segment(*number)?));
+            }
+            let merged = self.write(merged)?;
+            current.segments.retain(|number| !gone.contains(number));
+            current.segments.push(merged);
+            self.publish(current)?;
         }
-        if small.len() <= MANY {
-            return Ok(());
-        }
-        let merged = self.write(small.iter().flat_map(|(_, segment)| units(segment)).collect())?;
-        current.segments.retain(|number| small.iter().all(|(other, _)| other != number));
-        current.segments.push(merged);
-        self.publish(current)
     }
 
     /// Removes the segments that hold no longer, and what a crash left.
@@ -356,7 +362,8 @@ struct Place {
 #[derive(Default)]
 struct Batch {
     units: Vec<PreparedUnit>,
-    text: usize,
+    /// About how many bytes that is.
+    bytes: usize,
 }
 
 impl Batch {
@@ -381,7 +388,7 @@ impl<'a> Reading<'a> {
         Self { stored, start: from.bytes, end: from.bytes, lines: from.lines, documents: Vec::new() }
     }
 
-    /// Reads a line of the archive; how many bytes of text it added.
+    /// Reads a line of the archive; about how many bytes it added.
     fn line(&mut self, end: u64, line: &[u8]) -> usize {
         self.end = end;
         self.lines += 1;
@@ -389,7 +396,7 @@ impl<'a> Reading<'a> {
         if kept.text.trim().is_empty() {
             return 0;
         }
-        let bytes = kept.text.len();
+        let bytes = kept.text.len() + EACH;
         self.documents.push(Prepared::by_words(document(self.stored, kept, self.lines)));
         bytes
     }

@@ -57,9 +57,7 @@ impl Queue {
         only: Option<(&str, &str)>,
     ) -> Result<Option<Claimed>, db::Error> {
         let (function, key) = only.unzip();
-        let path = self.db.path().to_owned();
-        let random = |cause| db::Error::Folder { path: path.clone(), cause };
-        let token = random::change_id(now).map_err(random)?.as_str().to_owned();
+        let token = random::change_id(now).map_err(db::Error::Random)?.as_str().to_owned();
         let now = now.as_millisecond();
         let row = self.db.change(|transaction| {
             let row = transaction

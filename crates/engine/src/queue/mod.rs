@@ -51,6 +51,21 @@ impl Queue {
         self.db.change(|transaction| accept(transaction, registry, events, &ids, now))
     }
 
+    /// The same together with whatever else `more` does, for good: who sent them may forget them now.
+    pub fn accept_for_good(
+        &mut self,
+        registry: &Registry,
+        events: &[Event],
+        now: Timestamp,
+        more: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), db::Error> {
+        let ids = run_ids(registry, events, now);
+        self.db.change_for_good(|transaction| {
+            more(transaction)?;
+            accept(transaction, registry, events, &ids, now)
+        })
+    }
+
     /// What a worker that is gone was doing is free again. Only the one worker that holds the lock may say so.
     pub fn recover(&mut self, now: Timestamp) -> Result<u64, db::Error> {
         let now = now.as_millisecond();

@@ -6,8 +6,13 @@ use crate::models::Models;
 use crate::queue::StepError;
 use crate::recall::upkeep::{Settled, Upkeep};
 
-/// Whether everything is in it; what takes longer is left to the next indexer, and recall says so until then.
+/// Whether everything is in it; what takes longer is left to the next indexer, and recall says so until then. While one
+/// session after another comes in, it is done for several at once.
 pub(super) fn settle(world: &World) -> Result<bool, StepError> {
+    world.pace.sometimes(|| bring_in(world)).unwrap_or(Ok(false))
+}
+
+fn bring_in(world: &World) -> Result<bool, StepError> {
     let vault = world.vault()?;
     let model =
         Models::open(&world.home).load(world.config.embed.model.as_str()).map_err(StepError::passing)?;

@@ -6,6 +6,7 @@ mod index;
 pub mod keep;
 pub mod note;
 pub mod observe;
+pub mod pace;
 pub mod promote;
 pub mod reflect;
 pub mod reflected;

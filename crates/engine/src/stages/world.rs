@@ -1,6 +1,6 @@
 //! What a function may touch.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,7 @@ use rekindle_core::llm::{Error, Fault, Model, Retry};
 use rekindle_core::scope::ProjectId;
 use rekindle_core::time::{TimeZone, Timestamp, Zoned};
 
+use super::pace::Pace;
 use crate::cost::{Caps, Metered};
 use crate::db::{self, Db};
 use crate::home::{Home, Places};
@@ -30,12 +31,25 @@ pub struct World {
     until: Option<Instant>,
     /// Whether somebody wants us to end.
     stopped: Cell<bool>,
+    /// The database, once a step has asked for it.
+    db: OnceCell<Db>,
+    /// How often steps bring the index up to date.
+    pub(super) pace: Pace,
 }
 
 impl World {
     /// With no end in sight.
     pub fn new(home: Home, places: Places, config: Config, zone: TimeZone) -> Self {
-        Self { home, places, config, zone, until: None, stopped: Cell::new(false) }
+        Self {
+            home,
+            places,
+            config,
+            zone,
+            until: None,
+            stopped: Cell::new(false),
+            db: OnceCell::new(),
+            pace: Pace::default(),
+        }
     }
 
     /// That ends in so much time.
@@ -67,9 +81,13 @@ impl World {
         self.stopped.get()
     }
 
-    /// The database, opened for a step.
+    /// The database, for a step. It is opened once.
     pub fn db(&self) -> Result<Db, db::Error> {
-        Db::open(&self.places.database())
+        if let Some(db) = self.db.get() {
+            return Ok(db.clone());
+        }
+        let db = Db::open(&self.places.database())?;
+        Ok(self.db.get_or_init(|| db).clone())
     }
 
     /// The language model that the settings name for a job, counted and kept within the day's share; none if they name

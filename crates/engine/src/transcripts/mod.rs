@@ -240,11 +240,25 @@ impl Reading {
             return Ok(());
         }
         let end = upto.unwrap_or(len).min(len);
+        if end > HEAD_BYTES {
+            Self::glance(agent, path, &mut file)?;
+        }
         let left = branch::left(agent, &mut file, end).map_err(unreadable)?;
         let came = lines::forwards(&mut file, end, MAX_LINE, &left, &mut |place, line| pass(place, &line));
         let came = came.map_err(unreadable)?;
         self.read.bytes = self.torn.unwrap_or(came);
         Ok(())
+    }
+
+    /// Whether anything of the first lines is understood; a long file of which nothing is need not be read to its end.
+    fn glance(agent: Agent, path: &Path, file: &mut File) -> Result<(), Error> {
+        let mut first = Self::new(agent);
+        let read = lines::forwards(file, HEAD_BYTES, MAX_LINE, &[], &mut |place, line| {
+            first.line(place, &line, &mut |_| {});
+            first.known == 0
+        });
+        read.map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
+        if first.known > 0 { Ok(()) } else { first.finish(path).map(drop) }
     }
 
     fn line(&mut self, place: Place, line: &Line<'_>, say: &mut dyn FnMut(Message)) {

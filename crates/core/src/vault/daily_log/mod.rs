@@ -301,7 +301,11 @@ impl Section {
 /// Whether a section with this key is in the log already (LOG-06). Looks at the bytes alone, so that a fence somebody
 /// left open above cannot hide it.
 pub fn contains_key(text: &str, dedupe_key: &str) -> bool {
-    let comments =
-        text.split(['\n', '\r']).filter(|line| line.starts_with("<!--")).filter_map(comment::parse);
-    comments.into_iter().any(|pairs| comment::value(&pairs, render::DEDUPE) == Some(dedupe_key))
+    let written = comment::pair(render::DEDUPE, dedupe_key);
+    text.match_indices(&written).any(|(at, _)| {
+        let line = text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+        let line = text[line..].split(['\n', '\r']).next().unwrap_or_default();
+        let pairs = comment::parse(line).filter(|_| line.starts_with("<!--")).unwrap_or_default();
+        comment::value(&pairs, render::DEDUPE) == Some(dedupe_key)
+    })
 }

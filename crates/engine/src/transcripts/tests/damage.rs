@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::super::HEAD_BYTES;
 use super::*;
 
 fn copy_of(bytes: &[u8], name: &str) -> (tempfile::TempDir, PathBuf) {
@@ -62,6 +63,20 @@ fn fnd_06_a_format_that_is_not_known_is_named_and_not_guessed() {
             other => panic!("{bytes}: {other:?}"),
         }
     }
+}
+
+#[test]
+fn fnd_06_a_long_file_of_which_nothing_is_known_is_not_read_to_its_end() {
+    let (agent, known) = recordings().swap_remove(0);
+    let foreign = b"{\"shape\":\"of somebody else\"}\n";
+    let mut bytes = foreign.repeat(2 * HEAD_BYTES as usize / foreign.len());
+    bytes.extend_from_slice(&known);
+    let (_folder, path) = copy_of(&bytes, "t.jsonl");
+    assert!(matches!(all(agent, &path, None), Err(Error::UnknownFormat { line: 1, .. })));
+    // What is known in the beginning is read, whatever follows.
+    bytes = [known.as_slice(), &bytes].concat();
+    let (_folder, path) = copy_of(&bytes, "t.jsonl");
+    assert!(all(agent, &path, None).unwrap().1.messages > 0);
 }
 
 #[test]

@@ -1,0 +1,62 @@
+//! How often something is done that has to be done again after every change, and takes longer the more there is: never more
+//! than a share of the time, and once more when everything else is done.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// It rests so many times as long as it took.
+const REST: u32 = 10;
+
+/// When it was done last, and whether it has to be done again.
+#[derive(Debug, Default)]
+pub struct Pace {
+    last: Cell<Option<(Instant, Duration)>>,
+    owed: Cell<bool>,
+}
+
+impl Pace {
+    /// Does it, unless it took too much of the time lately: then it is owed.
+    pub fn sometimes<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        if let Some((ended, took)) = self.last.get()
+            && ended.elapsed() < took * REST
+        {
+            self.owed.set(true);
+            return None;
+        }
+        let began = Instant::now();
+        let done = work();
+        self.last.set(Some((Instant::now(), began.elapsed())));
+        self.owed.set(false);
+        Some(done)
+    }
+
+    /// Does it if it was put off.
+    pub fn if_owed(&self, work: impl FnOnce()) {
+        if self.owed.take() {
+            work();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_long_is_done_now_and_then_and_in_the_end() {
+        let (pace, done) = (Pace::default(), Cell::new(0));
+        let work = || {
+            std::thread::sleep(Duration::from_millis(30));
+            done.set(done.get() + 1);
+        };
+        pace.if_owed(work);
+        assert_eq!(done.get(), 0, "nothing was asked for");
+        for _ in 0..5 {
+            pace.sometimes(work);
+        }
+        assert_eq!(done.get(), 1);
+        pace.if_owed(work);
+        pace.if_owed(work);
+        assert_eq!(done.get(), 2);
+    }
+}
