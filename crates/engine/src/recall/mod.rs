@@ -5,6 +5,7 @@
 //! - [`silence`]: when nothing is said
 //! - [`upkeep`]: what changed in the notes arrives in the index
 //! - [`condition`]: whether the index is as good as it could be
+//! - [`find`]: what an id means that an answer has named
 //! - [`usage`], [`log`]: what helped, and what was answered
 //! - [`eval`]: how good the answers are on the person's own notes
 //! - [`mod@bench`]: the same on conversations from outside, to be measured
@@ -13,6 +14,7 @@ pub mod ask;
 pub mod bench;
 pub mod condition;
 pub mod eval;
+pub mod find;
 pub mod log;
 pub mod search;
 pub mod silence;

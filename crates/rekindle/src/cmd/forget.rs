@@ -4,6 +4,8 @@ use std::io::{IsTerminal, Write};
 
 use clap::Args;
 use rekindle_core::journal::Actor;
+use rekindle_engine::messages::Messages;
+use rekindle_engine::recall::find;
 use rekindle_engine::vault::forget::{Forgotten, What};
 
 use super::body;
@@ -21,9 +23,10 @@ On a terminal it asks first; in a script it does what it was told.
 Examples:
   rekindle forget staging-port --dry-run
   rekindle forget m-7k2d9q0x1abc --yes
+  rekindle forget 'claude/9a1c#msg-7'      # something said, by the id that `recall --json` gives
   rekindle forget --text 'The staging host is hermes.'")]
 pub(crate) struct Forget {
-    /// The memory: its id, path or slug
+    /// The memory: its id, path or slug; or the id that `recall` gave a line or a message
     #[arg(value_name = "ID|PATH", required_unless_present = "text")]
     reference: Option<String>,
     /// Forget this statement instead: TEXT, @FILE, or - for stdin
@@ -43,8 +46,13 @@ pub(crate) struct Forget {
 impl Forget {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let vault = context.vault_to_forget()?;
-        let path = self.reference.map(|reference| vault.find(&reference, &context.cwd)).transpose()?;
-        let text = self.text.map(|text| body::read(&text, &context.cwd)).transpose()?;
+        // What is no entry has only the name that `recall` gave it: its statement goes, wherever it stands.
+        let (line, entry) = match self.reference {
+            Some(reference) if reference.contains('#') => (Some(statement(context, &reference)?), None),
+            reference => (None, reference),
+        };
+        let path = entry.map(|reference| vault.find(&reference, &context.cwd)).transpose()?;
+        let text = self.text.map(|text| body::read(&text, &context.cwd)).transpose()?.or(line);
         let what = match (&path, &text) {
             (Some(path), _) => What::Entry(path),
             (None, text) => What::Text(text.as_deref().unwrap_or_default()),
@@ -65,6 +73,15 @@ impl Forget {
             true => context.out.json(&forgotten),
             false => report(context, &forgotten, "gone"),
         }
+    }
+}
+
+/// What a line, a section or a message says that `recall` has named.
+fn statement(context: &Context<'_>, id: &str) -> Result<String, Failure> {
+    match find::by_id(&context.index(), &Messages::of(&context.places), id)? {
+        Some(document) => Ok(document.text),
+        None => Err(Failure::new(format!("nothing is called `{id}`"))
+            .hint("`rekindle recall --json` names what it finds; `--text` forgets a statement by its words")),
     }
 }
 

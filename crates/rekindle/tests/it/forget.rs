@@ -94,6 +94,22 @@ fn a_statement_can_be_forgotten_and_own_notes_are_only_named() {
 }
 
 #[test]
+fn b_08_what_recall_named_can_be_forgotten_by_that_name() {
+    let sandbox = sandbox();
+    sandbox.rekindle(&["note", SECRET]).run().ok();
+    sandbox.rekindle(&["note", "The other host is called athena and stays."]).run().ok();
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+    let found = sandbox.rekindle(&["recall", "what is the staging host called", "--json"]).run().ok().json();
+    let id = found["results"][0]["id"].as_str().unwrap().to_owned();
+    assert!(id.contains('#'), "{found}");
+    sandbox.rekindle(&["forget", &id, "--yes"]).run().ok();
+    assert!(sandbox.find_bytes(MARK).is_empty(), "{:?}", sandbox.find_bytes(MARK));
+    assert!(!sandbox.find_bytes(b"athena").is_empty());
+    let again = sandbox.rekindle(&["forget", &id, "--yes"]).run().fails(1);
+    assert!(again.stderr.contains("nothing is called"), "{}", again.stderr);
+}
+
+#[test]
 fn what_cannot_be_removed_is_named_and_does_not_stop_anyone() {
     let sandbox = sandbox();
     save(&sandbox, "fix", "host", SECRET);
