@@ -146,9 +146,13 @@ pub fn read(vault: &Vault, path: &str) -> Result<Unit, Error> {
     Ok(Reader::new(vault)?.read(path).0)
 }
 
-/// Reads many files, and says which could not be read, and why. Every file that was asked for has its unit, in the order
-/// they were asked for; one that could not be read is like one that is gone.
-pub fn read_many(vault: &Vault, paths: &[&str]) -> (Vec<Unit>, Vec<(String, String)>) {
+/// Reads many files, makes something of each, and says which could not be read, and why. Every file that was asked for has
+/// its unit, in the order they were asked for; one that could not be read is like one that is gone.
+pub fn read_many<T: Send>(
+    vault: &Vault,
+    paths: &[&str],
+    make: impl Fn(Unit) -> T + Sync,
+) -> (Vec<T>, Vec<(String, String)>) {
     let reader = match Reader::new(vault) {
         Ok(reader) => reader,
         // Without knowing what was forgotten, nothing may be shown.
@@ -159,7 +163,11 @@ pub fn read_many(vault: &Vault, paths: &[&str]) -> (Vec<Unit>, Vec<(String, Stri
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let share = paths.len().div_ceil(threads).max(MIN_SHARE);
-    let read = |paths: &[&str]| paths.iter().map(|path| reader.read(path)).collect::<Vec<_>>();
+    let one = |path: &&str| {
+        let (unit, problem) = reader.read(path);
+        (make(unit), problem.map(|what| ((*path).to_owned(), what)))
+    };
+    let read = |paths: &[&str]| paths.iter().map(one).collect::<Vec<_>>();
     let mut shares = paths.chunks(share);
     let first = shares.next().unwrap_or_default();
     let all = std::thread::scope(|scope| {
@@ -172,11 +180,11 @@ pub fn read_many(vault: &Vault, paths: &[&str]) -> (Vec<Unit>, Vec<(String, Stri
         all
     });
     let mut problems = Vec::new();
-    let units = all.into_iter().map(|(unit, problem)| {
-        problems.extend(problem.map(|what| (unit.path.clone(), what)));
-        unit
+    let made = all.into_iter().map(|(made, problem)| {
+        problems.extend(problem);
+        made
     });
-    (units.collect(), problems)
+    (made.collect(), problems)
 }
 
 /// Whether a file is as it was when `stamp` was made: by time and size, and by its content where only the time differs.

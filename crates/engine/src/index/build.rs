@@ -177,18 +177,19 @@ fn write_windows(
 ) -> u32 {
     let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
     let dimension = header.dimension as usize;
-    let nothing = Quantised { steps: vec![0; dimension], scale: 0.0 };
+    let nothing = encode(&Quantised { steps: vec![0; dimension], scale: 0.0 });
     let mut count = 0_u32;
     for embedded in documents.iter().map(|prepared| of(prepared)) {
         put(first, &count.to_le_bytes());
         for (window, vector) in embedded {
             let vector = vector.as_ref().filter(|vector| vector.steps.len() == dimension);
             header.pending += u32::from(vector.is_none());
-            let (steps, scale) = encode(vector.unwrap_or(&nothing));
+            let encoded = vector.map(&encode);
+            let (steps, scale) = encoded.as_ref().unwrap_or(&nothing);
             put(windows, &(window.start as u32).to_le_bytes());
             put(windows, &(window.end as u32).to_le_bytes());
             put(windows, &scale.to_le_bytes());
-            put(vectors, &steps);
+            put(vectors, steps);
         }
         count += embedded.len() as u32;
     }

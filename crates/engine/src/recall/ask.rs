@@ -265,7 +265,7 @@ fn open(
     }
     let listed = sources::list(vault)?;
     let paths: Vec<&str> = listed.files.iter().map(|file| file.path.as_str()).collect();
-    let (units, _) = sources::read_many(vault, &paths);
+    let (units, _) = sources::read_many(vault, &paths, std::convert::identity);
     let units = units.into_iter().map(PreparedUnit::from).collect();
     Ok((Snapshot::in_memory(units), degraded))
 }

@@ -241,8 +241,8 @@ impl Upkeep<'_> {
         (report.read, report.gone) = (changed.len(), gone.len());
         let mut units: Vec<PreparedUnit> = Vec::with_capacity(changed.len());
         for batch in changed.chunks(READ_BATCH) {
-            let (read, problems) = sources::read_many(self.vault, batch);
-            units.extend(read.into_iter().map(PreparedUnit::from));
+            let (read, problems) = sources::read_many(self.vault, batch, PreparedUnit::from);
+            units.extend(read);
             report.problems.extend(problems);
             if !progress(Step::Reading(units.len(), changed.len())) {
                 break;

@@ -4,7 +4,7 @@ use super::Kind;
 use super::literal::{Literal, bare, quoted};
 use super::names::{Family, family, kind};
 use super::values::{is_literal, is_password, is_template, is_token};
-use super::walk::{MASK, RunEnds, Span, head, skip_blanks};
+use super::walk::{MASK, Openings, RunEnds, Span, head, skip_blanks};
 
 /// Where a command's option has its secret.
 #[derive(Clone, Copy, PartialEq)]
@@ -75,6 +75,16 @@ const OPTIONS: [CommandOption; 34] = [
     option("snmpwalk", "", "-A", Form::Next),
 ];
 
+const COMMANDS: Openings = {
+    let mut openings = Openings::none();
+    let mut at = 0;
+    while at < OPTIONS.len() {
+        openings = openings.with(OPTIONS[at].command);
+        at += 1;
+    }
+    openings
+};
+
 /// One pass over the words of the text, remembering the command and the verb that were last seen on the line.
 pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
@@ -120,6 +130,10 @@ fn option_start(word: &[u8]) -> Option<usize> {
 
 fn command_name(word: &[u8]) -> Option<&'static str> {
     let name = word.rsplit(|b| matches!(b, b'/' | b'"' | b'\'' | b'`' | b'(' | b'[' | b'$')).next()?;
+    let [first, second, ..] = *name else { return None };
+    if !COMMANDS.may_begin(first, second) {
+        return None;
+    }
     OPTIONS.iter().map(|option| option.command).find(|command| command.as_bytes() == name)
 }
 

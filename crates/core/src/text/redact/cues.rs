@@ -93,6 +93,12 @@ pub(super) fn is_eastern(c: char) -> bool {
     matches!(c, '\u{2E80}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF00}'..='\u{FFEF}')
 }
 
+/// Whether a cue that begins with an ASCII letter may stand at `at`: a look at two letters.
+pub(super) fn may_begin(bytes: &[u8], at: usize) -> bool {
+    let second = bytes.get(at + 1).map_or(0, u8::to_ascii_lowercase);
+    bytes[at].is_ascii_alphabetic() && OPENINGS.may_begin(bytes[at].to_ascii_lowercase(), second)
+}
+
 /// The longest cue at `at`, where the character is `first` and a word `begins` or not; and where the cue ends.
 pub(super) fn cue_at(text: &str, at: usize, first: char, begins: bool) -> Option<(Family, usize)> {
     let bytes = text.as_bytes();
@@ -113,7 +119,8 @@ pub(super) fn cue_at(text: &str, at: usize, first: char, begins: bool) -> Option
     };
     let rest = &text[at..];
     // Many words begin as some cue does; two letters tell most of them apart.
-    let is_near = |word: &str| !first.is_ascii() || word.as_bytes().starts_with(&opening);
+    let is_near =
+        |word: &str| !first.is_ascii() || matches!(*word.as_bytes(), [one, two, ..] if [one, two] == opening);
     let (family, end) = cues
         .iter()
         .filter(|(word, _)| is_near(word))

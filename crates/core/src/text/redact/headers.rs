@@ -3,7 +3,7 @@
 use super::Kind;
 use super::values::{is_literal, is_token};
 use super::walk::{
-    MASK, RunEnds, Span, base64, head, prefix_in_any_case, run_end, skip_blanks, words_in_any_case,
+    MASK, RunEnds, Span, base64, head, is_word_in_any_case, prefix_in_any_case, run_end, skip_blanks,
 };
 
 /// What comes before the credentials. `Digest` and signatures hold nothing that can be used again.
@@ -12,19 +12,29 @@ const SCHEMES: [&str; 8] = ["bearer", "basic", "token", "bot", "apikey", "api-ke
 pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     let mut ends = RunEnds::default();
-    for at in words_in_any_case(bytes, "authorization") {
-        found.extend(authorization(text, at + "authorization".len(), &mut ends));
-    }
-    for (scheme, judge) in [("bearer", is_bearer as fn(&str) -> bool), ("basic", is_basic)] {
-        for at in words_in_any_case(bytes, scheme) {
-            let start = after_blank(text, at + scheme.len());
-            found.extend(start.and_then(|start| credentials(text, start, &mut ends, judge)));
-        }
-    }
     let mut from = 0;
-    for at in words_in_any_case(bytes, "cookie") {
-        if at >= from {
-            from = cookies(text, at + "cookie".len(), found);
+    for (at, byte) in bytes.iter().enumerate() {
+        // One look at a letter passes over most of a text.
+        let word = match byte.to_ascii_lowercase() {
+            b'a' => "authorization",
+            b'b' if bytes.get(at + 1).is_some_and(|b| b.eq_ignore_ascii_case(&b'e')) => "bearer",
+            b'b' => "basic",
+            b'c' => "cookie",
+            _ => continue,
+        };
+        if !is_word_in_any_case(bytes, at, word) {
+            continue;
+        }
+        let end = at + word.len();
+        match word {
+            "authorization" => found.extend(authorization(text, end, &mut ends)),
+            "cookie" if at >= from => from = cookies(text, end, found),
+            "cookie" => {}
+            scheme => {
+                let judge = if scheme == "basic" { is_basic } else { is_bearer };
+                let start = after_blank(text, end);
+                found.extend(start.and_then(|start| credentials(text, start, &mut ends, judge)));
+            }
         }
     }
 }

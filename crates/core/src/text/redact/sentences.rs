@@ -5,7 +5,7 @@
 //! foreign connector does no harm, and people mix languages.
 
 use super::Kind;
-use super::cues::{cue_at, is_eastern};
+use super::cues::{cue_at, is_eastern, may_begin};
 use super::names::Family;
 use super::values::{is_literal, is_password, is_token, is_word_list};
 use super::walk::{MASK, RunEnds, Span, head, prefix_in_any_case, starts_word};
@@ -58,6 +58,10 @@ pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
     let mut previous = '\n';
     let mut from = 0;
     for (at, c) in text.char_indices() {
+        if c.is_ascii() && !may_begin(bytes, at) {
+            previous = c;
+            continue;
+        }
         let begins = if previous.is_ascii() {
             starts_word(bytes, at)
         } else {

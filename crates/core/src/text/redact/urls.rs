@@ -9,6 +9,8 @@ fn ends_url(b: u8) -> bool {
     b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|' | MASK)
 }
 
+/// What is in all of them.
+const HOOK: &str = "hook";
 /// Hosts and the path up to the secret.
 const WEBHOOKS: [&str; 8] = [
     "hooks.slack.com/services/",
@@ -31,7 +33,9 @@ pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
         }
         from = start;
     }
-    for webhook in WEBHOOKS {
+    // A text without this word in it has none of them.
+    let webhooks = if text.contains(HOOK) { &WEBHOOKS[..] } else { &[] };
+    for webhook in webhooks {
         let mut from = 0;
         while let Some(start) = text[from..].find(webhook).map(|at| from + at + webhook.len()) {
             let end = run_end(bytes, start, |b| {
@@ -83,5 +87,15 @@ fn password(text: &str, start: usize) -> Option<Span> {
             let hex = user.len() >= 32 && user.bytes().all(|b| b.is_ascii_hexdigit());
             (hex || looks_random(user)).then_some(Span { kind: Kind::UrlPassword, start, end: host })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_word_is_in_every_webhook() {
+        assert!(WEBHOOKS.iter().all(|webhook| webhook.contains(HOOK)));
     }
 }
