@@ -2,7 +2,7 @@
 //! done comes out, and what came of that is told to it.
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::review::Id;
