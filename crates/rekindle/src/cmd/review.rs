@@ -66,15 +66,13 @@ impl Review {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         // What was ticked on the page is decided; it is not shown as if it were not.
         let doubt = read_page(context)?;
-        let db = Db::open(&context.places.database())?;
         if !self.ids.is_empty() {
-            return show(context, &db, &self.ids, self.json);
+            return show(context, &Db::open(&context.places.database())?, &self.ids, self.json);
         }
         if !self.list && !self.json && tui::is_possible() {
             if let Some(doubt) = &doubt {
                 context.out.warn(format!("nothing was decided from REVIEW.md: {doubt}"));
             }
-            drop(db);
             if tui::review(context, self.all, self.plain)? {
                 return Ok(());
             }

@@ -40,7 +40,9 @@ pub(crate) fn run(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> 
                     0 => String::new(),
                     more => format!("m shows {more} more, "),
                 };
-                context.out.line(format!("No more questions. u takes the last decision back, {more}q ends."))?;
+                context
+                    .out
+                    .line(format!("No more questions. u takes the last decision back, {more}q ends."))?;
             }
         }
         let Some(answer) = answer()? else { break };

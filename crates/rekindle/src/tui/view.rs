@@ -98,7 +98,8 @@ fn line_of(card: &Card, selected: bool, columns: usize) -> String {
     let right = format!("  {section}{same}{ends}");
     let room = columns.saturating_sub(6 + width(&right));
     // In a narrow window the words themselves come first.
-    let (right, room) = if room < columns / 3 { (String::new(), columns.saturating_sub(6)) } else { (right, room) };
+    let (right, room) =
+        if room < columns / 3 { (String::new(), columns.saturating_sub(6)) } else { (right, room) };
     let title = fit(&shown(&card.title).replace('\n', " "), room);
     let gap = " ".repeat(room.saturating_sub(width(&title)));
     fit(&format!("{mark} [{}] {title}{gap}{right}", card.fate.letter()), columns)

@@ -35,8 +35,11 @@ impl Terminal {
         let home = format!("HOME={}", sandbox.user_home().display());
         let ours = format!("REKINDLE_HOME={}", sandbox.home().display());
         let given: Vec<String> = variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let fixed = ["PS1=$ ", "ENV=", "REKINDLE_INDEX_BACKGROUND=false", "REKINDLE_CAPTURE_BACKGROUND=false"];
-        for variable in [home.as_str(), &ours].into_iter().chain(fixed).chain(given.iter().map(String::as_str)) {
+        let fixed =
+            ["PS1=$ ", "ENV=", "REKINDLE_INDEX_BACKGROUND=false", "REKINDLE_CAPTURE_BACKGROUND=false"];
+        for variable in
+            [home.as_str(), &ours].into_iter().chain(fixed).chain(given.iter().map(String::as_str))
+        {
             arguments.extend(["-e", variable]);
         }
         arguments.push("/bin/sh");
@@ -176,13 +179,17 @@ fn rev_03_words_are_edited_in_the_persons_own_editor() {
         terminal.keys(&["j"]);
         terminal.until_it("no message", |screen| !screen.contains(said));
     }
-    assert_eq!((fs::read_to_string(work.join("seen")).unwrap().as_str(), status(&sandbox, &id).as_str()), ("Use tabs.\n", "pending"));
+    assert_eq!(
+        (fs::read_to_string(work.join("seen")).unwrap().as_str(), status(&sandbox, &id).as_str()),
+        ("Use tabs.\n", "pending")
+    );
     fs::write(work.join("change"), "sed -i.old 's/tabs/spaces/' \"$1\"").unwrap();
     terminal.keys(&["e"]);
     terminal.until("is in MEMORY.md");
     assert!(memory(&sandbox).contains("Use spaces."), "{}", memory(&sandbox));
     let left = fs::read_dir(sandbox.state().join("editing")).unwrap();
-    let left: Vec<String> = left.map(|file| file.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    let left: Vec<String> =
+        left.map(|file| file.unwrap().file_name().to_string_lossy().into_owned()).collect();
     assert!(left.iter().all(|name| name.ends_with(".old")), "only what the editor itself left: {left:?}");
     terminal.keys(&["q"]);
     terminal.until("1 approved");
@@ -200,15 +207,19 @@ fn windows_of_every_size_and_no_colour() {
     assert!(screen.contains("is archived in 1 day") && screen.contains("1d left"), "{screen}");
     assert!(screen.lines().count() <= 24, "{screen}");
     let styled = String::from_utf8(terminal.tmux(&["capture-pane", "-p", "-e"]).stdout).unwrap();
-    let colours = styled.split("\x1b[").skip(1).filter_map(|part| part.split_once('m')).map(|(codes, _)| codes);
+    let colours =
+        styled.split("\x1b[").skip(1).filter_map(|part| part.split_once('m')).map(|(codes, _)| codes);
     let colours: Vec<&str> = colours
         .flat_map(|codes| codes.split(';'))
         .filter(|code| code.parse::<u8>().is_ok_and(|code| matches!(code, 30..=38 | 40..=48 | 90..=107)))
         .collect();
     assert!(colours.is_empty(), "{colours:?} in {styled:?}");
-    for (columns, lines, shown) in
-        [("40", "12", "small window (40x12)"), ("20", "5", "too small"), ("120", "40", "m more"), ("80", "24", "m more")]
-    {
+    for (columns, lines, shown) in [
+        ("40", "12", "small window (40x12)"),
+        ("20", "5", "too small"),
+        ("120", "40", "m more"),
+        ("80", "24", "m more"),
+    ] {
         terminal.tmux(&["resize-window", "-x", columns, "-y", lines]);
         let screen = terminal.until(shown);
         assert!(screen.lines().all(|line| line.chars().count() <= columns.parse().unwrap()), "{screen}");

@@ -40,10 +40,8 @@ pub fn reconsider(
     let mut db = world.db()?;
     let Some(standing) = proposals::standing(&db, id)? else { return Ok(Reconsidered::Unknown) };
     let status = standing.proposal.status;
-    let is_decision = matches!(
-        status,
-        Status::Rejected | Status::Approved | Status::Edited | Status::Promoted
-    );
+    let is_decision =
+        matches!(status, Status::Rejected | Status::Approved | Status::Edited | Status::Promoted);
     if !is_decision || decided.is_some_and(|at| standing.decided != Some(at)) {
         return Ok(Reconsidered::Otherwise(Box::new(standing)));
     }

@@ -130,7 +130,9 @@ fn a_reason_is_typed_and_a_paste_is_no_row_of_keys() {
     assert_eq!(model.update(Key::Paste("aaa".to_owned())), None);
     assert_eq!((fates(&model).as_str(), model.message().wrong), ("   ", true));
     press(&mut model, 'r');
-    for key in [Key::Char('n'), Key::Char('o'), Key::Char('x'), Key::Backspace, Key::Paste("\tt\x1bq".to_owned())] {
+    for key in
+        [Key::Char('n'), Key::Char('o'), Key::Char('x'), Key::Backspace, Key::Paste("\tt\x1bq".to_owned())]
+    {
         assert_eq!(model.update(key), None);
     }
     assert_eq!(model.mode(), &Mode::Reason("no t q".to_owned()));

@@ -73,7 +73,10 @@ fn sitting() -> Model {
         section: "System Architecture".to_owned(),
         ..card(1, text.trim_end_matches('.'))
     };
-    let second = Card { expires: Some(1), ..card(2, "テストは必ずリリースプロファイルで実行し、その結果を必ず記録してください") };
+    let second = Card {
+        expires: Some(1),
+        ..card(2, "テストは必ずリリースプロファイルで実行し、その結果を必ず記録してください")
+    };
     let third = Card { fate: Fate::Skipped, ..card(3, "Be brief") };
     let mut model = Model::new(vec![first, second, third], vec![card(4, "Later")], false);
     let quote = "the staging database moved, it is on 6432 now and 5432 is gone for good";
@@ -152,11 +155,7 @@ fn nothing_of_a_proposal_reaches_the_terminal_as_a_command() {
     let mut standing = standing(nasty, &[nasty]);
     standing.note = Some(nasty.to_owned());
     standing.proposal.evidence.sessions = vec![nasty.to_owned()];
-    let mut model = Model::new(
-        vec![Card { section: nasty.to_owned(), ..card(1, nasty) }],
-        Vec::new(),
-        false,
-    );
+    let mut model = Model::new(vec![Card { section: nasty.to_owned(), ..card(1, nasty) }], Vec::new(), false);
     model.show(id(1), about(&standing, &format!("a\nb\n@@\n+{nasty}\n")), true, None);
     model.tell(nasty, true);
     for (columns, lines) in [(80, 24), (40, 12), (200, 60)] {

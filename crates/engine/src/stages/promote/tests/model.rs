@@ -85,7 +85,14 @@ impl Run {
         });
         let ids = ids.collect();
         trial.refresh();
-        Self { trial, ids, first: HashMap::new(), taken_back: HashMap::new(), mine: Vec::new(), pages: Vec::new() }
+        Self {
+            trial,
+            ids,
+            first: HashMap::new(),
+            taken_back: HashMap::new(),
+            mine: Vec::new(),
+            pages: Vec::new(),
+        }
     }
 
     fn page(&mut self, change: impl Fn(String) -> String) {

@@ -20,7 +20,10 @@ fn rev_14_a_rejection_that_is_taken_back_is_a_question_again_and_ends_once() {
     for seen_to in [false, true] {
         let trial = Trial::new();
         let id = trial.propose("Patterns", "Use tabs.", 0);
-        assert_eq!(trial.decide(id, &Verdict::RejectFor("only in \x1b[1mMakefiles\n".to_owned())), Decided::Now);
+        assert_eq!(
+            trial.decide(id, &Verdict::RejectFor("only in \x1b[1mMakefiles\n".to_owned())),
+            Decided::Now
+        );
         assert_eq!(trial.standing(id).note.as_deref(), Some("only in Makefiles"));
         if seen_to {
             trial.work();
@@ -33,7 +36,10 @@ fn rev_14_a_rejection_that_is_taken_back_is_a_question_again_and_ends_once() {
         // Nothing that was sent before decides now.
         trial.work();
         assert_eq!(trial.status(id), Status::Pending);
-        assert!(matches!(trial.take_back(id), Reconsidered::Otherwise(_)), "there is nothing more to take back");
+        assert!(
+            matches!(trial.take_back(id), Reconsidered::Otherwise(_)),
+            "there is nothing more to take back"
+        );
         assert_eq!(trial.decide(id, &Verdict::Approve), Decided::Now);
         trial.work();
         assert_eq!(trial.status(id), Status::Promoted);
