@@ -3,6 +3,7 @@
 
 mod card;
 mod desk;
+mod help;
 mod model;
 mod plain;
 mod screen;

@@ -8,7 +8,7 @@ use rekindle_core::time::Timestamp;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::proposals::Verdict;
 
-use super::card::{Card, Fate, Row, Tone};
+use super::card::{Card, Fate, Row};
 
 /// The most characters of a reason that is typed.
 const REASON_CHARS: usize = 200;
@@ -405,27 +405,4 @@ impl Model {
         self.all = !self.all;
         self.go_to(self.at);
     }
-}
-
-/// Which key does what.
-pub(crate) fn help() -> Vec<Row> {
-    let lines = [
-        (Tone::Head, "Deciding"),
-        (Tone::Plain, "a          approve; a line that it names stays as it is"),
-        (Tone::Plain, "S          approve instead of the line that it names, which is struck"),
-        (Tone::Plain, "e          approve in your own words, in $VISUAL or $EDITOR"),
-        (Tone::Plain, "r          reject; a reason may be given"),
-        (Tone::Plain, "s          skip: it waits"),
-        (Tone::Plain, "u          take the last decision of this sitting back"),
-        (Tone::Head, "Looking"),
-        (Tone::Plain, "j k Up Down        the next, the one before; g G the first, the last"),
-        (Tone::Plain, "PgUp PgDn b Space  scroll what is known about it"),
-        (Tone::Plain, "m          today's share, or all that wait"),
-        (Tone::Plain, "q Ctrl-C   end; what is decided stays decided"),
-        (Tone::Head, "Letters in the list"),
-        (Tone::Plain, "[ ] waits  [s] skipped  [a] approved  [S] superseding  [e] edited"),
-        (Tone::Plain, "[r] rejected  [x] decided elsewhere"),
-        (Tone::Dim, "Any other key goes back."),
-    ];
-    lines.into_iter().map(|(tone, text)| Row { tone, text: text.to_owned() }).collect()
 }

@@ -8,7 +8,8 @@ use rekindle_engine::editor;
 
 use super::card::{Fate, Row};
 use super::desk::Desk;
-use super::model::{Effect, Key, Mode, Model, help};
+use super::help::help;
+use super::model::{Effect, Key, Mode, Model};
 use super::{catch_up, perform, summary};
 use crate::compose::Context;
 use crate::error::Failure;

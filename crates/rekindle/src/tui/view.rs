@@ -10,7 +10,8 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::card::{Card, Row, Tone};
-use super::model::{Mode, Model, help};
+use super::help::help;
+use super::model::{Mode, Model};
 use super::text::{fit, shown, width, wrap};
 
 /// What it is made for.
