@@ -35,8 +35,7 @@ impl Terminal {
         let home = format!("HOME={}", sandbox.user_home().display());
         let ours = format!("REKINDLE_HOME={}", sandbox.home().display());
         let given: Vec<String> = variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let fixed =
-            ["PS1=$ ", "ENV=", "REKINDLE_INDEX_BACKGROUND=false", "REKINDLE_CAPTURE_BACKGROUND=false"];
+        let fixed = ["ENV=", "REKINDLE_INDEX_BACKGROUND=false", "REKINDLE_CAPTURE_BACKGROUND=false"];
         for variable in
             [home.as_str(), &ours].into_iter().chain(fixed).chain(given.iter().map(String::as_str))
         {
@@ -45,7 +44,7 @@ impl Terminal {
         arguments.push("/bin/sh");
         let begun = terminal.tmux(&arguments);
         assert!(begun.status.success(), "{}", String::from_utf8_lossy(&begun.stderr));
-        terminal.until("$");
+        terminal.until_it("prompt", |screen| !screen.trim().is_empty());
         Some(terminal)
     }
 
