@@ -33,8 +33,9 @@ pub(crate) fn run(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> 
                 }
                 let instead = if card.names_line { "S supersede, " } else { "" };
                 context.out.line(format!(
-                    "a approve, {instead}e edit, r reject, s skip, u undo, m more, ? help, q quit. Which letter?"
+                    "a approve, {instead}e edit, r reject, s skip, u undo, m more, ? help, q quit"
                 ))?;
+                context.out.line("Which letter?")?;
             }
             None => {
                 let more = match model.hidden() {
