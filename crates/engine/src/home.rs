@@ -196,6 +196,11 @@ impl Places {
         self.state.join("sessions")
     }
 
+    /// What is in the person's editor just now.
+    pub fn editing(&self) -> PathBuf {
+        self.state.join("editing")
+    }
+
     /// Logs.
     pub fn logs(&self) -> PathBuf {
         self.state.join("logs")

@@ -8,6 +8,7 @@
 //! - [`map`], [`index`]: what can be recalled, laid out so that a new process finds it in milliseconds
 //! - [`sources`]: the files of the notes that can be recalled from
 //! - [`recall`]: keeping the index true to the notes, and asking it
+//! - [`editor`]: a text in the person's own editor
 //! - [`background`]: work that goes on when a command has ended, and ends itself
 //! - [`sessions`]: which sessions began and were not looked at yet
 //! - [`identity`]: who the agent is, and whether every agent reads the same files
@@ -27,6 +28,7 @@ pub mod cost;
 pub mod db;
 pub mod disk;
 pub mod doctor;
+pub mod editor;
 pub mod environment;
 pub mod home;
 pub mod hook_log;

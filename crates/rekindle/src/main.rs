@@ -7,6 +7,7 @@ mod compose;
 mod error;
 mod mcp;
 mod output;
+mod tui;
 
 use std::process::ExitCode;
 

@@ -125,6 +125,11 @@ impl Printer {
         ExitCode::from(failure.code)
     }
 
+    /// Whether stdout may have colours.
+    pub(crate) fn is_colored(&self) -> bool {
+        self.out_colored
+    }
+
     /// Text for stdout in a style, where stdout has styles.
     pub(crate) fn styled(&self, style: Style, text: impl Display) -> String {
         paint(self.out_colored, style, text)

@@ -177,6 +177,8 @@ pub struct Review {
     pub per_day: usize,
     /// What nobody decided on for so many days is archived.
     pub expire_days: u32,
+    /// Whether a terminal is asked line by line, and not filled.
+    pub plain: bool,
 }
 
 /// What a prompt gets.

@@ -80,7 +80,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         "llm.context_tokens" => [("1000", "1000"), ("64000", "64000")],
         "reflect.threshold_tokens" => [("5000", "5000"), ("100000", "100000")],
         "llm.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
-        "recall.rewrite" => [("true", "yes"), ("false", "off")],
+        "recall.rewrite" | "review.plain" => [("true", "yes"), ("false", "off")],
         "recall.fusion" => [("'linear'", "linear"), ("'default'", "default")],
         "recall.decay" => [("'literal'", "literal"), ("'off'", "off")],
         "recall.linear.similarity" | "recall.linear.keyword" => [("0.5", "0.5"), ("300", "300")],

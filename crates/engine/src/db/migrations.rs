@@ -4,7 +4,7 @@
 use super::{Db, Error};
 
 /// The tables, step by step. A step that was published never changes.
-const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED, REVIEWED];
+const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE];
 
 const FIRST: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -171,6 +171,11 @@ CREATE TABLE review_seen (
     at INTEGER NOT NULL,
     doubt TEXT
 );
+";
+
+const BESIDE: &str = "
+-- Whether the line that it would take the place of stays as it is.
+ALTER TABLE proposals ADD COLUMN beside INTEGER NOT NULL DEFAULT 0;
 ";
 
 pub(super) fn apply(db: &mut Db) -> Result<(), Error> {

@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use rekindle_core::event::{Event, ProposalDecided, names};
 use rekindle_core::proposal::{By, Proposal, Status};
 use rekindle_core::text::admit;
+use rekindle_core::text::clean::one_line;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::review::Id;
@@ -16,6 +17,8 @@ use crate::stages::REGISTRY;
 
 /// The most that a line of MEMORY.md may say, in bytes.
 const MOST_BYTES: usize = 8 * 1024;
+/// The most characters of a reason to turn something down.
+const REASON_CHARS: usize = 300;
 
 /// What somebody wants to become of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +27,12 @@ pub enum Verdict {
     Approve,
     /// It should be remembered in these words.
     Edit(String),
+    /// It should be remembered, in these words if there are any, and the line that it names stays as it is.
+    KeepBoth(Option<String>),
     /// It should not.
     Reject,
+    /// It should not, for this reason.
+    RejectFor(String),
 }
 
 /// A proposal and where it stands.
@@ -39,13 +46,20 @@ pub struct Standing {
     pub decided: Option<Timestamp>,
     /// By which way.
     pub by: Option<By>,
-    /// Why it waits although somebody decided on it.
+    /// Why it waits although somebody decided on it, or why it was turned down.
     pub note: Option<String>,
     /// Since when it waits again.
     pub reopened: Option<Timestamp>,
+    /// Whether the line that it names stays as it is.
+    pub beside: bool,
 }
 
 impl Standing {
+    /// The line that it takes the place of: the one it names, unless the person wants both.
+    pub fn supersedes(&self) -> Option<&str> {
+        self.proposal.supersedes.as_deref().filter(|_| !self.beside)
+    }
+
     /// What would be written: the person's own words where there are any.
     pub fn text(&self) -> &str {
         let words = self.worded.as_deref().unwrap_or(&self.proposal.text);
@@ -78,15 +92,15 @@ pub enum Decided {
     Unknown,
 }
 
-const COLUMNS: &str = "proposal, worded, decided, decided_by, note, reopened";
+const COLUMNS: &str = "proposal, worded, decided, decided_by, note, reopened, beside";
 
-type Columns = (String, Option<String>, Option<i64>, Option<String>, Option<String>, Option<i64>);
+type Columns = (String, Option<String>, Option<i64>, Option<String>, Option<String>, Option<i64>, bool);
 
 fn columns(row: &Row<'_>) -> rusqlite::Result<Columns> {
-    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
 }
 
-fn read((json, worded, decided, by, note, reopened): Columns) -> Result<Standing, String> {
+fn read((json, worded, decided, by, note, reopened, beside): Columns) -> Result<Standing, String> {
     let at = |millis: Option<i64>| millis.and_then(|millis| Timestamp::from_millisecond(millis).ok());
     Ok(Standing {
         proposal: serde_json::from_str(&json).map_err(|error| format!("a proposal: {error}"))?,
@@ -95,6 +109,7 @@ fn read((json, worded, decided, by, note, reopened): Columns) -> Result<Standing
         by: by.and_then(|by| By::ALL.into_iter().find(|known| known.word() == by)),
         note,
         reopened: at(reopened),
+        beside,
     })
 }
 
@@ -105,12 +120,12 @@ fn get(transaction: &Transaction<'_>, id: Id) -> rusqlite::Result<Option<Result<
 }
 
 fn put(transaction: &Transaction<'_>, standing: &Standing) -> rusqlite::Result<()> {
-    let Standing { proposal, worded, decided, by, note, reopened } = standing;
+    let Standing { proposal, worded, decided, by, note, reopened, beside } = standing;
     let json = serde_json::to_string(proposal)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
     transaction.execute(
         "UPDATE proposals SET status = ?2, proposal = ?3, worded = ?4, decided = ?5, decided_by = ?6, note = ?7,
-            reopened = ?8 WHERE id = ?1",
+            reopened = ?8, beside = ?9 WHERE id = ?1",
         params![
             proposal.id.to_string(),
             proposal.status.word(),
@@ -120,6 +135,7 @@ fn put(transaction: &Transaction<'_>, standing: &Standing) -> rusqlite::Result<(
             by.map(By::word),
             note,
             reopened.map(Timestamp::as_millisecond),
+            beside,
         ],
     )?;
     Ok(())
@@ -148,12 +164,9 @@ pub fn decide(db: &mut Db, id: Id, verdict: &Verdict, by: By, at: Timestamp) -> 
         .map_err(|cause| Error::Folder { path: path.clone(), cause })?
         .as_str()
         .to_owned();
-    let verdict = match verdict {
-        Verdict::Edit(text) => match admitted(text) {
-            Ok(text) => Verdict::Edit(text),
-            Err(why) => return Ok(Decided::Refused(why)),
-        },
-        verdict => verdict.clone(),
+    let verdict = match checked(verdict) {
+        Ok(verdict) => verdict,
+        Err(why) => return Ok(Decided::Refused(why)),
     };
     let decided = db.change(|transaction| {
         let standing = match get(transaction, id)? {
@@ -170,11 +183,11 @@ pub fn decide(db: &mut Db, id: Id, verdict: &Verdict, by: By, at: Timestamp) -> 
             }));
         }
         let worded = match &verdict {
-            Verdict::Edit(text) => Some(text.clone()),
-            Verdict::Approve | Verdict::Reject => standing.worded.clone(),
+            Verdict::Edit(text) | Verdict::KeepBoth(Some(text)) => Some(text.clone()),
+            _ => standing.worded.clone(),
         };
         let status = match (&verdict, &worded) {
-            (Verdict::Reject, _) => Status::Rejected,
+            (Verdict::Reject | Verdict::RejectFor(_), _) => Status::Rejected,
             (_, Some(words)) if normalised(words) != normalised(&standing.proposal.text) => Status::Edited,
             _ => Status::Approved,
         };
@@ -188,12 +201,30 @@ pub fn decide(db: &mut Db, id: Id, verdict: &Verdict, by: By, at: Timestamp) -> 
         };
         let proposal = Proposal { status, ..standing.proposal };
         let (decided, by) = (Some(at), Some(by));
-        put(transaction, &Standing { proposal, worded, decided, by, note: None, ..standing })?;
+        let beside = matches!(verdict, Verdict::KeepBoth(_));
+        let note = match &verdict {
+            Verdict::RejectFor(reason) => Some(reason.clone()),
+            _ => None,
+        };
+        put(transaction, &Standing { proposal, worded, decided, by, note, beside, ..standing })?;
         let event = Event { id: event_id.clone(), name: name.to_owned(), data, at };
         queue::send(transaction, &REGISTRY, &[event], at)?;
         Ok(Ok(Decided::Now))
     })?;
     decided.map_err(|what| Error::Content { path, what })
+}
+
+/// The verdict with words that may be kept, or why they may not.
+fn checked(verdict: &Verdict) -> Result<Verdict, String> {
+    Ok(match verdict {
+        Verdict::Edit(text) => Verdict::Edit(admitted(text)?),
+        Verdict::KeepBoth(Some(text)) => Verdict::KeepBoth(Some(admitted(text)?)),
+        Verdict::RejectFor(reason) => match one_line(&admit(reason).text, REASON_CHARS) {
+            reason if reason.is_empty() => Verdict::Reject,
+            reason => Verdict::RejectFor(reason),
+        },
+        verdict => verdict.clone(),
+    })
 }
 
 /// Words that can be a line of MEMORY.md, or why they cannot.
@@ -212,14 +243,15 @@ fn admitted(text: &str) -> Result<String, String> {
 
 fn is_same(standing: &Standing, verdict: &Verdict) -> bool {
     match (verdict, standing.proposal.status) {
-        (Verdict::Reject, status) => status == Status::Rejected,
-        (Verdict::Approve, status) => {
-            matches!(status, Status::Approved | Status::Edited | Status::Promoted)
-        }
+        (Verdict::Reject | Verdict::RejectFor(_), status) => status == Status::Rejected,
+        (Verdict::Approve, Status::Approved | Status::Edited | Status::Promoted) => true,
         (Verdict::Edit(text), Status::Approved | Status::Edited | Status::Promoted) => {
             standing.text() == text
         }
-        (Verdict::Edit(_), _) => false,
+        (Verdict::KeepBoth(text), Status::Approved | Status::Edited | Status::Promoted) => {
+            standing.supersedes().is_none() && text.as_ref().is_none_or(|text| standing.text() == text)
+        }
+        _ => false,
     }
 }
 
@@ -256,9 +288,15 @@ pub fn reopen(db: &mut Db, id: Id, from: &[Status], note: &str, at: Timestamp) -
         decided: None,
         by: None,
         note: Some(note.to_owned()),
-        reopened: Some(at),
+        // Whatever was sent before it was opened again does not count, also within the same millisecond.
+        reopened: Some(standing.decided.map_or(at, |decided| at.max(behind(decided)))),
         ..standing
     })
+}
+
+/// The next instant that the store can tell from this one.
+fn behind(at: Timestamp) -> Timestamp {
+    at.checked_add(SignedDuration::from_millis(1)).unwrap_or(at)
 }
 
 /// What has waited for so many days that it is archived.

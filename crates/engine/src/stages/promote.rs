@@ -1,6 +1,8 @@
 //! `promote` (EXE-05): what was decided on becomes so. An approved proposal goes to MEMORY.md, every end gets its line in the
 //! log of the day, and by the clock what nobody decided on for too long is archived. Every step can be run twice.
 
+mod preview;
+mod reconsider;
 #[cfg(test)]
 mod tests;
 
@@ -8,6 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use rekindle_core::event::{Event, ProposalDecided, names};
 use rekindle_core::hash::ContentHash;
+use rekindle_core::id::ChangeId;
 use rekindle_core::journal::{Actor, Change, Op};
 use rekindle_core::proposal::Status;
 use rekindle_core::vault::daily_log::{Clock, End, Receipt, Receipts, Section, Source};
@@ -22,6 +25,9 @@ use crate::proposals::{self, Standing, Verdict};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::review::{self, Look};
 use crate::vault::{self, PROMOTE, Promotion, ReviewShown, Vault};
+
+pub use preview::{Preview, preview};
+pub use reconsider::{Reconsidered, reconsider};
 
 /// The function's name.
 pub const NAME: &str = "promote";
@@ -72,7 +78,7 @@ fn load(event: &Event, verdict: &Verdict, world: &World) -> Result<Loaded, StepE
         Some(standing) => {
             let status = standing.proposal.status;
             let fits = match verdict {
-                Verdict::Reject => status == Status::Rejected,
+                Verdict::Reject | Verdict::RejectFor(_) => status == Status::Rejected,
                 _ => matches!(status, Status::Approved | Status::Edited | Status::Promoted),
             };
             (!fits).then(|| format!("{id} was {} before", status.word()))
@@ -131,14 +137,8 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
     let Some(standing) = proposals::standing(&world.db()?, id)? else {
         return Err(StepError::fatal(format!("{id} was forgotten")));
     };
-    let proposal = &standing.proposal;
-    let section = match &proposal.place {
-        Place::Section(section) => section.as_str(),
-        Place::Friction(_) => FRICTION,
-    };
-    let mark = Mark { id: Some(id.to_string()), origin: proposal.origin };
-    let supersedes = proposal.supersedes.as_deref();
-    let new = Promotion { section, statement: standing.text(), supersedes, mark: &mark };
+    let (mark, supersedes) = (mark(&standing), standing.supersedes());
+    let new = Promotion { section: section(&standing), statement: standing.text(), supersedes, mark: &mark };
     match world.vault()?.promote(&world.config.user.name, &new, Actor::User, &world.now()) {
         Ok(added) => Ok(Written {
             outcome: Some(added.outcome.outcome),
@@ -154,6 +154,19 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
         ) => Ok(Written { outcome: None, replaced: None, change: None, refused: Some(error.to_string()) }),
         Err(error) => Err(StepError::passing(error)),
     }
+}
+
+/// The section of MEMORY.md that it is meant for.
+fn section(standing: &Standing) -> &str {
+    match &standing.proposal.place {
+        Place::Section(section) => section,
+        Place::Friction(_) => FRICTION,
+    }
+}
+
+/// What stands behind its line.
+fn mark(standing: &Standing) -> Mark {
+    Mark { id: Some(standing.proposal.id.to_string()), origin: standing.proposal.origin }
 }
 
 fn rejected(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
@@ -195,7 +208,10 @@ fn log(ids: &[Id], end: End, world: &World) -> Result<bool, StepError> {
     let (mut receipts, mut key) = (Vec::new(), format!("receipts {}", end.word()));
     for id in ids {
         if let Some(standing) = proposals::standing(&db, *id)? {
-            let text = standing.text().to_owned();
+            let text = match standing.note.as_ref().filter(|_| end == End::Rejected) {
+                Some(reason) => format!("{} (because: {reason})", standing.text()),
+                None => standing.text().to_owned(),
+            };
             receipts.push(Receipt { id: id.to_string(), end, text });
             // A decision has one receipt, however many runs come to know of it.
             let since = standing.decided.unwrap_or(standing.since()).as_millisecond();
@@ -242,11 +258,11 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
     let now = world.now().timestamp();
     let mut waiting = Vec::new();
     for Standing { proposal, .. } in standings {
-        let (id, promoted) = (proposal.id, in_force.get(&proposal.id));
-        if promoted == Some(&false) && proposal.status == Status::Promoted {
+        let (id, promoted) = (proposal.id, in_force.get(&proposal.id).map(|(_, in_force)| *in_force));
+        if promoted == Some(false) && proposal.status == Status::Promoted {
             let reopened = proposals::reopen(&mut db, id, &[Status::Promoted], TAKEN_BACK, now)?;
             waiting.extend(reopened.then_some(id));
-        } else if promoted == Some(&true) && proposal.status.is_open() {
+        } else if promoted == Some(true) && proposal.status.is_open() {
             proposals::mark_promoted(&mut db, id, now)?;
         }
     }
@@ -256,8 +272,8 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
     Ok(waiting)
 }
 
-/// The proposals that were ever promoted, and whether the last promotion of each is in force.
-fn promotions(vault: &Vault) -> Result<BTreeMap<Id, bool>, vault::Error> {
+/// The proposals that were ever promoted, by which change at last, and whether that is in force.
+fn promotions(vault: &Vault) -> Result<BTreeMap<Id, (ChangeId, bool)>, vault::Error> {
     let (mut undone, mut found) = (HashSet::new(), BTreeMap::new());
     for record in vault.changes()? {
         let record = record?;
@@ -267,7 +283,7 @@ fn promotions(vault: &Vault) -> Result<BTreeMap<Id, bool>, vault::Error> {
         let in_force = !undone.contains(&record.change.id);
         if record.change.verb == PROMOTE {
             for id in ids(&record.change) {
-                found.entry(id).or_insert(in_force);
+                found.entry(id).or_insert_with(|| (record.change.id.clone(), in_force));
             }
         }
         // An undo that was itself undone no longer counts.

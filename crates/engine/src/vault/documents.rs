@@ -80,6 +80,45 @@ pub struct Promoted {
     pub replaced: bool,
 }
 
+/// What a promotion would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Previewed {
+    /// MEMORY.md as it is.
+    pub before: String,
+    /// MEMORY.md as it would be.
+    pub after: String,
+    /// What would become of the statement.
+    pub outcome: Promoted,
+}
+
+/// MEMORY.md with an approved statement in it, and whether a line was struck for it.
+fn promoted(
+    place: &Place,
+    text: &str,
+    new: &Promotion<'_>,
+    statement: &str,
+    date: Date,
+) -> Result<(memory::Change, bool), Error> {
+    let broken = structure(place);
+    let old = memory::sections(text).map_err(|error| broken(&error))?;
+    let items = old.iter().flat_map(|section| &section.items);
+    let replaced = new.supersedes.and_then(|gone| {
+        items.clone().find(|item| item.superseded.is_none() && normalised(&item.text) == normalised(gone))
+    });
+    let changed = match replaced {
+        Some(item) => memory::supersede(text, item, date, statement, new.mark),
+        None => memory::append(text, new.section, date, statement, new.mark),
+    };
+    let changed = changed.map_err(|error| broken(&error))?;
+    let after = memory::sections(&changed.text).map_err(|error| broken(&error))?;
+    let mut after = after.iter().flat_map(|section| &section.items);
+    // Every line that was there is there, in order (REV-13).
+    if !items.clone().all(|item| after.any(|kept| kept.text == item.text && kept.date == item.date)) {
+        return Err(broken(&"the text would change the lines around it; edit it, then approve it again"));
+    }
+    Ok((changed, replaced.is_some()))
+}
+
 /// What became of the page of proposals.
 #[derive(Debug)]
 pub enum ReviewShown {
@@ -148,7 +187,6 @@ impl Vault {
     ) -> Result<LineAdded<Promoted>, Error> {
         let admitted = admit(new.statement);
         let place = Place::vault(layout::fixed(layout::MEMORY));
-        let broken = structure(&place);
         let mut writer = self.writer(now)?;
         if self.read(&place)?.is_none() {
             // A change of its own, so that taking the promotion back leaves the rest.
@@ -156,27 +194,21 @@ impl Vault {
             writer.commit(Draft::new("memory", by, vec![Write::Create { place: place.clone(), text }]))?;
         }
         let read = self.read(&place)?.ok_or_else(|| Error::NotFound(place.to_string()))?;
-        let old = memory::sections(&read.text).map_err(|error| broken(&error))?;
-        let items = old.iter().flat_map(|section| &section.items);
-        let replaced = new.supersedes.and_then(|gone| {
-            items.clone().find(|item| item.superseded.is_none() && normalised(&item.text) == normalised(gone))
-        });
-        let date = now.date();
-        let changed = match replaced {
-            Some(item) => memory::supersede(&read.text, item, date, &admitted.text, new.mark),
-            None => memory::append(&read.text, new.section, date, &admitted.text, new.mark),
-        };
-        let changed = changed.map_err(|error| broken(&error))?;
-        let after = memory::sections(&changed.text).map_err(|error| broken(&error))?;
-        let mut after = after.iter().flat_map(|section| &section.items);
-        // Every line that was there is there, in order (REV-13).
-        if !items.clone().all(|item| after.any(|kept| kept.text == item.text && kept.date == item.date)) {
-            return Err(broken(&"the text would change the lines around it; edit it, then approve it again"));
-        }
-        let outcome = Promoted { outcome: changed.outcome, replaced: replaced.is_some() };
+        let (changed, replaced) = promoted(&place, &read.text, new, &admitted.text, now.date())?;
+        let outcome = Promoted { outcome: changed.outcome, replaced };
         let write = Write::Replace { place, read, text: changed.text };
         let committed = writer.commit(Draft::new(PROMOTE, by, vec![write]))?;
         Ok(LineAdded::new(outcome, admitted.redacted, committed))
+    }
+
+    /// MEMORY.md as it is, and as [`Vault::promote`] would leave it.
+    pub fn preview(&self, user: &str, new: &Promotion<'_>, now: &Zoned) -> Result<Previewed, Error> {
+        let place = Place::vault(layout::fixed(layout::MEMORY));
+        let read = self.read(&place)?;
+        let before = read.map_or_else(|| memory::render_new(user), |note| note.text);
+        let (changed, replaced) = promoted(&place, &before, new, &admit(new.statement).text, now.date())?;
+        let outcome = Promoted { outcome: changed.outcome, replaced };
+        Ok(Previewed { before, after: changed.text, outcome })
     }
 
     /// Adds a section to the log of its day (LOG-01). What is given has been admitted by whoever made the section.

@@ -34,7 +34,7 @@ use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::tombstone::Graveyard;
 
 pub use commit::{Committed, Draft, Write, Writer};
-pub use documents::{LineAdded, NewIdea, PROMOTE, Promoted, Promotion, ReviewShown};
+pub use documents::{LineAdded, NewIdea, PROMOTE, Previewed, Promoted, Promotion, ReviewShown};
 pub use entries::{Evolved, NewEntry, Saved};
 pub use error::Error;
 pub use inbox::{Keeping, Shelved, ShelvedEntry};

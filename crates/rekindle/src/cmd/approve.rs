@@ -15,11 +15,15 @@ Approving twice is approving once. `rekindle undo` takes a promotion back.
 
 Examples:
   rekindle approve p-20261115-001
-  rekindle approve p-20261115-001 p-20261115-004 --json")]
+  rekindle approve p-20261115-001 p-20261115-004 --json
+  rekindle approve p-20261115-005 --keep-both   # the line that it would take the place of stays")]
 pub(crate) struct Approve {
     /// Which, as `rekindle review` shows them
     #[arg(value_name = "ID", required = true)]
     ids: Vec<Id>,
+    /// Leave a line of MEMORY.md that it names as it is, instead of striking it
+    #[arg(long)]
+    keep_both: bool,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -27,6 +31,7 @@ pub(crate) struct Approve {
 
 impl Approve {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        review::decide(context, &self.ids, &Verdict::Approve, self.json)
+        let verdict = if self.keep_both { Verdict::KeepBoth(None) } else { Verdict::Approve };
+        review::decide(context, &self.ids, &verdict, self.json)
     }
 }

@@ -36,7 +36,7 @@ mod reflect;
 mod reindex;
 mod reject;
 mod retry;
-mod review;
+pub(crate) mod review;
 mod run;
 mod runs;
 pub(crate) mod save;
@@ -115,6 +115,7 @@ pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
         Command::Install(install) => return install.run(&cli.global, out),
         Command::Uninstall(uninstall) => return uninstall.run(&cli.global, out),
         Command::Mcp(mcp) => return mcp.run(&cli.global),
+        Command::Status(status) if status.is_line() => return status.line(&cli.global, out),
         Command::Hook(hook) => {
             hook.run(&cli.global);
             return Ok(());

@@ -11,15 +11,19 @@ use crate::error::Failure;
 /// Say no to proposals: nobody asks about them again
 #[derive(Args)]
 #[command(after_help = "\
-What was turned down stays in the log of the day, with its id and its words.
+What was turned down stays in the log of the day, with its id, its words and the reason, if you give one. `rekindle undo
+ID` takes it back.
 
 Examples:
-  rekindle reject p-20261115-002
+  rekindle reject p-20261115-002 --reason 'only true for the old server'
   rekindle reject p-20261115-002 p-20261115-003")]
 pub(crate) struct Reject {
     /// Which, as `rekindle review` shows them
     #[arg(value_name = "ID", required = true)]
     ids: Vec<Id>,
+    /// Why not, in a few words
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -27,6 +31,7 @@ pub(crate) struct Reject {
 
 impl Reject {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        review::decide(context, &self.ids, &Verdict::Reject, self.json)
+        let verdict = self.reason.map_or(Verdict::Reject, Verdict::RejectFor);
+        review::decide(context, &self.ids, &verdict, self.json)
     }
 }

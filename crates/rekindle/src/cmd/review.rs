@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use clap::Args;
 use rekindle_core::proposal::{By, Status};
-use rekindle_core::text::clean::one_line;
-use rekindle_core::time::{day, iso};
+use rekindle_core::text::clean::{clean, one_line};
+use rekindle_core::time::{Timestamp, day, iso};
 use rekindle_core::vault::review::{Id, Place};
 use rekindle_engine::db::Db;
 use rekindle_engine::proposals::{self, Decided, Standing, Verdict};
 use rekindle_engine::review::{self, Asked};
+use rekindle_engine::stages::promote::Reconsidered;
 use rekindle_engine::stages::{REGISTRY, promote};
 use rekindle_engine::worker::{Post, do_now};
 use serde_json::{Value, json};
@@ -17,6 +18,7 @@ use serde_json::{Value, json};
 use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::Style;
+use crate::tui;
 
 /// How long a decision waits for a worker that is at it. It is safe in the store; the worker will see to it.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -27,14 +29,18 @@ const QUOTES: usize = 3;
 /// The most characters of a quotation on the screen.
 const QUOTE_CHARS: usize = 160;
 
-/// Show what waits for your decision, the most valuable first
+/// Look through what waits for your decision, the most valuable first
 #[derive(Args)]
 #[command(after_help = "\
 A few a day (review.per_day); the rest waits and is counted. What nobody decides on is archived after
 review.expire_days, and says so before. REVIEW.md shows the same: tick it there, or decide here.
 
+At a terminal it fills the screen: a approves, e edits, r rejects, s skips, S supersedes, u takes back, ? explains,
+q ends. With --plain, with review.plain, or where TERM is dumb it asks line by line. Into a pipe it prints a list.
+
 Examples:
   rekindle review
+  rekindle review --plain            # for screen readers and simple terminals
   rekindle review --all --json | jq -r '.proposals[].id'
   rekindle review p-20261115-001     # what became of it
   rekindle approve p-20261115-001")]
@@ -42,9 +48,12 @@ pub(crate) struct Review {
     /// Only these, whatever became of them
     #[arg(value_name = "ID", conflicts_with = "all")]
     ids: Vec<Id>,
-    /// Print a list (as it does without it)
+    /// Print a list, as it does where there is no terminal
     #[arg(long)]
     list: bool,
+    /// Ask line by line instead of filling the screen
+    #[arg(long, conflicts_with_all = ["list", "json", "ids"])]
+    plain: bool,
     /// All that wait, not only today's
     #[arg(long)]
     all: bool,
@@ -57,10 +66,18 @@ impl Review {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         // What was ticked on the page is decided; it is not shown as if it were not.
         let doubt = read_page(context)?;
-        let db = Db::open(&context.places.database())?;
         if !self.ids.is_empty() {
-            return show(context, &db, &self.ids, self.json);
+            return show(context, &Db::open(&context.places.database())?, &self.ids, self.json);
         }
+        if !self.list && !self.json && tui::is_possible() {
+            if let Some(doubt) = &doubt {
+                context.out.warn(format!("nothing was decided from REVIEW.md: {doubt}"));
+            }
+            if tui::review(context, self.all, self.plain)? {
+                return Ok(());
+            }
+        }
+        let db = Db::open(&context.places.database())?;
         let per_day = context.settings.config.review.per_day;
         let Asked { mut today, mut later } = review::asked_today(&db, per_day, &context.now)?;
         if self.all {
@@ -99,7 +116,7 @@ fn may_write(context: &Context<'_>) -> bool {
 }
 
 /// Takes in what was decided on the page. Says why nothing was, if it could not be told.
-fn read_page(context: &Context<'_>) -> Result<Option<String>, Failure> {
+pub(crate) fn read_page(context: &Context<'_>) -> Result<Option<String>, Failure> {
     if !may_write(context) {
         return Ok(None);
     }
@@ -166,7 +183,7 @@ pub(crate) fn decide(
 }
 
 /// Does what follows from decisions, at once. `false` if a worker is at it, who will.
-fn see_to(context: &Context<'_>, ids: &[Id]) -> Result<bool, Failure> {
+pub(crate) fn see_to(context: &Context<'_>, ids: &[Id]) -> Result<bool, Failure> {
     if ids.is_empty() {
         return Ok(true);
     }
@@ -178,17 +195,34 @@ fn see_to(context: &Context<'_>, ids: &[Id]) -> Result<bool, Failure> {
     Ok(true)
 }
 
+/// Takes the decision on a proposal back, if no worker is at it.
+pub(crate) fn reconsider(
+    context: &Context<'_>,
+    id: Id,
+    decided: Option<Timestamp>,
+) -> Result<Reconsidered, Failure> {
+    context.vault_to_change()?;
+    let Some(post) = Post::take(&context.places.locks(), PATIENCE)? else {
+        return Err(Failure::new(format!("{id} was not taken back: a worker is running"))
+            .hint("try it again when it has ended (`rekindle runs`)"));
+    };
+    promote::reconsider(&post, &context.world(), id, decided).map_err(Failure::new)
+}
+
 /// What became of one, in a sentence.
-fn told(context: &Context<'_>, standing: &Standing) -> String {
+pub(crate) fn told(context: &Context<'_>, standing: &Standing) -> String {
     let by = standing.by.map_or_else(String::new, |by| format!(" {}", by.phrase()));
     let at = standing.decided.map_or_else(String::new, |at| {
         let at = at.to_zoned(context.now.time_zone().clone());
         format!(" on {} at {}", day(at.date()), at.strftime("%H:%M"))
     });
-    format!("{} was {}{by}{at}", standing.proposal.id, standing.proposal.status.word())
+    let status = standing.proposal.status;
+    let why = standing.note.as_ref().filter(|_| status == Status::Rejected);
+    let why = why.map_or_else(String::new, |reason| format!(" (because: {reason})"));
+    format!("{} was {}{by}{at}{why}", standing.proposal.id, status.word())
 }
 
-fn said(context: &Context<'_>, standing: &Standing) -> String {
+pub(crate) fn said(context: &Context<'_>, standing: &Standing) -> String {
     let id = standing.proposal.id;
     match standing.proposal.status {
         Status::Promoted => format!("{id} is in MEMORY.md, meant for {}", section(standing)),
@@ -197,7 +231,7 @@ fn said(context: &Context<'_>, standing: &Standing) -> String {
     }
 }
 
-fn section(standing: &Standing) -> String {
+pub(crate) fn section(standing: &Standing) -> String {
     match &standing.proposal.place {
         Place::Section(name) => name.clone(),
         Place::Friction(date) => format!("Friction Fixes of {}", day(*date)),
@@ -227,7 +261,7 @@ fn show(context: &Context<'_>, db: &Db, ids: &[Id], as_json: bool) -> Result<(),
 }
 
 /// In how many days it is archived, once that is near.
-fn expires(context: &Context<'_>, standing: &Standing) -> Option<i64> {
+pub(crate) fn expires(context: &Context<'_>, standing: &Standing) -> Option<i64> {
     let left = i64::from(context.settings.config.review.expire_days) - standing.days(context.now.timestamp());
     (standing.proposal.status.is_open() && left <= NOTICE_DAYS).then_some(left.max(0))
 }
@@ -246,7 +280,7 @@ fn print(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Result<(), 
     let id = out.styled(Style::Bold, proposal.id);
     let about = format!("[{}{sessions}, {age}]", proposal.origin);
     out.line(format!("{id}  {}  {}", section(standing), out.styled(Style::Dim, about)))?;
-    for line in standing.text().lines() {
+    for line in clean(standing.text()).lines() {
         out.line(format!("  {line}"))?;
     }
     let dim = |text: String| out.line(format!("  {}", out.styled(Style::Dim, text)));

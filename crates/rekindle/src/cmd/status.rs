@@ -4,7 +4,9 @@ use clap::Args;
 use rekindle_core::run::Status as Run;
 use rekindle_core::time::{day, iso};
 use rekindle_core::vault::layout::{Group, Shelf};
+use rekindle_engine::config;
 use rekindle_engine::db::Db;
+use rekindle_engine::home::Home;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::proposals;
 use rekindle_engine::recall::condition::{Condition, look};
@@ -14,23 +16,42 @@ use serde_json::{Value, json};
 
 use super::inbox::tally;
 use super::llm::State;
+use crate::cli::Global;
 use crate::compose::Context;
 use crate::error::Failure;
-use crate::output::{Style, column, size};
+use crate::output::{Printer, Style, column, size};
 
 /// Show in a few lines where things are and what is in them
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   rekindle status
-  rekindle status --json")]
+  rekindle status --json
+  rekindle status --line   # for the status line of an agent or a shell")]
 pub(crate) struct Status {
+    /// Only how many proposals you are asked about, in a few words; nothing if none. Always exits 0
+    #[arg(long, conflicts_with = "json")]
+    line: bool,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl Status {
+    /// Whether only the line was asked for.
+    pub(crate) fn is_line(&self) -> bool {
+        self.line
+    }
+
+    /// The line of a status bar (FUT-04). It is asked for all the time, so it reads the page that the briefing counts on and
+    /// opens nothing else; whatever is wrong is not said here.
+    pub(crate) fn line(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+        match pending(global) {
+            Some(count) if count > 0 => out.line(format!("rekindle: {count} to review")),
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let vault = context.vault()?;
         let scan = vault.scan(false)?;
@@ -136,6 +157,14 @@ impl Status {
         }
         Ok(())
     }
+}
+
+/// How many proposals the page asks about.
+fn pending(global: &Global) -> Option<usize> {
+    let home = Home::find(global.home.as_deref()).ok()?;
+    let settings = config::read(&home, None, &global.settings).ok()?;
+    let places = home.places(&settings.config).ok()?;
+    Vault::open(&places).ok()?.pending_review().ok()
 }
 
 /// The index, and what it lacks. Whether the model can be used is not asked here: `doctor` says it.

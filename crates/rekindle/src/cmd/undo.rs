@@ -3,10 +3,12 @@
 use clap::Args;
 use rekindle_core::journal::Actor;
 use rekindle_core::text::Counts;
-use rekindle_engine::stages::promote;
+use rekindle_core::vault::review::Id;
+use rekindle_engine::stages::promote::{self, Reconsidered};
 use serde_json::json;
 
 use super::log::places;
+use super::review;
 use crate::compose::Context;
 use crate::error::Failure;
 
@@ -16,10 +18,11 @@ use crate::error::Failure;
 Examples:
   rekindle undo            the newest change
   rekindle undo 8F3KQ2ZD   the one that `rekindle log` shows with that id
+  rekindle undo p-20261115-002   your decision on a proposal, yes or no: it waits again
 
 Undoing an undo does the change again. Taking a promotion back makes its proposal wait again. `forget` cannot be undone.")]
 pub(crate) struct Undo {
-    /// Which change, as `rekindle log` shows it; the newest if left out
+    /// Which change, as `rekindle log` shows it, or a proposal; the newest change if left out
     #[arg(value_name = "ID")]
     reference: Option<String>,
     /// Answer as JSON
@@ -29,6 +32,9 @@ pub(crate) struct Undo {
 
 impl Undo {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        if let Some(id) = self.reference.as_deref().and_then(|reference| reference.parse::<Id>().ok()) {
+            return self.decision(context, id);
+        }
         let vault = context.vault_to_change()?;
         let undone = vault.undo(self.reference.as_deref(), Actor::User, &context.now)?;
         context.mention(&Counts::default(), &undone.by.conflicts);
@@ -56,5 +62,20 @@ impl Undo {
             context.out.line(format!("{id} waits for a decision again"))?;
         }
         Ok(())
+    }
+
+    /// Takes the decision on a proposal back.
+    fn decision(&self, context: &Context<'_>, id: Id) -> Result<(), Failure> {
+        let standing = match review::reconsider(context, id, None)? {
+            Reconsidered::Waiting if self.json => return context.out.json(&json!({"waiting": [id]})),
+            Reconsidered::Waiting => return context.out.line(format!("{id} waits for a decision again")),
+            Reconsidered::Otherwise(standing) => standing,
+            Reconsidered::Unknown => return Err(Failure::usage(format!("there is no proposal {id}"))),
+        };
+        if standing.proposal.status.is_open() {
+            return Err(Failure::new(format!("nobody decided on {id}; it waits")));
+        }
+        Err(Failure::new(format!("{}; nobody decided that", review::told(context, &standing)))
+            .hint("what expired is in the log of its day; `rekindle memory add` writes it down"))
     }
 }

@@ -44,6 +44,8 @@ mod recall_changes;
 mod recall_quality;
 mod reflect;
 mod review;
+#[cfg(unix)]
+mod review_terminal;
 mod undo;
 
 use rekindle_testkit::Sandbox;

@@ -14,14 +14,19 @@ use serde_json::Value;
 use crate::{sandbox, text};
 
 /// A home in which nothing is done unless it is asked for.
-fn quiet() -> Sandbox {
+pub(crate) fn quiet() -> Sandbox {
     let sandbox = sandbox();
     sandbox.rekindle(&["config", "set", "capture.background", "false"]).run().ok();
     sandbox
 }
 
 /// Puts a proposal into the store, as reflection does; it is so many days old.
-fn propose(sandbox: &Sandbox, words: &str, days: i64) -> String {
+pub(crate) fn propose(sandbox: &Sandbox, words: &str, days: i64) -> String {
+    hand_in(sandbox, words, None, days)
+}
+
+/// The same for one that names a line of MEMORY.md.
+pub(crate) fn hand_in(sandbox: &Sandbox, words: &str, supersedes: Option<&str>, days: i64) -> String {
     #[expect(clippy::disallowed_methods, reason = "the binary under test goes by the same clock")]
     let created = Timestamp::now() - jiff_hours(24 * days + 1);
     let day = Date::constant(2026, 11, 14);
@@ -31,7 +36,7 @@ fn propose(sandbox: &Sandbox, words: &str, days: i64) -> String {
         place: Place::Section("Patterns".to_owned()),
         title: title(words),
         text: words.to_owned(),
-        supersedes: None,
+        supersedes: supersedes.map(str::to_owned),
         origin: Origin::User,
         confidence: 0.8,
         evidence: Evidence {
@@ -59,15 +64,15 @@ fn review(sandbox: &Sandbox, more: &[&str]) -> Value {
     sandbox.rekindle(&[&["review", "--json"], more].concat()).run().ok().json()
 }
 
-fn status(sandbox: &Sandbox, id: &str) -> String {
+pub(crate) fn status(sandbox: &Sandbox, id: &str) -> String {
     text(&review(sandbox, &[id])["proposals"][0], "status").to_owned()
 }
 
-fn page(sandbox: &Sandbox) -> String {
+pub(crate) fn page(sandbox: &Sandbox) -> String {
     fs::read_to_string(sandbox.vault().join("REVIEW.md")).unwrap()
 }
 
-fn memory(sandbox: &Sandbox) -> String {
+pub(crate) fn memory(sandbox: &Sandbox) -> String {
     fs::read_to_string(sandbox.vault().join("MEMORY.md")).unwrap()
 }
 
@@ -225,4 +230,51 @@ fn ops_03_nothing_is_decided_while_memory_is_off() {
     let off = sandbox.rekindle(&["approve", &id, "-c", "memory.enabled=false"]).run().fails(1);
     assert!(off.stderr.contains("switched off"), "{}", off.stderr);
     assert_eq!(status(&sandbox, &id), "pending");
+}
+
+#[test]
+fn rev_14_a_decision_is_taken_back_by_the_id_of_its_proposal() {
+    let sandbox = quiet();
+    let before = memory(&sandbox);
+    let (yes, no) = (propose(&sandbox, "Use tabs.", 0), propose(&sandbox, "Deploy on Mondays.", 0));
+    sandbox.rekindle(&["approve", &yes]).run().ok();
+    sandbox.rekindle(&["reject", &no, "--reason", "only on Tuesdays"]).run().ok();
+    let log = sandbox.rekindle(&["daily"]).run().ok().stdout;
+    assert!(log.contains("(because: only on Tuesdays)"), "{log}");
+    let late = sandbox.rekindle(&["approve", &no]).run().fails(1);
+    assert!(late.stderr.contains("(because: only on Tuesdays)"), "{}", late.stderr);
+    for id in [&yes, &no] {
+        let said = sandbox.rekindle(&["undo", id]).run().ok().stdout;
+        assert_eq!(said, format!("{id} waits for a decision again\n"));
+        assert_eq!(status(&sandbox, id), "pending");
+        let again = sandbox.rekindle(&["undo", id]).run().fails(1);
+        assert!(again.stderr.contains("nobody decided on"), "{}", again.stderr);
+    }
+    assert_eq!(memory(&sandbox), before);
+    sandbox.rekindle(&["undo", "p-20261114-099"]).run().fails(2);
+    sandbox.rekindle(&["approve", &no]).run().ok();
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+    assert_eq!([&yes, &no].map(|id| status(&sandbox, id)), ["pending", "promoted"]);
+    sandbox.rekindle(&["doctor"]).run().ok();
+}
+
+#[test]
+fn fut_04_a_status_line_is_short_and_never_in_the_way() {
+    let sandbox = quiet();
+    let line = || sandbox.rekindle(&["status", "--line"]).run().ok().stdout;
+    assert_eq!(line(), "");
+    let ids = ["Use tabs.", "Deploy on Mondays.", "Be brief."].map(|words| propose(&sandbox, words, 0));
+    sandbox.rekindle(&["reject", &ids[0]]).run().ok();
+    assert_eq!(line(), "rekindle: 2 to review\n");
+    // No database is needed for it, and nothing that is wrong is its business.
+    fs::remove_file(sandbox.state().join("rekindle.db")).unwrap();
+    assert_eq!(line(), "rekindle: 2 to review\n");
+    assert!(!sandbox.state().join("rekindle.db").exists());
+    fs::write(sandbox.vault().join("REVIEW.md"), [0xff, 0xfe, 0x00]).unwrap();
+    assert_eq!(line(), "");
+    fs::write(sandbox.home().join("config.toml"), "nonsense [").unwrap();
+    let broken = sandbox.rekindle(&["status", "--line"]).run().ok();
+    assert_eq!((broken.stdout.as_str(), broken.stderr.as_str()), ("", ""));
+    let nowhere = Sandbox::new(env!("CARGO_BIN_EXE_rekindle"));
+    assert_eq!(nowhere.rekindle(&["status", "--line"]).run().ok().stdout, "");
 }

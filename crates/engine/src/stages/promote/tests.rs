@@ -1,6 +1,7 @@
 //! The stage against a real database, a real vault and the real runner.
 
 mod model;
+mod reconsider;
 
 use rekindle_core::proposal::{By, Evidence, Proposal, Source as Came};
 use rekindle_core::provenance::Origin;

@@ -23,9 +23,10 @@ const TEXTS: [(&str, &str, &str); 8] = [
 ];
 
 /// The same for rows that are about one thing: they go as a whole.
-const ROWS: [(&str, &str, &str); 4] = [
+const ROWS: [(&str, &str, &str); 5] = [
     ("proposals", "id", "proposal"),
     ("proposals", "id", "worded"),
+    ("proposals", "id", "note"),
     ("sightings", "CAST(number AS TEXT)", "text"),
     ("sightings", "CAST(number AS TEXT)", "evidence"),
 ];

@@ -35,6 +35,7 @@ pub(super) fn all(vault: &Vault) -> Vec<Box<dyn Store + '_>> {
         Box::new(JsonFolder { name: "spool", folder: vault.places.spool() }),
         Box::new(JsonFolder { name: "logs", folder: vault.places.logs() }),
         Box::new(JsonFolder { name: "sessions", folder: vault.places.sessions() }),
+        Box::new(JsonFolder { name: "editing", folder: vault.places.editing() }),
         Box::new(Database { path: vault.places.database() }),
         Box::new(Said { messages: Messages::of(&vault.places) }),
         Box::new(Recallable { vault, index: Index::at(vault.places.index()) }),
@@ -182,7 +183,7 @@ impl Store for Recallable<'_> {
     }
 }
 
-/// Files of JSON or lines of JSON: the spool and the logs.
+/// Files of JSON, of lines of JSON, or of plain text: the spool, the logs, what is being edited.
 struct JsonFolder {
     name: &'static str,
     folder: PathBuf,

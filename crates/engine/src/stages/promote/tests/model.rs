@@ -15,6 +15,7 @@ enum Action {
     Approve(usize),
     Reject(usize),
     Edit(usize),
+    TakeBack(usize),
     Tick(usize, &'static str),
     Delete(usize),
     Reword(usize),
@@ -44,6 +45,7 @@ fn action() -> impl Strategy<Value = Action> {
         one.clone().prop_map(Action::Approve),
         one.clone().prop_map(Action::Reject),
         one.clone().prop_map(Action::Edit),
+        one.clone().prop_map(Action::TakeBack),
         (one.clone(), prop_oneof![Just("x"), Just("-")]).prop_map(|(one, mark)| Action::Tick(one, mark)),
         one.clone().prop_map(Action::Delete),
         one.clone().prop_map(Action::Reword),
@@ -66,6 +68,8 @@ struct Run {
     ids: Vec<Id>,
     /// The first decision about each, by whomever.
     first: HashMap<Id, Status>,
+    /// How often the decision about each was taken back.
+    taken_back: HashMap<Id, usize>,
     /// The lines that the person wrote to MEMORY.md.
     mine: Vec<String>,
     pages: Vec<String>,
@@ -81,7 +85,14 @@ impl Run {
         });
         let ids = ids.collect();
         trial.refresh();
-        Self { trial, ids, first: HashMap::new(), mine: Vec::new(), pages: Vec::new() }
+        Self {
+            trial,
+            ids,
+            first: HashMap::new(),
+            taken_back: HashMap::new(),
+            mine: Vec::new(),
+            pages: Vec::new(),
+        }
     }
 
     fn page(&mut self, change: impl Fn(String) -> String) {
@@ -105,6 +116,16 @@ impl Run {
             Action::Approve(one) => self.command(*one, &Verdict::Approve),
             Action::Reject(one) => self.command(*one, &Verdict::Reject),
             Action::Edit(one) => self.command(*one, &Verdict::Edit(format!("Mine: {}", TEXTS[*one]))),
+            Action::TakeBack(one) => {
+                let id = self.ids[*one];
+                let decided = self.first.get(&id).is_some_and(|status| *status != Status::Expired);
+                let waits = self.trial.take_back(id) == Reconsidered::Waiting;
+                assert_eq!(waits, decided, "{id}");
+                if waits {
+                    self.first.remove(&id);
+                    *self.taken_back.entry(id).or_default() += 1;
+                }
+            }
             Action::Tick(one, mark) => {
                 let id = self.ids[*one];
                 self.page(|page| page.replace(&format!("- [ ] `{id}`"), &format!("- [{mark}] `{id}`")));
@@ -177,7 +198,13 @@ impl Run {
                 Status::Expired => [0, 0, 1],
                 _ => [0, 0, 0],
             };
-            assert_eq!(receipts, expected, "{id} is {status:?}: {log}");
+            let undone = log.matches(&format!("undone `{id}`")).count();
+            assert_eq!(undone, self.taken_back.get(id).copied().unwrap_or(0), "{id}: {log}");
+            // Every end but the last was taken back.
+            assert_eq!(receipts.iter().sum::<usize>() - undone, expected.iter().sum(), "{id}: {log}");
+            if undone == 0 {
+                assert_eq!(receipts, expected, "{id} is {status:?}: {log}");
+            }
             let marked = memory.matches(&format!("<!-- {id} ")).count();
             let marked = marked + usize::from(marked == 0 && memory.contains(&format!(" {id} ")));
             assert_eq!(marked, usize::from(status == Status::Promoted), "{id} is {status:?}: {memory}");

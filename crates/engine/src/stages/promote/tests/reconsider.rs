@@ -1,0 +1,121 @@
+//! Decisions that are taken back, lines that stay beside their successors, and what an approval would do.
+
+use std::time::Duration;
+
+use super::super::*;
+use super::{Trial, count};
+use crate::proposals::Decided;
+use crate::worker::Post;
+
+impl Trial {
+    pub(super) fn take_back(&self, id: Id) -> Reconsidered {
+        let post = Post::take(&self.world.places.locks(), Duration::from_secs(5)).unwrap().unwrap();
+        reconsider(&post, &self.world, id, None).unwrap()
+    }
+}
+
+#[test]
+fn rev_14_a_rejection_that_is_taken_back_is_a_question_again_and_ends_once() {
+    // Before a worker saw to it, and after.
+    for seen_to in [false, true] {
+        let trial = Trial::new();
+        let id = trial.propose("Patterns", "Use tabs.", 0);
+        assert_eq!(
+            trial.decide(id, &Verdict::RejectFor("only in \x1b[1mMakefiles\n".to_owned())),
+            Decided::Now
+        );
+        assert_eq!(trial.standing(id).note.as_deref(), Some("only in Makefiles"));
+        if seen_to {
+            trial.work();
+        }
+        assert_eq!(trial.take_back(id), Reconsidered::Waiting);
+        let standing = trial.standing(id);
+        assert_eq!((standing.proposal.status, standing.decided), (Status::Pending, None));
+        assert!(standing.note.is_some_and(|note| note.contains("taken back")));
+        assert!(trial.read("REVIEW.md").contains(&format!("- [ ] `{id}`")), "{}", trial.read("REVIEW.md"));
+        // Nothing that was sent before decides now.
+        trial.work();
+        assert_eq!(trial.status(id), Status::Pending);
+        assert!(
+            matches!(trial.take_back(id), Reconsidered::Otherwise(_)),
+            "there is nothing more to take back"
+        );
+        assert_eq!(trial.decide(id, &Verdict::Approve), Decided::Now);
+        trial.work();
+        assert_eq!(trial.status(id), Status::Promoted);
+        let log = trial.log();
+        let ends = ["rejected", "undone", "promoted"].map(|end| count(&log, &format!("{end} `{id}`")));
+        assert_eq!(ends, [1, 1, 1], "{log}");
+        assert!(log.contains("(because: only in Makefiles)"), "{log}");
+    }
+}
+
+#[test]
+fn rev_14_an_approval_that_is_taken_back_leaves_memory_as_it_was() {
+    for seen_to in [false, true] {
+        let trial = Trial::new();
+        let before = trial.read("MEMORY.md");
+        let (id, other) = (trial.propose("Patterns", "Use tabs.", 0), trial.propose("Ada", "Be brief.", 0));
+        trial.decide(id, &Verdict::Edit("Use tabs, always.".to_owned()));
+        if seen_to {
+            trial.work();
+        }
+        assert_eq!(trial.take_back(id), Reconsidered::Waiting);
+        assert_eq!((trial.read("MEMORY.md"), trial.status(id)), (before, Status::Pending));
+        assert_eq!(trial.standing(id).text(), "Use tabs, always.", "the person's words are kept");
+        trial.decide(other, &Verdict::Approve);
+        trial.work();
+        let said = trial.standing(other).decided;
+        // What somebody else decided since is not ours to take back.
+        let post = Post::take(&trial.world.places.locks(), Duration::from_secs(5)).unwrap().unwrap();
+        let then = said.unwrap() - jiff::SignedDuration::from_secs(60);
+        let answer = reconsider(&post, &trial.world, other, Some(then)).unwrap();
+        assert!(matches!(answer, Reconsidered::Otherwise(_)), "{answer:?}");
+        assert_eq!(reconsider(&post, &trial.world, other, said).unwrap(), Reconsidered::Waiting);
+        drop(post);
+        assert_eq!(trial.take_back(Id { number: 99, ..id }), Reconsidered::Unknown);
+    }
+}
+
+#[test]
+fn a_promotion_whose_lines_were_changed_since_is_not_taken_back_and_says_so() {
+    let trial = Trial::new();
+    let id = trial.propose("Patterns", "Use tabs.", 0);
+    trial.decide(id, &Verdict::Approve);
+    trial.work();
+    trial.put("MEMORY.md", &trial.read("MEMORY.md").replace("Use tabs.", "Use tabs, mostly."));
+    let changed = trial.read("MEMORY.md");
+    let post = Post::take(&trial.world.places.locks(), Duration::from_secs(5)).unwrap().unwrap();
+    assert!(reconsider(&post, &trial.world, id, None).is_err());
+    assert_eq!((trial.read("MEMORY.md"), trial.status(id)), (changed, Status::Promoted));
+}
+
+#[test]
+fn rev_13_both_lines_stay_if_the_person_wants_both_and_the_preview_says_what_will_be() {
+    let old = "Staging Postgres listens on port 5432.";
+    for (verdict, superseding) in [
+        (Verdict::Approve, true),
+        (Verdict::KeepBoth(None), false),
+        (Verdict::KeepBoth(Some("It is port 6432 now.".to_owned())), false),
+    ] {
+        let trial = Trial::new();
+        let section = "## System Architecture\n";
+        let before = trial.read("MEMORY.md").replace(section, &format!("{section}\n- {old}\n"));
+        trial.put("MEMORY.md", &before);
+        let id = trial.hand_in("System Architecture", "It is port 6432 now.", Some(old), 0);
+        let told = preview(&trial.world, &trial.standing(id), superseding).unwrap();
+        assert_eq!(trial.read("MEMORY.md"), before, "looking changes nothing");
+        assert_eq!(told.outcome.replaced, superseding);
+        trial.decide(id, &verdict);
+        trial.work();
+        let memory = trial.read("MEMORY.md");
+        assert_eq!(memory.contains(&format!("~~{old}~~")), superseding, "{memory}");
+        assert_eq!(memory.contains(&format!("- {old}\n")), !superseding, "{memory}");
+        let added: Vec<&str> = told.diff.lines().filter_map(|line| line.strip_prefix('+')).skip(1).collect();
+        assert!(!added.is_empty() && added.iter().all(|line| memory.contains(line)), "{added:?} {memory}");
+        // Asked the other way round, both are told what became of it.
+        let other = if superseding { Verdict::KeepBoth(None) } else { Verdict::Reject };
+        assert!(matches!(trial.decide(id, &other), Decided::Ended(_)));
+        assert!(matches!(trial.decide(id, &verdict), Decided::Already(_)));
+    }
+}

@@ -1,0 +1,230 @@
+//! What a person is shown of a proposal: a line in the list, and all that is known about it.
+
+use rekindle_core::proposal::Proposal;
+use rekindle_core::provenance::Origin;
+use rekindle_core::time::{Timestamp, iso};
+use rekindle_core::vault::memory::Outcome;
+use rekindle_core::vault::review::Id;
+use rekindle_engine::proposals::Standing;
+use rekindle_engine::stages::promote::Preview;
+
+use super::text::shown;
+
+/// The most sessions, messages and near-duplicates that are named; the rest is counted.
+const NAMED: usize = 3;
+
+/// What became of a proposal in this sitting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It waits.
+    Open,
+    /// It waits, and the person went on.
+    Skipped,
+    Approved,
+    Superseding,
+    Edited,
+    Rejected,
+    /// Somebody decided elsewhere.
+    Elsewhere,
+}
+
+impl Fate {
+    /// The letter in the list: that of the key, so that nothing is said by colour alone.
+    pub(crate) fn letter(self) -> char {
+        match self {
+            Self::Open => ' ',
+            Self::Skipped => 's',
+            Self::Approved => 'a',
+            Self::Superseding => 'S',
+            Self::Edited => 'e',
+            Self::Rejected => 'r',
+            Self::Elsewhere => 'x',
+        }
+    }
+
+    /// Whether it waits for a decision.
+    pub(crate) fn is_open(self) -> bool {
+        matches!(self, Self::Open | Self::Skipped)
+    }
+}
+
+/// A proposal in the list.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Card {
+    pub(crate) id: Id,
+    pub(crate) title: String,
+    pub(crate) section: String,
+    /// How many say nearly the same.
+    pub(crate) same: usize,
+    /// In how many days it is archived, once that is near.
+    pub(crate) expires: Option<i64>,
+    /// Whether it names a line of MEMORY.md.
+    pub(crate) names_line: bool,
+    pub(crate) fate: Fate,
+}
+
+/// How a row is meant; every tone has its own sign or words besides its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Plain,
+    Head,
+    Dim,
+    Added,
+    Removed,
+    Warn,
+}
+
+/// One row of what is known, as long as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) tone: Tone,
+    pub(crate) text: String,
+}
+
+/// Everything about a proposal.
+pub(crate) struct Facts<'a> {
+    pub(crate) standing: &'a Standing,
+    pub(crate) section: &'a str,
+    pub(crate) same: &'a [Id],
+    /// What approving it would do, instead of the line it names where it names one; or why it cannot.
+    pub(crate) preview: Result<Preview, String>,
+    pub(crate) now: Timestamp,
+    pub(crate) expire_days: i64,
+}
+
+/// The rows about a proposal, ready for a screen.
+pub(crate) fn rows(facts: &Facts<'_>) -> Vec<Row> {
+    let Facts { standing, section, same, .. } = facts;
+    let proposal = &standing.proposal;
+    let mut rows = Rows::default();
+    rows.add(Tone::Head, format!("{} for MEMORY.md, section {section}", proposal.id));
+    for line in standing.text().lines() {
+        rows.add(Tone::Plain, format!("  {line}"));
+    }
+    if standing.worded.is_some() {
+        rows.add(Tone::Dim, "  (in your own words)".to_owned());
+    }
+    rows.gap();
+    change(&mut rows, facts);
+    rows.gap();
+    rests_on(&mut rows, proposal);
+    rows.gap();
+    rows.add(Tone::Dim, about(proposal));
+    age(&mut rows, facts);
+    if !same.is_empty() {
+        let ids: Vec<String> = same.iter().map(ToString::to_string).collect();
+        rows.add(Tone::Dim, format!("{} more say nearly the same: {}", same.len(), named(&ids)));
+    }
+    if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
+        rows.add(Tone::Warn, format!("Waits again: {note}"));
+    }
+    rows.0
+}
+
+#[derive(Default)]
+struct Rows(Vec<Row>);
+
+impl Rows {
+    /// What comes from elsewhere may hold anything; what is shown may not.
+    fn add(&mut self, tone: Tone, text: String) {
+        for line in shown(&text).lines() {
+            self.0.push(Row { tone, text: line.to_owned() });
+        }
+    }
+
+    fn gap(&mut self) {
+        if self.0.last().is_some_and(|row| !row.text.is_empty()) {
+            self.0.push(Row { tone: Tone::Plain, text: String::new() });
+        }
+    }
+}
+
+fn change(rows: &mut Rows, facts: &Facts<'_>) {
+    let (supersedes, section) = (&facts.standing.proposal.supersedes, facts.section);
+    let preview = match &facts.preview {
+        Ok(preview) => preview,
+        Err(why) => {
+            rows.add(Tone::Warn, format!("It cannot be approved as it is: {why}"));
+            return;
+        }
+    };
+    let does = match preview.outcome.outcome {
+        _ if preview.outcome.replaced => "The line it names is struck, and this stands behind it:".to_owned(),
+        Outcome::Appended => "A line is added:".to_owned(),
+        Outcome::Reflected => format!("There is no section {section}, so it goes under Reflected:"),
+        Outcome::Merged => "A line there says the same; it only gets a note:".to_owned(),
+        Outcome::AlreadyThere => "It is in MEMORY.md already; nothing changes.".to_owned(),
+    };
+    rows.add(Tone::Head, does);
+    // The first two lines name the file, which is said already.
+    for (number, line) in preview.diff.lines().skip(2).enumerate() {
+        match line.split_at_checked(1) {
+            Some(("@", _)) if number == 0 => {}
+            Some(("@", _)) => rows.add(Tone::Dim, "  …".to_owned()),
+            Some(("+", rest)) => rows.add(Tone::Added, format!("+ {rest}")),
+            Some(("-", rest)) => rows.add(Tone::Removed, format!("- {rest}")),
+            _ => rows.add(Tone::Dim, format!(" {line}")),
+        }
+    }
+    match supersedes {
+        Some(_) if preview.outcome.replaced => {
+            rows.add(Tone::Warn, "S does this. a adds the line and leaves the old one as it is.".to_owned());
+        }
+        Some(old) => rows.add(Tone::Warn, format!("The line it names is not there any more: {old}")),
+        None => {}
+    }
+}
+
+fn rests_on(rows: &mut Rows, proposal: &Proposal) {
+    let evidence = &proposal.evidence;
+    let counted = |items: &[String], one: &str| match items {
+        [] => String::new(),
+        [only] => format!("1 {one} ({only})"),
+        many => format!("{} {one}s ({})", many.len(), named(many)),
+    };
+    let both = [counted(&evidence.sessions, "session"), counted(&evidence.messages, "message")];
+    let both: Vec<String> = both.into_iter().filter(|part| !part.is_empty()).collect();
+    if !both.is_empty() {
+        rows.add(Tone::Head, format!("Rests on {}", both.join(", ")));
+    }
+    for quote in &evidence.quotes {
+        rows.add(Tone::Plain, format!("  > {}", quote.split_whitespace().collect::<Vec<_>>().join(" ")));
+    }
+}
+
+fn named(items: &[String]) -> String {
+    let mut named = items.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if items.len() > NAMED {
+        named.push_str(&format!(" and {} more", items.len() - NAMED));
+    }
+    named
+}
+
+fn about(proposal: &Proposal) -> String {
+    let whose = match proposal.origin {
+        Origin::User => "your own words".to_owned(),
+        other => format!("words of: {other}"),
+    };
+    let percent = (proposal.confidence.clamp(0.0, 1.0) * 100.0).round();
+    let project = proposal.project.as_ref().map_or_else(String::new, |project| format!(", about {project}"));
+    format!("From {} ({whose}), {percent} % sure{project}", proposal.source.word())
+}
+
+fn age(rows: &mut Rows, facts: &Facts<'_>) {
+    let days = facts.standing.days(facts.now);
+    let age = match days {
+        0 => "Waits since today".to_owned(),
+        1 => "Waits since yesterday".to_owned(),
+        days => format!("Waits for {days} days"),
+    };
+    let left = (facts.expire_days - days).max(0);
+    let (tone, ends) = match left {
+        0 => (Tone::Warn, "is archived tonight".to_owned()),
+        1 => (Tone::Warn, "is archived in 1 day".to_owned()),
+        left if left <= 2 => (Tone::Warn, format!("is archived in {left} days")),
+        left => (Tone::Dim, format!("is archived in {left} days")),
+    };
+    let since = iso(facts.standing.since());
+    let day = since.split('T').next().unwrap_or_default();
+    rows.add(tone, format!("{age} ({day}), {ends}"));
+}

@@ -1,0 +1,152 @@
+//! Where a sitting meets the engine: the same doors that `rekindle approve` and `rekindle undo` go through.
+
+use std::collections::HashMap;
+
+use rekindle_core::proposal::{By, Status};
+use rekindle_core::time::Timestamp;
+use rekindle_core::vault::review::Id;
+use rekindle_engine::db::Db;
+use rekindle_engine::proposals::{self, Decided, Standing, Verdict};
+use rekindle_engine::review::{Asked, asked_today};
+use rekindle_engine::stages::promote::{self, Reconsidered};
+use rekindle_engine::{editor, stages::World};
+
+use super::card::{Card, Facts, Fate, Row, rows};
+use crate::cmd::review::{expires, read_page, reconsider, said, section, see_to, told};
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// What came of a decision.
+pub(crate) enum Answer {
+    /// It is decided, since then.
+    Decided { at: Timestamp, told: String },
+    /// It is not, for this reason; it may still wait.
+    Not { is_open: bool, told: String },
+}
+
+/// What is known about one proposal.
+pub(crate) struct Known {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) is_open: bool,
+    /// What became of it, if it does not wait any more.
+    pub(crate) told: Option<String>,
+}
+
+pub(crate) struct Desk<'a> {
+    context: &'a Context<'a>,
+    world: World,
+    same: HashMap<Id, Vec<Id>>,
+}
+
+impl<'a> Desk<'a> {
+    pub(crate) fn new(context: &'a Context<'a>) -> Self {
+        Self { context, world: context.world(), same: HashMap::new() }
+    }
+
+    /// Today's share, and what waits behind it.
+    pub(crate) fn queue(&mut self) -> Result<(Vec<Card>, Vec<Card>), Failure> {
+        let per_day = self.context.settings.config.review.per_day;
+        let Asked { today, later } = asked_today(&self.db()?, per_day, &self.world.now())?;
+        for (standing, same) in today.iter().chain(&later) {
+            self.same.insert(standing.proposal.id, same.clone());
+        }
+        let cards = |list: &[(Standing, Vec<Id>)]| -> Vec<Card> {
+            list.iter().map(|(standing, same)| self.card(standing, same.len())).collect()
+        };
+        Ok((cards(&today), cards(&later)))
+    }
+
+    fn card(&self, standing: &Standing, same: usize) -> Card {
+        let proposal = &standing.proposal;
+        Card {
+            id: proposal.id,
+            title: proposal.title.clone(),
+            section: section(standing),
+            same,
+            expires: expires(self.context, standing),
+            names_line: proposal.supersedes.is_some(),
+            fate: Fate::Open,
+        }
+    }
+
+    fn db(&self) -> Result<Db, Failure> {
+        Ok(Db::open(&self.context.places.database())?)
+    }
+
+    fn standing(&self, id: Id) -> Result<Standing, Failure> {
+        let standing = proposals::standing(&self.db()?, id)?;
+        standing.ok_or_else(|| Failure::new(format!("there is no proposal {id} any more")))
+    }
+
+    /// Everything about one, as it stands now.
+    pub(crate) fn look(&self, id: Id) -> Result<Known, Failure> {
+        let standing = self.standing(id)?;
+        let is_open = standing.proposal.status.is_open();
+        let facts = Facts {
+            section: &section(&standing),
+            same: self.same.get(&id).map_or(&[], Vec::as_slice),
+            preview: promote::preview(&self.world, &standing, true).map_err(|error| error.to_string()),
+            now: self.world.now().timestamp(),
+            expire_days: i64::from(self.context.settings.config.review.expire_days),
+            standing: &standing,
+        };
+        let told = (!is_open).then(|| told(self.context, &standing));
+        Ok(Known { rows: rows(&facts), is_open, told })
+    }
+
+    /// Decides, and sees to it. Whoever was first elsewhere has won.
+    pub(crate) fn decide(&self, id: Id, verdict: &Verdict) -> Result<Answer, Failure> {
+        self.context.vault_to_change()?;
+        // Whoever decided on the page was first.
+        read_page(self.context)?;
+        let at = self.world.now().timestamp();
+        let not = |is_open: bool, told: String| Ok(Answer::Not { is_open, told });
+        match proposals::decide(&mut self.db()?, id, verdict, By::Command, at)? {
+            Decided::Now => {}
+            Decided::Already(standing) | Decided::Ended(standing) => {
+                return not(false, told(self.context, &standing));
+            }
+            Decided::Refused(why) => return not(true, format!("{id} was not decided: {why}")),
+            Decided::Unknown => return not(false, format!("there is no proposal {id} any more")),
+        }
+        let busy = !see_to(self.context, &[id])?;
+        let standing = self.standing(id)?;
+        let status = standing.proposal.status;
+        let Some(at) = standing.decided.filter(|_| !status.is_open()) else {
+            let why = standing.note.unwrap_or_else(|| "it waits again".to_owned());
+            return not(true, format!("{id} could not be promoted and waits: {why}"));
+        };
+        let told = match status {
+            Status::Approved | Status::Edited if busy => {
+                format!("{id} is {}; the worker that is running sees to it", status.word())
+            }
+            Status::Approved | Status::Edited => {
+                format!("{id} is {}, but could not be written yet", status.word())
+            }
+            _ => said(self.context, &standing),
+        };
+        Ok(Answer::Decided { at, told })
+    }
+
+    /// Takes the decision of then back. Says why not, if it stands otherwise now.
+    pub(crate) fn take_back(&self, id: Id, at: Timestamp) -> Result<Option<String>, Failure> {
+        Ok(match reconsider(self.context, id, Some(at))? {
+            Reconsidered::Waiting => None,
+            Reconsidered::Otherwise(standing) if standing.proposal.status.is_open() => {
+                Some(format!("{id} waits already"))
+            }
+            Reconsidered::Otherwise(standing) => Some(told(self.context, &standing)),
+            Reconsidered::Unknown => Some(format!("there is no proposal {id} any more")),
+        })
+    }
+
+    /// The words that would be written.
+    pub(crate) fn words(&self, id: Id) -> Result<String, Failure> {
+        Ok(self.standing(id)?.text().to_owned())
+    }
+
+    /// Lets the person edit these words.
+    pub(crate) fn edit(&self, id: Id, words: &str) -> Result<String, Failure> {
+        editor::edit(&self.context.places.editing(), &id.to_string(), words).map_err(Failure::new)
+    }
+}

@@ -1,0 +1,119 @@
+//! `rekindle review` at a terminal: full-screen, or line by line. `model` is what happens, `view` how it looks, `desk` is the
+//! engine, `screen` the terminal.
+
+mod card;
+mod desk;
+mod help;
+mod model;
+mod plain;
+mod screen;
+mod text;
+mod view;
+
+use std::io::{IsTerminal, stdin, stdout};
+
+use rekindle_engine::environment;
+
+use self::card::Fate;
+use self::desk::{Answer, Desk};
+use self::model::{Effect, Model};
+use self::screen::Screen;
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// Whether somebody sits at a terminal.
+pub(crate) fn is_possible() -> bool {
+    stdin().is_terminal() && stdout().is_terminal()
+}
+
+/// Holds a sitting over today's share, or over `all`. Says whether there was anything to decide.
+pub(crate) fn review(context: &Context<'_>, all: bool, plain: bool) -> Result<bool, Failure> {
+    let mut desk = Desk::new(context);
+    let (today, later) = desk.queue()?;
+    let mut model = Model::new(today, later, all);
+    if model.cards().is_empty() {
+        return Ok(false);
+    }
+    let simple = environment::variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    if plain || context.settings.config.review.plain || (simple && cfg!(unix)) {
+        plain::run(context, &desk, &mut model)?;
+    } else {
+        full(context, &desk, &mut model)?;
+        summary(context, &model)?;
+    }
+    Ok(true)
+}
+
+fn full(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> Result<(), Failure> {
+    let colour = context.out.is_colored();
+    let cannot = |error| {
+        Failure::new(format!("the terminal cannot be used: {error}"))
+            .hint("`rekindle review --plain` asks line by line, `--list` prints a list")
+    };
+    let mut screen = Screen::enter().map_err(cannot)?;
+    loop {
+        catch_up(desk, model);
+        if let Some((rows, seen)) = screen.draw(|frame| view::draw(frame, model, colour)).map_err(cannot)? {
+            model.set_extent(rows, seen);
+        }
+        let Some(key) = screen.next().map_err(cannot)? else { continue };
+        let mut effect = model.update(key);
+        while let Some(next) = effect.take() {
+            match next {
+                Effect::Quit => return Ok(()),
+                Effect::Edit(id) => {
+                    let edited = desk.words(id).and_then(|before| {
+                        let after = screen.lend(|| desk.edit(id, &before)).map_err(cannot)??;
+                        Ok((before, after))
+                    });
+                    match edited {
+                        Ok((before, after)) => effect = model.was_edited(id, &before, &after),
+                        Err(failure) => model.tell(failure.message, true),
+                    }
+                }
+                other => {
+                    model.tell("One moment…", false);
+                    screen.draw(|frame| view::draw(frame, model, colour)).map_err(cannot)?;
+                    perform(desk, model, other);
+                }
+            }
+        }
+    }
+}
+
+/// Looks up what is known about the proposal that is shown, if that is not known yet.
+fn catch_up(desk: &Desk<'_>, model: &mut Model) {
+    let Some(id) = model.wanted() else { return };
+    match desk.look(id) {
+        Ok(known) => model.show(id, known.rows, known.is_open, known.told),
+        Err(failure) => {
+            model.show(id, Vec::new(), true, None);
+            model.tell(failure.message, true);
+        }
+    }
+}
+
+/// Does what a key asked for, and tells what came of it.
+fn perform(desk: &Desk<'_>, model: &mut Model, effect: Effect) {
+    match effect {
+        Effect::Decide(id, verdict, fate) => match desk.decide(id, &verdict) {
+            Ok(Answer::Decided { at, told }) => model.was_decided(id, fate, at, told),
+            Ok(Answer::Not { is_open, told }) => model.was_not_decided(id, is_open, told),
+            Err(failure) => model.was_not_decided(id, true, failure.message),
+        },
+        Effect::TakeBack(id, at) => match desk.take_back(id, at) {
+            Ok(None) => model.was_taken_back(id),
+            Ok(Some(told)) => model.cannot_be_taken_back(id, told),
+            Err(failure) => model.tell(failure.message, true),
+        },
+        Effect::Edit(_) | Effect::Quit => {}
+    }
+}
+
+/// What the sitting came to, in a line that stays behind it.
+fn summary(context: &Context<'_>, model: &Model) -> Result<(), Failure> {
+    let decided: Vec<Fate> = model.decided().collect();
+    let rejected = decided.iter().filter(|fate| **fate == Fate::Rejected).count();
+    let waiting = model.open() + model.hidden();
+    context.out.line(format!("{} approved, {rejected} rejected, {waiting} waiting", decided.len() - rejected))
+}

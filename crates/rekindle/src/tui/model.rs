@@ -1,0 +1,408 @@
+//! The state of a sitting, and what each key does to it. It knows no terminal and no engine: keys come in, what should be
+//! done comes out, and what came of that is told to it.
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+use rekindle_core::time::Timestamp;
+use rekindle_core::vault::review::Id;
+use rekindle_engine::proposals::Verdict;
+
+use super::card::{Card, Fate, Row};
+
+/// The most characters of a reason that is typed.
+const REASON_CHARS: usize = 200;
+
+/// What a person pressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    Char(char),
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    Enter,
+    Escape,
+    Backspace,
+    /// Ctrl-C.
+    Interrupt,
+    /// A text that came in one piece: it is no row of keys.
+    Paste(String),
+}
+
+/// What should be done about a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Decide, as this in the list.
+    Decide(Id, Verdict, Fate),
+    /// Let the person edit the text.
+    Edit(Id),
+    /// Take back the decision that was made then.
+    TakeBack(Id, Timestamp),
+    /// End the sitting.
+    Quit,
+}
+
+/// What the keys mean at the moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Looking through the list.
+    Browse,
+    /// Reading which key does what.
+    Help,
+    /// Saying why not.
+    Reason(String),
+    /// New words for one that names a line: instead of it, or beside it?
+    Which(String),
+}
+
+/// A decision of this sitting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Made {
+    id: Id,
+    at: Timestamp,
+}
+
+/// What came of something, for the person.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(crate) text: String,
+    /// Whether it is not what was asked for.
+    pub(crate) wrong: bool,
+}
+
+/// The sitting.
+#[derive(Debug)]
+pub(crate) struct Model {
+    cards: Vec<Card>,
+    /// How many of them are today's; the rest is behind them.
+    today: usize,
+    all: bool,
+    at: usize,
+    detail: Option<(Id, Vec<Row>)>,
+    scroll: usize,
+    /// How many rows there are, and how many of them are seen.
+    extent: (usize, usize),
+    mode: Mode,
+    message: Message,
+    made: Vec<Made>,
+}
+
+impl Model {
+    /// Of today's share and what waits behind it.
+    pub(crate) fn new(today: Vec<Card>, later: Vec<Card>, all: bool) -> Self {
+        let count = today.len();
+        Self {
+            cards: today.into_iter().chain(later).collect(),
+            today: count,
+            all,
+            at: 0,
+            detail: None,
+            scroll: 0,
+            extent: (0, 0),
+            mode: Mode::Browse,
+            message: Message::default(),
+            made: Vec::new(),
+        }
+    }
+
+    /// What is in the list.
+    pub(crate) fn cards(&self) -> &[Card] {
+        if self.all { &self.cards } else { &self.cards[..self.today] }
+    }
+
+    /// How many wait that are not in the list.
+    pub(crate) fn hidden(&self) -> usize {
+        self.cards.len() - self.cards().len()
+    }
+
+    /// How many of the list wait for a decision.
+    pub(crate) fn open(&self) -> usize {
+        self.cards().iter().filter(|card| card.fate.is_open()).count()
+    }
+
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(crate) fn mode(&self) -> &Mode {
+        &self.mode
+    }
+
+    pub(crate) fn message(&self) -> &Message {
+        &self.message
+    }
+
+    pub(crate) fn scroll(&self) -> usize {
+        self.scroll
+    }
+
+    pub(crate) fn detail(&self) -> &[Row] {
+        self.detail.as_ref().map_or(&[], |(_, rows)| rows)
+    }
+
+    /// What became of each that was decided here.
+    pub(crate) fn decided(&self) -> impl Iterator<Item = Fate> {
+        self.made.iter().filter_map(|made| self.card(made.id)).map(|card| card.fate)
+    }
+
+    pub(crate) fn current(&self) -> Option<&Card> {
+        self.cards().get(self.at)
+    }
+
+    fn card(&self, id: Id) -> Option<&Card> {
+        self.cards.iter().find(|card| card.id == id)
+    }
+
+    /// The proposal whose rows are needed.
+    pub(crate) fn wanted(&self) -> Option<Id> {
+        let current = self.current()?.id;
+        let is_there = self.detail.as_ref().is_some_and(|(id, _)| *id == current);
+        (!is_there).then_some(current)
+    }
+
+    /// What is known about a proposal, and whether it still waits.
+    pub(crate) fn show(&mut self, id: Id, rows: Vec<Row>, is_open: bool, told: Option<String>) {
+        self.detail = Some((id, rows));
+        let ours = self.made.iter().any(|made| made.id == id);
+        if !is_open && !ours {
+            self.set(id, Fate::Elsewhere);
+            if let Some(told) = told {
+                self.tell(told, true);
+            }
+        }
+    }
+
+    /// How much of the rows is seen, so that nobody scrolls beyond them.
+    pub(crate) fn set_extent(&mut self, rows: usize, seen: usize) {
+        self.extent = (rows, seen);
+        self.scroll = self.scroll.min(rows.saturating_sub(seen));
+    }
+
+    pub(crate) fn tell(&mut self, text: impl Into<String>, wrong: bool) {
+        self.message = Message { text: text.into(), wrong };
+    }
+
+    fn set(&mut self, id: Id, fate: Fate) {
+        if let Some(card) = self.cards.iter_mut().find(|card| card.id == id) {
+            card.fate = fate;
+        }
+    }
+
+    /// It was decided, then; the person goes on to the next.
+    pub(crate) fn was_decided(&mut self, id: Id, fate: Fate, at: Timestamp, told: String) {
+        self.set(id, fate);
+        self.made.push(Made { id, at });
+        self.detail = None;
+        self.go_on();
+        let rest = match (self.open(), self.hidden()) {
+            (0, 0) => " That was all; q ends.",
+            (0, _) => " That was all for today; m shows the rest, q ends.",
+            _ => "",
+        };
+        self.tell(format!("{told}.{rest}"), false);
+    }
+
+    /// It was not decided, and still waits or ended otherwise.
+    pub(crate) fn was_not_decided(&mut self, id: Id, is_open: bool, told: String) {
+        if !is_open {
+            self.set(id, Fate::Elsewhere);
+        }
+        self.detail = None;
+        self.tell(told, true);
+    }
+
+    /// It waits again.
+    pub(crate) fn was_taken_back(&mut self, id: Id) {
+        self.made.retain(|made| made.id != id);
+        self.set(id, Fate::Open);
+        self.detail = None;
+        if let Some(at) = self.cards().iter().position(|card| card.id == id) {
+            self.go_to(at);
+        }
+        self.tell(format!("{id} waits again."), false);
+    }
+
+    /// The last decision cannot be taken back, for good.
+    pub(crate) fn cannot_be_taken_back(&mut self, id: Id, told: String) {
+        self.made.retain(|made| made.id != id);
+        self.tell(told, true);
+    }
+
+    /// The editor gave this back; `before` is what it was given.
+    pub(crate) fn was_edited(&mut self, id: Id, before: &str, after: &str) -> Option<Effect> {
+        let (before, after) = (before.trim(), after.trim());
+        if after.is_empty() {
+            self.tell(format!("{id} was not decided: there are no words in it."), true);
+        } else if after == before {
+            self.tell(format!("{id} was not decided: nothing was changed. a approves it as it is."), true);
+        } else if self.card(id).is_some_and(|card| card.names_line) {
+            self.mode = Mode::Which(after.to_owned());
+        } else {
+            return Some(Effect::Decide(id, Verdict::Edit(after.to_owned()), Fate::Edited));
+        }
+        None
+    }
+
+    /// A key was pressed.
+    pub(crate) fn update(&mut self, key: Key) -> Option<Effect> {
+        if key == Key::Interrupt {
+            return Some(Effect::Quit);
+        }
+        match self.mode.clone() {
+            Mode::Browse => self.browse(&key),
+            Mode::Help => {
+                self.help(&key);
+                None
+            }
+            Mode::Reason(words) => self.reason(words, key),
+            Mode::Which(words) => self.which(words, &key),
+        }
+    }
+
+    fn browse(&mut self, key: &Key) -> Option<Effect> {
+        self.message = Message::default();
+        match key {
+            Key::Char('q') => return Some(Effect::Quit),
+            Key::Char('?') => {
+                self.mode = Mode::Help;
+                self.scroll = 0;
+            }
+            Key::Char('j') | Key::Down => self.go_to(self.at + 1),
+            Key::Char('k') | Key::Up => self.go_to(self.at.saturating_sub(1)),
+            Key::Char('g') | Key::Home => self.go_to(0),
+            Key::Char('G') | Key::End => self.go_to(usize::MAX),
+            Key::PageDown | Key::Char(' ') => self.scroll_to(self.scroll + self.page()),
+            Key::PageUp | Key::Char('b') => self.scroll_to(self.scroll.saturating_sub(self.page())),
+            Key::Char('m') => self.more(),
+            Key::Char('u') => match self.made.last() {
+                Some(made) => return Some(Effect::TakeBack(made.id, made.at)),
+                None => self.tell("Nothing was decided in this sitting.", true),
+            },
+            Key::Char(letter @ ('a' | 'S' | 'e' | 'r' | 's')) => return self.choose(*letter),
+            Key::Paste(_) => self.tell("A pasted text decides nothing here.", true),
+            Key::Char(other) if !other.is_control() => {
+                self.tell(format!("{other} does nothing; ? shows the keys."), true);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn help(&mut self, key: &Key) {
+        match key {
+            Key::PageDown => self.scroll_to(self.scroll + self.page()),
+            Key::PageUp => self.scroll_to(self.scroll.saturating_sub(self.page())),
+            _ => {
+                self.mode = Mode::Browse;
+                self.scroll = 0;
+            }
+        }
+    }
+
+    fn page(&self) -> usize {
+        self.extent.1.saturating_sub(1).max(1)
+    }
+
+    /// Something about the proposal that is shown.
+    fn choose(&mut self, letter: char) -> Option<Effect> {
+        let Card { id, names_line, fate, .. } = self.current()?.clone();
+        if !fate.is_open() {
+            self.tell(format!("{id} is decided already; u takes the last decision back."), true);
+            return None;
+        }
+        match letter {
+            'a' if names_line => return Some(Effect::Decide(id, Verdict::KeepBoth(None), Fate::Approved)),
+            'a' => return Some(Effect::Decide(id, Verdict::Approve, Fate::Approved)),
+            'S' if names_line => return Some(Effect::Decide(id, Verdict::Approve, Fate::Superseding)),
+            'S' => self.tell(format!("{id} names no line of MEMORY.md; a approves it."), true),
+            'e' => return Some(Effect::Edit(id)),
+            'r' => self.mode = Mode::Reason(String::new()),
+            _ => {
+                self.set(id, Fate::Skipped);
+                self.go_on();
+                self.tell(format!("{id} is skipped and waits."), false);
+            }
+        }
+        None
+    }
+
+    fn reason(&mut self, mut words: String, key: Key) -> Option<Effect> {
+        match key {
+            Key::Enter => {
+                self.mode = Mode::Browse;
+                let id = self.current()?.id;
+                let verdict = match words.trim() {
+                    "" => Verdict::Reject,
+                    reason => Verdict::RejectFor(reason.to_owned()),
+                };
+                return Some(Effect::Decide(id, verdict, Fate::Rejected));
+            }
+            Key::Escape => {
+                self.mode = Mode::Browse;
+                self.tell("Nothing was decided.", false);
+                return None;
+            }
+            Key::Backspace => {
+                words.pop();
+            }
+            Key::Char(letter) => words.push(letter),
+            Key::Paste(text) => words.push_str(&text.replace(char::is_control, " ")),
+            _ => {}
+        }
+        self.mode = Mode::Reason(words.chars().take(REASON_CHARS).collect());
+        None
+    }
+
+    fn which(&mut self, words: String, key: &Key) -> Option<Effect> {
+        let verdict = match key {
+            Key::Char('a') => Verdict::KeepBoth(Some(words)),
+            Key::Char('S') => Verdict::Edit(words),
+            Key::Escape => {
+                self.mode = Mode::Browse;
+                self.tell("Nothing was decided; your words are dropped.", false);
+                return None;
+            }
+            _ => return None,
+        };
+        self.mode = Mode::Browse;
+        Some(Effect::Decide(self.current()?.id, verdict, Fate::Edited))
+    }
+
+    /// Makes sure that the one that is shown waits and was not skipped, if there is such a one.
+    pub(crate) fn find_open(&mut self) {
+        if self.current().is_some_and(|card| card.fate != Fate::Open) {
+            self.go_on();
+        }
+    }
+
+    fn go_to(&mut self, at: usize) {
+        self.at = at.min(self.cards().len().saturating_sub(1));
+        self.scroll = 0;
+    }
+
+    fn scroll_to(&mut self, row: usize) {
+        self.scroll = row.min(self.extent.0.saturating_sub(self.extent.1));
+    }
+
+    /// To the next that waits and was not skipped, from here around.
+    fn go_on(&mut self) {
+        let count = self.cards().len();
+        let around = (1..=count).map(|step| (self.at + step) % count);
+        let next = around.into_iter().find(|at| self.cards()[*at].fate == Fate::Open);
+        if let Some(next) = next {
+            self.go_to(next);
+        }
+    }
+
+    fn more(&mut self) {
+        if self.cards.len() == self.today {
+            self.tell("There is nothing more.", false);
+            return;
+        }
+        self.all = !self.all;
+        self.go_to(self.at);
+    }
+}

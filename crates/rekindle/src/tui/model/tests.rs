@@ -1,0 +1,183 @@
+use rekindle_core::time::Date;
+use rekindle_core::vault::review::Kind;
+
+use super::*;
+
+pub(crate) fn id(number: u32) -> Id {
+    Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number }
+}
+
+pub(crate) fn card(number: u32, title: &str) -> Card {
+    Card {
+        id: id(number),
+        title: title.to_owned(),
+        section: "Patterns".to_owned(),
+        same: 0,
+        expires: None,
+        names_line: false,
+        fate: Fate::Open,
+    }
+}
+
+fn sitting() -> Model {
+    let naming = Card { names_line: true, ..card(2, "The port is 6432") };
+    Model::new(vec![card(1, "Use tabs"), naming, card(3, "Be brief")], vec![card(4, "Later")], false)
+}
+
+fn press(model: &mut Model, letter: char) -> Option<Effect> {
+    model.update(Key::Char(letter))
+}
+
+fn then(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+fn fates(model: &Model) -> String {
+    model.cards().iter().map(|card| card.fate.letter()).collect()
+}
+
+#[test]
+fn deciding_goes_on_to_the_next_and_the_last_says_so() {
+    let mut model = sitting();
+    assert_eq!(press(&mut model, 'a'), Some(Effect::Decide(id(1), Verdict::Approve, Fate::Approved)));
+    model.was_decided(id(1), Fate::Approved, then(1), "p is in MEMORY.md".to_owned());
+    assert_eq!((model.at(), fates(&model).as_str(), model.open()), (1, "a  ", 2));
+    assert_eq!(press(&mut model, 's'), None);
+    assert_eq!((model.at(), fates(&model).as_str(), model.open()), (2, "as ", 2));
+    press(&mut model, 'r');
+    let decided = model.update(Key::Enter);
+    assert_eq!(decided, Some(Effect::Decide(id(3), Verdict::Reject, Fate::Rejected)));
+    model.was_decided(id(3), Fate::Rejected, then(2), "p is turned down".to_owned());
+    assert_eq!(model.at(), 2, "what was skipped is not asked again by itself");
+    press(&mut model, 'k');
+    press(&mut model, 'a');
+    model.was_decided(id(2), Fate::Approved, then(3), "done".to_owned());
+    assert!(model.message().text.contains("m shows the rest"), "{:?}", model.message());
+    press(&mut model, 'a');
+    assert!(model.message().wrong && model.message().text.contains("decided already"));
+    assert_eq!(model.decided().collect::<Vec<_>>(), [Fate::Approved, Fate::Rejected, Fate::Approved]);
+}
+
+#[test]
+fn a_line_that_is_named_stays_or_goes_as_the_person_says() {
+    let mut model = sitting();
+    assert_eq!(press(&mut model, 'S'), None);
+    assert!(model.message().text.contains("names no line"), "{:?}", model.message());
+    press(&mut model, 'j');
+    let both = Some(Effect::Decide(id(2), Verdict::KeepBoth(None), Fate::Approved));
+    assert_eq!(press(&mut model, 'a'), both);
+    let instead = Some(Effect::Decide(id(2), Verdict::Approve, Fate::Superseding));
+    assert_eq!(press(&mut model, 'S'), instead);
+    // In other words, it is asked which.
+    assert_eq!(press(&mut model, 'e'), Some(Effect::Edit(id(2))));
+    for (key, verdict) in [
+        (Key::Char('a'), Some(Verdict::KeepBoth(Some("Port 1".to_owned())))),
+        (Key::Char('S'), Some(Verdict::Edit("Port 1".to_owned()))),
+        (Key::Escape, None),
+    ] {
+        assert_eq!(model.was_edited(id(2), "The port", "Port 1\n"), None);
+        assert_eq!(press(&mut model, 'q'), None, "only an answer goes on");
+        let effect = verdict.map(|verdict| Effect::Decide(id(2), verdict, Fate::Edited));
+        assert_eq!(model.update(key), effect);
+        assert_eq!(model.mode(), &Mode::Browse);
+    }
+}
+
+#[test]
+fn words_that_are_unchanged_or_gone_decide_nothing() {
+    let mut model = sitting();
+    for (after, said) in [("Use tabs\n", "nothing was changed"), (" \n", "no words")] {
+        assert_eq!(model.was_edited(id(1), "Use tabs", after), None);
+        assert!(model.message().wrong && model.message().text.contains(said), "{:?}", model.message());
+    }
+    let effect = model.was_edited(id(1), "Use tabs", "Use spaces\n");
+    assert_eq!(effect, Some(Effect::Decide(id(1), Verdict::Edit("Use spaces".to_owned()), Fate::Edited)));
+    assert_eq!(fates(&model), "   ");
+}
+
+#[test]
+fn the_last_decision_is_taken_back_first() {
+    let mut model = sitting();
+    assert_eq!(press(&mut model, 'u'), None);
+    assert!(model.message().wrong);
+    model.was_decided(id(1), Fate::Approved, then(1), String::new());
+    model.was_decided(id(2), Fate::Rejected, then(2), String::new());
+    assert_eq!(press(&mut model, 'u'), Some(Effect::TakeBack(id(2), then(2))));
+    model.was_taken_back(id(2));
+    assert_eq!((model.at(), fates(&model).as_str()), (1, "a  "));
+    assert_eq!(press(&mut model, 'u'), Some(Effect::TakeBack(id(1), then(1))));
+    model.cannot_be_taken_back(id(1), "it was changed since".to_owned());
+    assert_eq!(press(&mut model, 'u'), None);
+    assert_eq!(fates(&model), "a  ");
+}
+
+#[test]
+fn somebody_else_was_first() {
+    let mut model = sitting();
+    model.show(id(1), Vec::new(), false, Some("p was rejected in REVIEW.md".to_owned()));
+    assert_eq!(fates(&model), "x  ");
+    assert!(model.message().text.contains("REVIEW.md"));
+    press(&mut model, 'j');
+    model.was_not_decided(id(2), false, "p was promoted by a command".to_owned());
+    assert_eq!(fates(&model), "xx ");
+    model.was_not_decided(id(3), true, "memory is switched off".to_owned());
+    assert_eq!((fates(&model).as_str(), model.message().wrong), ("xx ", true));
+}
+
+#[test]
+fn a_reason_is_typed_and_a_paste_is_no_row_of_keys() {
+    let mut model = sitting();
+    assert_eq!(model.update(Key::Paste("aaa".to_owned())), None);
+    assert_eq!((fates(&model).as_str(), model.message().wrong), ("   ", true));
+    press(&mut model, 'r');
+    for key in
+        [Key::Char('n'), Key::Char('o'), Key::Char('x'), Key::Backspace, Key::Paste("\tt\x1bq".to_owned())]
+    {
+        assert_eq!(model.update(key), None);
+    }
+    assert_eq!(model.mode(), &Mode::Reason("no t q".to_owned()));
+    let verdict = Verdict::RejectFor("no t q".to_owned());
+    assert_eq!(model.update(Key::Enter), Some(Effect::Decide(id(1), verdict, Fate::Rejected)));
+    press(&mut model, 'r');
+    assert_eq!(model.update(Key::Escape), None);
+    assert_eq!((model.mode(), model.open()), (&Mode::Browse, 3));
+    press(&mut model, 'r');
+    model.update(Key::Paste("long ".repeat(500)));
+    assert!(matches!(model.mode(), Mode::Reason(words) if words.chars().count() == REASON_CHARS));
+}
+
+#[test]
+fn moving_scrolling_and_the_rest() {
+    let mut model = sitting();
+    for (key, at) in [('k', 0), ('j', 1), ('G', 2), ('j', 2), ('g', 0)] {
+        press(&mut model, key);
+        assert_eq!(model.at(), at, "{key}");
+    }
+    assert_eq!(model.wanted(), Some(id(1)));
+    model.show(id(1), Vec::new(), true, None);
+    assert_eq!(model.wanted(), None);
+    model.set_extent(30, 10);
+    for (key, scroll) in [(Key::PageUp, 0), (Key::PageDown, 9), (Key::PageDown, 18), (Key::PageDown, 20)] {
+        model.update(key);
+        assert_eq!(model.scroll(), scroll);
+    }
+    model.set_extent(12, 10);
+    assert_eq!(model.scroll(), 2, "a larger window leaves no gap");
+    assert_eq!(model.hidden(), 1);
+    press(&mut model, 'm');
+    assert_eq!((model.cards().len(), model.hidden()), (4, 0));
+    press(&mut model, 'G');
+    press(&mut model, 'm');
+    assert_eq!((model.cards().len(), model.at()), (3, 2));
+    press(&mut model, '?');
+    assert_eq!(model.mode(), &Mode::Help);
+    assert_eq!(press(&mut model, 'a'), None);
+    assert_eq!(model.mode(), &Mode::Browse);
+    assert_eq!(press(&mut model, 'q'), Some(Effect::Quit));
+    assert_eq!(model.update(Key::Interrupt), Some(Effect::Quit));
+    let mut empty = Model::new(Vec::new(), Vec::new(), false);
+    for key in "ajkrSesumGg ?".chars() {
+        press(&mut empty, key);
+        empty.find_open();
+    }
+}

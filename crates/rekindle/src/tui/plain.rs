@@ -1,0 +1,152 @@
+//! The review line by line: one proposal, one question, one letter and Enter. For screen readers, simple terminals and slow
+//! lines. It goes by the same keys as the full screen.
+
+use std::io::stdin;
+
+use rekindle_core::vault::review::Id;
+use rekindle_engine::editor;
+
+use super::card::{Fate, Row};
+use super::desk::Desk;
+use super::help::help;
+use super::model::{Effect, Key, Mode, Model};
+use super::{catch_up, perform, summary};
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// The letters that are an answer.
+const LETTERS: [char; 9] = ['a', 'S', 'e', 'r', 's', 'u', 'm', '?', 'q'];
+
+/// Asks until there is nothing more to ask or the person ends it.
+pub(crate) fn run(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> Result<(), Failure> {
+    let mut printed = None;
+    loop {
+        model.find_open();
+        catch_up(desk, model);
+        let asked = model.current().filter(|card| card.fate == Fate::Open).cloned();
+        match &asked {
+            Some(card) => {
+                if printed != Some(card.id) {
+                    context.out.line(format!("\nProposal {} of {}", model.at() + 1, model.cards().len()))?;
+                    print(context, model.detail())?;
+                    printed = Some(card.id);
+                }
+                let instead = if card.names_line { "S supersede, " } else { "" };
+                context.out.line(format!(
+                    "a approve, {instead}e edit, r reject, s skip, u undo, m more, ? help, q quit"
+                ))?;
+                context.out.line("Which letter?")?;
+            }
+            None => {
+                let more = match model.hidden() {
+                    0 => String::new(),
+                    more => format!("m shows {more} more, "),
+                };
+                context
+                    .out
+                    .line(format!("No more questions. u takes the last decision back, {more}q ends."))?;
+            }
+        }
+        let Some(answer) = answer()? else { break };
+        let key = match answer.parse::<char>() {
+            Ok(letter) if LETTERS.contains(&letter) => letter,
+            _ if asked.is_none() && answer.is_empty() => break,
+            _ => {
+                context.out.line("Nothing was decided: one of the letters, please.")?;
+                continue;
+            }
+        };
+        if key == '?' {
+            print(context, &help())?;
+            continue;
+        }
+        if asked.is_none() && !['u', 'm', 'q'].contains(&key) {
+            continue;
+        }
+        let Some(effect) = asked_further(context, model, key)? else { break };
+        if effect == Some(Effect::Quit) {
+            break;
+        }
+        act(context, desk, model, effect)?;
+        if !model.message().text.is_empty() {
+            context.out.line(&model.message().text)?;
+        }
+        if key == 'u' || key == 'm' {
+            printed = None;
+        }
+    }
+    summary(context, model)
+}
+
+fn print(context: &Context<'_>, rows: &[Row]) -> Result<(), Failure> {
+    rows.iter().filter(|row| !row.text.is_empty()).try_for_each(|row| context.out.line(&row.text))
+}
+
+/// A line that the person typed; none at the end of the input.
+fn answer() -> Result<Option<String>, Failure> {
+    let mut line = String::new();
+    let read = stdin().read_line(&mut line)?;
+    Ok((read > 0).then(|| line.trim().to_owned()))
+}
+
+/// What a letter comes to, with the reason where one is asked for. The outer none is the end of the input.
+fn asked_further(
+    context: &Context<'_>,
+    model: &mut Model,
+    letter: char,
+) -> Result<Option<Option<Effect>>, Failure> {
+    let effect = model.update(Key::Char(letter));
+    if !matches!(model.mode(), Mode::Reason(_)) {
+        return Ok(Some(effect));
+    }
+    context.out.line("Why not? Enter alone for no reason.")?;
+    let Some(reason) = answer()? else { return Ok(None) };
+    model.update(Key::Paste(reason));
+    Ok(Some(model.update(Key::Enter)))
+}
+
+fn act(
+    context: &Context<'_>,
+    desk: &Desk<'_>,
+    model: &mut Model,
+    mut effect: Option<Effect>,
+) -> Result<(), Failure> {
+    while let Some(next) = effect.take() {
+        effect = match next {
+            Effect::Edit(id) => match edited(context, desk, id) {
+                Ok((before, after)) => model.was_edited(id, &before, &after),
+                Err(failure) => {
+                    model.tell(failure.message, true);
+                    None
+                }
+            },
+            other => {
+                perform(desk, model, other);
+                None
+            }
+        };
+        if let Mode::Which(_) = model.mode() {
+            context.out.line("Instead of the line it names: S. Beside it: a. Neither: Enter.")?;
+            let key = match answer()?.as_deref() {
+                Some("S") => Key::Char('S'),
+                Some("a") => Key::Char('a'),
+                _ => Key::Escape,
+            };
+            effect = model.update(key);
+        }
+    }
+    Ok(())
+}
+
+/// The words, and what the person made of them: in the editor they named, else in one line here.
+fn edited(context: &Context<'_>, desk: &Desk<'_>, id: Id) -> Result<(String, String), Failure> {
+    let before = desk.words(id)?;
+    let after = match editor::named() {
+        Some(_) => desk.edit(id, &before)?,
+        None => {
+            context.out.line("Your words, in one line; Enter alone decides nothing:")?;
+            answer()?.unwrap_or_default()
+        }
+    };
+    Ok((before, after))
+}

@@ -1,0 +1,145 @@
+//! The terminal: taken over, given back. It is given back whatever happens: at the end, before an editor, on a panic, and
+//! when somebody ends the process.
+
+use std::io::{self, Stdout, stdout};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ratatui::crossterm::event::{
+    self, DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
+};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::prelude::CrosstermBackend;
+use ratatui::{Frame, Terminal};
+
+use super::model::Key;
+
+/// The whole screen, until it is dropped.
+pub(crate) struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// Whether the terminal is somebody else's just now.
+    away: Arc<AtomicBool>,
+}
+
+impl Screen {
+    pub(crate) fn enter() -> io::Result<Self> {
+        // This also gives it back on a panic.
+        let terminal = ratatui::try_init()?;
+        let screen = Self { terminal, away: Arc::default() };
+        execute!(stdout(), EnableBracketedPaste)?;
+        give_back_on_signals(&screen.away);
+        Ok(screen)
+    }
+
+    pub(crate) fn draw<T>(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> T) -> io::Result<Option<T>> {
+        let mut drawn = None;
+        self.terminal.draw(|frame| drawn = Some(draw(frame)))?;
+        Ok(drawn)
+    }
+
+    /// The next key; none if something else happened, after which everything is drawn anew.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Key>> {
+        Ok(match event::read()? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => understood(key),
+            Event::Paste(text) => Some(Key::Paste(text)),
+            _ => None,
+        })
+    }
+
+    /// Gives the terminal to somebody else for a while.
+    pub(crate) fn lend<T>(&mut self, to: impl FnOnce() -> T) -> io::Result<T> {
+        self.away.store(true, Ordering::SeqCst);
+        give_back()?;
+        self.terminal.show_cursor()?;
+        let result = to();
+        enable_raw_mode()?;
+        execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+        self.away.store(false, Ordering::SeqCst);
+        self.terminal.clear()?;
+        Ok(result)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // There is nobody left to tell.
+        self.terminal.show_cursor().and_then(|()| give_back()).unwrap_or_default();
+    }
+}
+
+fn give_back() -> io::Result<()> {
+    disable_raw_mode()?;
+    execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, ratatui::crossterm::cursor::Show)
+}
+
+fn understood(key: KeyEvent) -> Option<Key> {
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    Some(match key.code {
+        KeyCode::Char('c') if control => Key::Interrupt,
+        KeyCode::Char('f' | 'd') if control => Key::PageDown,
+        KeyCode::Char('b' | 'u') if control => Key::PageUp,
+        KeyCode::Char(letter) if !control && !key.modifiers.contains(KeyModifiers::ALT) => Key::Char(letter),
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Esc => Key::Escape,
+        KeyCode::Backspace => Key::Backspace,
+        _ => return None,
+    })
+}
+
+/// Waits for the signals that end a process, gives the terminal back and ends. What was decided is safe at any instant.
+#[cfg(unix)]
+fn give_back_on_signals(away: &Arc<AtomicBool>) {
+    use std::future::poll_fn;
+    use std::task::Poll;
+
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let away = Arc::clone(away);
+    std::thread::spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        runtime.block_on(async {
+            let kinds = [
+                (SignalKind::interrupt(), true),
+                (SignalKind::quit(), true),
+                (SignalKind::terminate(), false),
+                (SignalKind::hangup(), false),
+            ];
+            let mut signals: Vec<_> = kinds
+                .into_iter()
+                .filter_map(|(kind, typed)| Some((kind, typed, signal(kind).ok()?)))
+                .collect();
+            loop {
+                let (kind, typed) = poll_fn(|context| {
+                    for (kind, typed, signal) in &mut signals {
+                        if signal.poll_recv(context).is_ready() {
+                            return Poll::Ready((*kind, *typed));
+                        }
+                    }
+                    Poll::Pending
+                })
+                .await;
+                let lent = away.load(Ordering::SeqCst);
+                // What is typed into an editor is meant for it.
+                if lent && typed {
+                    continue;
+                }
+                if !lent {
+                    give_back().unwrap_or_default();
+                }
+                std::process::exit(128 + kind.as_raw_value());
+            }
+        });
+    });
+}
+
+#[cfg(not(unix))]
+fn give_back_on_signals(_away: &Arc<AtomicBool>) {}

@@ -1,0 +1,171 @@
+//! The sitting on a grid of cells. 80 by 24 is what it is made for; in less it shows less and says so.
+
+#[cfg(test)]
+mod tests;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+
+use super::card::{Card, Row, Tone};
+use super::help::help;
+use super::model::{Mode, Model};
+use super::text::{fit, shown, width, wrap};
+
+/// What it is made for.
+const MADE_FOR: (u16, u16) = (80, 24);
+/// Below this nothing sensible fits.
+const LEAST: (u16, u16) = (24, 8);
+
+const KEYS: &str = "a approve  e edit  r reject  s skip  S supersede  u undo  m more  ? help  q quit";
+const FEW_KEYS: &str = "a e r s S u m  ? help  q quit";
+
+/// How much of the rows was shown: all there are, and the room for them.
+pub(crate) type Extent = (usize, usize);
+
+/// Draws everything; `colour` if there may be any.
+pub(crate) fn draw(frame: &mut Frame<'_>, model: &Model, colour: bool) -> Extent {
+    let area = frame.area();
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        let told = format!("{}x{} is too small; q quits", area.width, area.height);
+        let lines: Vec<Line<'_>> =
+            wrap(&told, usize::from(area.width.max(1))).into_iter().map(Line::from).collect();
+        frame.render_widget(Paragraph::new(lines), area);
+        return (0, 0);
+    }
+    let list = u16::try_from(model.cards().len()).unwrap_or(u16::MAX).clamp(1, (area.height / 4).max(3));
+    let heights = [1, list, 1, 0, 1, 1].map(|height| match height {
+        0 => Constraint::Fill(1),
+        height => Constraint::Length(height),
+    });
+    let [title, cards, rule, detail, message, keys] = Layout::vertical(heights).areas(area);
+    let columns = usize::from(area.width);
+    one(frame, title, &title_of(model, columns), style(Tone::Head, colour));
+    draw_list(frame, cards, model);
+    one(frame, rule, &"-".repeat(columns), style(Tone::Dim, colour));
+    let extent = draw_detail(frame, detail, model, colour);
+    draw_message(frame, message, model, extent, colour);
+    let few = columns < width(KEYS);
+    one(frame, keys, if few { FEW_KEYS } else { KEYS }, style(Tone::Dim, colour));
+    extent
+}
+
+fn one(frame: &mut Frame<'_>, area: Rect, text: &str, style: Style) {
+    let text = fit(text, usize::from(area.width));
+    frame.render_widget(Paragraph::new(Line::styled(text, style)), area);
+}
+
+fn title_of(model: &Model, columns: usize) -> String {
+    let place = format!("{}/{}", (model.at() + 1).min(model.cards().len()), model.cards().len());
+    let left = match model.hidden() {
+        0 => format!("Review {place}, {} to decide", model.open()),
+        more => format!("Review {place}, {} to decide today, {more} more wait (m)", model.open()),
+    };
+    let id = model.current().map_or_else(String::new, |card| card.id.to_string());
+    let gap = columns.saturating_sub(width(&left) + width(&id));
+    if gap < 2 { left } else { format!("{left}{}{id}", " ".repeat(gap)) }
+}
+
+fn draw_list(frame: &mut Frame<'_>, area: Rect, model: &Model) {
+    let (room, at) = (usize::from(area.height), model.at());
+    let first = (at + 1).saturating_sub(room);
+    let lines: Vec<Line<'_>> = model
+        .cards()
+        .iter()
+        .enumerate()
+        .skip(first)
+        .take(room)
+        .map(|(number, card)| {
+            let text = line_of(card, number == at, usize::from(area.width));
+            let style =
+                if number == at { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
+            Line::styled(text, style)
+        })
+        .collect();
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+fn line_of(card: &Card, selected: bool, columns: usize) -> String {
+    let mark = if selected { '>' } else { ' ' };
+    let same = if card.same > 0 { format!(" +{} alike", card.same) } else { String::new() };
+    let ends = match card.expires.filter(|_| card.fate.is_open()) {
+        Some(0) => " ends tonight".to_owned(),
+        Some(days) => format!(" {days}d left"),
+        None => String::new(),
+    };
+    let section = fit(&shown(&card.section).replace('\n', " "), columns / 4);
+    let right = format!("  {section}{same}{ends}");
+    let room = columns.saturating_sub(6 + width(&right));
+    // In a narrow window the words themselves come first.
+    let (right, room) =
+        if room < columns / 3 { (String::new(), columns.saturating_sub(6)) } else { (right, room) };
+    let title = fit(&shown(&card.title).replace('\n', " "), room);
+    let gap = " ".repeat(room.saturating_sub(width(&title)));
+    fit(&format!("{mark} [{}] {title}{gap}{right}", card.fate.letter()), columns)
+}
+
+fn draw_detail(frame: &mut Frame<'_>, area: Rect, model: &Model, colour: bool) -> Extent {
+    let help = help();
+    let rows: &[Row] = if *model.mode() == Mode::Help { &help } else { model.detail() };
+    let columns = usize::from(area.width);
+    let lines: Vec<Line<'_>> = rows
+        .iter()
+        .flat_map(|row| {
+            let style = style(row.tone, colour);
+            wrap(&shown(&row.text), columns).into_iter().map(move |text| Line::styled(text, style))
+        })
+        .collect();
+    let extent = (lines.len(), usize::from(area.height));
+    let seen: Vec<Line<'_>> = lines.into_iter().skip(model.scroll()).take(extent.1).collect();
+    frame.render_widget(Paragraph::new(seen), area);
+    extent
+}
+
+fn draw_message(frame: &mut Frame<'_>, area: Rect, model: &Model, extent: Extent, colour: bool) {
+    let columns = usize::from(area.width);
+    let size = frame.area();
+    let (tone, text) = match model.mode() {
+        Mode::Reason(words) => {
+            let asked = "Why not? Enter rejects, Esc does not: ";
+            let room = columns.saturating_sub(width(asked) + 1).max(columns / 3);
+            // The end of what is typed is what a person looks at.
+            let mut tail = shown(words);
+            while width(&tail) > room {
+                tail.remove(0);
+            }
+            let asked = fit(asked, columns.saturating_sub(width(&tail) + 1));
+            (Tone::Head, format!("{asked}{tail}_"))
+        }
+        Mode::Which(_) => (Tone::Head, "S instead of the line it names, a beside it, Esc neither".to_owned()),
+        Mode::Browse | Mode::Help if !model.message().text.is_empty() => {
+            let message = model.message();
+            let sign = if message.wrong { "! " } else { "" };
+            (if message.wrong { Tone::Warn } else { Tone::Head }, format!("{sign}{}", shown(&message.text)))
+        }
+        _ if size.width < MADE_FOR.0 || size.height < MADE_FOR.1 => {
+            let told = format!("small window ({}x{}), made for 80x24", size.width, size.height);
+            (Tone::Dim, told)
+        }
+        _ if extent.0 > extent.1 => {
+            let last = (model.scroll() + extent.1).min(extent.0);
+            let told = format!("rows {} to {last} of {} (PgUp, PgDn)", model.scroll() + 1, extent.0);
+            (Tone::Dim, told)
+        }
+        _ => (Tone::Dim, String::new()),
+    };
+    one(frame, area, &text.replace('\n', " "), style(tone, colour));
+}
+
+fn style(tone: Tone, colour: bool) -> Style {
+    let in_colour = |style: Style, of: Color| if colour { style.fg(of) } else { style };
+    match tone {
+        Tone::Plain => Style::new(),
+        Tone::Head => Style::new().add_modifier(Modifier::BOLD),
+        Tone::Dim => Style::new().add_modifier(Modifier::DIM),
+        Tone::Added => in_colour(Style::new(), Color::Green),
+        Tone::Removed => in_colour(Style::new(), Color::Red),
+        Tone::Warn => in_colour(Style::new().add_modifier(Modifier::BOLD), Color::Yellow),
+    }
+}

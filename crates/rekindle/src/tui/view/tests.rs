@@ -1,0 +1,188 @@
+//! What is on the screen, cell by cell, in the sizes that matter.
+
+use proptest::prelude::*;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use rekindle_core::proposal::{Evidence, Proposal, Source, Status};
+use rekindle_core::provenance::Origin;
+use rekindle_core::time::Timestamp;
+use rekindle_core::vault::memory::Outcome;
+use rekindle_core::vault::review::Place;
+use rekindle_engine::proposals::Standing;
+use rekindle_engine::stages::promote::Preview;
+use rekindle_engine::vault::Promoted;
+
+use super::super::card::{Facts, Fate, rows};
+use super::super::model::Key;
+use super::super::model::tests::{card, id};
+use super::*;
+
+const NOW: i64 = 1_794_000_000;
+const DIFF: &str = "--- MEMORY.md\n+++ MEMORY.md\n@@ -9,4 +9,5 @@\n ## System Architecture\n \n-- Staging Postgres \
+listens on port 5432.\n+- ~~Staging Postgres listens on port 5432.~~ (superseded 2026-11-15)\n+- (2026-11-15) Staging \
+Postgres listens on port 6432. <!-- p-20261115-001 user -->\n \n ## Patterns\n";
+
+fn standing(text: &str, quotes: &[&str]) -> Standing {
+    let at = |second| Timestamp::from_second(second).unwrap();
+    let many = |name: &str, count: usize| (1..=count).map(|number| format!("{name}{number}")).collect();
+    Standing {
+        proposal: Proposal {
+            id: id(1),
+            source: Source::Supersede,
+            place: Place::Section("System Architecture".to_owned()),
+            title: text.to_owned(),
+            text: text.to_owned(),
+            supersedes: Some("Staging Postgres listens on port 5432.".to_owned()),
+            origin: Origin::User,
+            confidence: 0.83,
+            evidence: Evidence {
+                sessions: many("session-", 5),
+                messages: many("m", 2),
+                quotes: quotes.iter().map(|quote| (*quote).to_owned()).collect(),
+            },
+            project: None,
+            created: at(NOW - 3 * 86_400 - 60),
+            status: Status::Pending,
+        },
+        worded: None,
+        decided: None,
+        by: None,
+        note: None,
+        reopened: None,
+        beside: false,
+    }
+}
+
+fn about(standing: &Standing, diff: &str) -> Vec<Row> {
+    let outcome = Promoted { outcome: Outcome::Appended, replaced: true };
+    rows(&Facts {
+        standing,
+        section: "System Architecture",
+        same: &[id(7), id(8)],
+        preview: Ok(Preview { diff: diff.to_owned(), outcome }),
+        now: Timestamp::from_second(NOW).unwrap(),
+        expire_days: 7,
+    })
+}
+
+fn sitting() -> Model {
+    let text = "Staging Postgres listens on port 6432.";
+    let first = Card {
+        names_line: true,
+        same: 2,
+        section: "System Architecture".to_owned(),
+        ..card(1, text.trim_end_matches('.'))
+    };
+    let second = Card {
+        expires: Some(1),
+        ..card(2, "テストは必ずリリースプロファイルで実行し、その結果を必ず記録してください")
+    };
+    let third = Card { fate: Fate::Skipped, ..card(3, "Be brief") };
+    let mut model = Model::new(vec![first, second, third], vec![card(4, "Later")], false);
+    let quote = "the staging database moved, it is on 6432 now and 5432 is gone for good";
+    model.show(id(1), about(&standing(text, &[quote]), DIFF), true, None);
+    model
+}
+
+fn screen(model: &mut Model, columns: u16, lines: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
+    let mut extent = (0, 0);
+    terminal.draw(|frame| extent = draw(frame, model, false)).unwrap();
+    model.set_extent(extent.0, extent.1);
+    let buffer = terminal.backend().buffer();
+    let line = |y: u16| -> String {
+        let mut line = String::new();
+        let mut x = 0;
+        while x < columns {
+            let symbol = buffer[(x, y)].symbol();
+            line.push_str(symbol);
+            x += u16::try_from(width(symbol).max(1)).unwrap();
+        }
+        line.trim_end().to_owned()
+    };
+    (0..lines).map(|y| line(y) + "\n").collect()
+}
+
+#[test]
+fn eighty_by_twenty_four() {
+    insta::assert_snapshot!(screen(&mut sitting(), 80, 24));
+}
+
+#[test]
+fn a_large_window() {
+    insta::assert_snapshot!(screen(&mut sitting(), 120, 40));
+}
+
+#[test]
+fn forty_by_twelve_says_that_it_is_small() {
+    let shown = screen(&mut sitting(), 40, 12);
+    assert!(shown.contains("small window (40x12)"), "{shown}");
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn questions_are_asked_in_the_line_below() {
+    let mut model = sitting();
+    model.update(Key::Char('r'));
+    model.update(Key::Paste("not true any more".to_owned()));
+    let shown = screen(&mut model, 80, 24);
+    assert!(shown.contains("Enter rejects, Esc does not: not true any more_"), "{shown}");
+    model.update(Key::Paste(" and so on".repeat(10)));
+    assert!(screen(&mut model, 40, 12).contains("and so on_"));
+    model.update(Key::Escape);
+    model.was_edited(id(1), "a", "b");
+    assert!(screen(&mut model, 80, 24).contains("S instead of the line it names, a beside it, Esc neither"));
+}
+
+#[test]
+fn help_fits_and_scrolls_where_it_does_not() {
+    let mut model = sitting();
+    model.update(Key::Char('?'));
+    let shown = screen(&mut model, 80, 24);
+    assert!(shown.contains("take the last decision of this sitting back"), "{shown}");
+    assert!(shown.contains("Any other key goes back."), "{shown}");
+    assert!(!screen(&mut model, 80, 14).contains("Any other key"));
+    for _ in 0..5 {
+        model.update(Key::PageDown);
+        screen(&mut model, 80, 14);
+    }
+    assert!(screen(&mut model, 80, 14).contains("Any other key goes back."));
+}
+
+#[test]
+fn nothing_of_a_proposal_reaches_the_terminal_as_a_command() {
+    let nasty = "Use\x1b]0;pwned\x07 tabs\x1b[2J \u{9b}2J\u{202e}evil\x08\x08\r\x1bP1q\x1b\\ end";
+    let mut standing = standing(nasty, &[nasty]);
+    standing.note = Some(nasty.to_owned());
+    standing.proposal.evidence.sessions = vec![nasty.to_owned()];
+    let mut model = Model::new(vec![Card { section: nasty.to_owned(), ..card(1, nasty) }], Vec::new(), false);
+    model.show(id(1), about(&standing, &format!("a\nb\n@@\n+{nasty}\n")), true, None);
+    model.tell(nasty, true);
+    for (columns, lines) in [(80, 24), (40, 12), (200, 60)] {
+        let shown = screen(&mut model, columns, lines);
+        let odd: Vec<char> = shown.chars().filter(|c| c.is_control() && *c != '\n').collect();
+        assert!(odd.is_empty() && !shown.contains('\u{202e}') && !shown.contains("pwned"), "{odd:?} {shown}");
+        assert!(shown.contains("Use tabs"), "{shown}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_window_and_no_text_is_too_much(
+        columns in 1..130u16,
+        lines in 1..50u16,
+        text in "\\PC{0,200}",
+        keys in "[ajkrsSeumgG ?xq]{0,12}",
+    ) {
+        let mut model = sitting();
+        model.show(id(1), about(&standing(&text, &[&text]), DIFF), true, None);
+        for key in keys.chars() {
+            model.update(Key::Char(key));
+            screen(&mut model, columns, lines);
+        }
+        model.update(Key::Paste(text));
+        screen(&mut model, columns, lines);
+    }
+}
