@@ -44,6 +44,8 @@ mod recall_changes;
 mod recall_quality;
 mod reflect;
 mod review;
+mod surfaces;
+mod surfaces_buttons;
 mod undo;
 
 use rekindle_testkit::Sandbox;

@@ -14,14 +14,14 @@ use serde_json::Value;
 use crate::{sandbox, text};
 
 /// A home in which nothing is done unless it is asked for.
-fn quiet() -> Sandbox {
+pub(crate) fn quiet() -> Sandbox {
     let sandbox = sandbox();
     sandbox.rekindle(&["config", "set", "capture.background", "false"]).run().ok();
     sandbox
 }
 
 /// Puts a proposal into the store, as reflection does; it is so many days old.
-fn propose(sandbox: &Sandbox, words: &str, days: i64) -> String {
+pub(crate) fn propose(sandbox: &Sandbox, words: &str, days: i64) -> String {
     #[expect(clippy::disallowed_methods, reason = "the binary under test goes by the same clock")]
     let created = Timestamp::now() - jiff_hours(24 * days + 1);
     let day = Date::constant(2026, 11, 14);
@@ -55,11 +55,11 @@ fn jiff_hours(hours: i64) -> std::time::Duration {
     std::time::Duration::from_secs(u64::try_from(hours).unwrap() * 3600)
 }
 
-fn review(sandbox: &Sandbox, more: &[&str]) -> Value {
+pub(crate) fn review(sandbox: &Sandbox, more: &[&str]) -> Value {
     sandbox.rekindle(&[&["review", "--json"], more].concat()).run().ok().json()
 }
 
-fn status(sandbox: &Sandbox, id: &str) -> String {
+pub(crate) fn status(sandbox: &Sandbox, id: &str) -> String {
     text(&review(sandbox, &[id])["proposals"][0], "status").to_owned()
 }
 
@@ -67,7 +67,7 @@ fn page(sandbox: &Sandbox) -> String {
     fs::read_to_string(sandbox.vault().join("REVIEW.md")).unwrap()
 }
 
-fn memory(sandbox: &Sandbox) -> String {
+pub(crate) fn memory(sandbox: &Sandbox) -> String {
     fs::read_to_string(sandbox.vault().join("MEMORY.md")).unwrap()
 }
 
