@@ -6,7 +6,7 @@ use rekindle_core::time::Timestamp;
 use rekindle_core::vault::review::Id;
 
 use crate::db::{Db, Error, OptionalExtension, params};
-use crate::proposals;
+use crate::proposals::{self, Standing};
 use crate::stages::surfaces::{NAME, SYNC};
 
 /// How it stands with a question.
@@ -34,8 +34,8 @@ impl State {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) proposal: Id,
-    /// Since when the proposal waited that was asked about: one that waits again is asked about again.
-    pub(super) since: Timestamp,
+    /// Since when the proposal waited that was asked about, in milliseconds: one that waits again is asked about again.
+    pub(super) since: i64,
     pub(super) state: State,
     /// The task or the message.
     pub(super) task: Option<String>,
@@ -45,6 +45,11 @@ pub(super) struct Row {
     pub(super) tries: u32,
     /// When it was last sent.
     pub(super) at: Timestamp,
+}
+
+/// Since when a proposal waits, as it is written down here.
+pub(super) fn since(standing: &Standing) -> i64 {
+    standing.since().as_millisecond()
 }
 
 /// Every question in a place, whatever became of it.
@@ -65,7 +70,7 @@ pub(super) fn rows(db: &Db, surface: Surface) -> Result<Vec<Row>, Error> {
         let state = [State::Asking, State::Asked].into_iter().find(|known| known.word() == state);
         Some(Row {
             proposal: proposal.parse().ok()?,
-            since: time(since),
+            since,
             state: state.unwrap_or(State::Over),
             task,
             place,
@@ -87,7 +92,7 @@ pub(super) fn put(db: &mut Db, surface: Surface, row: &Row) -> Result<(), Error>
             params![
                 surface.word(),
                 row.proposal.to_string(),
-                row.since.as_millisecond(),
+                row.since,
                 row.state.word(),
                 row.task,
                 row.place,
@@ -119,7 +124,7 @@ pub(crate) fn is_current(db: &Db, surface: Surface, proposal: Id, task: &str) ->
         return Ok(false);
     };
     let standing = proposals::standing(db, proposal)?;
-    Ok(row.state == State::Asked && standing.is_some_and(|standing| standing.since() <= row.since))
+    Ok(row.state == State::Asked && standing.is_some_and(|standing| since(&standing) <= row.since))
 }
 
 /// Whether a look was asked for and has not come to its end.

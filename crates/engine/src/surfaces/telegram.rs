@@ -63,8 +63,9 @@ impl Telegram {
         }
         for row in rows.iter_mut().filter(|row| row.state != State::Over) {
             let standing = proposals::standing(look.db, row.proposal)?;
-            let waits =
-                |standing: &Standing| standing.proposal.status.is_open() && standing.since() <= row.since;
+            let waits = |standing: &Standing| {
+                standing.proposal.status.is_open() && book::since(standing) <= row.since
+            };
             if standing.as_ref().is_some_and(waits) {
                 continue;
             }
@@ -110,7 +111,7 @@ impl Telegram {
             if look.synced.asked == MOST_NEW {
                 break;
             }
-            let (id, since) = (standing.proposal.id, standing.since());
+            let (id, since) = (standing.proposal.id, book::since(&standing));
             let row = rows.iter().find(|row| row.proposal == id && row.since >= since);
             if row.is_some_and(|row| row.state != State::Asking || row.tries >= MOST_TRIES) {
                 continue;

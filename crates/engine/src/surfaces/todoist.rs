@@ -119,8 +119,9 @@ impl Todoist {
         for row in rows.iter_mut().filter(|row| row.state == State::Asked) {
             let Some(id) = row.task.clone() else { continue };
             let standing = proposals::standing(look.db, row.proposal)?;
-            let waits =
-                |standing: &Standing| standing.proposal.status.is_open() && standing.since() <= row.since;
+            let waits = |standing: &Standing| {
+                standing.proposal.status.is_open() && book::since(standing) <= row.since
+            };
             if !standing.as_ref().is_some_and(waits) {
                 self.close(&id, standing.map(|standing| standing.proposal.status), there.get(&id))?;
                 row.state = State::Over;
@@ -201,7 +202,7 @@ impl Todoist {
             if look.synced.asked == MOST_NEW {
                 break;
             }
-            let (id, since) = (standing.proposal.id, standing.since());
+            let (id, since) = (standing.proposal.id, book::since(&standing));
             let row = rows.iter().find(|row| row.proposal == id);
             if row.is_some_and(|row| row.state != State::Asking && row.since >= since) {
                 continue;
@@ -221,10 +222,12 @@ impl Todoist {
             let new = json!(todoist::task(question(&standing)));
             let request = [("x-request-id", request_id(id, since, asked_at))];
             let answered = self.send(Method::Post, TASKS, &request, Some(&new))?;
-            if !answered.is_ok() {
+            if matches!(answered.status, 400 | 413 | 422) {
                 // It will not be taken however often it is sent; everywhere else it can still be decided.
                 look.synced.problem = Some(format!("{id} is no task: {}", self.api.refused(&answered).what));
                 row.state = State::Over;
+            } else if !answered.is_ok() {
+                return Err(self.api.refused(&answered).into());
             } else {
                 let task = Task::deserialize(&answered.body).unwrap_or_default();
                 if task.id.is_empty() {
@@ -329,8 +332,8 @@ fn event(name: &str, task: &TaskChanged, now: Timestamp) -> Event {
 }
 
 /// What makes two requests one: at most 36 characters.
-fn request_id(id: Id, since: Timestamp, asked_at: Timestamp) -> String {
-    let what = format!("{id} {} {}", since.as_millisecond(), asked_at.as_millisecond());
+fn request_id(id: Id, since: i64, asked_at: Timestamp) -> String {
+    let what = format!("{id} {since} {}", asked_at.as_millisecond());
     ContentHash::of(what.as_bytes()).short(32)
 }
 

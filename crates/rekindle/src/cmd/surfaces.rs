@@ -140,6 +140,11 @@ impl Connect {
         for (key, value) in &changes {
             config::set(&context.home, key, value)?;
         }
+        let counts = config::read(&context.home, None, &[])?;
+        if !surfaces::is_enabled(&counts.config.review, surface) {
+            let place = &counts.get(&format!("{table}.enabled"))?.place;
+            context.out.warn(format!("it is written down, but {place} says otherwise"));
+        }
         context.out.line(format!(
             "{} is connected as {who}. {}.",
             surface.name(),

@@ -156,7 +156,7 @@ fn rev_08_an_answer_that_does_not_arrive_is_made_up_for() {
     work(&sandbox);
     assert_eq!(status(&sandbox, &id), "rejected");
     assert!(about(&server, &id)["reply_markup"].is_null(), "the next look takes the buttons away");
-    let runs = rekindle(&sandbox, &["runs", "--json"]).run().ok().json().to_string();
+    let runs = rekindle(&sandbox, &["runs", "--json"]).run().ok().stdout;
     assert!(!runs.contains("\"FAILED\"") && !runs.contains("\"DEAD\""), "{runs}");
 }
 
