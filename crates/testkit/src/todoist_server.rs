@@ -99,7 +99,7 @@ impl TodoistServer {
     }
 
     /// Somebody makes a task by hand.
-    pub fn add(&self, task: Value) {
+    pub fn add(&self, task: &Value) {
         lock(&self.account).make(task);
     }
 
@@ -182,8 +182,8 @@ impl Account {
                     let made = self.tasks.iter().find(|task| task["id"] == made.as_str());
                     return made.map_or_else(missing, json_reply);
                 }
-                let mut task = question.json();
-                if task["content"]
+                let new = question.json();
+                if new["content"]
                     .as_str()
                     .is_none_or(|content| content.is_empty() || content.chars().count() > 500)
                 {
@@ -192,7 +192,7 @@ impl Account {
                         r#"{"error":"Required argument is missing or too long","http_code":400}"#,
                     );
                 }
-                task = self.make(task);
+                let task = self.make(&new);
                 self.requests.insert(id, task["id"].as_str().unwrap_or_default().to_owned());
                 json_reply(&task)
             }
@@ -224,7 +224,7 @@ impl Account {
         }
     }
 
-    fn make(&mut self, new: Value) -> Value {
+    fn make(&mut self, new: &Value) -> Value {
         let mut task = json!({
             "id": format!("6X{:04}", self.tasks.len()), "user_id": self.user, "project_id": "6Jf8VQXxpwv56VQ7",
             "section_id": null, "parent_id": null, "checked": false, "is_deleted": false, "priority": 1, "due": null,

@@ -46,7 +46,7 @@ fn sync(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
         }
         report[surface.word()] = json!(synced);
     }
-    match report.as_object().is_some_and(|report| report.is_empty()) {
+    match report.as_object().is_some_and(serde_json::Map::is_empty) {
         true => Ok(Ended::Skipped("no other place is connected".to_owned())),
         false => Ok(Ended::Completed(report)),
     }

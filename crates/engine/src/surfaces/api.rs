@@ -157,3 +157,79 @@ impl Api {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rekindle_testkit::{Reply, ScriptedServer};
+
+    use super::*;
+
+    fn api(server: &ScriptedServer, patience: Duration) -> Api {
+        Api {
+            url: server.url().to_owned(),
+            key: "k-123".to_owned(),
+            host: "127.0.0.1".to_owned(),
+            key_variable: "SOME_KEY".to_owned(),
+            until: Instant::now() + patience,
+        }
+    }
+
+    fn trouble(reply: Reply) -> Trouble {
+        let server = ScriptedServer::new([reply]);
+        let api = api(&server, Duration::from_secs(1));
+        let asked = api.ask(Method::Post, "/botk-123/send", &[], Some(&Value::Null));
+        asked.map(|answered| answered.status).unwrap_err()
+    }
+
+    #[test]
+    fn what_may_have_been_done_is_told_from_what_was_not() {
+        for (reply, maybe_done) in [
+            (Reply::json(200, "{}").slow(Duration::from_secs(3)), true),
+            (Reply::json(200, "{}").cut(), true),
+            (Reply::json(200, "<html>"), true),
+            (Reply::json(500, "{}"), true),
+            (Reply::json(401, "{}"), false),
+            (Reply::json(429, "{}"), false),
+            (Reply::json(307, "").header("location", "http://127.0.0.1:1/"), false),
+        ] {
+            let trouble = trouble(reply.clone());
+            assert_eq!(trouble.maybe_done, maybe_done, "{reply:?}: {trouble:?}");
+            assert!(!trouble.what.contains("k-123") && !trouble.what.contains("send"), "{trouble:?}");
+        }
+    }
+
+    #[test]
+    fn both_ways_to_ask_for_a_pause_are_heard() {
+        let header = Reply::json(429, "{}").header("retry-after", "9");
+        let body = Reply::json(429, r#"{"ok":false,"parameters":{"retry_after":7}}"#);
+        assert_eq!(trouble(header).after, Some(Duration::from_secs(9)));
+        assert_eq!(trouble(body).after, Some(Duration::from_secs(7)));
+    }
+
+    #[test]
+    fn a_place_that_took_all_the_time_is_not_asked_again() {
+        let server = ScriptedServer::new([]);
+        let asked = api(&server, Duration::ZERO).ask(Method::Get, "/", &[], None);
+        assert!(asked.is_err_and(|trouble| trouble.what.contains("takes too long") && !trouble.maybe_done));
+        assert!(server.received().is_empty());
+    }
+
+    #[test]
+    fn refusals_that_mean_something_are_handed_on() {
+        let server = ScriptedServer::new([
+            Reply::json(404, r#"{"error":"Task not found"}"#),
+            Reply::json(409, r#"{"ok":false,"description":"Conflict:\nwebhook"}"#),
+            Reply::json(204, ""),
+        ]);
+        let api = api(&server, Duration::from_secs(5));
+        let said: Vec<(u16, String)> = (0..3)
+            .map(|_| {
+                api.ask(Method::Get, "/", &[], None)
+                    .map(|answered| (answered.status, answered.said()))
+                    .unwrap()
+            })
+            .collect();
+        let expected = [(404, "Task not found"), (409, "Conflict: webhook"), (204, "")];
+        assert_eq!(said, expected.map(|(status, said)| (status, said.to_owned())));
+    }
+}

@@ -65,7 +65,6 @@ pub(super) fn rows(db: &Db, surface: Surface) -> Result<Vec<Row>, Error> {
         })?
         .collect()
     })?;
-    let time = |millis| Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH);
     let read = |(proposal, since, state, task, place, tries, at): Columns| {
         let state = [State::Asking, State::Asked].into_iter().find(|known| known.word() == state);
         Some(Row {
@@ -177,27 +176,37 @@ impl Now {
 }
 
 pub(super) fn state(db: &Db, surface: Surface) -> Result<Now, Error> {
-    let row: Option<(i64, i64, u32, Option<String>, Option<i64>, i64)> = db.run(|connection| {
+    let row = db.run(|connection| {
         connection
             .query_row(
                 "SELECT synced, not_before, failures, problem, next, heard FROM surface_state WHERE surface = ?1",
                 [surface.word()],
                 |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+                    Ok(Now {
+                        synced: time(row.get(0)?),
+                        not_before: time(row.get(1)?),
+                        failures: row.get(2)?,
+                        problem: row.get(3)?,
+                        next: row.get(4)?,
+                        heard: time(row.get(5)?),
+                    })
                 },
             )
             .optional()
     })?;
-    let (synced, not_before, failures, problem, next, heard) = row.unwrap_or((0, 0, 0, None, None, 0));
-    let time = |millis| Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH);
-    Ok(Now {
-        synced: time(synced),
-        not_before: time(not_before),
-        failures,
-        problem,
-        next,
-        heard: time(heard),
-    })
+    let never = Timestamp::UNIX_EPOCH;
+    Ok(row.unwrap_or(Now {
+        synced: never,
+        not_before: never,
+        failures: 0,
+        problem: None,
+        next: None,
+        heard: never,
+    }))
+}
+
+fn time(millis: i64) -> Timestamp {
+    Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 /// A look came to its end; `problem` is what it did not like on the way.

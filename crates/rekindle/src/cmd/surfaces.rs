@@ -24,7 +24,7 @@ const SIGNATURE: &str = "REKINDLE_WEBHOOK_SIGNATURE";
 
 #[derive(Subcommand)]
 pub(crate) enum Verb {
-    /// Ask me in Todoist or Telegram as well, after you have seen what would leave the machine
+    /// Ask me in Todoist or Telegram as well
     #[command(after_help = "\
 The key is read from the environment (TODOIST_API_TOKEN, TELEGRAM_BOT_TOKEN) and stands in no file. docs/surfaces.md
 tells how to get one, and what each press does.
@@ -42,7 +42,7 @@ Examples:
         #[arg(value_enum)]
         place: Choice,
     },
-    /// Take in what a webhook of Todoist or Telegram sent to a receiver of your own, from standard input
+    /// Take in what a webhook sent, from standard input
     #[command(after_help = "\
 A receiver passes on the body as it came, and the value of X-Todoist-Hmac-SHA256 or of
 X-Telegram-Bot-Api-Secret-Token. It is checked against TODOIST_CLIENT_SECRET or TELEGRAM_WEBHOOK_SECRET; what is not

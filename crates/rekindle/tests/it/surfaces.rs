@@ -115,7 +115,7 @@ fn rev_05_rev_06_a_task_for_each_proposal_decides_about_it() {
     server.complete(&ids[0]);
     server.delete(&ids[1]);
     server.change(&ids[2], |task| task["labels"] = json!(["memory-review", "agent", "rejected"]));
-    server.add(json!({"content": "Promote: Never test. → Patterns", "labels": ["agent"], "checked": true}));
+    server.add(&json!({"content": "Promote: Never test. → Patterns", "labels": ["agent"], "checked": true}));
     work(&sandbox);
     let became: Vec<String> = ids.iter().map(|id| status(&sandbox, id)).collect();
     assert_eq!(became, ["promoted", "rejected", "rejected", "pending"]);
@@ -283,7 +283,12 @@ fn rev_06_an_outage_loses_nothing_and_keeps_nobody_waiting() {
     send(&sandbox, "memory/review.sync.requested", &json!({}));
     rekindle(&sandbox, &["worker", "--once"]).run().ok();
     assert_eq!(server.received().len(), asked, "it wants to be left alone for ten minutes");
-    for reply in [Reply::json(500, "{}"), Reply::json(302, "").header("location", "http://127.0.0.1:1/")] {
+    let replies = [
+        Reply::json(500, "{}"),
+        Reply::json(302, "").header("location", "http://127.0.0.1:1/"),
+        Reply::json(403, r#"{"error":"Maximum number of items reached"}"#),
+    ];
+    for reply in replies {
         server.refuse("POST /api/v1/tasks", reply);
         work(&sandbox);
         assert!(server.tasks().is_empty());
@@ -300,6 +305,21 @@ fn rev_06_an_outage_loses_nothing_and_keeps_nobody_waiting() {
     work(&sandbox);
     assert_eq!((status(&sandbox, &id).as_str(), decided_by(&sandbox, &id).as_str()), ("rejected", "command"));
     assert!(!memory(&sandbox).contains("Use tabs."));
+}
+
+#[test]
+fn rev_05_one_that_is_not_taken_keeps_no_other_back() {
+    let server = TodoistServer::default();
+    let sandbox = connected(&server);
+    propose(&sandbox, "Use tabs.", 0);
+    propose(&sandbox, "Deploy on Mondays.", 0);
+    server.refuse("POST /api/v1/tasks", Reply::json(400, r#"{"error":"Invalid argument value"}"#));
+    work(&sandbox);
+    assert_eq!((server.open().len(), made(&server)), (1, 2));
+    assert!(doctor(&sandbox).contains("is no task: 127.0.0.1 refuses (400)"), "{}", doctor(&sandbox));
+    work(&sandbox);
+    assert_eq!(made(&server), 2, "it is not sent again and again");
+    assert_eq!(review(&sandbox, &[])["waiting"], 2, "everywhere else it can be decided");
 }
 
 #[test]
