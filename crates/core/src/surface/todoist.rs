@@ -194,6 +194,9 @@ pub fn webhook(payload: &str) -> Result<Option<(&'static str, TaskChanged)>, Str
         _ => return Ok(None),
     };
     let task = Task::deserialize(payload.event_data).map_err(|error| error.to_string())?;
+    if task.id.is_empty() {
+        return Err("it is about no task".to_owned());
+    }
     let at = payload.triggered_at.and_then(|at| at.parse().ok());
     let changed = task.changed();
     Ok(Some((name, TaskChanged { changed_at: at.or(changed.changed_at), ..changed })))
