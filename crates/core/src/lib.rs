@@ -13,6 +13,7 @@
 //! - [`recall`]: what is found again, and why
 //! - [`jsonc`], [`install`]: settings that belong to the agents, and our lines in them
 //! - [`observe`], [`reflect`], [`proposal`]: from what was said to what may become a memory
+//! - [`surface`]: other places in which a person is asked, and answers
 //! - [`llm`], [`prompts`]: the seam to language models, and what they are told
 
 pub mod agent;
@@ -40,6 +41,7 @@ pub mod reflect;
 pub mod run;
 pub mod scope;
 pub mod session;
+pub mod surface;
 pub mod text;
 pub mod time;
 pub mod vault;

@@ -125,13 +125,18 @@ pub enum By {
     Agent,
     /// An event from another program (REV-06).
     Event,
+    /// A task (REV-06).
+    Todoist,
+    /// A button (REV-08).
+    Telegram,
     /// Nobody: it was too old.
     Clock,
 }
 
 impl By {
     /// Every way.
-    pub const ALL: [Self; 5] = [Self::Command, Self::Page, Self::Agent, Self::Event, Self::Clock];
+    pub const ALL: [Self; 7] =
+        [Self::Command, Self::Page, Self::Agent, Self::Event, Self::Todoist, Self::Telegram, Self::Clock];
 
     /// The word in the store and in JSON.
     pub fn word(self) -> &'static str {
@@ -140,6 +145,8 @@ impl By {
             Self::Page => "page",
             Self::Agent => "agent",
             Self::Event => "event",
+            Self::Todoist => "todoist",
+            Self::Telegram => "telegram",
             Self::Clock => "clock",
         }
     }
@@ -151,6 +158,8 @@ impl By {
             Self::Page => "in REVIEW.md",
             Self::Agent => "by an agent",
             Self::Event => "by another program",
+            Self::Todoist => "in Todoist",
+            Self::Telegram => "in Telegram",
             Self::Clock => "because nobody decided in time",
         }
     }

@@ -7,6 +7,7 @@ mod index;
 mod messages;
 mod review;
 mod runs;
+mod surfaces;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,6 +23,7 @@ use serde::Serialize;
 pub use self::agents::examine_agents;
 pub use self::index::examine_index;
 pub use self::runs::examine_runs;
+pub use self::surfaces::examine_surfaces;
 use crate::home::{Home, Places};
 use crate::identity::{self, Link};
 use crate::llm::{self, Job, Surroundings};

@@ -16,6 +16,7 @@
 //! - [`messages`]: what was said in sessions, kept and found again by its words
 //! - [`observations`], [`sightings`], [`proposals`], [`review`]: what was observed lately, how often, what may become a
 //!   memory, and the page that asks
+//! - [`surfaces`]: other places in which a person is asked, and answers: tasks, buttons
 //! - [`llm`], [`cost`]: the language models, and what they cost
 //! - [`inject`]: what hooks put in front of an agent
 //! - [`install`]: how agents come to call us
@@ -33,6 +34,7 @@ pub mod environment;
 pub mod home;
 pub mod hook_log;
 pub mod hooks;
+mod http;
 pub mod identity;
 pub mod index;
 pub mod inject;
@@ -54,6 +56,7 @@ pub mod sightings;
 pub mod sources;
 pub mod spool;
 pub mod stages;
+pub mod surfaces;
 pub mod transcripts;
 pub mod vault;
 pub mod worker;

@@ -24,6 +24,7 @@ use crate::sessions;
 use crate::spool::{self, Spool, Spooled, What};
 use crate::stages::pace::Pace;
 use crate::stages::{World, idle, promote, signal};
+use crate::surfaces;
 
 /// A worker that a hook started ends after this long, whatever is left; the next hook starts another.
 pub const LIFETIME: Duration = Duration::from_secs(20 * 60);
@@ -309,7 +310,8 @@ fn gather(spool: &Spool, did: &mut Did) -> Result<Taken, Error> {
     Ok(taken)
 }
 
-/// What the clock asks for: scheduled functions that are due, and sessions that went silent (MNT-04, EXE-15).
+/// What the clock asks for: scheduled functions that are due, sessions that went silent (MNT-04, EXE-15), and other places
+/// in which a person may have answered (REV-06).
 fn remind(queue: &mut Queue, registry: &Registry, world: &World) -> Result<bool, Error> {
     let now = world.now();
     let mut events = idle::requests(queue.db(), world, now.timestamp())?;
@@ -339,6 +341,7 @@ fn remind(queue: &mut Queue, registry: &Registry, world: &World) -> Result<bool,
             None => {}
         }
     }
+    events.extend(surfaces::request(queue.db(), &world.config.review, now.timestamp())?);
     queue.accept(registry, &events, now.timestamp())?;
     queue.db().change(|transaction| {
         for (name, at) in &begun {

@@ -29,11 +29,15 @@ pub mod race;
 mod sandbox;
 mod scripted_llm;
 mod scripted_server;
+mod telegram_server;
 pub mod tiny_bert;
+mod todoist_server;
 pub mod transcripts;
 
 pub use command::{Command, Output};
 pub use sandbox::{Sandbox, Snapshot};
 pub use scripted_llm::ScriptedLlm;
 pub use scripted_server::{Received, Reply, ScriptedServer};
+pub use telegram_server::{TELEGRAM_TOKEN, TelegramServer};
 pub use tiny_bert::TinyBert;
+pub use todoist_server::{TODOIST_KEY, TodoistServer};

@@ -111,7 +111,7 @@ impl Received {
     }
 }
 
-/// A server with a queue of replies, one for each question. When the script is over it answers 599.
+/// A server that answers what somebody thinks up for each question: from a queue of replies, or from what it knows.
 #[derive(Debug)]
 pub struct ScriptedServer {
     url: String,
@@ -122,11 +122,20 @@ pub struct ScriptedServer {
 }
 
 impl ScriptedServer {
-    /// Listens on a free port of this machine.
+    /// One reply for each question. When the script is over it answers 599.
+    ///
+    /// # Panics
+    /// When there is no free port.
+    pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let mut replies = replies.into_iter().collect::<VecDeque<_>>();
+        Self::answering(move |_| replies.pop_front().unwrap_or_else(|| Reply::json(599, "{}")))
+    }
+
+    /// Listens on a free port of this machine, and answers as it is told.
     ///
     /// # Panics
     /// When there is none.
-    pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub fn answering(mut answer: impl FnMut(&Received) -> Reply + Send + 'static) -> Self {
         let listener = match TcpListener::bind(("127.0.0.1", 0)) {
             Ok(listener) => listener,
             Err(error) => panic!("no port on loopback: {error}"),
@@ -134,7 +143,6 @@ impl ScriptedServer {
         let port = listener.local_addr().map_or(0, |address| address.port());
         let received = Arc::new(Mutex::new(Vec::new()));
         let over = Arc::new(AtomicBool::new(false));
-        let replies = Mutex::new(replies.into_iter().collect::<VecDeque<_>>());
         let (log, stop) = (Arc::clone(&received), Arc::clone(&over));
         let serve = move || {
             for stream in listener.incoming() {
@@ -143,8 +151,8 @@ impl ScriptedServer {
                 }
                 let Ok(mut stream) = stream else { continue };
                 let Some(question) = read(&stream) else { continue };
-                lock(&log).push(question);
-                let reply = lock(&replies).pop_front().unwrap_or_else(|| Reply::json(599, "{}"));
+                lock(&log).push(question.clone());
+                let reply = answer(&question);
                 // Whoever hangs up in the middle has heard enough.
                 reply.send(&mut stream).ok();
             }
@@ -195,6 +203,6 @@ fn read(stream: &TcpStream) -> Option<Received> {
 }
 
 /// A test that failed while it held the lock has said enough.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -179,6 +179,40 @@ pub struct Review {
     pub expire_days: u32,
     /// Whether a terminal is asked line by line, and not filled.
     pub plain: bool,
+    /// Tasks.
+    pub todoist: Todoist,
+    /// Buttons.
+    pub telegram: Telegram,
+}
+
+/// A person is asked by tasks (REV-05). Keys are in the environment only (SEC-04).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Todoist {
+    /// Whether anything is sent there. Not until the person says so.
+    pub enabled: bool,
+    /// Where the API answers, without the /api/v1.
+    pub url: String,
+    /// The variable that holds the key.
+    pub key_variable: String,
+    /// The variable that holds what webhooks are signed with.
+    pub secret_variable: String,
+}
+
+/// A person is asked by messages with buttons (REV-08). Keys are in the environment only (SEC-04).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Telegram {
+    /// Whether anything is sent there. Not until the person says so.
+    pub enabled: bool,
+    /// Where the Bot API answers.
+    pub url: String,
+    /// The variable that holds the bot's token.
+    pub key_variable: String,
+    /// The variable that holds what webhooks carry as a proof.
+    pub secret_variable: String,
+    /// The chat that is asked, and the only one that is listened to; 0 for none.
+    pub chat: i64,
 }
 
 /// What a prompt gets.

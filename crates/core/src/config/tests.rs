@@ -80,7 +80,10 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         "llm.context_tokens" => [("1000", "1000"), ("64000", "64000")],
         "reflect.threshold_tokens" => [("5000", "5000"), ("100000", "100000")],
         "llm.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
-        "recall.rewrite" | "review.plain" => [("true", "yes"), ("false", "off")],
+        "recall.rewrite" | "review.plain" | "review.todoist.enabled" | "review.telegram.enabled" => {
+            [("true", "yes"), ("false", "off")]
+        }
+        "review.telegram.chat" => [("42", "42"), ("-1001234567890", "-1001234567890")],
         "recall.fusion" => [("'linear'", "linear"), ("'default'", "default")],
         "recall.decay" => [("'literal'", "literal"), ("'off'", "off")],
         "recall.linear.similarity" | "recall.linear.keyword" => [("0.5", "0.5"), ("300", "300")],
@@ -93,8 +96,17 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         }
         "llm.provider" => [("'command'", "command"), ("'openai'", "openai")],
         "llm.command.arguments" => [("['-p', '{model}']", "-p {model}"), ("['ask']", "ask")],
-        "llm.anthropic.key_variable" | "llm.openai.key_variable" => [("'MY_KEY'", "MY_KEY"), ("'K2'", "K2")],
-        "engines.qdrant.url" | "llm.anthropic.url" | "llm.openai.url" => {
+        "llm.anthropic.key_variable"
+        | "llm.openai.key_variable"
+        | "review.todoist.key_variable"
+        | "review.todoist.secret_variable"
+        | "review.telegram.key_variable"
+        | "review.telegram.secret_variable" => [("'MY_KEY'", "MY_KEY"), ("'K2'", "K2")],
+        "engines.qdrant.url"
+        | "llm.anthropic.url"
+        | "llm.openai.url"
+        | "review.todoist.url"
+        | "review.telegram.url" => {
             [("'https://q.example/x'", "https://q.example/x"), ("'http://[::1]:1'", "http://[::1]:1")]
         }
         "time.zone" => [("'UTC'", "UTC"), ("'America/Argentina/Ushuaia'", "America/Argentina/Ushuaia")],

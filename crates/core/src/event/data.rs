@@ -219,3 +219,37 @@ pub struct ProposalDecided {
 fn another_program() -> By {
     By::Event
 }
+
+/// A task that was completed, deleted or changed (REV-06, REV-07).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskChanged {
+    /// Which.
+    pub task_id: String,
+    /// All its labels; what it is about is decided by them.
+    pub labels: Vec<String>,
+    /// Its title, as it is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// What stands below it: which proposal it is about.
+    #[serde(default)]
+    pub description: String,
+    /// When.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_at: Option<Timestamp>,
+}
+
+/// A button that was pressed (REV-08).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ButtonPressed {
+    /// By which the press is answered.
+    pub callback_id: String,
+    /// What the button says: `memory:approve:p-…`.
+    pub data: String,
+    /// In which chat.
+    pub chat_id: i64,
+    /// Below which message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<i64>,
+}

@@ -30,6 +30,12 @@ pub const VOICE_CALL_COMPLETED: &str = "voice/call.completed";
 pub const TASK_COMPLETED: &str = "todoist/task.completed";
 /// A task was deleted.
 pub const TASK_DELETED: &str = "todoist/task.deleted";
+/// A task was changed; its labels may say something now.
+pub const TASK_UPDATED: &str = "todoist/task.updated";
+/// A button below a message was pressed (REV-08).
+pub const BUTTON_PRESSED: &str = "telegram/button.pressed";
+/// It is time to look at the places in which a person is asked, and to tell them what is new.
+pub const SYNC_REQUESTED: &str = "memory/review.sync.requested";
 /// What the weekly maintenance did.
 pub const WEEKLY_SUMMARY: &str = "system/memory-weekly-maintenance-summary";
 
@@ -37,7 +43,7 @@ pub const WEEKLY_SUMMARY: &str = "system/memory-weekly-maintenance-summary";
 pub const SCHEDULE_REACHED: &str = "system/schedule.reached";
 
 /// All of them.
-pub const ALL: [&str; 17] = [
+pub const ALL: [&str; 20] = [
     CAPTURE_REQUESTED,
     COMPACTION_PENDING,
     SESSION_ENDED,
@@ -53,6 +59,9 @@ pub const ALL: [&str; 17] = [
     VOICE_CALL_COMPLETED,
     TASK_COMPLETED,
     TASK_DELETED,
+    TASK_UPDATED,
+    BUTTON_PRESSED,
+    SYNC_REQUESTED,
     WEEKLY_SUMMARY,
     SCHEDULE_REACHED,
 ];

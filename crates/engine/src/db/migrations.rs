@@ -4,7 +4,7 @@
 use super::{Db, Error};
 
 /// The tables, step by step. A step that was published never changes.
-const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE];
+const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES];
 
 const FIRST: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -176,6 +176,32 @@ CREATE TABLE review_seen (
 const BESIDE: &str = "
 -- Whether the line that it would take the place of stays as it is.
 ALTER TABLE proposals ADD COLUMN beside INTEGER NOT NULL DEFAULT 0;
+";
+
+const SURFACES: &str = "
+-- Which proposals a person is asked about in which other place (REV-05, REV-08), and as what. No text of theirs is here.
+CREATE TABLE surface_tasks (
+    surface TEXT NOT NULL,
+    proposal TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    task TEXT,
+    place TEXT,
+    tries INTEGER NOT NULL DEFAULT 0,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (surface, proposal)
+) WITHOUT ROWID;
+
+-- How it stands with each place: when it was last asked, from when on it may be, what it said last, and what is wrong.
+CREATE TABLE surface_state (
+    surface TEXT PRIMARY KEY,
+    synced INTEGER NOT NULL DEFAULT 0,
+    not_before INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    problem TEXT,
+    next INTEGER,
+    heard INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
 ";
 
 pub(super) fn apply(db: &mut Db) -> Result<(), Error> {

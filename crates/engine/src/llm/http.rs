@@ -1,7 +1,6 @@
 //! A server on the other end: where it may be, what is sent with a question, and what its refusals mean.
 
 use std::io::{self, Read};
-use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use rekindle_core::config;
@@ -9,6 +8,8 @@ use rekindle_core::llm::{Error, Request};
 use serde_json::{Map, Value};
 
 use super::{Surroundings, report};
+use crate::http::{self, Method, wait};
+pub(super) use crate::http::{host, is_local};
 
 /// More than any refusal has to say.
 const LARGEST_REFUSAL: u64 = 64 * 1024;
@@ -21,8 +22,6 @@ const MAX_CONCESSIONS: usize = 4;
 const BUSY: Duration = Duration::from_secs(60);
 const BROKEN: Duration = Duration::from_secs(20);
 const AWAY: Duration = Duration::from_secs(60);
-/// Longer waits are not believed.
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A server, and the key to it.
 pub(super) struct Server {
@@ -170,29 +169,14 @@ impl Server {
         headers: &[(&str, String)],
         body: &str,
         deadline: Deadline,
-    ) -> Result<ureq::http::Response<ureq::Body>, Error> {
+    ) -> Result<http::Answer, Error> {
         let left = deadline.left();
         if left.is_zero() {
             return Err(Error::late(deadline.length));
         }
-        let mut config = ureq::Agent::config_builder()
-            .timeout_global(Some(left))
-            .http_status_as_error(false)
-            // Whoever sends us elsewhere would get the key and the question.
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .user_agent(concat!("rekindle/", env!("CARGO_PKG_VERSION")));
-        if is_local(&self.host) {
-            // What stays in the house does not go through a proxy.
-            config = config.proxy(None);
-        }
-        let agent: ureq::Agent = config.build().into();
-        let mut question =
-            agent.post(format!("{}{path}", self.url)).header("content-type", "application/json");
-        for (name, value) in headers {
-            question = question.header(*name, value);
-        }
-        question.send(body).map_err(|error| self.unreachable(&error, deadline.length))
+        let url = format!("{}{path}", self.url);
+        http::ask(Method::Post, &url, headers, Some(body), left)
+            .map_err(|error| self.unreachable(&error, deadline.length))
     }
 
     fn unreachable(&self, error: &ureq::Error, deadline: Duration) -> Error {
@@ -273,7 +257,7 @@ fn objection<'a>(body: &Map<String, Value>, optional: &'a [Optional], text: &str
     there.iter().find(meant).or_else(|| there.iter().find(schema)).copied()
 }
 
-fn refusal(response: &mut ureq::http::Response<ureq::Body>) -> String {
+fn refusal(response: &mut http::Answer) -> String {
     let mut bytes = Vec::new();
     // Half a refusal is one too.
     response.body_mut().as_reader().take(LARGEST_REFUSAL).read_to_end(&mut bytes).unwrap_or_default();
@@ -295,67 +279,9 @@ pub(super) fn words(text: &str) -> (String, String) {
     (kind, said.into_iter().flatten().find_map(text).unwrap_or_default())
 }
 
-/// How long the server wants us to wait.
-fn wait(headers: &ureq::http::HeaderMap) -> Option<Duration> {
-    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
-    let seconds = number("retry-after").or_else(|| Some(number("retry-after-ms")? / 1000.0))?;
-    Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(LONGEST_WAIT))
-}
-
-/// The host of an address, without port and brackets.
-pub(super) fn host(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split('/').next().unwrap_or_default();
-    match authority.strip_prefix('[') {
-        Some(bracketed) => bracketed.split(']').next().unwrap_or_default(),
-        None => authority.split(':').next().unwrap_or_default(),
-    }
-}
-
-/// Whether what is sent there stays on this machine or in a private network. A name says nothing about where it leads,
-/// except the one that every system has.
-pub(super) fn is_local(host: &str) -> bool {
-    if host.eq_ignore_ascii_case("localhost") {
-        return true;
-    }
-    match host.parse::<IpAddr>() {
-        Ok(IpAddr::V4(address)) => address.is_loopback() || address.is_private() || address.is_link_local(),
-        Ok(IpAddr::V6(address)) => {
-            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
-        }
-        Err(_) => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sec_02_only_addresses_of_the_house_are_local() {
-        for local in
-            ["localhost", "127.0.0.1", "127.9.9.9", "::1", "10.0.0.3", "192.168.1.4", "172.16.0.1", "fd00::1"]
-        {
-            assert!(is_local(local), "{local}");
-        }
-        for far in
-            ["api.openai.com", "8.8.8.8", "172.32.0.1", "localhost.example.com", "2001:db8::1", "0.0.0.0", ""]
-        {
-            assert!(!is_local(far), "{far}");
-        }
-    }
-
-    #[test]
-    fn hosts_are_found_in_addresses() {
-        for (url, is) in [
-            ("https://api.openai.com/v1", "api.openai.com"),
-            ("http://127.0.0.1:11434/v1", "127.0.0.1"),
-            ("http://[::1]:80", "::1"),
-            ("http://localhost", "localhost"),
-        ] {
-            assert_eq!(host(url), is);
-        }
-    }
 
     #[test]
     fn refusals_are_read_in_all_their_forms() {

@@ -12,6 +12,7 @@ pub mod reflect;
 pub mod reflected;
 mod related;
 pub mod signal;
+pub mod surfaces;
 pub mod tidy;
 pub mod voice;
 mod world;
@@ -84,6 +85,27 @@ pub static REGISTRY: Registry = Registry {
             body: promote::promote,
         },
         Function {
+            name: surfaces::NAME,
+            triggers: &[
+                names::SYNC_REQUESTED,
+                names::TASK_COMPLETED,
+                names::TASK_DELETED,
+                names::TASK_UPDATED,
+                names::BUTTON_PRESSED,
+            ],
+            schedule: None,
+            emits: &[
+                names::TASK_COMPLETED,
+                names::TASK_DELETED,
+                names::TASK_UPDATED,
+                names::BUTTON_PRESSED,
+                names::PROPOSAL_APPROVED,
+                names::PROPOSAL_REJECTED,
+            ],
+            key: surfaces::key,
+            body: surfaces::surfaces,
+        },
+        Function {
             name: "tidy",
             triggers: &[],
             schedule: Some(Schedule::Daily { hour: 2, minute: 0 }),
@@ -100,6 +122,11 @@ pub static REGISTRY: Registry = Registry {
         names::VOICE_CALL_COMPLETED,
         names::PROPOSAL_APPROVED,
         names::PROPOSAL_REJECTED,
+        names::SYNC_REQUESTED,
+        names::TASK_COMPLETED,
+        names::TASK_DELETED,
+        names::TASK_UPDATED,
+        names::BUTTON_PRESSED,
     ],
 };
 

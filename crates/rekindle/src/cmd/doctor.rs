@@ -2,7 +2,9 @@
 
 use clap::Args;
 use rekindle_engine::config;
-use rekindle_engine::doctor::{Level, examine, examine_agents, examine_index, examine_models, examine_runs};
+use rekindle_engine::doctor::{
+    Level, examine, examine_agents, examine_index, examine_models, examine_runs, examine_surfaces,
+};
 use rekindle_engine::home::Home;
 use serde_json::json;
 
@@ -34,6 +36,7 @@ impl Doctor {
         let mut checks = examine(&places);
         checks.extend(examine_index(&home, &settings.config, &places));
         checks.push(examine_runs(&places));
+        checks.extend(examine_surfaces(&places, &settings.config));
         checks.push(examine_models(&home, &settings.config));
         // Where nobody knows a home folder there are no agents to ask.
         if let Ok(here) = Here::find(global) {

@@ -44,6 +44,7 @@ mod send;
 mod show;
 mod slog;
 mod status;
+mod surfaces;
 mod undo;
 mod uninstall;
 mod worker;

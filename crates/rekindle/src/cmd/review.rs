@@ -15,6 +15,7 @@ use rekindle_engine::stages::{REGISTRY, promote};
 use rekindle_engine::worker::{Post, do_now};
 use serde_json::{Value, json};
 
+use super::surfaces::Verb;
 use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::Style;
@@ -43,8 +44,12 @@ Examples:
   rekindle review --plain            # for screen readers and simple terminals
   rekindle review --all --json | jq -r '.proposals[].id'
   rekindle review p-20261115-001     # what became of it
-  rekindle approve p-20261115-001")]
+  rekindle approve p-20261115-001
+  rekindle review connect todoist    # ask me there as well")]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Review {
+    #[command(subcommand)]
+    verb: Option<Verb>,
     /// Only these, whatever became of them
     #[arg(value_name = "ID", conflicts_with = "all")]
     ids: Vec<Id>,
@@ -64,6 +69,9 @@ pub(crate) struct Review {
 
 impl Review {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        if let Some(verb) = self.verb {
+            return verb.run(context);
+        }
         // What was ticked on the page is decided; it is not shown as if it were not.
         let doubt = read_page(context)?;
         if !self.ids.is_empty() {

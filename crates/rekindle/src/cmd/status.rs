@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::inbox::tally;
 use super::llm::State;
+use super::surfaces;
 use crate::cli::Global;
 use crate::compose::Context;
 use crate::error::Failure;
@@ -98,6 +99,7 @@ impl Status {
                 "ideas_open": ideas,
                 "review_pending": pending,
                 "review_oldest": oldest.map(iso),
+                "surfaces": surfaces::object(context)?,
                 "open_sessions": sessions,
                 "runs": runs.iter().map(|(status, count)| (status.word(), *count)).collect::<std::collections::BTreeMap<_, _>>(),
                 "conflicts": scan.conflicts.len(),
@@ -134,6 +136,9 @@ impl Status {
             format!(", the oldest since {}", day(since))
         });
         row("review", format!("{pending} pending{}", since.unwrap_or_default()))?;
+        for asked in surfaces::lines(context)? {
+            row("", asked)?;
+        }
         row("sessions", format!("{sessions} not looked at yet"))?;
         row("runs", format!("{waiting} to be done, {dead} given up"))?;
         row(

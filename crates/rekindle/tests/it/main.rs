@@ -46,6 +46,8 @@ mod reflect;
 mod review;
 #[cfg(unix)]
 mod review_terminal;
+mod surfaces;
+mod surfaces_buttons;
 mod undo;
 
 use rekindle_testkit::Sandbox;

@@ -60,7 +60,7 @@ fn jiff_hours(hours: i64) -> std::time::Duration {
     std::time::Duration::from_secs(u64::try_from(hours).unwrap() * 3600)
 }
 
-fn review(sandbox: &Sandbox, more: &[&str]) -> Value {
+pub(crate) fn review(sandbox: &Sandbox, more: &[&str]) -> Value {
     sandbox.rekindle(&[&["review", "--json"], more].concat()).run().ok().json()
 }
 

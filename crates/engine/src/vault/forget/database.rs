@@ -11,7 +11,7 @@ use crate::db::{self, Db};
 use crate::vault::Error;
 
 /// The columns that hold text: table, what names a row in it, the column.
-const TEXTS: [(&str, &str, &str); 8] = [
+const TEXTS: [(&str, &str, &str); 9] = [
     ("events", "id", "data"),
     ("runs", "id", "output"),
     ("runs", "id", "reason"),
@@ -20,6 +20,7 @@ const TEXTS: [(&str, &str, &str); 8] = [
     ("steps", "run || ' ' || name", "error"),
     ("observations", "dedupe_key", "observed"),
     ("review_pages", "version", "shown"),
+    ("surface_state", "surface", "problem"),
 ];
 
 /// The same for rows that are about one thing: they go as a whole.

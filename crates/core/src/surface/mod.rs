@@ -1,0 +1,129 @@
+//! Other places in which a person may be asked about proposals, and answer (REV-05…REV-08). The store is the truth (REV-04);
+//! what is sent elsewhere is a view of it, and what comes back is a wish.
+
+pub mod signature;
+pub mod telegram;
+pub mod todoist;
+
+use serde::{Deserialize, Serialize};
+
+use crate::proposal::{By, Proposal};
+use crate::text::admit;
+use crate::text::clean::one_line;
+use crate::vault::review::Place;
+
+/// The longest name of a section that is sent, in characters.
+const SECTION_CHARS: usize = 100;
+/// The most quotations of one proposal that are sent.
+const QUOTES: usize = 3;
+/// The most characters of a quotation.
+const QUOTE_CHARS: usize = 160;
+/// Where what fixes friction goes (REV-16).
+const FRICTION: &str = "Friction Fixes";
+
+/// A place other than this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Surface {
+    /// A task for each proposal.
+    Todoist,
+    /// A message with two buttons for each.
+    Telegram,
+}
+
+impl Surface {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Todoist, Self::Telegram];
+
+    /// The word in settings, in the store and on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Todoist => "todoist",
+            Self::Telegram => "telegram",
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Todoist => "Todoist",
+            Self::Telegram => "Telegram",
+        }
+    }
+
+    /// By which way a decision came that was made there.
+    pub fn by(self) -> By {
+        match self {
+            Self::Todoist => By::Todoist,
+            Self::Telegram => By::Telegram,
+        }
+    }
+}
+
+/// A proposal as a question. What leaves the machine is made of this alone, and everything in it is clean and without
+/// secrets.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The proposal.
+    pub proposal: &'a Proposal,
+    /// What would be written.
+    pub text: &'a str,
+}
+
+impl Question<'_> {
+    /// What would be written, as it may leave.
+    fn words(&self) -> String {
+        admit(self.text).text.trim().to_owned()
+    }
+
+    /// Where it would go.
+    pub fn section(&self) -> String {
+        match &self.proposal.place {
+            Place::Section(name) => one_line(&admit(name).text, SECTION_CHARS),
+            Place::Friction(_) => FRICTION.to_owned(),
+        }
+    }
+
+    /// What it rests on, short.
+    fn quotes(&self) -> Vec<String> {
+        let quotes = self.proposal.evidence.quotes.iter().take(QUOTES);
+        quotes.map(|quote| one_line(&admit(quote).text, QUOTE_CHARS)).collect()
+    }
+}
+
+/// What a person wants to become of a proposal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It should be remembered as it is.
+    Approve,
+    /// It should be remembered in these words.
+    Edit(String),
+    /// It should not.
+    Reject,
+}
+
+#[cfg(test)]
+pub(crate) fn sample(text: &str) -> Proposal {
+    use crate::proposal::{Evidence, Source, Status};
+    use crate::provenance::Origin;
+    use crate::time::{Date, Timestamp};
+    use crate::vault::review::{Id, Kind};
+    Proposal {
+        id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number: 7 },
+        source: Source::Reflection,
+        place: Place::Section("Patterns".to_owned()),
+        title: text.to_owned(),
+        text: text.to_owned(),
+        supersedes: None,
+        origin: Origin::User,
+        confidence: 0.7,
+        evidence: Evidence {
+            sessions: vec!["s1".to_owned(), "s2".to_owned()],
+            messages: Vec::new(),
+            quotes: vec!["From now on\nuse tabs".to_owned()],
+        },
+        project: None,
+        created: Timestamp::UNIX_EPOCH,
+        status: Status::Pending,
+    }
+}

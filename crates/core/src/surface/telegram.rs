@@ -1,0 +1,175 @@
+//! Proposals as messages of a Telegram bot with two buttons each (REV-08): plain text, so nothing in it is markup.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Answer, Question};
+use crate::event::ButtonPressed;
+use crate::proposal::Status;
+use crate::text::clean::one_line;
+use crate::vault::review::Id;
+
+/// The most of a text that is sent, in the units that Telegram counts (UTF-16); a message may have 4096.
+const TEXT_UNITS: usize = 2500;
+/// The longest answer to a press, in characters; Telegram takes 200.
+const TOAST_CHARS: usize = 190;
+const SCOPE: &str = "memory";
+const APPROVE: &str = "approve";
+const REJECT: &str = "reject";
+
+/// What the message says.
+pub fn message(question: Question<'_>) -> String {
+    let mut text = format!("Remember this?\n\n{}\n\n→ {}", cut(&question.words()), question.section());
+    for quote in question.quotes() {
+        text.push_str(&format!("\n“{quote}”"));
+    }
+    text.push_str(&format!("\n\n{}", question.proposal.id));
+    text
+}
+
+/// What it says when there is nothing to decide any more.
+pub fn over(question: Question<'_>, status: Status) -> String {
+    let became = match status {
+        Status::Approved | Status::Edited | Status::Promoted => "✅ Remembered",
+        Status::Rejected => "❌ Turned down",
+        Status::Expired => "⌛ Archived, because nobody decided in time",
+        Status::Pending | Status::Triaged => "It waits again",
+    };
+    format!("{became}\n\n{}\n\n→ {}\n\n{}", cut(&question.words()), question.section(), question.proposal.id)
+}
+
+/// What a message says whose proposal was forgotten.
+pub const FORGOTTEN: &str = "This proposal was forgotten.";
+
+/// The buttons below a question.
+pub fn buttons(id: Id) -> Value {
+    let button =
+        |text: &str, what: &str| json!({"text": text, "callback_data": format!("{SCOPE}:{what}:{id}")});
+    json!({"inline_keyboard": [[button("✅ Remember", APPROVE), button("❌ No", REJECT)]]})
+}
+
+/// Which proposal a button is about, and what it says.
+pub fn pressed(data: &str) -> Option<(Id, Answer)> {
+    let (what, id) = data.strip_prefix(SCOPE)?.strip_prefix(':')?.split_once(':')?;
+    let answer = match what {
+        APPROVE => Answer::Approve,
+        REJECT => Answer::Reject,
+        _ => return None,
+    };
+    Some((id.parse().ok()?, answer))
+}
+
+/// What is shown to whoever pressed.
+pub fn toast(text: &str) -> String {
+    one_line(text, TOAST_CHARS)
+}
+
+/// What an update of Telegram's tells: its number, and the button that was pressed, if one of a message of ours was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Update {
+    /// Updates are confirmed by their number.
+    pub number: i64,
+    /// The press.
+    pub pressed: Option<ButtonPressed>,
+}
+
+/// Reads one update, from a list or from a webhook.
+pub fn update(value: &Value) -> Option<Update> {
+    #[derive(Deserialize)]
+    struct Chat {
+        id: i64,
+    }
+    #[derive(Deserialize)]
+    struct Message {
+        message_id: i64,
+        chat: Chat,
+    }
+    #[derive(Deserialize)]
+    struct Callback {
+        id: String,
+        #[serde(default)]
+        data: String,
+        message: Message,
+    }
+    let number = value.get("update_id")?.as_i64()?;
+    let callback = value.get("callback_query").and_then(|callback| Callback::deserialize(callback).ok());
+    let ours = callback.filter(|callback| pressed(&callback.data).is_some());
+    let pressed = ours.map(|Callback { id, data, message }| ButtonPressed {
+        callback_id: id,
+        data,
+        chat_id: message.chat.id,
+        message_id: Some(message.message_id),
+    });
+    Some(Update { number, pressed })
+}
+
+/// As much of a text as fits, cut between characters.
+fn cut(text: &str) -> String {
+    let mut units = 0;
+    let end = text.char_indices().find_map(|(at, c)| {
+        units += c.len_utf16();
+        (units > TEXT_UNITS).then_some(at)
+    });
+    end.map_or_else(|| text.to_owned(), |end| format!("{}…", text.get(..end).unwrap_or_default().trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn rev_08_buttons_say_what_and_which() {
+        let proposal = sample("Use tabs.");
+        let buttons = buttons(proposal.id);
+        let data: Vec<&str> =
+            (0..2).map(|at| buttons["inline_keyboard"][0][at]["callback_data"].as_str().unwrap()).collect();
+        assert_eq!(data, ["memory:approve:p-20261115-007", "memory:reject:p-20261115-007"]);
+        assert!(data.iter().all(|data| data.len() <= 64), "Telegram takes no more");
+        assert_eq!(pressed(data[0]), Some((proposal.id, Answer::Approve)));
+        assert_eq!(pressed(data[1]), Some((proposal.id, Answer::Reject)));
+        for other in [
+            "",
+            "memory",
+            "memory:approve",
+            "memory:edit:p-20261115-007",
+            "memory:approve:x",
+            "x:approve:p-20261115-007",
+        ] {
+            assert_eq!(pressed(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn b_03_messages_hold_no_secret_and_fit() {
+        let token = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
+        let text = format!("push with {token}\n{}", "🦀 ".repeat(5000));
+        let mut proposal = sample(&text);
+        proposal.evidence.quotes = vec![token.to_owned(), "q".repeat(500), "r".repeat(500)];
+        let question = Question { proposal: &proposal, text: &text };
+        for text in [message(question), over(question, Status::Rejected)] {
+            assert!(!text.contains("ghp_") && text.encode_utf16().count() < 4096, "{}", text.len());
+        }
+    }
+
+    #[test]
+    fn updates_are_read_whatever_they_are() {
+        let press = json!({"update_id": 9, "callback_query": {"id": "77", "from": {"id": 5}, "chat_instance": "c",
+            "data": "memory:reject:p-20261115-007", "message": {"message_id": 3, "date": 0, "chat": {"id": -100, "type": "group"}}}});
+        let read = update(&press).unwrap();
+        assert_eq!(read.number, 9);
+        let pressed = read.pressed.unwrap();
+        assert_eq!(
+            (pressed.chat_id, pressed.message_id, pressed.callback_id.as_str()),
+            (-100, Some(3), "77")
+        );
+        let mut foreign = press.clone();
+        foreign["callback_query"]["data"] = json!("menu:1");
+        assert_eq!(update(&foreign), Some(Update { number: 9, pressed: None }));
+        assert_eq!(
+            update(&json!({"update_id": 4, "message": {}})),
+            Some(Update { number: 4, pressed: None })
+        );
+        assert_eq!(update(&json!({"callback_query": {}})), None);
+    }
+}

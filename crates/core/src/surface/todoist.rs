@@ -1,0 +1,333 @@
+//! Proposals as tasks of Todoist (REV-05…REV-07): what a task says, and what it means when it is completed, deleted or
+//! labelled. Tasks are known by their label, never by their title; which proposal one is about stands in its description.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use super::{Answer, Question};
+use crate::event::{TaskChanged, names};
+use crate::text::clean::one_line;
+use crate::time::Timestamp;
+use crate::vault::review::Id;
+
+/// The label by which a task is known.
+pub const LABEL: &str = "memory-review";
+/// The label of what an agent made.
+pub const AGENT_LABEL: &str = "agent";
+/// The label that turns a proposal down, as people write it.
+const REJECTED: [&str; 2] = ["rejected", "@rejected"];
+/// The longest title that Todoist takes, in characters.
+const TITLE_CHARS: usize = 500;
+/// The most of the text in a description, in characters; Todoist takes 16,383.
+const TEXT_CHARS: usize = 8000;
+/// The most sessions that a description names.
+const SESSIONS: usize = 10;
+const PREFIX: &str = "Promote: ";
+const ARROW: &str = " → ";
+const PROPOSAL: &str = "Proposal:";
+
+/// A task, as Todoist's API and its webhooks have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Task {
+    /// Its id.
+    #[serde(deserialize_with = "id")]
+    pub id: String,
+    /// Whose it is.
+    #[serde(deserialize_with = "id")]
+    pub user_id: String,
+    /// The title.
+    pub content: String,
+    /// What stands below it.
+    pub description: String,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// Whether it is completed.
+    pub checked: bool,
+    /// Whether it was deleted.
+    pub is_deleted: bool,
+    /// When it was made.
+    pub added_at: Option<String>,
+    /// When it was last changed.
+    pub updated_at: Option<String>,
+    /// When it was completed.
+    pub completed_at: Option<String>,
+}
+
+/// Ids are texts; they were numbers once.
+fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::String(text) => text,
+        Value::Number(number) => number.to_string(),
+        _ => String::new(),
+    })
+}
+
+impl Task {
+    /// Whether somebody may have had it in hands: Todoist does not tell what was looked at, only what was changed.
+    pub fn is_touched(&self) -> bool {
+        self.checked || self.updated_at.as_ref().is_some_and(|at| Some(at) != self.added_at.as_ref())
+    }
+
+    /// The task as an event tells of it, with all its labels (REV-07).
+    pub fn changed(&self) -> TaskChanged {
+        let at = self.completed_at.as_ref().or(self.updated_at.as_ref());
+        TaskChanged {
+            task_id: self.id.clone(),
+            labels: self.labels.clone(),
+            content: Some(self.content.clone()).filter(|content| !content.is_empty()),
+            description: self.description.clone(),
+            changed_at: at.and_then(|at| at.parse::<Timestamp>().ok()),
+        }
+    }
+}
+
+/// What is sent to make a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct New {
+    /// The title.
+    pub content: String,
+    /// What stands below it.
+    pub description: String,
+    /// Its labels.
+    pub labels: [&'static str; 2],
+}
+
+/// A proposal as a task.
+pub fn task(question: Question<'_>) -> New {
+    New { content: title(question), description: description(question), labels: [LABEL, AGENT_LABEL] }
+}
+
+fn title(question: Question<'_>) -> String {
+    let section = question.section();
+    let taken = PREFIX.chars().count() + ARROW.chars().count() + section.chars().count();
+    format!("{PREFIX}{}{ARROW}{section}", one_line(&question.words(), TITLE_CHARS - taken))
+}
+
+fn description(question: Question<'_>) -> String {
+    let proposal = question.proposal;
+    let mut lines = vec![format!("{PROPOSAL} {}", proposal.id), format!("Section: {}", question.section())];
+    let words = question.words();
+    if !title(question).contains(&words) {
+        // On one line, so that nothing in it can be taken for one of ours.
+        lines.push(format!("Text: {}", one_line(&words, TEXT_CHARS)));
+    }
+    let sessions = &proposal.evidence.sessions;
+    if !sessions.is_empty() {
+        let named: Vec<String> =
+            sessions.iter().take(SESSIONS).map(|session| one_line(session, 80)).collect();
+        let more = if sessions.len() > SESSIONS { ", …" } else { "" };
+        lines.push(format!("Observed in: {}{more}", named.join(", ")));
+    }
+    lines.extend(question.quotes().iter().map(|quote| format!("> {quote}")));
+    lines
+        .push("Complete it to remember this; delete it, or label it `rejected`, to turn it down.".to_owned());
+    lines.join("\n")
+}
+
+/// The description of a task of which nothing is left.
+pub fn bare_description(id: Id) -> String {
+    format!("{PROPOSAL} {id}")
+}
+
+/// The proposal that a task is about.
+pub fn proposal(description: &str) -> Option<Id> {
+    let named = |line: &str| line.trim().strip_prefix(PROPOSAL)?.split_whitespace().next()?.parse().ok();
+    description.lines().find_map(named)
+}
+
+/// Whether it is one of ours.
+pub fn is_ours(labels: &[String]) -> bool {
+    labels.iter().any(|label| label.trim_start_matches('@') == LABEL)
+}
+
+/// Whether its labels turn the proposal down.
+pub fn is_rejected(labels: &[String]) -> bool {
+    labels.iter().any(|label| REJECTED.contains(&label.as_str()))
+}
+
+/// What an event about a task means for its proposal, or why it means nothing.
+pub fn answer(event: &str, task: &TaskChanged, question: Question<'_>) -> Result<Answer, &'static str> {
+    if !is_ours(&task.labels) {
+        return Err("the task is not labelled memory-review");
+    }
+    match event {
+        names::TASK_DELETED => Ok(Answer::Reject),
+        _ if is_rejected(&task.labels) => Ok(Answer::Reject),
+        names::TASK_COMPLETED => {
+            let edited = task.content.as_deref().and_then(|content| edited(content, question));
+            Ok(edited.map_or(Answer::Approve, Answer::Edit))
+        }
+        _ => Err("nothing was decided by it"),
+    }
+}
+
+/// The text of a title that the person changed, if the rest of the title is still as we wrote it. One that did not hold the
+/// whole text says nothing about the rest of it.
+fn edited(content: &str, question: Question<'_>) -> Option<String> {
+    let written = one_line(&question.words(), usize::MAX);
+    let whole = format!("{PREFIX}{written}{ARROW}{}", question.section());
+    let content = one_line(content, usize::MAX);
+    if content == whole || title(question) != whole {
+        return None;
+    }
+    let rest = content.strip_prefix(PREFIX.trim_end())?;
+    let text = rest.strip_suffix(&question.section())?.trim_end().strip_suffix(ARROW.trim())?.trim();
+    (!text.is_empty() && text != written).then(|| text.to_owned())
+}
+
+/// What a webhook of Todoist's tells, if it is about a task that was completed, deleted or changed.
+pub fn webhook(payload: &str) -> Result<Option<(&'static str, TaskChanged)>, String> {
+    #[derive(Deserialize)]
+    struct Payload {
+        event_name: String,
+        #[serde(default)]
+        event_data: Value,
+        #[serde(default)]
+        triggered_at: Option<String>,
+    }
+    let payload: Payload = serde_json::from_str(payload).map_err(|error| error.to_string())?;
+    let name = match payload.event_name.as_str() {
+        "item:completed" => names::TASK_COMPLETED,
+        "item:deleted" => names::TASK_DELETED,
+        "item:updated" => names::TASK_UPDATED,
+        _ => return Ok(None),
+    };
+    let task = Task::deserialize(payload.event_data).map_err(|error| error.to_string())?;
+    if task.id.is_empty() {
+        return Err("it is about no task".to_owned());
+    }
+    let at = payload.triggered_at.and_then(|at| at.parse().ok());
+    let changed = task.changed();
+    Ok(Some((name, TaskChanged { changed_at: at.or(changed.changed_at), ..changed })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
+
+    fn labels(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn completed(content: &str) -> TaskChanged {
+        TaskChanged {
+            task_id: "1".to_owned(),
+            labels: labels(&[LABEL, AGENT_LABEL]),
+            content: Some(content.to_owned()),
+            description: String::new(),
+            changed_at: None,
+        }
+    }
+
+    #[test]
+    fn rev_05_a_task_says_what_would_be_written_where_and_why() {
+        let proposal = sample("Use tabs.");
+        let question = Question { proposal: &proposal, text: &proposal.text };
+        let task = task(question);
+        assert_eq!(task.content, "Promote: Use tabs. → Patterns");
+        assert_eq!(task.labels, ["memory-review", "agent"]);
+        let expected = "Proposal: p-20261115-007\nSection: Patterns\nObserved in: s1, s2\n> From now on use tabs\nComplete";
+        assert!(task.description.starts_with(expected), "{}", task.description);
+        assert_eq!(super::proposal(&task.description), Some(proposal.id));
+    }
+
+    #[test]
+    fn rev_06_the_id_comes_from_its_own_line_and_nowhere_else() {
+        let mut proposal = sample("x\nProposal: p-20261115-001");
+        proposal.evidence.quotes = vec!["a\nProposal: p-20261115-002".to_owned()];
+        let long = format!("{}\nProposal: p-20261115-003", "word ".repeat(200));
+        let question = Question { proposal: &proposal, text: &long };
+        let description = task(question).description;
+        assert_eq!(super::proposal(&description), Some(proposal.id));
+        let without: Vec<&str> = description.lines().skip(1).collect();
+        assert_eq!(super::proposal(&without.join("\n")), None, "{description}");
+        assert_eq!(
+            super::proposal("Proposal: nothing\nProposal: p-20261115-009 now"),
+            "p-20261115-009".parse().ok()
+        );
+    }
+
+    #[test]
+    fn b_03_no_secret_leaves_and_long_texts_fit() {
+        let text = format!("{} use {TOKEN}", "lang ".repeat(300));
+        let mut proposal = sample(&text);
+        proposal.evidence.quotes = vec![format!("key {TOKEN}")];
+        proposal.place = crate::vault::review::Place::Section("S".repeat(400));
+        let new = task(Question { proposal: &proposal, text: &text });
+        assert!(new.content.chars().count() <= TITLE_CHARS, "{}", new.content.chars().count());
+        assert!(
+            new.description.contains("Text: lang lang")
+                && new.description.contains("[redacted:github-token]")
+        );
+        assert!(!new.content.contains("ghp_") && !new.description.contains("ghp_"));
+    }
+
+    #[test]
+    fn rev_06_completed_is_yes_deleted_and_rejected_are_no() {
+        let proposal = sample("Use tabs.");
+        let question = Question { proposal: &proposal, text: &proposal.text };
+        let task = completed("Promote: Use tabs. → Patterns");
+        let says = |event: &str, task: &TaskChanged| answer(event, task, question);
+        assert_eq!(says(names::TASK_COMPLETED, &task), Ok(Answer::Approve));
+        assert_eq!(says(names::TASK_DELETED, &task), Ok(Answer::Reject));
+        assert!(says(names::TASK_UPDATED, &task).is_err());
+        for label in REJECTED {
+            let task = TaskChanged { labels: labels(&[LABEL, label]), ..task.clone() };
+            for event in [names::TASK_COMPLETED, names::TASK_UPDATED, names::TASK_DELETED] {
+                assert_eq!(says(event, &task), Ok(Answer::Reject), "{event} {label}");
+            }
+        }
+        let stranger = TaskChanged { labels: labels(&["agent"]), ..task };
+        for event in [names::TASK_COMPLETED, names::TASK_UPDATED, names::TASK_DELETED] {
+            assert!(says(event, &stranger).is_err(), "by its label, not by its title");
+        }
+    }
+
+    #[test]
+    fn rev_03_a_title_that_was_reworded_is_promoted_as_it_is_now() {
+        let proposal = sample("Use\ntabs.");
+        let question = Question { proposal: &proposal, text: &proposal.text };
+        let says = |content: &str| answer(names::TASK_COMPLETED, &completed(content), question);
+        let edit = |words: &str| Ok(Answer::Edit(words.to_owned()));
+        assert_eq!(says("Promote: Use tabs. → Patterns"), Ok(Answer::Approve));
+        assert_eq!(says("Promote: Use tabs in Go. → Patterns"), edit("Use tabs in Go."));
+        assert_eq!(says("Promote: a → b → Patterns"), edit("a → b"));
+        for other in ["Buy milk", "Promote: Use spaces.", "Use spaces. → Patterns", "Promote: → Patterns", ""]
+        {
+            assert_eq!(says(other), Ok(Answer::Approve), "{other}");
+        }
+        assert_eq!(says("Promote: Use spaces. → Elsewhere"), Ok(Answer::Approve));
+        let long = "word ".repeat(200);
+        let question = Question { proposal: &proposal, text: &long };
+        let cut = answer(names::TASK_COMPLETED, &completed("Promote: word → Patterns"), question);
+        assert_eq!(cut, Ok(Answer::Approve), "the title did not hold all of it");
+    }
+
+    #[test]
+    fn rev_07_webhooks_pass_labels_and_deletion() {
+        let payload = |event: &str| {
+            format!(
+                r#"{{"event_name":"{event}","user_id":"2","version":"10","triggered_at":"2026-11-15T10:00:00.000000Z",
+                "event_data":{{"id":12345,"user_id":"2","content":"Promote: x → Y","description":"Proposal: p-20261115-007",
+                "labels":["memory-review","agent"],"checked":true,"due":null,"completed_at":null}}}}"#
+            )
+        };
+        for (event, name) in [
+            ("item:completed", names::TASK_COMPLETED),
+            ("item:deleted", names::TASK_DELETED),
+            ("item:updated", names::TASK_UPDATED),
+        ] {
+            let (is, task) = webhook(&payload(event)).unwrap().unwrap();
+            assert_eq!((is, task.task_id.as_str(), task.labels.len()), (name, "12345", 2));
+            assert_eq!(task.changed_at, "2026-11-15T10:00:00Z".parse().ok());
+        }
+        assert_eq!(webhook(&payload("note:added")), Ok(None));
+        assert!(
+            webhook("{").is_err() && webhook(r#"{"event_name":"item:completed","event_data":[]}"#).is_err()
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! What every server on the other end has in common: where it may be, how it is asked once, and when it wants to be asked
+//! again. Whom it is asked for, and what its refusals mean, is for those who ask.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// Longer waits are not believed.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How a server is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    Get,
+    Post,
+    Delete,
+}
+
+/// What a server answered, whatever it is.
+pub(crate) type Answer = ureq::http::Response<ureq::Body>;
+
+/// Asks once. Nobody is followed elsewhere: whoever sends us there would get the key and what goes with it.
+pub(crate) fn ask(
+    method: Method,
+    url: &str,
+    headers: &[(&str, String)],
+    body: Option<&str>,
+    within: Duration,
+) -> Result<Answer, ureq::Error> {
+    let mut config = ureq::Agent::config_builder()
+        .timeout_global(Some(within))
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .user_agent(concat!("rekindle/", env!("CARGO_PKG_VERSION")));
+    if is_local(host(url)) {
+        // What stays in the house does not go through a proxy.
+        config = config.proxy(None);
+    }
+    let agent: ureq::Agent = config.build().into();
+    let method = match method {
+        Method::Get => ureq::http::Method::GET,
+        Method::Post => ureq::http::Method::POST,
+        Method::Delete => ureq::http::Method::DELETE,
+    };
+    let mut question = ureq::http::Request::builder().method(method).uri(url);
+    for (name, value) in headers {
+        question = question.header(*name, value);
+    }
+    match body {
+        Some(body) => agent.run(question.header("content-type", "application/json").body(body)?),
+        None => agent.run(question.body(())?),
+    }
+}
+
+/// How long the server wants us to wait.
+pub(crate) fn wait(headers: &ureq::http::HeaderMap) -> Option<Duration> {
+    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
+    let seconds = number("retry-after").or_else(|| Some(number("retry-after-ms")? / 1000.0))?;
+    Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(LONGEST_WAIT))
+}
+
+/// Whether something may be sent there at all: encrypted, or to a place of the house.
+pub(crate) fn is_private(url: &str) -> bool {
+    url.starts_with("https://") || is_local(host(url))
+}
+
+/// The host of an address, without port and brackets.
+pub(crate) fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split('/').next().unwrap_or_default();
+    match authority.strip_prefix('[') {
+        Some(bracketed) => bracketed.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    }
+}
+
+/// Whether what is sent there stays on this machine or in a private network. A name says nothing about where it leads,
+/// except the one that every system has.
+pub(crate) fn is_local(host: &str) -> bool {
+    if host.eq_ignore_ascii_case("localhost") {
+        return true;
+    }
+    match host.parse::<IpAddr>() {
+        Ok(IpAddr::V4(address)) => address.is_loopback() || address.is_private() || address.is_link_local(),
+        Ok(IpAddr::V6(address)) => {
+            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
+        }
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sec_02_only_addresses_of_the_house_are_local() {
+        for local in
+            ["localhost", "127.0.0.1", "127.9.9.9", "::1", "10.0.0.3", "192.168.1.4", "172.16.0.1", "fd00::1"]
+        {
+            assert!(is_local(local), "{local}");
+        }
+        for far in
+            ["api.openai.com", "8.8.8.8", "172.32.0.1", "localhost.example.com", "2001:db8::1", "0.0.0.0", ""]
+        {
+            assert!(!is_local(far), "{far}");
+        }
+        assert!(is_private("https://api.example") && is_private("http://127.0.0.1:1/x"));
+        assert!(!is_private("http://api.example"));
+    }
+
+    #[test]
+    fn hosts_are_found_in_addresses() {
+        for (url, is) in [
+            ("https://api.openai.com/v1", "api.openai.com"),
+            ("http://127.0.0.1:11434/v1", "127.0.0.1"),
+            ("http://[::1]:80", "::1"),
+            ("http://localhost", "localhost"),
+        ] {
+            assert_eq!(host(url), is);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! `rekindle review connect|disconnect|webhook`: other places in which a person is asked.
+
+use std::io::Read;
+
+use clap::{Args, Subcommand, ValueEnum};
+use rekindle_core::config::Review as Settings;
+use rekindle_core::event::names;
+use rekindle_core::hash::ContentHash;
+use rekindle_core::surface::{Surface, signature, telegram, todoist};
+use rekindle_core::time::iso;
+use rekindle_engine::db::Db;
+use rekindle_engine::{config, environment, hooks, surfaces};
+use serde_json::{Value, json};
+
+use super::send;
+use crate::ask;
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// The most that a webhook may say.
+const MAX_PAYLOAD: u64 = 1024 * 1024;
+/// Where a receiver may leave the value of the header instead of an argument.
+const SIGNATURE: &str = "REKINDLE_WEBHOOK_SIGNATURE";
+
+#[derive(Subcommand)]
+pub(crate) enum Verb {
+    /// Ask me in Todoist or Telegram as well
+    #[command(after_help = "\
+The key is read from the environment (TODOIST_API_TOKEN, TELEGRAM_BOT_TOKEN) and stands in no file. docs/surfaces.md
+tells how to get one, and what each press does.
+
+Examples:
+  rekindle review connect todoist
+  rekindle review connect telegram --chat 123456789")]
+    Connect(Connect),
+    /// Send nothing there any more, and hear nothing from there
+    #[command(after_help = "\
+Examples:
+  rekindle review disconnect todoist")]
+    Disconnect {
+        /// Which place
+        #[arg(value_enum)]
+        place: Choice,
+    },
+    /// Take in what a webhook sent, from standard input
+    #[command(after_help = "\
+A receiver passes on the body as it came, and the value of X-Todoist-Hmac-SHA256 or of
+X-Telegram-Bot-Api-Secret-Token. It is checked against TODOIST_CLIENT_SECRET or TELEGRAM_WEBHOOK_SECRET; what is not
+signed changes nothing.
+
+Examples:
+  rekindle review webhook todoist --signature \"$HEADER\" < body.json
+  REKINDLE_WEBHOOK_SIGNATURE=\"$HEADER\" rekindle review webhook telegram < body.json")]
+    Webhook {
+        /// Which place
+        #[arg(value_enum)]
+        place: Choice,
+        /// The value of the header that proves where it comes from (also: REKINDLE_WEBHOOK_SIGNATURE)
+        #[arg(long, value_name = "VALUE")]
+        signature: Option<String>,
+        /// Answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct Connect {
+    /// Which place
+    #[arg(value_enum)]
+    place: Choice,
+    /// Where its API answers, if not at the usual address
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// With `telegram`: the number of the chat that is asked
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    chat: Option<i64>,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Choice {
+    Todoist,
+    Telegram,
+}
+
+impl From<Choice> for Surface {
+    fn from(choice: Choice) -> Self {
+        match choice {
+            Choice::Todoist => Self::Todoist,
+            Choice::Telegram => Self::Telegram,
+        }
+    }
+}
+
+impl Verb {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        match self {
+            Self::Connect(connect) => connect.run(context),
+            Self::Disconnect { place } => disconnect(context, place.into()),
+            Self::Webhook { place, signature, json } => webhook(context, place.into(), signature, json),
+        }
+    }
+}
+
+impl Connect {
+    fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        let surface = Surface::from(self.place);
+        let mut changes = Vec::new();
+        let table = format!("review.{}", surface.word());
+        changes.extend(self.url.map(|url| (format!("{table}.url"), url)));
+        match (surface, self.chat) {
+            (Surface::Telegram, Some(chat)) => changes.push((format!("{table}.chat"), chat.to_string())),
+            (Surface::Todoist, Some(_)) => return Err(Failure::usage("--chat is not for todoist")),
+            _ => {}
+        }
+        // As they would be, before anything is written.
+        let settings = config::read(&context.home, None, &changes)?.config.review;
+        if surface == Surface::Telegram && settings.telegram.chat == 0 {
+            return Err(
+                Failure::usage("which chat?").hint("`--chat NUMBER`; docs/surfaces.md tells how to find it")
+            );
+        }
+        if !self.yes {
+            if !ask::is_possible() {
+                return Err(Failure::usage(format!("{}; nothing was changed", leaves(&settings, surface)))
+                    .hint("`--yes` says that this is what you want"));
+            }
+            context.out.line(leaves(&settings, surface))?;
+            if !ask::yes("Connect it?", false)? {
+                return context.out.line("Nothing was changed.");
+            }
+        }
+        let who = surfaces::who(&settings, surface)
+            .map_err(|trouble| Failure::new(trouble.what).hint("nothing was changed"))?;
+        // Switched on last: until then nothing is sent.
+        changes.push((format!("{table}.enabled"), "true".to_owned()));
+        for (key, value) in &changes {
+            config::set(&context.home, key, value)?;
+        }
+        let counts = config::read(&context.home, None, &[])?;
+        if !surfaces::is_enabled(&counts.config.review, surface) {
+            let place = &counts.get(&format!("{table}.enabled"))?.place;
+            context.out.warn(format!("it is written down, but {place} says otherwise"));
+        }
+        context.out.line(format!(
+            "{} is connected as {who}. {}.",
+            surface.name(),
+            leaves(&settings, surface)
+        ))?;
+        context.out.note(format!("`rekindle review disconnect {}` takes it back.", surface.word()));
+        if context.settings.config.capture.background {
+            hooks::wake(&context.home, &context.places)?;
+        }
+        Ok(())
+    }
+}
+
+fn disconnect(context: &Context<'_>, surface: Surface) -> Result<(), Failure> {
+    config::set(&context.home, &format!("review.{}.enabled", surface.word()), "false")?;
+    let open = match Db::open_existing(&context.places.database())? {
+        Some(db) => surfaces::condition(&db, surface)?.open,
+        None => 0,
+    };
+    let name = surface.name();
+    context.out.line(format!("Nothing is sent to {name} any more, and nothing done there counts."))?;
+    if open > 0 {
+        context.out.note(format!(
+            "{open} question(s) stay there as they are; connect it again to have them closed."
+        ));
+    }
+    Ok(())
+}
+
+fn webhook(
+    context: &Context<'_>,
+    surface: Surface,
+    given: Option<String>,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let settings = &context.settings.config.review;
+    let variable = match surface {
+        Surface::Todoist => &settings.todoist.secret_variable,
+        Surface::Telegram => &settings.telegram.secret_variable,
+    };
+    let Some(secret) = environment::variable(variable).filter(|secret| !secret.trim().is_empty()) else {
+        return Err(Failure::new(format!("there is nothing to check it by: {variable} is not set"))
+            .hint("set it to what your webhook is signed with; nothing was changed"));
+    };
+    let Some(given) = given.or_else(|| environment::variable(SIGNATURE)) else {
+        return Err(Failure::usage("it is not signed; nothing was changed")
+            .hint(format!("pass the value of the header with `--signature`, or in {SIGNATURE}")));
+    };
+    let mut body = Vec::new();
+    std::io::stdin().lock().take(MAX_PAYLOAD + 1).read_to_end(&mut body)?;
+    if body.len() as u64 > MAX_PAYLOAD {
+        return Err(Failure::usage("it is too long for a webhook; nothing was changed"));
+    }
+    let genuine = match surface {
+        Surface::Todoist => signature::is_signed(&body, secret.trim(), &given),
+        Surface::Telegram => signature::is_same(secret.trim().as_bytes(), given.trim().as_bytes()),
+    };
+    if !genuine {
+        return Err(Failure::new(format!("the signature is wrong, so it is not from {}", surface.name()))
+            .hint("nothing was changed"));
+    }
+    let event = read(surface, &String::from_utf8_lossy(&body))
+        .map_err(|problem| Failure::usage(format!("{} does not send this: {problem}", surface.name())))?;
+    let Some((name, data)) = event else {
+        return match as_json {
+            true => context.out.json(&json!({"event": null})),
+            false => context.out.line("It is nothing that decides anything."),
+        };
+    };
+    // The same delivery again is the same event.
+    let id = format!("webhook-{}", ContentHash::of(&body).short(32));
+    send::leave_as(context, &id, name, data)?;
+    match as_json {
+        true => context.out.json(&json!({"id": id, "event": name})),
+        false => context.out.line(format!("Sent {name} ({id})")),
+    }
+}
+
+/// What a payload tells, if it is something that may decide.
+fn read(surface: Surface, body: &str) -> Result<Option<(&'static str, Value)>, String> {
+    let value = |data: serde_json::Result<Value>| data.map_err(|error| error.to_string());
+    match surface {
+        Surface::Todoist => match todoist::webhook(body)? {
+            Some((name, task)) => Ok(Some((name, value(serde_json::to_value(task))?))),
+            None => Ok(None),
+        },
+        Surface::Telegram => {
+            let update: Value = serde_json::from_str(body).map_err(|error| error.to_string())?;
+            match telegram::update(&update).ok_or("it has no update_id")?.pressed {
+                Some(pressed) => Ok(Some((names::BUTTON_PRESSED, value(serde_json::to_value(pressed))?))),
+                None => Ok(None),
+            }
+        }
+    }
+}
+
+/// What leaves the machine, in words.
+fn leaves(settings: &Settings, surface: Surface) -> String {
+    format!(
+        "Each proposal that you are asked about goes, without secrets, to {}: its text, its section, its id, and a few \
+         short quotations that it rests on",
+        surfaces::host(settings, surface)
+    )
+}
+
+/// How it stands with the places, for `rekindle status`: those that are connected.
+pub(super) fn lines(context: &Context<'_>) -> Result<Vec<String>, Failure> {
+    let mut lines = Vec::new();
+    for (surface, condition) in connected(context)? {
+        let problem = condition.problem.map_or_else(String::new, |problem| format!("; {problem}"));
+        lines.push(format!("{}: {} open{problem}", surface.name(), condition.open));
+    }
+    Ok(lines)
+}
+
+/// The same as JSON.
+pub(super) fn object(context: &Context<'_>) -> Result<Value, Failure> {
+    let mut object = json!({});
+    for (surface, condition) in connected(context)? {
+        object[surface.word()] = json!({"open": condition.open, "problem": condition.problem, "synced": condition.synced.map(iso)});
+    }
+    Ok(object)
+}
+
+fn connected(context: &Context<'_>) -> Result<Vec<(Surface, surfaces::Condition)>, Failure> {
+    let settings = &context.settings.config.review;
+    let Some(db) = Db::open_existing(&context.places.database())? else { return Ok(Vec::new()) };
+    let mut connected = Vec::new();
+    for surface in Surface::ALL.into_iter().filter(|surface| surfaces::is_enabled(settings, *surface)) {
+        connected.push((surface, surfaces::condition(&db, surface)?));
+    }
+    Ok(connected)
+}

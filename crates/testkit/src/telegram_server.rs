@@ -1,0 +1,168 @@
+//! A server on loopback that speaks as much of Telegram's Bot API as messages with buttons need, and keeps them.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::scripted_server::lock;
+use crate::{Received, Reply, ScriptedServer};
+
+/// The token that it accepts.
+pub const TELEGRAM_TOKEN: &str = "123456:AAtest-token";
+
+#[derive(Debug, Default)]
+struct Chats {
+    messages: Vec<Value>,
+    updates: Vec<Value>,
+    answers: Vec<Value>,
+    faults: VecDeque<(bool, String, Reply)>,
+    numbers: i64,
+    webhook: bool,
+}
+
+/// Telegram, as its documentation has it.
+#[derive(Debug)]
+pub struct TelegramServer {
+    server: ScriptedServer,
+    chats: Arc<Mutex<Chats>>,
+}
+
+impl Default for TelegramServer {
+    fn default() -> Self {
+        let chats = Arc::new(Mutex::new(Chats { numbers: 900_000, ..Chats::default() }));
+        let shared = Arc::clone(&chats);
+        let server = ScriptedServer::answering(move |question| lock(&shared).answer(question));
+        Self { server, chats }
+    }
+}
+
+impl TelegramServer {
+    /// Where it answers.
+    pub fn url(&self) -> &str {
+        self.server.url()
+    }
+
+    /// What was asked so far.
+    pub fn received(&self) -> Vec<Received> {
+        self.server.received()
+    }
+
+    /// Every message that was sent, as it is now.
+    pub fn messages(&self) -> Vec<Value> {
+        lock(&self.chats).messages.clone()
+    }
+
+    /// What was said to those who pressed.
+    pub fn answers(&self) -> Vec<String> {
+        let answers = lock(&self.chats).answers.clone();
+        answers.iter().filter_map(|answer| Some(answer["text"].as_str()?.to_owned())).collect()
+    }
+
+    /// Somebody in a chat presses a button below a message.
+    pub fn press(&self, chat: i64, message: &Value, data: &str) -> Value {
+        let mut chats = lock(&self.chats);
+        chats.numbers += 1;
+        let update = json!({"update_id": chats.numbers, "callback_query": {
+            "id": format!("cb{}", chats.numbers), "from": {"id": 5, "is_bot": false, "first_name": "Ada"},
+            "chat_instance": "-1", "data": data,
+            "message": {"message_id": message["message_id"], "date": 1, "chat": {"id": chat, "type": "private"}},
+        }});
+        chats.updates.push(update.clone());
+        update
+    }
+
+    /// Tells an update again, as after a confirmation that got lost.
+    pub fn replay(&self, update: &Value) {
+        lock(&self.chats).updates.push(update.clone());
+    }
+
+    /// The bot has a webhook from now on.
+    pub fn set_webhook(&self) {
+        lock(&self.chats).webhook = true;
+    }
+
+    /// The next call of this method gets this reply, and nothing is done.
+    pub fn refuse(&self, method: &str, reply: Reply) {
+        lock(&self.chats).faults.push_back((false, method.to_owned(), reply));
+    }
+
+    /// The same, but it is done.
+    pub fn lose(&self, method: &str, reply: Reply) {
+        lock(&self.chats).faults.push_back((true, method.to_owned(), reply));
+    }
+}
+
+fn ok(result: &Value) -> Reply {
+    Reply::json(200, json!({"ok": true, "result": result}).to_string())
+}
+
+fn wrong(code: u16, description: &str) -> Reply {
+    Reply::json(code, json!({"ok": false, "error_code": code, "description": description}).to_string())
+}
+
+impl Chats {
+    fn answer(&mut self, question: &Received) -> Reply {
+        let Some(method) = question.line.strip_prefix(&format!("POST /bot{TELEGRAM_TOKEN}/")) else {
+            return wrong(401, "Unauthorized");
+        };
+        if self.faults.front().is_some_and(|(_, wanted, _)| wanted == method)
+            && let Some((done, _, reply)) = self.faults.pop_front()
+        {
+            if done {
+                self.act(method, &question.json());
+            }
+            return reply;
+        }
+        self.act(method, &question.json())
+    }
+
+    fn act(&mut self, method: &str, asked: &Value) -> Reply {
+        match method {
+            "getMe" => ok(
+                &json!({"id": 123_456, "is_bot": true, "first_name": "R", "username": "rekindle_test_bot"}),
+            ),
+            "getUpdates" if self.webhook => wrong(
+                409,
+                "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook first",
+            ),
+            "getUpdates" => {
+                if let Some(offset) = asked["offset"].as_i64() {
+                    self.updates.retain(|update| update["update_id"].as_i64().unwrap_or(0) >= offset);
+                }
+                ok(&json!(self.updates))
+            }
+            "sendMessage" => {
+                let text = asked["text"].as_str().unwrap_or_default();
+                if text.is_empty() || text.encode_utf16().count() > 4096 {
+                    return wrong(400, "Bad Request: message is too long");
+                }
+                let mut message = asked.clone();
+                message["message_id"] = json!(self.messages.len() + 1);
+                self.messages.push(message.clone());
+                ok(
+                    &json!({"message_id": message["message_id"], "date": 1, "chat": {"id": asked["chat_id"]}, "text": text}),
+                )
+            }
+            "editMessageText" => {
+                let is = |message: &&mut Value| {
+                    message["message_id"] == asked["message_id"] && message["chat_id"] == asked["chat_id"]
+                };
+                let Some(message) = self.messages.iter_mut().find(is) else {
+                    return wrong(400, "Bad Request: message to edit not found");
+                };
+                if message["text"] == asked["text"] && message["reply_markup"] == asked["reply_markup"] {
+                    return wrong(400, "Bad Request: message is not modified");
+                }
+                message["text"] = asked["text"].clone();
+                message["reply_markup"] = asked["reply_markup"].clone();
+                ok(&json!(true))
+            }
+            "answerCallbackQuery" => {
+                self.answers.push(asked.clone());
+                ok(&json!(true))
+            }
+            _ => wrong(404, "Not Found"),
+        }
+    }
+}
