@@ -20,6 +20,8 @@ pub struct Config {
     pub project: Project,
     /// When a session is looked at.
     pub capture: Capture,
+    /// What is made of a session.
+    pub observe: Observe,
     /// When observations are reflected on.
     pub reflect: Reflect,
     /// How a person is asked.
@@ -250,9 +252,9 @@ pub struct Llm {
     pub timeout_seconds: u32,
     /// Tokens of a session that a model is shown at once.
     pub context_tokens: u32,
-    /// Tokens that may be used in a day, by all models together; 0 is no limit (B-04).
+    /// Tokens that may be used in a day, by all providers together; 0 is no limit (B-04).
     pub daily_tokens: u64,
-    /// Dollars that may be spent in a day; 0 is no limit.
+    /// Dollars that may be spent in a day, by all providers together; 0 is no limit.
     pub daily_dollars: f64,
     /// A program of the person's.
     pub command: Program,
@@ -260,6 +262,18 @@ pub struct Llm {
     pub anthropic: Server,
     /// A server that speaks OpenAI's chat completions.
     pub openai: Server,
+}
+
+impl Llm {
+    /// What a provider may use in a day: tokens and dollars, each 0 for no limit (B-04).
+    pub fn daily(&self, provider: Provider) -> (u64, f64) {
+        match provider {
+            Provider::Offline => (0, 0.0),
+            Provider::Command => (self.command.daily_tokens, self.command.daily_dollars),
+            Provider::Anthropic => (self.anthropic.daily_tokens, self.anthropic.daily_dollars),
+            Provider::Openai => (self.openai.daily_tokens, self.openai.daily_dollars),
+        }
+    }
 }
 
 /// Who is asked for what a language model is to do. Nobody, until the person says otherwise.
@@ -292,23 +306,49 @@ impl Provider {
 }
 
 /// A program that answers (OBS-01).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
     /// Its name or path; empty for none.
     pub program: String,
     /// For programs that Rekindle does not know.
     pub arguments: Vec<String>,
+    /// Tokens that may be used in a day; 0 is no limit.
+    pub daily_tokens: u64,
+    /// Dollars that may be spent in a day; 0 is no limit.
+    pub daily_dollars: f64,
 }
 
 /// A server that answers. Its key is in the environment only (SEC-04).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
     /// Its address, without credentials.
     pub url: String,
     /// The variable that holds the key.
     pub key_variable: String,
+    /// Tokens that may be used in a day; 0 is no limit.
+    pub daily_tokens: u64,
+    /// Dollars that may be spent in a day; 0 is no limit.
+    pub daily_dollars: f64,
+}
+
+/// Sessions to observations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Observe {
+    /// What the write gate may do (FBK-08).
+    pub gate: Gate,
+}
+
+/// What the write gate may do. It takes notes until it has been compared with what people keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gate {
+    /// Say of every observation what it thinks.
+    Annotate,
+    /// Nothing.
+    Off,
 }
 
 /// The model that embeds.

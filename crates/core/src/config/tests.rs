@@ -76,10 +76,17 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         | "capture.dead_minutes"
         | "ideas.gc_months"
         | "llm.timeout_seconds"
-        | "llm.daily_tokens" => [("7", "7"), ("1000", "1000")],
+        | "llm.daily_tokens"
+        | "llm.command.daily_tokens"
+        | "llm.anthropic.daily_tokens"
+        | "llm.openai.daily_tokens" => [("7", "7"), ("1000", "1000")],
         "llm.context_tokens" => [("1000", "1000"), ("64000", "64000")],
         "reflect.threshold_tokens" => [("5000", "5000"), ("100000", "100000")],
-        "llm.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
+        "llm.daily_dollars"
+        | "llm.command.daily_dollars"
+        | "llm.anthropic.daily_dollars"
+        | "llm.openai.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
+        "observe.gate" => [("'off'", "off"), ("'annotate'", "annotate")],
         "recall.rewrite" => [("true", "yes"), ("false", "off")],
         "recall.fusion" => [("'linear'", "linear"), ("'default'", "default")],
         "recall.decay" => [("'literal'", "literal"), ("'off'", "off")],

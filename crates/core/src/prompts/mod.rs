@@ -23,7 +23,7 @@ impl Template {
 pub const REWRITE: Template = Template { name: "rewrite", version: 1, text: include_str!("rewrite.md") };
 
 /// A session into observations (OBS-03…16).
-pub const OBSERVE: Template = Template { name: "observe", version: 1, text: include_str!("observe.md") };
+pub const OBSERVE: Template = Template { name: "observe", version: 2, text: include_str!("observe.md") };
 
 /// Observations into what should be remembered (SID-02, SID-03).
 pub const MINE: Template = Template { name: "mine", version: 1, text: include_str!("mine.md") };
@@ -48,7 +48,7 @@ mod tests {
     /// Every template, and the hash of its words in this version.
     const ALL: [(Template, &str); 7] = [
         (REWRITE, "ea4854b5b56c0d3e"),
-        (OBSERVE, "a5f889dee84f465d"),
+        (OBSERVE, "a8379c53ebafbeca"),
         (MINE, "a4d1b8555719af32"),
         (IDEAS, "196e2d902fdfb0c3"),
         (ANSWER, "39c2861fd23c81ea"),

@@ -1,9 +1,11 @@
 //! What is done with what was captured: the functions, written once against [`Steps`](crate::queue::Steps).
 
 pub mod capture;
+mod gate;
 pub mod idle;
 mod index;
 pub mod keep;
+mod near;
 pub mod note;
 pub mod observe;
 pub mod promote;

@@ -81,7 +81,12 @@ impl World {
         let uncounted =
             |error| Error::new(Fault::Ours, Retry::Never, format!("it could not be counted: {error}"));
         let db = self.db().map_err(uncounted)?;
-        Ok(Some(Metered::new(model, db, Caps::of(&self.config.llm), self.zone.clone())))
+        Ok(Some(Metered::new(
+            model,
+            db,
+            Caps::of(&self.config.llm, self.config.llm.provider),
+            self.zone.clone(),
+        )))
     }
 
     /// The project of a folder.

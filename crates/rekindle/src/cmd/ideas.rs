@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use rekindle_core::journal::Actor;
 use rekindle_core::provenance::Provenance;
+use rekindle_core::scope::Scope;
 use rekindle_core::text::Counts;
 use rekindle_core::time::{Date, day};
 use rekindle_core::vault::ideas::{Entry, MANY_UNPROMOTED};
@@ -133,7 +134,13 @@ fn remind(context: &Context<'_>, ideas: &[Entry]) {
 
 fn add(context: &Context<'_>, title: &str, summary: &str, as_json: bool) -> Result<(), Failure> {
     let summary = body::read(summary, &context.cwd)?;
-    let new = NewIdea { title, summary: &summary, provenance: Provenance::direct(), related: Vec::new() };
+    let new = NewIdea {
+        title,
+        summary: &summary,
+        provenance: Provenance::direct(),
+        scope: Scope::Global,
+        related: Vec::new(),
+    };
     let added = context.vault_to_change()?.add_idea(&new, Actor::User, &context.now)?;
     context.mention(&added.redacted, &added.conflicts);
     match as_json {
