@@ -22,7 +22,7 @@ pub use keys::{KeyDoc, check, keys, variable_names};
 pub use load::{File, Layers, Loaded, Setting, load};
 pub use settings::{
     Confidence, Config, Decay, Embed, Engines, Fusion, Gate, Identity, Linear, Llm, LogLevel, Memory, Model,
-    Observe, Paths, Program, Project, Provider, Qdrant, Recall, ReviewMode, ScopeRule, Server, Time, User,
-    Vault,
+    Observe, Paths, Program, Project, Provider, Qdrant, Recall, Research, ResearchWhen, ReviewMode,
+    ScopeRule, Server, Time, User, Vault,
 };
 pub use value::{LIST_SEPARATOR, Value};

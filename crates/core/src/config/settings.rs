@@ -373,6 +373,38 @@ pub struct Index {
 pub struct Ideas {
     /// After so many months without a promotion or a mention an idea is listed for a decision (IDEA-06).
     pub gc_months: u32,
+    /// Whether and how ideas are looked into.
+    pub research: Research,
+}
+
+/// A program of the person's that looks into ideas, and may ask the web (X-22, IDEA-04).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Research {
+    /// Whether it is asked at all.
+    pub when: ResearchWhen,
+    /// Its name or path; empty for none.
+    pub program: String,
+    /// What it is started with.
+    pub arguments: Vec<String>,
+    /// Minutes it may take for one idea.
+    pub minutes: u32,
+    /// Pages it is told it may fetch for one idea.
+    pub fetches: u32,
+    /// Tokens of what it finds that are kept.
+    pub tokens: u32,
+}
+
+/// When ideas are looked into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResearchWhen {
+    /// Never.
+    Off,
+    /// When the person asks for it.
+    Asked,
+    /// Whenever one comes up.
+    Always,
 }
 
 /// A model and who provides it. [`super::load`] lets only `provider/model` through.
@@ -381,6 +413,11 @@ pub struct Ideas {
 pub struct Model(String);
 
 impl Model {
+    /// A program that is asked for what it does itself, by whatever model.
+    pub fn of_a_program() -> Self {
+        Self("command/program".to_owned())
+    }
+
     /// `provider/model`.
     pub fn as_str(&self) -> &str {
         &self.0

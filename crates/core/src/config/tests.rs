@@ -86,6 +86,9 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         | "llm.command.daily_dollars"
         | "llm.anthropic.daily_dollars"
         | "llm.openai.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
+        "ideas.research.when" => [("'asked'", "asked"), ("'always'", "always")],
+        "ideas.research.minutes" | "ideas.research.fetches" => [("7", "7"), ("30", "30")],
+        "ideas.research.tokens" => [("100", "100"), ("9000", "9000")],
         "observe.gate" => [("'off'", "off"), ("'annotate'", "annotate")],
         "recall.rewrite" => [("true", "yes"), ("false", "off")],
         "recall.fusion" => [("'linear'", "linear"), ("'default'", "default")],
@@ -99,7 +102,9 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
             [("'a/b'", "a/b"), ("'ollama/qwen3:8b'", "ollama/qwen3:8b")]
         }
         "llm.provider" => [("'command'", "command"), ("'openai'", "openai")],
-        "llm.command.arguments" => [("['-p', '{model}']", "-p {model}"), ("['ask']", "ask")],
+        "llm.command.arguments" | "ideas.research.arguments" => {
+            [("['-p', '{model}']", "-p {model}"), ("['ask']", "ask")]
+        }
         "llm.anthropic.key_variable" | "llm.openai.key_variable" => [("'MY_KEY'", "MY_KEY"), ("'K2'", "K2")],
         "engines.qdrant.url" | "llm.anthropic.url" | "llm.openai.url" => {
             [("'https://q.example/x'", "https://q.example/x"), ("'http://[::1]:1'", "http://[::1]:1")]

@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn fbk_08_steps_and_what_is_meant_for_once_are_of_no_use() {
         for (text, doubt) in [
-            ("Ran pnpm test in packages/api", Doubt::Step),
+            ("Ran pnpm test for port 5432", Doubt::Step),
             ("The agent checked src/pool.rs", Doubt::Step),
             ("Hat src/pool.rs geprüft", Doubt::Step),
             ("src/pool.rs を確認しました", Doubt::Step),

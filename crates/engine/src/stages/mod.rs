@@ -12,6 +12,7 @@ pub mod promote;
 pub mod reflect;
 pub mod reflected;
 mod related;
+pub mod research;
 pub mod signal;
 pub mod tidy;
 pub mod voice;

@@ -4,7 +4,7 @@
 
 mod observer;
 
-use rekindle_core::config::Gate;
+use rekindle_core::config::{Gate, ResearchWhen};
 use rekindle_core::event::{Accumulated, Event, SessionCaptured, names};
 use rekindle_core::journal::Actor;
 use rekindle_core::mine::{Candidate, Idea};
@@ -20,6 +20,7 @@ use serde_json::json;
 
 use self::observer::Observer;
 use super::keep::{self, Kept};
+use super::research::{MOST_AT_ONCE, research};
 use super::{World, gate, index};
 use crate::observations::{self, Entry};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
@@ -102,6 +103,16 @@ fn distil(
         steps.run("stage-review", || keep::show(world))?;
     }
     kept.ideas = steps.run("keep-ideas", || keep::keep_ideas(&ideas, from, world))?;
+    let mut researched = Vec::new();
+    if world.config.ideas.research.when == ResearchWhen::Always {
+        for slug in kept.ideas.iter().take(MOST_AT_ONCE) {
+            // What goes wrong here is told, and keeps nothing from being learnt.
+            let came: String = steps.run(&format!("research-{slug}"), || {
+                Ok(research(slug, Actor::Worker, world).unwrap_or_else(|error| error.to_string()))
+            })?;
+            researched.push(came);
+        }
+    }
     Ok(Ended::Completed(json!({
         "dedupeKey": captured.dedupe_key,
         "messages": captured.message_count,
@@ -115,6 +126,7 @@ fn distil(
         "proposed": kept.proposed,
         "inboxed": kept.inboxed,
         "ideas": kept.ideas,
+        "researched": researched,
         "known": kept.known,
     })))
 }
