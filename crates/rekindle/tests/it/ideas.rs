@@ -12,11 +12,11 @@ fn add(sandbox: &Sandbox, title: &str) {
 }
 
 fn ledger(sandbox: &Sandbox) -> String {
-    std::fs::read_to_string(sandbox.vault().parent().unwrap().join("Ideas.md")).unwrap()
+    fs::read_to_string(sandbox.vault().parent().unwrap().join("Ideas.md")).unwrap()
 }
 
 fn write_ledger(sandbox: &Sandbox, text: &str) {
-    std::fs::write(sandbox.vault().parent().unwrap().join("Ideas.md"), text).unwrap();
+    fs::write(sandbox.vault().parent().unwrap().join("Ideas.md"), text).unwrap();
 }
 
 /// An idea from long ago.
@@ -73,10 +73,10 @@ fn idea_05_what_cannot_be_promoted_is_refused_and_nothing_changes() {
     let sandbox = sandbox();
     let refused = |idea: &str, expected: &str| {
         let (files, before) =
-            (sandbox.files(), std::fs::read(sandbox.vault().parent().unwrap().join("Ideas.md")).ok());
+            (sandbox.files(), fs::read(sandbox.vault().parent().unwrap().join("Ideas.md")).ok());
         let output = sandbox.rekindle(&["ideas", "promote", idea]).run().fails(2);
         assert!(output.stderr.contains(expected), "{idea}: {}", output.stderr);
-        let after = std::fs::read(sandbox.vault().parent().unwrap().join("Ideas.md")).ok();
+        let after = fs::read(sandbox.vault().parent().unwrap().join("Ideas.md")).ok();
         assert_eq!((sandbox.files(), after), (files, before));
     };
     refused("anything", "there is no idea `anything`");
@@ -104,7 +104,7 @@ fn idea_06_only_old_ideas_that_nobody_speaks_of_are_listed_and_nothing_happens()
     }
     let notes = sandbox.vault().parent().unwrap().to_owned();
     let link = "See [[MemoryVault/personal-private/_idea-incubator/linked-old-plan/_index.md|it]].\n";
-    std::fs::write(notes.join("Diary.md"), link).unwrap();
+    fs::write(notes.join("Diary.md"), link).unwrap();
     crate::save(&sandbox, "fix", "x", "As in named-old-plan, but today.");
     sandbox.rekindle(&["ideas", "promote", "old-project-plan"]).run().ok();
     let before = (sandbox.files(), ledger(&sandbox));
@@ -187,8 +187,9 @@ fn idea_07_more_than_twenty_ideas_are_worth_a_word() {
 fn looks_up(sandbox: &Sandbox, answer: &str) -> std::path::PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let path = sandbox.user_home().join("look-it-up");
-    let script =
-        format!("#!/bin/sh\ncat > \"$0.in\"; env > \"$0.env\"; ls -A > \"$0.ls\"; echo \"$@\" > \"$0.args\"\n{answer}\n");
+    let script = format!(
+        "#!/bin/sh\ncat > \"$0.in\"; env > \"$0.env\"; ls -A > \"$0.ls\"; echo \"$@\" > \"$0.args\"\n{answer}\n"
+    );
     fs::write(&path, script).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     path
@@ -218,13 +219,26 @@ fn x_22_idea_04_an_idea_is_looked_into_only_by_a_program_that_the_person_chose()
     assert!(note.contains("> # Rules") && !note.contains("\n# Rules") && !note.contains("Sure."), "{note}");
     let given = |end: &str| fs::read_to_string(program.with_extension(end)).unwrap();
     assert!(given("in").contains("Index by year") && given("in").contains(summary), "{}", given("in"));
-    assert!(given("in").contains("Fetch at most 3 pages, and answer in at most 5000 tokens"), "{}", given("in"));
+    assert!(
+        given("in").contains("Fetch at most 3 pages, and answer in at most 5000 tokens"),
+        "{}",
+        given("in")
+    );
     assert!(given("env").contains("REKINDLE_GUARD=1"));
-    assert_eq!((given("ls").as_str(), given("args").trim()), ("", ""), "an empty folder, and nothing on the line");
+    assert_eq!(
+        (given("ls").as_str(), given("args").trim()),
+        ("", ""),
+        "an empty folder, and nothing on the line"
+    );
     // What it says is nobody's word, and waits to be looked at.
     let recalled = crate::recall(&sandbox, "do others shard an index by month", &["--anyway"]);
-    let hit = crate::results(&recalled).iter().find(|hit| hit["path"].as_str().unwrap().ends_with("research.md"));
-    assert_eq!((&hit.unwrap()["origin"], &hit.unwrap()["reviewed"]), (&"tool".into(), &false.into()), "{recalled}");
+    let hit =
+        crate::results(&recalled).iter().find(|hit| hit["path"].as_str().unwrap().ends_with("research.md"));
+    assert_eq!(
+        (&hit.unwrap()["origin"], &hit.unwrap()["reviewed"]),
+        (&"tool".into(), &false.into()),
+        "{recalled}"
+    );
     let again = sandbox.rekindle(&["ideas", "research", "index-by-year"]).run().fails(2);
     assert!(again.stderr.contains("research.md"), "{}", again.stderr);
     let cost = sandbox.rekindle(&["cost", "--json"]).run().ok().json();

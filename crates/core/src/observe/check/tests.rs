@@ -90,6 +90,29 @@ fn b_01_an_order_in_a_tools_output_stays_a_tools_output() {
 }
 
 #[test]
+fn fbk_07_a_feeling_is_one_of_three_and_the_persons() {
+    let rule = |end: &str| only(&format!("* 🔴 (10:01) Never use sleep in tests, poll instead [#1]{end}"));
+    assert_eq!(rule(" {frustrated}").sentiment, Some(Sentiment::Frustrated));
+    assert_eq!(rule(" {Urgent}").sentiment, Some(Sentiment::Urgent));
+    for other in ["", " {furious}", " {}", " {frustrated, urgent}"] {
+        let rule = rule(other);
+        assert_eq!((rule.sentiment, rule.text.contains('{')), (None, false), "{other}");
+    }
+    let told =
+        only("* 🔴 (10:05) The guard in drain() was held across the await in src/pool.rs [#4] {pleased}");
+    assert_eq!(told.sentiment, None, "an agent feels nothing");
+    let fact = |feels: &str| {
+        let json = format!(
+            r#"{{"segments":[{{"narrative":"","facts":[{{"priority":"high","time":"10:01","text":"Never use sleep in tests, poll instead","messages":[1],"feels":"{feels}"}}]}}]}}"#
+        );
+        let checked = check(&parse(&json), &session(), &TimeZone::UTC);
+        checked.observed.findings().next().unwrap().sentiment
+    };
+    assert_eq!(fact("pleased"), Some(Sentiment::Pleased));
+    assert_eq!((fact(""), fact("angry} {urgent")), (None, None));
+}
+
+#[test]
 fn ver_06_what_nobody_said_is_dropped_and_counted() {
     for invented in [
         "* 🔴 (10:01) Never use sleep in tests, poll every 250 ms [#1]",
