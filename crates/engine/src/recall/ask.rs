@@ -243,9 +243,10 @@ fn choose(
     let mut at = 0;
     while let Some(hit) = selection.hits.get_mut(at) {
         let all = merger.lineage(hit.ranked.document, &hit.document, &taken, |number| {
+            // What a newer version of its file has replaced is still among the vectors.
+            found.columns.visible.get(number as usize).filter(|visible| **visible)?;
             let (document, _) = freshness.current(snapshot.document(number)?)?;
-            let in_time = |until| document.created.is_none_or(|at| at.as_second() <= until);
-            let asked = request.filters.admit(&document) && request.rules.until.is_none_or(in_time);
+            let asked = request.filters.admit(&document);
             asked.then_some(document)
         });
         let own = hit.ranked.document;
