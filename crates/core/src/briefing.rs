@@ -334,6 +334,7 @@ mod tests {
             origin,
             strength: Strength::Explicit,
             sentiment: None,
+            gate: None,
             messages: vec!["m1".to_owned()],
         }
     }

@@ -24,6 +24,7 @@ fn observations() -> Vec<Observation> {
         origin: Origin::User,
         strength: Strength::Explicit,
         sentiment: None,
+        gate: None,
         messages: vec!["m1".to_owned()],
     };
     let parts = vec![Part {

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rekindle_core::agent::Agent;
+use rekindle_core::observe::check::Evidence;
+use rekindle_core::observe::gate::judge;
 use rekindle_core::observe::{self, Finding, Observed};
 use rekindle_core::session::Message;
 use rekindle_core::time::TimeZone;
@@ -82,24 +84,26 @@ fn show(folders: &[&str]) -> Outcome {
     }
     println!(
         "{sessions} sessions, {silent} of them without a finding; {} findings:",
-        kinds.values().sum::<usize>()
+        kinds.iter().filter(|(kind, _)| !kind.starts_with("the gate")).map(|(_, count)| count).sum::<usize>()
     );
     kinds.iter().for_each(|(kind, count)| println!("  {kind}: {count}"));
     Ok(())
 }
 
 fn print(observed: &Observed, messages: &[Message], kinds: &mut BTreeMap<String, usize>) {
+    let evidence = Evidence::new(messages, &TimeZone::UTC);
     for part in &observed.parts {
         println!("\n## {}", part.narrative);
         for finding in &part.findings {
             *kinds.entry(format!("{:?}", finding.kind)).or_default() += 1;
-            finding_beside(finding, messages);
+            let passes = finding_beside(finding, messages, &evidence);
+            *kinds.entry(format!("the gate {}", if passes { "passes" } else { "doubts" })).or_default() += 1;
         }
     }
     println!("\ntask: {:?}\nnext: {:?}\n", observed.current_task, observed.suggested_response);
 }
 
-fn finding_beside(finding: &Finding, messages: &[Message]) {
+fn finding_beside(finding: &Finding, messages: &[Message], evidence: &Evidence<'_>) -> bool {
     let when = finding.when.map(|when| when.to_string()).unwrap_or_default();
     let feels = finding.sentiment.map(|feels| format!(" {feels:?}")).unwrap_or_default();
     println!(
@@ -110,6 +114,10 @@ fn finding_beside(finding: &Finding, messages: &[Message]) {
         finding.strength,
         finding.text
     );
+    let verdict = judge(finding, evidence, &[]);
+    if !verdict.passes() {
+        println!("      the gate doubts it: {:?}", verdict.doubts);
+    }
     for message in messages.iter().filter(|message| finding.messages.contains(&message.id)) {
         let calls: Vec<String> =
             message.calls.iter().map(|call| format!("{}({})", call.tool, call.input)).collect();
@@ -117,6 +125,7 @@ fn finding_beside(finding: &Finding, messages: &[Message]) {
         let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(240).collect();
         println!("      {:?}: {text}", message.role);
     }
+    verdict.passes()
 }
 
 fn time(agent: Agent, path: &Path) -> Outcome {

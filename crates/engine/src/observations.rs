@@ -1,7 +1,10 @@
 //! The hot list of observations (STO-01…04): what was observed on each day, in order, for the days that reflection and the
 //! briefing look at. The daily logs hold the same for good, so this can be lost.
 
+use std::collections::BTreeMap;
+
 use rekindle_core::observe::Observed;
+use rekindle_core::observe::gate::Counts;
 use rekindle_core::scope::ProjectId;
 use rekindle_core::time::{Date, Timestamp, day};
 use rekindle_core::vault::priority::Priority;
@@ -45,7 +48,7 @@ impl Entry {
 pub fn add(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
     let observed = json(db, entry)?;
     db.change(|transaction| {
-        transaction.execute(
+        let rows = transaction.execute(
             "INSERT INTO observations (dedupe_key, session, project, cause, day, at, priority, observed, tokens)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (dedupe_key) DO NOTHING",
             params![
@@ -59,9 +62,12 @@ pub fn add(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
                 observed,
                 i64::try_from(entry.tokens).unwrap_or(i64::MAX),
             ],
-        )
+        )?;
+        if rows > 0 {
+            count(transaction, entry)?;
+        }
+        Ok(rows > 0)
     })
-    .map(|rows| rows > 0)
 }
 
 /// Puts a shorter version in an observation's place (REF-15). One that is as short already stays.
@@ -146,6 +152,49 @@ pub fn tokens_of(db: &Db, date: Date) -> Result<(u64, u64), Error> {
     })
 }
 
+/// What the write gate thought of what was observed on each of these days, in order (FBK-08).
+pub fn judged(db: &Db, from: Date, to: Date) -> Result<BTreeMap<Date, Counts>, Error> {
+    db.run(|connection| {
+        connection
+            .prepare_cached(
+                "SELECT day, judged, passed, unverifiable, useless, conflicting FROM gated
+                 WHERE day >= ?1 AND day <= ?2 ORDER BY day",
+            )?
+            .query_map([day(from), day(to)], |row| {
+                let whole = |column| row.get::<_, i64>(column).map(|value| u64::try_from(value).unwrap_or(0));
+                let counts = Counts {
+                    judged: whole(1)?,
+                    passed: whole(2)?,
+                    unverifiable: whole(3)?,
+                    useless: whole(4)?,
+                    conflicting: whole(5)?,
+                };
+                Ok((row.get::<_, String>(0)?.parse().unwrap_or_default(), counts))
+            })?
+            .collect()
+    })
+}
+
+/// Adds to the counts of a day. They outlive the list, which forgets and shortens.
+fn count(transaction: &rusqlite::Transaction<'_>, entry: &Entry) -> rusqlite::Result<()> {
+    let counts = Counts::of(&entry.observed);
+    let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    transaction.execute(
+        "INSERT INTO gated (day, judged, passed, unverifiable, useless, conflicting) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (day) DO UPDATE SET judged = judged + ?2, passed = passed + ?3,
+            unverifiable = unverifiable + ?4, useless = useless + ?5, conflicting = conflicting + ?6",
+        params![
+            day(entry.day),
+            whole(counts.judged),
+            whole(counts.passed),
+            whole(counts.unverifiable),
+            whole(counts.useless),
+            whole(counts.conflicting),
+        ],
+    )?;
+    Ok(())
+}
+
 /// Which of the windows of these days no reflection has looked at yet.
 pub fn unreflected(db: &Db, from: Date, to: Date) -> Result<Vec<String>, Error> {
     db.run(|connection| {
@@ -202,6 +251,7 @@ mod tests {
             origin: Origin::User,
             strength: Strength::Explicit,
             sentiment: None,
+            gate: None,
             messages: vec!["m".to_owned()],
         };
         let part = Part { narrative: "A story.".to_owned(), findings: vec![finding] };

@@ -21,8 +21,8 @@ pub use error::{Error, Place, Source};
 pub use keys::{KeyDoc, check, keys, variable_names};
 pub use load::{File, Layers, Loaded, Setting, load};
 pub use settings::{
-    Confidence, Config, Decay, Embed, Engines, Fusion, Identity, Linear, Llm, LogLevel, Memory, Model, Paths,
-    Program, Project, Provider, Qdrant, Recall, Review, ReviewMode, ScopeRule, Server, Telegram, Time,
-    Todoist, User, Vault,
+    Confidence, Config, Decay, Embed, Engines, Fusion, Gate, Identity, Linear, Llm, LogLevel, Memory, Model,
+    Observe, Paths, Program, Project, Provider, Qdrant, Recall, Research, ResearchWhen, Review, ReviewMode,
+    ScopeRule, Server, Telegram, Time, Todoist, User, Vault,
 };
 pub use value::{LIST_SEPARATOR, Value};

@@ -20,6 +20,8 @@ pub struct Config {
     pub project: Project,
     /// When a session is looked at.
     pub capture: Capture,
+    /// What is made of a session.
+    pub observe: Observe,
     /// When observations are reflected on.
     pub reflect: Reflect,
     /// How a person is asked.
@@ -286,9 +288,9 @@ pub struct Llm {
     pub timeout_seconds: u32,
     /// Tokens of a session that a model is shown at once.
     pub context_tokens: u32,
-    /// Tokens that may be used in a day, by all models together; 0 is no limit (B-04).
+    /// Tokens that may be used in a day, by all providers together; 0 is no limit (B-04).
     pub daily_tokens: u64,
-    /// Dollars that may be spent in a day; 0 is no limit.
+    /// Dollars that may be spent in a day, by all providers together; 0 is no limit.
     pub daily_dollars: f64,
     /// A program of the person's.
     pub command: Program,
@@ -296,6 +298,18 @@ pub struct Llm {
     pub anthropic: Server,
     /// A server that speaks OpenAI's chat completions.
     pub openai: Server,
+}
+
+impl Llm {
+    /// What a provider may use in a day: tokens and dollars, each 0 for no limit (B-04).
+    pub fn daily(&self, provider: Provider) -> (u64, f64) {
+        match provider {
+            Provider::Offline => (0, 0.0),
+            Provider::Command => (self.command.daily_tokens, self.command.daily_dollars),
+            Provider::Anthropic => (self.anthropic.daily_tokens, self.anthropic.daily_dollars),
+            Provider::Openai => (self.openai.daily_tokens, self.openai.daily_dollars),
+        }
+    }
 }
 
 /// Who is asked for what a language model is to do. Nobody, until the person says otherwise.
@@ -328,23 +342,49 @@ impl Provider {
 }
 
 /// A program that answers (OBS-01).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
     /// Its name or path; empty for none.
     pub program: String,
     /// For programs that Rekindle does not know.
     pub arguments: Vec<String>,
+    /// Tokens that may be used in a day; 0 is no limit.
+    pub daily_tokens: u64,
+    /// Dollars that may be spent in a day; 0 is no limit.
+    pub daily_dollars: f64,
 }
 
 /// A server that answers. Its key is in the environment only (SEC-04).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
     /// Its address, without credentials.
     pub url: String,
     /// The variable that holds the key.
     pub key_variable: String,
+    /// Tokens that may be used in a day; 0 is no limit.
+    pub daily_tokens: u64,
+    /// Dollars that may be spent in a day; 0 is no limit.
+    pub daily_dollars: f64,
+}
+
+/// Sessions to observations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Observe {
+    /// What the write gate may do (FBK-08).
+    pub gate: Gate,
+}
+
+/// What the write gate may do. It takes notes until it has been compared with what people keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gate {
+    /// Say of every observation what it thinks.
+    Annotate,
+    /// Nothing.
+    Off,
 }
 
 /// The model that embeds.
@@ -369,6 +409,38 @@ pub struct Index {
 pub struct Ideas {
     /// After so many months without a promotion or a mention an idea is listed for a decision (IDEA-06).
     pub gc_months: u32,
+    /// Whether and how ideas are looked into.
+    pub research: Research,
+}
+
+/// A program of the person's that looks into ideas, and may ask the web (X-22, IDEA-04).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Research {
+    /// Whether it is asked at all.
+    pub when: ResearchWhen,
+    /// Its name or path; empty for none.
+    pub program: String,
+    /// What it is started with.
+    pub arguments: Vec<String>,
+    /// Minutes it may take for one idea.
+    pub minutes: u32,
+    /// Pages it is told it may fetch for one idea.
+    pub fetches: u32,
+    /// Tokens of what it finds that are kept.
+    pub tokens: u32,
+}
+
+/// When ideas are looked into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResearchWhen {
+    /// Never.
+    Off,
+    /// When the person asks for it.
+    Asked,
+    /// Whenever one comes up.
+    Always,
 }
 
 /// A model and who provides it. [`super::load`] lets only `provider/model` through.
@@ -377,6 +449,11 @@ pub struct Ideas {
 pub struct Model(String);
 
 impl Model {
+    /// A program that is asked for what it does itself, by whatever model.
+    pub fn of_a_program() -> Self {
+        Self("command/program".to_owned())
+    }
+
     /// `provider/model`.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -76,14 +76,24 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         | "capture.dead_minutes"
         | "ideas.gc_months"
         | "llm.timeout_seconds"
-        | "llm.daily_tokens" => [("7", "7"), ("1000", "1000")],
+        | "llm.daily_tokens"
+        | "llm.command.daily_tokens"
+        | "llm.anthropic.daily_tokens"
+        | "llm.openai.daily_tokens" => [("7", "7"), ("1000", "1000")],
         "llm.context_tokens" => [("1000", "1000"), ("64000", "64000")],
         "reflect.threshold_tokens" => [("5000", "5000"), ("100000", "100000")],
-        "llm.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
         "recall.rewrite" | "review.plain" | "review.todoist.enabled" | "review.telegram.enabled" => {
             [("true", "yes"), ("false", "off")]
         }
         "review.telegram.chat" => [("42", "42"), ("-1001234567890", "-1001234567890")],
+        "llm.daily_dollars"
+        | "llm.command.daily_dollars"
+        | "llm.anthropic.daily_dollars"
+        | "llm.openai.daily_dollars" => [("0.5", "0.5"), ("0", "0")],
+        "ideas.research.when" => [("'asked'", "asked"), ("'always'", "always")],
+        "ideas.research.minutes" | "ideas.research.fetches" => [("7", "7"), ("30", "30")],
+        "ideas.research.tokens" => [("100", "100"), ("9000", "9000")],
+        "observe.gate" => [("'off'", "off"), ("'annotate'", "annotate")],
         "recall.fusion" => [("'linear'", "linear"), ("'default'", "default")],
         "recall.decay" => [("'literal'", "literal"), ("'off'", "off")],
         "recall.linear.similarity" | "recall.linear.keyword" => [("0.5", "0.5"), ("300", "300")],
@@ -95,13 +105,15 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
             [("'a/b'", "a/b"), ("'ollama/qwen3:8b'", "ollama/qwen3:8b")]
         }
         "llm.provider" => [("'command'", "command"), ("'openai'", "openai")],
-        "llm.command.arguments" => [("['-p', '{model}']", "-p {model}"), ("['ask']", "ask")],
         "llm.anthropic.key_variable"
         | "llm.openai.key_variable"
         | "review.todoist.key_variable"
         | "review.todoist.secret_variable"
         | "review.telegram.key_variable"
         | "review.telegram.secret_variable" => [("'MY_KEY'", "MY_KEY"), ("'K2'", "K2")],
+        "llm.command.arguments" | "ideas.research.arguments" => {
+            [("['-p', '{model}']", "-p {model}"), ("['ask']", "ask")]
+        }
         "engines.qdrant.url"
         | "llm.anthropic.url"
         | "llm.openai.url"

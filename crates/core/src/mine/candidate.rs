@@ -164,6 +164,7 @@ mod tests {
             origin,
             strength,
             sentiment: None,
+            gate: None,
             messages: vec!["m1".to_owned()],
         };
         Observed {

@@ -3,5 +3,6 @@
 
 pub mod answer;
 pub mod candidate;
+pub mod research;
 
 pub use candidate::{Candidate, Category, Idea, candidates, ideas};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::gate::Verdict;
 use crate::provenance::Origin;
 use crate::vault::daily_log::{self, Body, Fact, Mark, Segment, When};
 use crate::vault::priority::Priority;
@@ -45,6 +46,9 @@ pub struct Finding {
     /// How the person felt about it, where the words tell (FBK-07).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentiment: Option<Sentiment>,
+    /// What the gate thinks of it; it was not asked where there is nothing (FBK-08).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Verdict>,
     /// The ids of the messages that support it.
     pub messages: Vec<String>,
 }
@@ -110,6 +114,20 @@ pub enum Sentiment {
     Pleased,
     /// In a hurry, or insisting.
     Urgent,
+}
+
+impl Sentiment {
+    /// All of them: nothing else is a feeling.
+    pub const ALL: [Self; 3] = [Self::Frustrated, Self::Pleased, Self::Urgent];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Frustrated => "frustrated",
+            Self::Pleased => "pleased",
+            Self::Urgent => "urgent",
+        }
+    }
 }
 
 impl Observed {

@@ -3,6 +3,7 @@
 
 pub mod check;
 pub mod finding;
+pub mod gate;
 pub mod parse;
 pub mod prompt;
 pub mod rules;

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::finding::Sentiment;
 use crate::time::Date;
 use crate::vault::priority::Priority;
 
@@ -85,6 +86,8 @@ struct JsonFact {
     text: String,
     #[serde(default)]
     messages: Vec<u64>,
+    #[serde(default)]
+    feels: Option<String>,
 }
 
 impl JsonFact {
@@ -99,6 +102,10 @@ impl JsonFact {
         if !self.messages.is_empty() {
             let numbers: Vec<String> = self.messages.iter().map(|number| format!("#{number}")).collect();
             line.push_str(&format!(" [{}]", numbers.join(", ")));
+            let known = |word: &&str| Sentiment::ALL.iter().any(|feels| feels.word() == *word);
+            if let Some(word) = self.feels.as_deref().map(str::trim).filter(known) {
+                line.push_str(&format!(" {{{word}}}"));
+            }
         }
         line
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::finding::Sentiment;
 use crate::event::Trigger;
 use crate::llm::{Budget, Cost, Expects, Prompt, Request};
 use crate::prompts::OBSERVE;
@@ -108,11 +109,13 @@ pub fn request(piece: &Piece, deadline: Duration) -> Request {
 
 fn schema() -> Value {
     let text = json!({"type": "string"});
+    let feels: Vec<&str> = std::iter::once("").chain(Sentiment::ALL.map(Sentiment::word)).collect();
     let fact = json!({
-        "type": "object", "additionalProperties": false, "required": ["priority", "time", "text", "messages"],
+        "type": "object", "additionalProperties": false, "required": ["priority", "time", "text", "messages", "feels"],
         "properties": {
             "priority": {"type": "string", "enum": ["high", "medium", "low"]}, "time": text, "text": text,
             "messages": {"type": "array", "items": {"type": "integer"}},
+            "feels": {"type": "string", "enum": feels},
         },
     });
     let segment = json!({

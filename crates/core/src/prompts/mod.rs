@@ -23,7 +23,7 @@ impl Template {
 pub const REWRITE: Template = Template { name: "rewrite", version: 1, text: include_str!("rewrite.md") };
 
 /// A session into observations (OBS-03…16).
-pub const OBSERVE: Template = Template { name: "observe", version: 1, text: include_str!("observe.md") };
+pub const OBSERVE: Template = Template { name: "observe", version: 2, text: include_str!("observe.md") };
 
 /// Observations into what should be remembered (SID-02, SID-03).
 pub const MINE: Template = Template { name: "mine", version: 1, text: include_str!("mine.md") };
@@ -40,20 +40,24 @@ pub const PROBE: Template = Template { name: "probe", version: 1, text: include_
 /// Observations into proposals (REF-04…11).
 pub const REFLECT: Template = Template { name: "reflect", version: 1, text: include_str!("reflect.md") };
 
+/// An idea into what is known about it elsewhere (IDEA-04).
+pub const RESEARCH: Template = Template { name: "research", version: 1, text: include_str!("research.md") };
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::hash::ContentHash;
 
     /// Every template, and the hash of its words in this version.
-    const ALL: [(Template, &str); 7] = [
+    const ALL: [(Template, &str); 8] = [
         (REWRITE, "ea4854b5b56c0d3e"),
-        (OBSERVE, "a5f889dee84f465d"),
+        (OBSERVE, "a8379c53ebafbeca"),
         (MINE, "a4d1b8555719af32"),
         (IDEAS, "196e2d902fdfb0c3"),
         (ANSWER, "39c2861fd23c81ea"),
         (REFLECT, "0df0ce08713eb552"),
         (PROBE, "656a16b05c64965c"),
+        (RESEARCH, "235f29968170f040"),
     ];
 
     #[test]

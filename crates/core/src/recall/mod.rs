@@ -23,6 +23,7 @@ pub mod document;
 pub mod filter;
 pub mod fuse;
 pub mod lexical;
+pub mod merge;
 pub mod query;
 pub mod rank;
 pub mod rewrite;

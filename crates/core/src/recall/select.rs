@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::document::Document;
 use super::filter::Filters;
+use super::merge::Mention;
 use super::rank::Ranked;
 use super::trust::{self, Candidate, Doubt};
 use crate::text::normal::normalised;
@@ -27,6 +28,8 @@ pub struct Hit {
     pub ranked: Ranked,
     /// What speaks against it.
     pub doubts: Vec<Doubt>,
+    /// Every place where it was observed, the oldest first; empty if that is the only one (STO-16).
+    pub lineage: Vec<Mention>,
 }
 
 /// Why a document that was found is not shown.
@@ -79,6 +82,22 @@ impl Selection {
         self.dropped.splice(0..0, dropped);
     }
 
+    /// Takes a hit out after all.
+    pub fn drop_hit(&mut self, at: usize, rule: Rule) {
+        let hit = self.hits.remove(at);
+        self.dropped.push(dropped(&hit.document, hit.ranked.score, rule, hit.doubts));
+    }
+
+    /// Remembers what says the same as something before it, as far as there is room.
+    pub fn say_merged<'d>(&mut self, merged: impl IntoIterator<Item = (&'d Document, f32)>) {
+        let room = MOST_DROPPED.saturating_sub(self.dropped.len());
+        let dropped = merged
+            .into_iter()
+            .take(room)
+            .map(|(document, score)| dropped(document, score, Rule::Duplicate, Vec::new()));
+        self.dropped.extend(dropped);
+    }
+
     /// How many the trust pass dropped.
     pub fn dropped_by_trust(&self) -> usize {
         self.dropped.iter().filter(|dropped| dropped.rule == Rule::Trust).count()
@@ -117,7 +136,7 @@ pub fn select(
         if before > 0.0 {
             ranked.score *= ranked.factors.product() / before;
         }
-        pool.push(Hit { document, ranked, doubts: Vec::new() });
+        pool.push(Hit { document, ranked, doubts: Vec::new(), lineage: Vec::new() });
         if pool.len() > k * LOOKED_AT {
             break;
         }

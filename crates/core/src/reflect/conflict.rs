@@ -25,18 +25,32 @@ impl Sides {
     pub(crate) fn contradict(&self, other: &Self) -> bool {
         self.words.contradict(&other.words) || is_other_value(&self.sequence, &other.sequence)
     }
+
+    /// Whether one is the other with a word or two in the place of others, wherever: another subject, or another value.
+    pub(crate) fn swaps(&self, other: &Self) -> bool {
+        let (one, other) = (&self.sequence, &other.sequence);
+        let (before, behind) = common(one, other);
+        let differs = |all: usize| (1..=MOST_DIFFERENT).contains(&(all - before - behind));
+        before + behind > 0 && differs(one.len()) && differs(other.len())
+    }
+}
+
+/// How many terms two sequences have in common at the beginning, and how many of the rest at the end.
+fn common(one: &[String], other: &[String]) -> (usize, usize) {
+    let shorter = one.len().min(other.len());
+    let before = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let rest = one.iter().rev().zip(other.iter().rev()).take(shorter - before);
+    (before, rest.take_while(|(a, b)| a == b).count())
 }
 
 /// The same sentence but for a word or two, not in the subject: `deploys go to the blue cluster`, `… the green cluster`.
 fn is_other_value(one: &[String], other: &[String]) -> bool {
     let shorter = one.len().min(other.len());
-    let before = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let (before, behind) = common(one, other);
     if before == shorter {
         // One says all that the other says, and more.
         return false;
     }
-    let behind =
-        one.iter().rev().zip(other.iter().rev()).take(shorter - before).take_while(|(a, b)| a == b).count();
     let differs = |all: usize| (1..=MOST_DIFFERENT).contains(&(all - before - behind));
     let chosen =
         one.first().is_some_and(|first| CHOOSING.contains(&first.as_str())) && before == 1 && behind >= 1;

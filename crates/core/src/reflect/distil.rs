@@ -92,6 +92,7 @@ mod tests {
             origin: Origin::User,
             strength: Strength::Explicit,
             sentiment: None,
+            gate: None,
             messages: vec![],
         })
     }

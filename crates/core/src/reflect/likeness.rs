@@ -100,6 +100,24 @@ impl Statement {
             && !self.sides.contradict(&other.sides)
     }
 
+    /// Whether both say the same word for word.
+    pub fn is_verbatim(&self, other: &Self) -> bool {
+        self.normal == other.normal
+    }
+
+    /// Whether nothing in two statements that are alike sets them apart: no name, number, negation, order or value, and no
+    /// word that stands in the place of another (STO-16).
+    pub fn agrees(&self, other: &Self) -> bool {
+        let (shorter, longer) =
+            if self.terms.len() <= other.terms.len() { (self, other) } else { (other, self) };
+        share(&shorter.terms, &longer.terms) >= RELATED
+            && self.specifics == other.specifics
+            && self.turns == other.turns
+            && self.same_order(other)
+            && !self.sides.contradict(&other.sides)
+            && !self.sides.swaps(&other.sides)
+    }
+
     /// Whether both cannot hold.
     pub fn contradicts(&self, other: &Self) -> bool {
         let (shorter, longer) =

@@ -27,6 +27,7 @@ fn finding(kind: Kind, priority: Priority, origin: Origin, text: &str) -> Findin
         origin,
         strength: Strength::Explicit,
         sentiment: None,
+        gate: None,
         messages: vec![format!("m-{}", text.len())],
     }
 }

@@ -4,7 +4,7 @@
 use super::{Db, Error};
 
 /// The tables, step by step. A step that was published never changes.
-const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES];
+const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES, PROVIDED];
 
 const FIRST: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -201,6 +201,21 @@ CREATE TABLE surface_state (
     problem TEXT,
     next INTEGER,
     heard INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+";
+
+const PROVIDED: &str = "
+-- Through whom it was spent (B-04); empty in rows from before that was written down.
+ALTER TABLE spending ADD COLUMN provider TEXT NOT NULL DEFAULT '';
+
+-- What the write gate thought on each day (FBK-08).
+CREATE TABLE gated (
+    day TEXT PRIMARY KEY,
+    judged INTEGER NOT NULL,
+    passed INTEGER NOT NULL,
+    unverifiable INTEGER NOT NULL,
+    useless INTEGER NOT NULL,
+    conflicting INTEGER NOT NULL
 ) WITHOUT ROWID;
 ";
 

@@ -321,6 +321,14 @@ impl Snapshot {
         closest(&mut segment.fine_of(local)).or_else(|| closest(&mut segment.windows_of(local)))
     }
 
+    /// The vector of a document that is one window as a whole.
+    pub fn vector(&self, number: u32) -> Option<Quantised> {
+        let (segment, local) = self.locate(number)?;
+        let mut windows = segment.windows_of(local);
+        let first = windows.next()?.vector();
+        if windows.next().is_none() { first } else { None }
+    }
+
     /// The window of a document that is closest to the query: enough of it to be read by itself.
     pub fn best_passage(&self, number: u32, query: &Quantised) -> Option<Window> {
         let (segment, local) = self.locate(number).filter(|(segment, _)| segment.is_as_wide(query))?;

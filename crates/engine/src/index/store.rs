@@ -201,6 +201,10 @@ impl Index {
                 units.retain(|_, unit| {
                     let before = unit.documents.len();
                     unit.documents.retain(|prepared| !gone(&prepared.document));
+                    // More may have gone than had to, so what is left of the file is read again.
+                    if let Some(stamp) = unit.unit.stamp.as_mut().filter(|_| unit.documents.len() < before) {
+                        stamp.modified = 0;
+                    }
                     unit.documents.len() == before || !unit.documents.is_empty()
                 });
                 writer.publish(&space, units, Some(&snapshot), snapshot.seen(), Old::Shredded)?;

@@ -1,15 +1,15 @@
 //! Anthropic's Messages API, as a stream: what was said before the line broke is kept, and counted.
 
-use std::io::Read;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use rekindle_core::config::Model as Name;
 use rekindle_core::llm::{Answer, Error, Model, Request, Usage};
 use serde_json::{Map, Value, json};
 
-use super::http::{self, Broken, Deadline, Optional, Response, Server};
+use super::http::{self, Broken, Deadline, Optional, Server};
 use super::prices::{self, Price};
-use super::stream::{Events, LARGEST};
+use super::stream::{self, Hears};
 use super::{report, shape, within_budget};
 
 const VERSION: &str = "2023-06-01";
@@ -67,8 +67,8 @@ impl Model for Anthropic {
         headers.extend(self.server.key().map(|key| ("x-api-key", key.to_owned())));
         let mut body = self.body(request);
         let response = self.server.ask("/v1/messages", &headers, &mut body, OPTIONAL, request, deadline)?;
-        let heard = Heard::listen(response, deadline);
-        heard.answer(self, request, deadline.length)
+        let (heard, broken) = stream::listen::<Heard>(response, deadline);
+        heard.answer(broken, self, request, deadline.length)
     }
 }
 
@@ -82,41 +82,13 @@ struct Heard {
     stop: Option<String>,
     /// What the server says went wrong in the middle: kind and words.
     failed: Option<(String, String)>,
-    broken: Option<Broken>,
     /// Something came that is no answer at all.
     nonsense: bool,
 }
 
-impl Heard {
-    fn listen(response: Response, deadline: Deadline) -> Self {
-        let mut heard = Self::default();
-        if !response.is_stream {
-            heard.whole(response.body);
-            return heard;
-        }
-        for event in Events::new(response.body) {
-            match event {
-                Ok(data) => heard.event(&data),
-                Err(broken) => heard.broken = Some(broken),
-            }
-            if deadline.left().is_zero() {
-                heard.broken = Some(Broken::Late);
-            }
-            if heard.broken.is_some() || heard.failed.is_some() {
-                break;
-            }
-        }
-        heard
-    }
-
-    /// A server that does not stream.
-    fn whole(&mut self, body: Box<dyn Read>) {
-        let mut bytes = Vec::new();
-        if let Err(error) = body.take(LARGEST).read_to_end(&mut bytes) {
-            self.broken = Some(Broken::of(&error));
-            return;
-        }
-        let Ok(message) = serde_json::from_slice::<Value>(&bytes) else {
+impl Hears for Heard {
+    fn whole(&mut self, bytes: &[u8]) {
+        let Ok(message) = serde_json::from_slice::<Value>(bytes) else {
             self.nonsense = true;
             return;
         };
@@ -128,10 +100,10 @@ impl Heard {
         self.nonsense = message.get("content").is_none();
     }
 
-    fn event(&mut self, data: &str) {
+    fn event(&mut self, data: &str) -> ControlFlow<()> {
         let Ok(event) = serde_json::from_str::<Value>(data) else {
             self.nonsense = true;
-            return;
+            return ControlFlow::Continue(());
         };
         match event["type"].as_str().unwrap_or_default() {
             "message_start" => self.usage(&event["message"]["usage"]),
@@ -144,11 +116,17 @@ impl Heard {
                 self.usage(&event["usage"]);
                 self.stop = event["delta"]["stop_reason"].as_str().map(str::to_owned).or(self.stop.take());
             }
-            "error" => self.failed = Some(http::words(data)),
+            "error" => {
+                self.failed = Some(http::words(data));
+                return ControlFlow::Break(());
+            }
             _ => {}
         }
+        ControlFlow::Continue(())
     }
+}
 
+impl Heard {
     fn usage(&mut self, usage: &Value) {
         let of = |name: &str| usage[name].as_u64();
         let cached =
@@ -157,7 +135,13 @@ impl Heard {
         self.output = of("output_tokens").or(self.output);
     }
 
-    fn answer(self, model: &Anthropic, request: &Request, deadline: Duration) -> Result<Answer, Error> {
+    fn answer(
+        self,
+        broken: Option<Broken>,
+        model: &Anthropic,
+        request: &Request,
+        deadline: Duration,
+    ) -> Result<Answer, Error> {
         let host = model.server.host();
         // What was said before a break is paid for, whether or not the server came to tell.
         let estimate = prices::estimated(request, &self.text);
@@ -176,26 +160,19 @@ impl Heard {
             _ => {}
         }
         if self.text.trim().is_empty() {
-            return lost(match (self.failed, self.broken) {
-                (Some((kind, said)), _) => {
+            return lost(match self.failed {
+                Some((kind, said)) => {
                     let said = report::said(&said, request, model.server.key());
                     let word =
                         if kind.contains("overloaded") { "is overloaded" } else { "failed in the middle" };
                     report::provider(BUSY, format!("{host} {word}{said}"))
                 }
-                (None, Some(Broken::Late)) => Error::late(deadline),
-                (None, Some(Broken::Cut)) => {
-                    report::provider(Duration::ZERO, format!("the line to {host} broke before the answer"))
-                }
-                (None, None) if self.nonsense => {
-                    report::provider(Duration::ZERO, format!("{host} answered something that is no answer"))
-                }
-                (None, None) => report::provider(Duration::ZERO, "the answer is empty"),
+                None => stream::silence(broken, self.nonsense, host, deadline),
             });
         }
         let whole = matches!(self.stop.as_deref(), Some("end_turn" | "stop_sequence"))
             && self.failed.is_none()
-            && self.broken.is_none();
+            && broken.is_none();
         Ok(Answer { text: self.text, whole, usage, cost })
     }
 }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rekindle_core::agent::Agent;
-use rekindle_core::config::{Llm, Model as Name};
+use rekindle_core::config::{Llm, Model as Name, Research};
 use rekindle_core::hook::GUARD;
 use rekindle_core::llm::{Answer, Error, Model, Request};
 
@@ -81,6 +81,27 @@ impl Command {
             arguments: settings.command.arguments.clone(),
             limit,
             price: prices::listed(name.provider(), name.name()),
+            around: around.clone(),
+        })
+    }
+
+    /// A program that looks into things by its own means: whatever it is, it is asked as one that we do not know.
+    pub(super) fn researcher(settings: &Research, around: &Surroundings) -> Result<Self, Error> {
+        let named = &settings.program;
+        let program = around.program(named).filter(|_| !named.is_empty()).ok_or_else(|| {
+            report::person(format!(
+                "ideas.research.program is `{named}`, which is no program on the PATH, nor the full path of one"
+            ))
+        })?;
+        let name = Name::of_a_program();
+        Ok(Self {
+            program,
+            agent: None,
+            name,
+            model: None,
+            arguments: settings.arguments.clone(),
+            limit: Duration::from_secs(60 * u64::from(settings.minutes)),
+            price: None,
             around: around.clone(),
         })
     }

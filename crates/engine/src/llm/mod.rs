@@ -21,7 +21,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rekindle_core::config::{Llm, Model as Name, Provider};
+use rekindle_core::config::{Llm, Model as Name, Provider, Research, ResearchWhen};
 use rekindle_core::llm::{Error, Fault, Model, Retry};
 
 use crate::environment;
@@ -132,6 +132,16 @@ pub fn model(settings: &Llm, job: Job, around: &Surroundings) -> Result<Option<B
         }
     };
     Ok(Some(model))
+}
+
+/// The program that looks into ideas; none while the person wants none.
+pub fn researcher(settings: &Research, around: &Surroundings) -> Result<Option<Box<dyn Model>>, Error> {
+    match settings.when {
+        ResearchWhen::Off => Ok(None),
+        ResearchWhen::Asked | ResearchWhen::Always => {
+            Ok(Some(Box::new(command::Command::researcher(settings, around)?)))
+        }
+    }
 }
 
 /// Refuses what would cost more than it may, where the price is known.

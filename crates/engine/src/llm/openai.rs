@@ -1,16 +1,16 @@
 //! OpenAI's chat completions, and every server that speaks like it: Ollama, llama.cpp, vLLM. They differ in what they
 //! understand, so what one objects to is left out, and in what they tell, so nothing but the text is relied on.
 
-use std::io::Read;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use rekindle_core::config::Model as Name;
 use rekindle_core::llm::{Answer, Error, Model, Request, Usage};
 use serde_json::{Map, Value, json};
 
-use super::http::{self, Broken, Deadline, Optional, Response, Server};
+use super::http::{self, Broken, Deadline, Optional, Server};
 use super::prices::{self, Price};
-use super::stream::{Events, LARGEST};
+use super::stream::{self, Hears};
 use super::{report, shape, within_budget};
 
 const BUSY: Duration = Duration::from_secs(60);
@@ -80,7 +80,8 @@ impl Model for OpenAi {
         let mut body = self.body(request);
         let response =
             self.server.ask("/chat/completions", &headers, &mut body, OPTIONAL, request, deadline)?;
-        Heard::listen(response, deadline).answer(self, request, deadline.length)
+        let (heard, broken) = stream::listen::<Heard>(response, deadline);
+        heard.answer(broken, self, request, deadline.length)
     }
 }
 
@@ -93,45 +94,25 @@ struct Heard {
     stop: Option<String>,
     declined: bool,
     failed: Option<String>,
-    broken: Option<Broken>,
     nonsense: bool,
 }
 
+impl Hears for Heard {
+    fn event(&mut self, data: &str) -> ControlFlow<()> {
+        if data.trim() == "[DONE]" {
+            self.stop.get_or_insert_with(|| "stop".to_owned());
+            return ControlFlow::Break(());
+        }
+        self.part(data.as_bytes(), "delta");
+        if self.failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn whole(&mut self, bytes: &[u8]) {
+        self.part(bytes, "message");
+    }
+}
+
 impl Heard {
-    fn listen(response: Response, deadline: Deadline) -> Self {
-        let mut heard = Self::default();
-        if !response.is_stream {
-            heard.whole(response.body);
-            return heard;
-        }
-        for event in Events::new(response.body) {
-            match event {
-                Ok(data) if data.trim() == "[DONE]" => {
-                    heard.stop.get_or_insert_with(|| "stop".to_owned());
-                    break;
-                }
-                Ok(data) => heard.part(data.as_bytes(), "delta"),
-                Err(broken) => heard.broken = Some(broken),
-            }
-            if deadline.left().is_zero() {
-                heard.broken = Some(Broken::Late);
-            }
-            if heard.broken.is_some() || heard.failed.is_some() {
-                break;
-            }
-        }
-        heard
-    }
-
-    /// A server that does not stream.
-    fn whole(&mut self, body: Box<dyn Read>) {
-        let mut bytes = Vec::new();
-        match body.take(LARGEST).read_to_end(&mut bytes) {
-            Ok(_) => self.part(&bytes, "message"),
-            Err(error) => self.broken = Some(Broken::of(&error)),
-        }
-    }
-
     fn part(&mut self, data: &[u8], field: &str) {
         let Ok(part) = serde_json::from_slice::<Value>(data) else {
             self.nonsense = true;
@@ -155,7 +136,13 @@ impl Heard {
         self.nonsense |= part.get("choices").is_none() && part.get("usage").is_none();
     }
 
-    fn answer(self, model: &OpenAi, request: &Request, deadline: Duration) -> Result<Answer, Error> {
+    fn answer(
+        self,
+        broken: Option<Broken>,
+        model: &OpenAi,
+        request: &Request,
+        deadline: Duration,
+    ) -> Result<Answer, Error> {
         let host = model.server.host();
         let usage = self.usage.unwrap_or_else(|| prices::estimated(request, &self.text));
         let cost = model.price.map(|price| price.of(usage));
@@ -170,25 +157,18 @@ impl Heard {
         }
         let text = shape::without_thoughts(&self.text);
         if text.trim().is_empty() {
-            return lost(match (&self.failed, self.broken) {
-                (Some(said), _) => {
+            return lost(match &self.failed {
+                Some(said) => {
                     let said = report::said(said, request, model.server.key());
                     report::provider(BUSY, format!("{host} failed in the middle{said}"))
                 }
-                (None, Some(Broken::Late)) => Error::late(deadline),
-                (None, Some(Broken::Cut)) => {
-                    report::provider(Duration::ZERO, format!("the line to {host} broke before the answer"))
-                }
-                (None, None) if self.stop.as_deref() == Some("length") => {
+                None if broken.is_none() && self.stop.as_deref() == Some("length") => {
                     report::ours("the model came to the end of its budget before it said anything")
                 }
-                (None, None) if self.nonsense => {
-                    report::provider(Duration::ZERO, format!("{host} answered something that is no answer"))
-                }
-                (None, None) => report::provider(Duration::ZERO, "the answer is empty"),
+                None => stream::silence(broken, self.nonsense, host, deadline),
             });
         }
-        let whole = self.stop.as_deref() == Some("stop") && self.failed.is_none() && self.broken.is_none();
+        let whole = self.stop.as_deref() == Some("stop") && self.failed.is_none() && broken.is_none();
         Ok(Answer { text: text.to_owned(), whole, usage: self.usage, cost })
     }
 }

@@ -1,19 +1,71 @@
 //! Server-sent events: an answer as it comes. What has arrived when the line breaks is not lost.
 
 use std::io::{BufRead, BufReader, Read};
+use std::ops::ControlFlow;
+use std::time::Duration;
 
-use super::http::Broken;
+use rekindle_core::llm::Error;
+
+use super::http::{Broken, Deadline, Response};
+use super::report;
 
 /// More than any answer is long.
-pub(super) const LARGEST: u64 = 8 * 1024 * 1024;
+const LARGEST: u64 = 8 * 1024 * 1024;
+
+/// What a provider understands of an answer, as far as it has arrived.
+pub(super) trait Hears: Default {
+    /// The next event of a stream; says whether to listen on.
+    fn event(&mut self, data: &str) -> ControlFlow<()>;
+
+    /// All of an answer at once, from a server that does not stream.
+    fn whole(&mut self, bytes: &[u8]);
+}
+
+/// Listens to an answer until it is over, and says what ended it before that, if anything did.
+pub(super) fn listen<H: Hears>(response: Response, deadline: Deadline) -> (H, Option<Broken>) {
+    let mut heard = H::default();
+    if !response.is_stream {
+        let mut bytes = Vec::new();
+        return match response.body.take(LARGEST).read_to_end(&mut bytes) {
+            Ok(_) => {
+                heard.whole(&bytes);
+                (heard, None)
+            }
+            Err(error) => (heard, Some(Broken::of(&error))),
+        };
+    }
+    for event in Events::new(response.body) {
+        match event {
+            Ok(data) if heard.event(&data).is_break() => return (heard, None),
+            Ok(_) if deadline.left().is_zero() => return (heard, Some(Broken::Late)),
+            Ok(_) => {}
+            Err(broken) => return (heard, Some(broken)),
+        }
+    }
+    (heard, None)
+}
+
+/// Why nothing was said, where the server itself does not tell.
+pub(super) fn silence(broken: Option<Broken>, nonsense: bool, host: &str, deadline: Duration) -> Error {
+    match broken {
+        Some(Broken::Late) => Error::late(deadline),
+        Some(Broken::Cut) => {
+            report::provider(Duration::ZERO, format!("the line to {host} broke before the answer"))
+        }
+        None if nonsense => {
+            report::provider(Duration::ZERO, format!("{host} answered something that is no answer"))
+        }
+        None => report::provider(Duration::ZERO, "the answer is empty"),
+    }
+}
 
 /// The data of the events of a stream, one after the other.
-pub(super) struct Events<R> {
+struct Events<R> {
     lines: BufReader<std::io::Take<R>>,
 }
 
 impl<R: Read> Events<R> {
-    pub(super) fn new(body: R) -> Self {
+    fn new(body: R) -> Self {
         Self { lines: BufReader::new(body.take(LARGEST)) }
     }
 }

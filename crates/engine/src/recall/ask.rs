@@ -7,12 +7,14 @@ use rekindle_core::recall::abstain::Decision;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::fuse::LOOKED_AT;
+use rekindle_core::recall::merge::Mention;
 use rekindle_core::recall::rank::Ranked;
-use rekindle_core::recall::select::{self, Hit, Selection, select};
+use rekindle_core::recall::select::{self, Hit, Rule, Selection, select};
 use rekindle_core::recall::windows::{self, Window};
 use rekindle_core::scope::ProjectId;
 use rekindle_core::text::normal::normalised;
 
+use super::merged::Merger;
 use super::search::{Found, Rules, search};
 use super::silence::judge;
 use super::upkeep;
@@ -137,36 +139,27 @@ pub fn ask(
             |number| snapshot.document(number).is_some_and(|document| request.filters.admit(&document));
         (0..snapshot.len()).map(admits).collect()
     });
-    let wanted =
-        |number: u32| filtered.as_ref().is_none_or(|wanted| wanted.get(number as usize) == Some(&true));
-    let found =
-        search(&snapshot, embedder, request.prompt, request.rewritten, &request.rules, &wanted, RANKED);
+    let mut freshness = Freshness { vault, snapshot: &snapshot, files: HashMap::new() };
+    let mut merged: HashSet<u32> = HashSet::new();
+    let (found, chosen) = loop {
+        let wanted = |number: u32| {
+            !merged.contains(&number)
+                && filtered.as_ref().is_none_or(|wanted| wanted.get(number as usize) == Some(&true))
+        };
+        let found =
+            search(&snapshot, embedder, request.prompt, request.rewritten, &request.rules, &wanted, RANKED);
+        let chosen = choose(&found, &snapshot, &mut freshness, usage, request);
+        // What was observed very often must not take the places of everything else.
+        let crowded = found.ranked.len() >= RANKED && chosen.selection.hits.len() < request.k;
+        if !(crowded && merged.is_empty() && !chosen.merged.is_empty()) {
+            break (found, chosen);
+        }
+        merged = chosen.merged;
+    };
+    let Chosen { mut selection, refreshed, .. } = chosen;
     if embedder.is_none() {
         degraded.push(Degraded::NoModel);
     }
-    let mut freshness = Freshness { vault, snapshot: &snapshot, files: HashMap::new() };
-    let mut refreshed: HashSet<String> = HashSet::new();
-    let documents = found.ranked.iter().filter_map(|ranked| {
-        let (document, is_new) = freshness.current(snapshot.document(ranked.document)?)?;
-        // Edited by hand, it may belong to another project now (B-05).
-        let rules = &request.rules;
-        let is_seen = |project: &ProjectId| rules.all_projects || rules.project == Some(project.as_str());
-        if !document.project.as_ref().is_none_or(is_seen) {
-            return None;
-        }
-        if is_new {
-            refreshed.insert(document.id.clone());
-        }
-        Some((*ranked, document))
-    });
-    let mut selection = select(
-        documents,
-        request.filters,
-        request.k,
-        |id| usage.strength(id),
-        |document| request.held.contains(&document.id),
-        &found.terms.iter().map(|(term, _)| term.hash).collect(),
-    );
     // Somebody edited a file that was hit: there may be more in it than the index knows.
     if freshness.has_changes() && !degraded.contains(&Degraded::Behind) {
         degraded.push(Degraded::Behind);
@@ -204,6 +197,75 @@ pub fn ask(
     })
 }
 
+/// What was chosen among what was found.
+struct Chosen {
+    selection: Selection,
+    /// The names of what changed since it was indexed.
+    refreshed: HashSet<String>,
+    /// The documents that say what another says.
+    merged: HashSet<u32>,
+}
+
+/// Chooses among what was found; observations that say the same become one hit (STO-16).
+fn choose(
+    found: &Found,
+    snapshot: &Snapshot,
+    freshness: &mut Freshness<'_>,
+    usage: &Usage,
+    request: &Request<'_>,
+) -> Chosen {
+    let mut refreshed: HashSet<String> = HashSet::new();
+    let mut merger = Merger::new(snapshot);
+    let documents = found.ranked.iter().filter_map(|ranked| {
+        let (document, is_new) = freshness.current(snapshot.document(ranked.document)?)?;
+        // Edited by hand, it may belong to another project now (B-05).
+        let rules = &request.rules;
+        let is_seen = |project: &ProjectId| rules.all_projects || rules.project == Some(project.as_str());
+        if !document.project.as_ref().is_none_or(is_seen) || !request.filters.admit(&document) {
+            return None;
+        }
+        if is_new {
+            refreshed.insert(document.id.clone());
+        }
+        merger.is_new(ranked.document, &document, ranked.score).then_some((*ranked, document))
+    });
+    let mut selection = select(
+        documents,
+        request.filters,
+        request.k,
+        |id| usage.strength(id),
+        |document| request.held.contains(&document.id),
+        &found.terms.iter().map(|(term, _)| term.hash).collect(),
+    );
+    selection.say_merged(merger.absorbed.iter().map(|(_, document, score)| (document, *score)));
+    let mut taken: HashSet<u32> = selection.hits.iter().map(|hit| hit.ranked.document).collect();
+    let mut merged: HashSet<u32> = merger.absorbed.iter().map(|(number, ..)| *number).collect();
+    let mut at = 0;
+    while let Some(hit) = selection.hits.get_mut(at) {
+        let all = merger.lineage(hit.ranked.document, &hit.document, &taken, |number| {
+            // What a newer version of its file has replaced is still among the vectors.
+            found.columns.visible.get(number as usize).filter(|visible| **visible)?;
+            let (document, _) = freshness.current(snapshot.document(number)?)?;
+            let asked = request.filters.admit(&document);
+            asked.then_some(document)
+        });
+        let own = hit.ranked.document;
+        taken.extend(all.iter().map(|(number, _)| *number));
+        merged.extend(all.iter().map(|(number, _)| *number).filter(|number| *number != own));
+        if all.iter().any(|(_, document)| request.held.contains(&document.id)) {
+            selection.drop_hit(at, Rule::Held);
+            continue;
+        }
+        if let Some((_, newest)) = all.last().filter(|_| all.len() > 1) {
+            hit.lineage = all.iter().map(|(_, document)| Mention::of(document)).collect();
+            // The freshest words are the ones that are shown.
+            hit.document = newest.clone();
+        }
+        at += 1;
+    }
+    Chosen { selection, refreshed, merged }
+}
+
 /// What was said in sessions, where the notes leave room: below every note that is shown. Nothing that goes wrong here
 /// keeps anybody from the notes.
 fn said(embedder: Option<Embedder<'_>>, request: &Request<'_>, selection: &Selection) -> Vec<Hit> {
@@ -228,7 +290,7 @@ fn said(embedder: Option<Embedder<'_>>, request: &Request<'_>, selection: &Selec
         .map(|find::Found { document, mut ranked, .. }| {
             // Raw words weigh less than what was distilled from them, whatever they say.
             ranked.score = (ranked.score * SAID).min(lowest * BELOW);
-            Hit { document, ranked, doubts: Vec::new() }
+            Hit { document, ranked, doubts: Vec::new(), lineage: Vec::new() }
         })
         .collect()
 }

@@ -2,6 +2,7 @@
 //!
 //! - [`search`]: from a prompt to the order of everything that was found
 //! - [`ask`]: from there to what is shown, each hit checked against its file
+//! - `merged`: what was observed several times is one hit
 //! - [`silence`]: when nothing is said
 //! - [`upkeep`]: what changed in the notes arrives in the index
 //! - [`condition`]: whether the index is as good as it could be
@@ -16,6 +17,7 @@ pub mod condition;
 pub mod eval;
 pub mod find;
 pub mod log;
+mod merged;
 pub mod search;
 pub mod silence;
 pub mod upkeep;

@@ -19,7 +19,8 @@ use rekindle_embed::{Role, Scratch};
 use serde::{Deserialize, Serialize};
 
 use super::World;
-use super::related::Relations;
+use super::near::Near;
+use super::related::{Related, related};
 use crate::models::{LoadedModel, Models};
 use crate::proposals::{self, Handed, New};
 use crate::queue::StepError;
@@ -271,10 +272,10 @@ fn is_inboxed(became: &str) -> bool {
 }
 
 /// Writes ideas down (IDEA-01…03); one that is there already is left as it is.
-pub fn keep_ideas(ideas: &[Idea], session: &str, world: &World) -> Result<Vec<String>, StepError> {
+pub fn keep_ideas(ideas: &[Idea], from: From<'_>, world: &World) -> Result<Vec<String>, StepError> {
     let vault = world.vault()?;
     let forgotten = vault.graveyard().map_err(StepError::passing)?;
-    let relations = Relations::new(&vault, world);
+    let near = Near::new(&vault, world);
     let mut kept = Vec::new();
     for idea in ideas {
         if forgotten.holds_text(&idea.summary) || forgotten.holds_text(&idea.title) {
@@ -282,11 +283,17 @@ pub fn keep_ideas(ideas: &[Idea], session: &str, world: &World) -> Result<Vec<St
         }
         let provenance = Provenance {
             origin: idea.origin,
-            session: Some(session.to_owned()),
+            session: Some(from.session.to_owned()),
             messages: idea.messages.clone(),
         };
-        let related = relations.of(&format!("{}\n{}", idea.title, idea.summary), world);
-        let new = NewIdea { title: &idea.title, summary: &idea.summary, provenance, related };
+        let words = format!("{}\n{}", idea.title, idea.summary);
+        let Related { links: related, is_private } = related(&near, &words, from.project);
+        // A page that names what belongs to a project is seen where that is seen.
+        let scope = match from.project.filter(|_| is_private) {
+            Some(project) => Scope::Project(project.clone()),
+            None => Scope::Global,
+        };
+        let new = NewIdea { title: &idea.title, summary: &idea.summary, provenance, scope, related };
         match vault.add_idea(&new, Actor::Worker, &world.now()) {
             Ok(added) => kept.push(added.outcome),
             // The same name is the same idea.

@@ -1,9 +1,11 @@
 //! What is done with what was captured: the functions, written once against [`Steps`](crate::queue::Steps).
 
 pub mod capture;
+mod gate;
 pub mod idle;
 mod index;
 pub mod keep;
+mod near;
 pub mod note;
 pub mod observe;
 pub mod pace;
@@ -11,6 +13,7 @@ pub mod promote;
 pub mod reflect;
 pub mod reflected;
 mod related;
+pub mod research;
 pub mod signal;
 pub mod surfaces;
 pub mod tidy;

@@ -4,11 +4,13 @@
 
 mod observer;
 
+use rekindle_core::config::{Gate, ResearchWhen};
 use rekindle_core::event::{Accumulated, Event, SessionCaptured, names};
 use rekindle_core::journal::Actor;
 use rekindle_core::mine::{Candidate, Idea};
 use rekindle_core::observe::Observed;
 use rekindle_core::observe::check::Faults;
+use rekindle_core::observe::gate::Counts;
 use rekindle_core::session::{Message, restore};
 use rekindle_core::text::tokens;
 use rekindle_core::time::{Zoned, day};
@@ -18,7 +20,8 @@ use serde_json::json;
 
 use self::observer::Observer;
 use super::keep::{self, Kept};
-use super::{World, index};
+use super::research::{MOST_AT_ONCE, research};
+use super::{World, gate, index};
 use crate::observations::{self, Entry};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::{queue, sessions};
@@ -77,14 +80,19 @@ fn distil(
     let observer = Observer { window: &window, world, run: steps.run_id().to_owned() };
     let answers = steps.run("observe", || observer.ask())?;
     let result: Distilled = steps.run("parse", || Ok(observer.read(&answers)))?;
-    let observed = &result.observed;
+    let project = world.project(captured.cwd.as_deref());
+    let mut observed = result.observed.clone();
+    if world.config.observe.gate == Gate::Annotate {
+        let verdicts = steps.run("gate", || gate::verdicts(&observed, &messages, project.as_ref(), world))?;
+        gate::annotate(&mut observed, verdicts);
+    }
+    let observed = &observed;
     steps.run("append-daily-log", || log(&window, &result, world))?;
     steps.run("store-hot", || store(&window, observed, world))?;
     steps.run("store-index", || index::settle(world))?;
     steps.run_and_send("check-threshold", || check_threshold(event, world))?;
     let candidates: Vec<Candidate> = steps.run("mine", || observer.mine(&answers, observed))?;
     let ideas: Vec<Idea> = steps.run("mine-ideas", || observer.mine_ideas(&answers, observed))?;
-    let project = world.project(captured.cwd.as_deref());
     let from = keep::From { session: &captured.session_id, project: project.as_ref() };
     let quote = |id: &str| {
         let message = messages.iter().find(|message| message.id == id)?;
@@ -94,7 +102,17 @@ fn distil(
     if !kept.proposed.is_empty() {
         steps.run("stage-review", || keep::show(world))?;
     }
-    kept.ideas = steps.run("keep-ideas", || keep::keep_ideas(&ideas, &captured.session_id, world))?;
+    kept.ideas = steps.run("keep-ideas", || keep::keep_ideas(&ideas, from, world))?;
+    let mut researched = Vec::new();
+    if world.config.ideas.research.when == ResearchWhen::Always {
+        for slug in kept.ideas.iter().take(MOST_AT_ONCE) {
+            // What goes wrong here is told, and keeps nothing from being learnt.
+            let came: String = steps.run(&format!("research-{slug}"), || {
+                Ok(research(slug, Actor::Worker, world).unwrap_or_else(|error| error.to_string()))
+            })?;
+            researched.push(came);
+        }
+    }
     Ok(Ended::Completed(json!({
         "dedupeKey": captured.dedupe_key,
         "messages": captured.message_count,
@@ -103,10 +121,12 @@ fn distil(
         "observations": observed.findings().count(),
         "dropped": result.faults.iter().filter(|(fault, _)| fault.drops()).map(|(_, count)| count).sum::<u64>(),
         "faults": result.faults,
+        "gate": Counts::of(observed),
         "saved": kept.saved,
         "proposed": kept.proposed,
         "inboxed": kept.inboxed,
         "ideas": kept.ideas,
+        "researched": researched,
         "known": kept.known,
     })))
 }

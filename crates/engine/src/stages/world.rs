@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rekindle_core::config::Config;
+use rekindle_core::config::{Config, Provider};
 use rekindle_core::llm::{Error, Fault, Model, Retry};
 use rekindle_core::scope::ProjectId;
 use rekindle_core::time::{TimeZone, Timestamp, Zoned};
@@ -93,13 +93,26 @@ impl World {
     /// The language model that the settings name for a job, counted and kept within the day's share; none if they name
     /// nobody, and rules have to do.
     pub fn model(&self, job: llm::Job) -> Result<Option<Metered<Box<dyn Model>>>, Error> {
-        let Some(model) = llm::model(&self.config.llm, job, &llm::Surroundings::look(&self.places))? else {
-            return Ok(None);
-        };
+        let model = llm::model(&self.config.llm, job, &llm::Surroundings::look(&self.places))?;
+        self.metered(model, self.config.llm.provider)
+    }
+
+    /// The program that looks into ideas, counted with the other programs; none while it is switched off.
+    pub fn researcher(&self) -> Result<Option<Metered<Box<dyn Model>>>, Error> {
+        let model = llm::researcher(&self.config.ideas.research, &llm::Surroundings::look(&self.places))?;
+        self.metered(model, Provider::Command)
+    }
+
+    fn metered(
+        &self,
+        model: Option<Box<dyn Model>>,
+        provider: Provider,
+    ) -> Result<Option<Metered<Box<dyn Model>>>, Error> {
+        let Some(model) = model else { return Ok(None) };
         let uncounted =
             |error| Error::new(Fault::Ours, Retry::Never, format!("it could not be counted: {error}"));
         let db = self.db().map_err(uncounted)?;
-        Ok(Some(Metered::new(model, db, Caps::of(&self.config.llm), self.zone.clone())))
+        Ok(Some(Metered::new(model, db, Caps::of(&self.config.llm, provider), self.zone.clone())))
     }
 
     /// The project of a folder.

@@ -51,6 +51,8 @@ pub struct NewIdea<'a> {
     pub summary: &'a str,
     /// Whose idea, and from where.
     pub provenance: Provenance,
+    /// Where its page is seen; the section in Ideas.md is seen everywhere.
+    pub scope: Scope,
     /// What it has to do with: links to notes, one each (IDEA-03).
     pub related: Vec<String>,
 }
@@ -280,7 +282,7 @@ impl Vault {
             updated: Some(now.timestamp()),
             tags: Vec::new(),
             group: Group::PersonalPrivate.word().to_owned(),
-            scope: Scope::Global,
+            scope: new.scope.clone(),
             always_load: false,
             supersedes: None,
             superseded_by: None,

@@ -54,10 +54,10 @@ pub struct Overdue {
 }
 
 /// Ideas.md as it was read, and one idea in it.
-struct Known {
+pub(super) struct Known {
     read: NoteText,
-    idea: Entry,
-    slug: String,
+    pub(super) idea: Entry,
+    pub(super) slug: String,
 }
 
 impl Vault {
@@ -218,7 +218,7 @@ impl Vault {
         Ok(Known { read, idea, slug })
     }
 
-    fn open_idea(&self, reference: &str) -> Result<Known, Error> {
+    pub(super) fn open_idea(&self, reference: &str) -> Result<Known, Error> {
         let known = self.known_idea(reference)?;
         if known.idea.is_open() { Ok(known) } else { Err(Error::Decided(known.slug)) }
     }
@@ -319,11 +319,11 @@ fn all_files_in(folder: &std::path::Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-fn page(slug: &str) -> Result<VaultPath, Error> {
+pub(super) fn page(slug: &str) -> Result<VaultPath, Error> {
     Ok(VaultPath::parse(&format!("{}/{PAGE}", layout::idea_folder(slug)?))?)
 }
 
-fn document(place: &Place) -> impl FnOnce(frontmatter::Error) -> Error {
+pub(super) fn document(place: &Place) -> impl FnOnce(frontmatter::Error) -> Error {
     let path = place.to_string();
     move |source| Error::Document { path, source }
 }

@@ -20,6 +20,7 @@ mod incubator;
 mod journal;
 mod lock;
 mod recover;
+mod research;
 mod scan;
 mod undo;
 
@@ -40,6 +41,7 @@ pub use error::Error;
 pub use inbox::{Keeping, Shelved, ShelvedEntry};
 pub use incubator::{IdeaMoved, Overdue};
 pub use journal::{Outcome, Record};
+pub use research::Researchable;
 pub use scan::{Found, Problem, Scan};
 pub use undo::Undone;
 

@@ -1,8 +1,10 @@
 //! `rekindle cost`
 
 use clap::Args;
+use rekindle_core::config::{Llm as Settings, Provider};
+use rekindle_core::llm::Cost as Money;
 use rekindle_core::time::day;
-use rekindle_engine::cost::{Caps, Spent, spent};
+use rekindle_engine::cost::{Caps, Limit, Spent, spent, used};
 use rekindle_engine::db::Db;
 use serde_json::{Value, json};
 
@@ -13,12 +15,13 @@ use crate::output::column;
 /// Show what language models used, and what they may use in a day
 #[derive(Args)]
 #[command(after_help = "\
-The limits are llm.daily_tokens and llm.daily_dollars; 0 is no limit. What goes beyond waits for the next day.
+Each provider has its own limits (llm.command.daily_tokens, llm.anthropic.daily_dollars and so on), and llm.daily_tokens
+and llm.daily_dollars hold for all together; 0 is no limit. Beyond them rules do the work until the next day.
 
 Examples:
   rekindle cost
   rekindle cost --days 30 --json
-  rekindle config set llm.daily_dollars 0.5")]
+  rekindle config set llm.anthropic.daily_dollars 0.5")]
 pub(crate) struct Cost {
     /// How many days back
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=366))]
@@ -30,18 +33,18 @@ pub(crate) struct Cost {
 
 impl Cost {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        let caps = Caps::of(&context.settings.config.llm);
-        let all = match Db::open_existing(&context.places.database())? {
-            Some(db) => spent(&db, self.days, &context.now)?,
-            None => Vec::new(),
-        };
+        let settings = &context.settings.config.llm;
+        let db = Db::open_existing(&context.places.database())?;
+        let spent = |days| db.as_ref().map_or_else(|| Ok(Vec::new()), |db| spent(db, days, &context.now));
+        let (all, today) = (spent(self.days)?, spent(1)?);
+        let asked = Provider::ALL.into_iter().filter(|provider| *provider != Provider::Offline);
+        let shares: Vec<Share> = asked.map(|provider| Share::of(provider, settings, &today)).collect();
         if self.json {
+            let total = Caps::of(settings, settings.provider).total;
             return context.out.json(&json!({
                 "spent": all.iter().map(object).collect::<Vec<Value>>(),
-                "daily": {
-                    "tokens": caps.tokens,
-                    "dollars": caps.cost.map(|cost| cost.micro_dollars as f64 / 1e6),
-                },
+                "daily": limit(total),
+                "providers": shares.iter().map(Share::json).collect::<serde_json::Map<_, _>>(),
             }));
         }
         for one in &all {
@@ -50,8 +53,9 @@ impl Cost {
                 calls => format!("  ({calls} of unknown price)"),
             };
             context.out.line(format!(
-                "{}  {}  {:>5} calls  {:>9} tokens in  {:>8} out  {}{unpriced}",
+                "{}  {}  {}  {:>5} calls  {:>9} tokens in  {:>8} out  {}{unpriced}",
                 day(one.day),
+                column(if one.provider.is_empty() { "-" } else { &one.provider }, 9),
                 column(&one.model, 32),
                 one.calls,
                 one.usage.input,
@@ -62,21 +66,73 @@ impl Cost {
         if all.is_empty() {
             context.out.line("No language model was asked.")?;
         }
-        let tokens = caps.tokens.map_or("any number of tokens".to_owned(), |most| format!("{most} tokens"));
-        let money = caps.cost.map_or("any amount".to_owned(), |most| most.to_string());
-        context.out.note(format!("Allowed in a day: {tokens}, {money}."));
+        for share in &shares {
+            let (tokens, cost) = share.used;
+            let allowed = allowed(share.caps.own);
+            let word = share.caps.provider.word();
+            context
+                .out
+                .note(format!("{word}: {tokens} tokens and {cost} today; allowed in a day: {allowed}."));
+        }
+        let total = Caps::of(settings, settings.provider).total;
+        context.out.note(format!("All together may use {} in a day.", allowed(total)));
+        for why in shares.iter().filter_map(|share| share.exhausted.as_ref()) {
+            context.out.warn(format!("{why}; until tomorrow rules do the work"));
+        }
         Ok(())
     }
+}
+
+/// What a provider used today, and what it may use.
+struct Share {
+    caps: Caps,
+    used: (u64, Money),
+    exhausted: Option<String>,
+}
+
+impl Share {
+    fn of(provider: Provider, settings: &Settings, today: &[Spent]) -> Self {
+        let caps = Caps::of(settings, provider);
+        let used = used(today, Some(provider.word()));
+        // Only who is asked, or was, is missed.
+        let matters = provider == settings.provider || used.0 > 0;
+        Self { caps, used, exhausted: caps.exhausted(today).filter(|_| matters) }
+    }
+
+    fn json(&self) -> (String, Value) {
+        let (tokens, cost) = self.used;
+        let object = json!({
+            "today": {"tokens": tokens, "dollars": dollars(cost)},
+            "daily": limit(self.caps.own),
+            "exhausted": self.exhausted,
+        });
+        (self.caps.provider.word().to_owned(), object)
+    }
+}
+
+fn dollars(cost: Money) -> f64 {
+    cost.micro_dollars as f64 / 1e6
+}
+
+fn limit(limit: Limit) -> Value {
+    json!({"tokens": limit.tokens, "dollars": limit.cost.map(dollars)})
+}
+
+fn allowed(limit: Limit) -> String {
+    let tokens = limit.tokens.map_or("any number of tokens".to_owned(), |most| format!("{most} tokens"));
+    let money = limit.cost.map_or("any amount".to_owned(), |most| most.to_string());
+    format!("{tokens}, {money}")
 }
 
 fn object(spent: &Spent) -> Value {
     json!({
         "day": day(spent.day),
+        "provider": spent.provider,
         "model": spent.model,
         "calls": spent.calls,
         "inputTokens": spent.usage.input,
         "outputTokens": spent.usage.output,
-        "dollars": spent.cost.micro_dollars as f64 / 1e6,
+        "dollars": dollars(spent.cost),
         "unpriced": spent.unpriced,
     })
 }

@@ -3,9 +3,11 @@
 use clap::{Args, Subcommand};
 use rekindle_core::journal::Actor;
 use rekindle_core::provenance::Provenance;
+use rekindle_core::scope::Scope;
 use rekindle_core::text::Counts;
 use rekindle_core::time::{Date, day};
 use rekindle_core::vault::ideas::{Entry, MANY_UNPROMOTED};
+use rekindle_engine::stages::research::{self, research};
 use rekindle_engine::vault::{Error, IdeaMoved, NewIdea, Overdue, Vault};
 use serde_json::{Value, json};
 
@@ -55,6 +57,22 @@ Examples:
         #[arg(value_name = "SLUG|TITLE")]
         idea: String,
     },
+    /// Let a program of yours look into one, and keep what it finds beside it
+    #[command(after_help = "\
+Off until you set ideas.research.when to asked and ideas.research.program to a program that reads a question from its
+input and prints what it found; the words of the idea leave the machine if that program lets them. It may take
+ideas.research.minutes, is told to fetch at most ideas.research.fetches pages, and ideas.research.tokens of its answer are
+kept, as a quotation that nobody has reviewed.
+
+Examples:
+  rekindle config set ideas.research.when asked
+  rekindle config set ideas.research.program ~/bin/look-it-up
+  rekindle ideas research index-by-year")]
+    Research {
+        /// Its name in the incubator, or its title
+        #[arg(value_name = "SLUG|TITLE")]
+        idea: String,
+    },
     /// Decide about ideas that nobody has done anything about for long
     Gc(Gc),
 }
@@ -94,6 +112,7 @@ impl Ideas {
         match self.verb {
             Some(Verb::Add { title, summary }) => add(context, &title, &summary, self.json),
             Some(Verb::Promote { idea }) => promote(context, &idea, self.json),
+            Some(Verb::Research { idea }) => look_into(context, &idea, self.json),
             Some(Verb::Gc(gc)) => gc.run(context, self.json),
             Some(Verb::List) | None => list(context, self.json),
         }
@@ -133,7 +152,13 @@ fn remind(context: &Context<'_>, ideas: &[Entry]) {
 
 fn add(context: &Context<'_>, title: &str, summary: &str, as_json: bool) -> Result<(), Failure> {
     let summary = body::read(summary, &context.cwd)?;
-    let new = NewIdea { title, summary: &summary, provenance: Provenance::direct(), related: Vec::new() };
+    let new = NewIdea {
+        title,
+        summary: &summary,
+        provenance: Provenance::direct(),
+        scope: Scope::Global,
+        related: Vec::new(),
+    };
     let added = context.vault_to_change()?.add_idea(&new, Actor::User, &context.now)?;
     context.mention(&added.redacted, &added.conflicts);
     match as_json {
@@ -159,6 +184,29 @@ fn promote(context: &Context<'_>, idea: &str, as_json: bool) -> Result<(), Failu
     }
     let folder = promoted.folder.map(|folder| folder.to_string()).unwrap_or_default();
     context.out.line(format!("Promoted {}: it is a project now, at {folder}/", promoted.slug))
+}
+
+fn look_into(context: &Context<'_>, idea: &str, as_json: bool) -> Result<(), Failure> {
+    context.vault_to_change()?;
+    let world = context.world();
+    let found = context.out.meanwhile("looking into it …", || research(idea, Actor::User, &world));
+    let path = match found {
+        Ok(path) => path,
+        Err(error @ research::Error::Off) => {
+            return Err(Failure::usage(error).hint("`rekindle ideas research --help` says how it is set up"));
+        }
+        Err(research::Error::Vault(error @ Error::Exists(_))) => {
+            return Err(Failure::usage(error).hint("it was looked into; move that file away to do it again"));
+        }
+        Err(research::Error::Vault(error)) => return Err(error.into()),
+        Err(error) => return Err(Failure::new(error)),
+    };
+    match as_json {
+        true => context.out.json(&json!({"path": path})),
+        false => context
+            .out
+            .line(format!("Found something: {path}. A program wrote it, and nobody has reviewed it.")),
+    }
 }
 
 fn object(decision: &str, moved: &IdeaMoved) -> Value {

@@ -1,5 +1,7 @@
 //! `rekindle inspect`
 
+mod gate;
+
 use clap::Args;
 use rekindle_engine::recall::log::Log;
 use serde_json::{Value, json};
@@ -18,7 +20,8 @@ Examples:
   rekindle inspect
   rekindle inspect 1
   rekindle inspect --of m-0123456789ab
-  rekindle inspect 1 --json")]
+  rekindle inspect 1 --json
+  rekindle inspect --gate --days 30                 # what the write gate thought of what was observed")]
 pub(crate) struct Inspect {
     /// Which recall, counted from the newest
     #[arg(value_name = "N")]
@@ -26,6 +29,12 @@ pub(crate) struct Inspect {
     /// Only recalls that showed or left out this memory
     #[arg(long, value_name = "ID")]
     of: Option<String>,
+    /// What the write gate thought of what was observed, by day, and what it doubts; nothing is held back for it
+    #[arg(long, conflicts_with_all = ["number", "of"])]
+    gate: bool,
+    /// With --gate: how many days back
+    #[arg(long, default_value_t = 7, requires = "gate", value_parser = clap::value_parser!(u16).range(1..=366))]
+    days: u16,
     /// How many to list
     #[arg(long, short = 'n', default_value_t = 20, value_name = "N")]
     limit: usize,
@@ -36,6 +45,9 @@ pub(crate) struct Inspect {
 
 impl Inspect {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        if self.gate {
+            return gate::show(context, self.days, self.json);
+        }
         let log = Log::at(&context.places.logs());
         let names = |line: &Value, list: &str| {
             let all = line[list].as_array().into_iter().flatten();

@@ -7,7 +7,7 @@ use rekindle_core::agent::Agent;
 use rekindle_core::config::{Llm as Settings, Provider, keys};
 use rekindle_core::llm::{Answer, Budget, Cost, Error, Expects, Fault, Model, Prompt, Request, Retry, Usage};
 use rekindle_core::prompts;
-use rekindle_engine::cost::spent;
+use rekindle_engine::cost::{Caps, spent};
 use rekindle_engine::db::Db;
 use rekindle_engine::llm::{self, Job, Leaves, Surroundings};
 use rekindle_engine::{config, project};
@@ -472,6 +472,8 @@ pub(super) struct State {
     tokens: u64,
     cost: Cost,
     calls: u64,
+    /// Why nobody is asked for the rest of the day.
+    exhausted: Option<String>,
 }
 
 impl State {
@@ -486,13 +488,20 @@ impl State {
             tokens: today.iter().map(|one| one.usage.input + one.usage.output).sum(),
             cost: Cost { micro_dollars },
             calls: today.iter().map(|one| one.calls).sum(),
+            exhausted: Caps::of(settings, settings.provider)
+                .exhausted(&today)
+                .filter(|_| settings.provider != Provider::Offline),
         })
     }
 
     fn today(&self) -> String {
-        match self.calls {
+        let asked = match self.calls {
             0 => "nobody was asked".to_owned(),
             calls => format!("asked {calls} times, {} tokens, {}", self.tokens, self.cost),
+        };
+        match &self.exhausted {
+            Some(why) => format!("{asked}; {why}, so rules do the work"),
+            None => asked,
         }
     }
 
@@ -518,7 +527,8 @@ impl State {
             "reflectorModel": settings.reflector_model.as_str(),
             "dollarsPerMillion": {"observer": price(Job::Observer), "reflector": price(Job::Reflector)},
             "leaves": {"to": to, "name": host},
-            "today": {"calls": self.calls, "tokens": self.tokens, "dollars": self.cost.micro_dollars as f64 / 1e6},
+            "today": {"calls": self.calls, "tokens": self.tokens, "dollars": self.cost.micro_dollars as f64 / 1e6,
+                "exhausted": self.exhausted},
         })
     }
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use rekindle_core::provenance::Origin;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::merge::Mention;
 use rekindle_core::recall::rewrite::Rewrite;
 use rekindle_core::recall::select::{Hit, MOST};
 use rekindle_core::text;
@@ -287,6 +288,7 @@ fn row(out: &Printer, hit: &Hit, shown: &Shown, explain: bool) -> String {
         (!document.active).then(|| "no longer holds".to_owned()),
         (!hit.doubts.is_empty()).then(|| "contradicted".to_owned()),
         shown.refreshed.then(|| "changed since it was indexed".to_owned()),
+        seen(hit),
     ];
     let marks: Vec<String> = marks.into_iter().flatten().collect();
     let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
@@ -303,6 +305,17 @@ fn row(out: &Printer, hit: &Hit, shown: &Shown, explain: bool) -> String {
     }
     text.push('\n');
     text
+}
+
+/// How often it was observed, and from when to when, if more than once (STO-16).
+fn seen(hit: &Hit) -> Option<String> {
+    let (first, last) = (hit.lineage.first()?, hit.lineage.last()?);
+    let day = |mention: &Mention| mention.created.map(|at| iso(at).chars().take(10).collect::<String>());
+    let span = match (day(first), day(last)) {
+        (Some(first), Some(last)) if first != last => format!(", {first} to {last}"),
+        _ => String::new(),
+    };
+    Some(format!("observed {} times{span}", hit.lineage.len()))
 }
 
 /// The answer of REC-07 and REC-15. What it quotes has passed redaction again (B-03): a file may have changed since it
@@ -353,6 +366,12 @@ fn result(hit: &Hit, shown: &Shown) -> Value {
         "created": document.created.map(iso),
         "doubts": hit.doubts,
         "refreshed": shown.refreshed,
+        "observed": (!hit.lineage.is_empty()).then(|| json!({
+            "times": hit.lineage.len(),
+            "first": hit.lineage.first().and_then(|mention| mention.created).map(iso),
+            "last": hit.lineage.last().and_then(|mention| mention.created).map(iso),
+            "places": hit.lineage,
+        })),
     })
 }
 

@@ -176,10 +176,16 @@ impl Came {
             .findings
             .iter()
             .map(|finding| {
+                let gate = finding.gate.as_ref().map(|verdict| {
+                    json!({
+                        "verifiable": verdict.verifiable(), "useful": verdict.useful(),
+                        "conflicting": verdict.conflicting(), "doubts": verdict.doubts, "against": verdict.against,
+                    })
+                });
                 json!({
                     "text": finding.text, "priority": finding.priority, "time": time(finding),
                     "origin": finding.origin, "messages": finding.messages, "kind": finding.kind,
-                    "strength": finding.strength,
+                    "strength": finding.strength, "sentiment": finding.sentiment, "gate": gate,
                 })
             })
             .collect();

@@ -72,7 +72,7 @@ impl Told {
     }
 
     /// The session ends, and the worker does what there is to do.
-    fn ends(&self, sandbox: &Sandbox) {
+    pub(crate) fn ends(&self, sandbox: &Sandbox) {
         let input = json!({"session_id": self.id, "transcript_path": self.path(sandbox), "cwd": self.cwd});
         hook(sandbox, "claude", "SessionEnd", &input);
         work(sandbox, &[]);
@@ -80,7 +80,7 @@ impl Told {
 }
 
 /// A session in which the person lays down a rule and the agent mends a test.
-fn pump_session(cwd: PathBuf, id: &str) -> Told {
+pub(crate) fn pump_session(cwd: PathBuf, id: &str) -> Told {
     let mut told = Told::new(cwd, id);
     told.user("The valve test fails on my machine, can you look into it?")
         .agent("I will run it first.")
@@ -106,13 +106,13 @@ fn pump_session(cwd: PathBuf, id: &str) -> Told {
     told
 }
 
-fn observe_run(sandbox: &Sandbox) -> Value {
+pub(crate) fn observe_run(sandbox: &Sandbox) -> Value {
     let all = runs(sandbox, &[]);
     let run = all.iter().rev().find(|run| run["function"] == "observe").unwrap();
     sandbox.rekindle(&["run", text(run, "id"), "--json"]).run().ok().json()
 }
 
-fn listed(value: &Value) -> Vec<&str> {
+pub(crate) fn listed(value: &Value) -> Vec<&str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
@@ -125,11 +125,12 @@ fn exe_02_ver_04_a_session_becomes_observations_and_what_was_said_outright_a_mem
     assert_eq!(run["status"], "COMPLETED", "{run}");
     let steps: Vec<&str> = run["steps"].as_array().unwrap().iter().map(|step| text(step, "name")).collect();
     assert_eq!(
-        steps[..7],
+        steps[..8],
         [
             "dedupe-check",
             "observe",
             "parse",
+            "gate",
             "append-daily-log",
             "store-hot",
             "store-index",
@@ -288,7 +289,7 @@ pub(crate) fn model(sandbox: &Sandbox, script: &str) {
     sandbox.rekindle(&["llm", "use", "command", "--program", path, "--yes"]).run().ok();
 }
 
-fn asked(sandbox: &Sandbox) -> Vec<String> {
+pub(crate) fn asked(sandbox: &Sandbox) -> Vec<String> {
     let folder = sandbox.user_home().join("asked");
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
@@ -310,7 +311,7 @@ else
   echo '<observations>'
   echo 'Date: 2026-11-14'
   echo '<segment><narrative>The valve test failed because close() did not wait.</narrative><facts>'
-  echo '* 🔴 (09:10) "always run the tests with --release" [#11]'
+  echo '* 🔴 (09:10) "always run the tests with --release" [#11] {urgent}'
   echo '* 🔴 (23:59) The valve test failed because close() does not wait [#5]'
   echo '* 🔴 (09:04) The pump of node-7 was replaced [#5]'
   echo '</facts></segment></observations>'
@@ -331,6 +332,14 @@ fn obs_01_ver_06_a_model_observes_and_is_not_believed_unchecked() {
     assert!(text(output, "observer").contains('/') && output["observer"] != "offline/rules", "{output}");
     assert_eq!((&output["observations"], &output["dropped"]), (&json!(2), &json!(1)), "{output}");
     assert_eq!(output["faults"], json!({"invented": 1, "time": 1}));
+    // The gate has judged what is left, and held nothing back (FBK-08).
+    assert_eq!(
+        (&output["gate"]["judged"], &output["gate"]["conflicting"]),
+        (&json!(2), &json!(0)),
+        "{output}"
+    );
+    let judged = sandbox.rekindle(&["inspect", "--gate", "--json"]).run().ok().json();
+    assert_eq!(judged["days"][0]["judged"], 2, "{judged}");
     assert_eq!((listed(&output["saved"]).len(), listed(&output["inboxed"]).len()), (1, 1), "{output}");
     let log = log(&sandbox);
     assert!(log.contains("always run the tests with --release") && !log.contains("node-7"), "{log}");

@@ -175,6 +175,21 @@ fn b_04_the_days_share_holds_for_a_real_provider() {
     let refused = alone(&sandbox, &capped).run().fails(1);
     assert!(refused.stderr.contains("54 tokens were used today and 50 are allowed"), "{}", refused.stderr);
     assert_eq!(server.received().len(), 1, "nobody was asked");
+    // Another provider's share is its own, and what is used up is shown.
+    let other = ["-c", "llm.command.daily_tokens=50", "llm", "test"];
+    alone(&sandbox, &other).run().ok();
+    alone(&sandbox, &["config", "set", "llm.openai.daily_tokens", "60"]).run().ok();
+    let refused = alone(&sandbox, &["llm", "test"]).run().fails(1);
+    assert!(refused.stderr.contains("by the provider openai and 60 are allowed"), "{}", refused.stderr);
+    assert_eq!(server.received().len(), 2);
+    let cost = alone(&sandbox, &["cost", "--json"]).run().ok().json();
+    assert_eq!(cost["providers"]["openai"]["today"]["tokens"], 108);
+    assert!(cost["providers"]["openai"]["exhausted"].is_string());
+    assert_eq!(cost["providers"]["command"]["today"]["tokens"], 0);
+    assert!(cost["providers"]["command"]["exhausted"].is_null());
+    assert_eq!(cost["spent"][0]["provider"], "openai");
+    let status = alone(&sandbox, &["status"]).run().ok().stdout;
+    assert!(status.contains("so rules do the work"), "{status}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod config;
 mod conflicts;
 #[cfg(unix)]
 mod distil;
+mod distil_bad_input;
 mod documents;
 mod entries;
 mod eval;
@@ -31,6 +32,7 @@ mod install;
 mod llm;
 #[cfg(unix)]
 mod mcp;
+mod merged;
 mod model;
 mod model_command;
 mod models;

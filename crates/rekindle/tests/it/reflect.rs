@@ -23,6 +23,7 @@ fn observed(sandbox: &Sandbox, session: &str, kind: Kind, words: &str) {
         origin: Origin::User,
         strength: Strength::Explicit,
         sentiment: None,
+        gate: None,
         messages: vec![format!("{session}-1")],
     };
     let parts = vec![Part { narrative: "Worked on the pumps.".to_owned(), findings: vec![finding] }];

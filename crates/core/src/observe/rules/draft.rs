@@ -51,6 +51,7 @@ impl Draft {
             origin: self.origin,
             strength: self.strength,
             sentiment: self.sentiment,
+            gate: None,
             messages: view.ids(&messages, MAX_MESSAGES),
         }
     }

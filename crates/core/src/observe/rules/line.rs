@@ -56,7 +56,11 @@ pub(super) fn content(text: &str) -> Vec<String> {
 }
 
 /// Whether the folded `text` begins with a phrase of `list`, and with none of `but_not`. Gives what follows.
-pub(super) fn begins<'a>(text: &'a str, list: &'static str, but_not: &'static str) -> Option<&'a str> {
+pub(in crate::observe) fn begins<'a>(
+    text: &'a str,
+    list: &'static str,
+    but_not: &'static str,
+) -> Option<&'a str> {
     if phrases(but_not).any(|phrase| after_words(text, phrase).is_some()) {
         return None;
     }
@@ -64,12 +68,12 @@ pub(super) fn begins<'a>(text: &'a str, list: &'static str, but_not: &'static st
 }
 
 /// Whether the folded `text` has a phrase of `list` in it, as whole words.
-pub(super) fn has(text: &str, list: &'static str) -> bool {
+pub(in crate::observe) fn has(text: &str, list: &'static str) -> bool {
     phrases(list).any(|phrase| find_words(text, phrase).is_some())
 }
 
 /// Whether a text without spaces has a phrase of `list` in it.
-pub(super) fn has_dense(text: &str, list: &'static str) -> bool {
+pub(in crate::observe) fn has_dense(text: &str, list: &'static str) -> bool {
     phrases(list).any(|phrase| text.contains(phrase))
 }
 

@@ -15,7 +15,7 @@ mod draft;
 mod ending;
 mod flow;
 mod judge;
-mod line;
+pub(super) mod line;
 mod output;
 mod person;
 mod said;
@@ -24,7 +24,7 @@ mod story;
 #[cfg(test)]
 mod tests;
 mod view;
-mod words;
+pub(super) mod words;
 
 use super::{Observed, Part};
 use crate::session::Message;

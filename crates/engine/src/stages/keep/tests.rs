@@ -100,6 +100,56 @@ fn sid_06_what_was_kept_is_not_kept_twice() {
     }
 }
 
+fn nowhere(session: &str) -> From<'_> {
+    From { session, project: None }
+}
+
+#[test]
+fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
+    let trial = Trial::new();
+    let (pumps, boats) = (ProjectId::new("github.com/acme/pumps"), ProjectId::new("github.com/acme/boats"));
+    for (slug, scope) in [
+        ("pumps port", Scope::Project(pumps.clone())),
+        ("boats port", Scope::Project(boats.clone())),
+        ("shared port", Scope::Global),
+    ] {
+        let new = NewEntry {
+            kind: "fix".to_owned(),
+            slug: slug.to_owned(),
+            to: Destination::Group(Group::PersonalPrivate),
+            tags: Vec::new(),
+            scope,
+            body: format!("# The {slug}\n\nThe staging database of the {slug} listens on 5433."),
+            confidence: Confidence::High,
+            provenance: Provenance::direct(),
+        };
+        trial.vault().save(&new, Actor::User, &trial.world.now()).unwrap();
+    }
+    super::super::index::settle(&trial.world).unwrap();
+    let idea = |title: &str| Idea {
+        title: title.to_owned(),
+        summary: "The staging database could listen on a socket instead of port 5433.".to_owned(),
+        origin: Origin::User,
+        messages: vec!["m1".to_owned()],
+    };
+    let kept = |title: &str, project: Option<&ProjectId>| {
+        let from = From { session: "s1", project };
+        let slug = keep_ideas(&[idea(title)], from, &trial.world).unwrap().remove(0);
+        trial.vault().read_entry(&layout::idea(&slug).unwrap()).unwrap().text
+    };
+    let page = kept("A socket", Some(&pumps));
+    let links = page.split_once("## Related").unwrap().1;
+    assert!(links.trim_start().starts_with("- [[MemoryVault/personal-private/fix/pumps-port.md"), "{page}");
+    assert!(links.contains("shared-port") && !links.contains("boats"), "{page}");
+    assert!(
+        page.contains("scope: project\nproject: github.com/acme/pumps"),
+        "what names it is as private: {page}"
+    );
+    let page = kept("A pipe", None);
+    assert!(!page.contains("pumps-port") && !page.contains("boats"), "{page}");
+    assert!(page.contains("scope: global"), "{page}");
+}
+
 #[test]
 fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
     let trial = Trial::new();
@@ -110,7 +160,7 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
         messages: vec!["m1".to_owned()],
     };
     let read = |slug: &str| trial.vault().read_entry(&layout::idea(slug).unwrap()).unwrap().text;
-    assert_eq!(keep_ideas(&[idea("A socket")], "s1", &trial.world).unwrap(), ["a-socket"]);
+    assert_eq!(keep_ideas(&[idea("A socket")], nowhere("s1"), &trial.world).unwrap(), ["a-socket"]);
     let page = read("a-socket");
     assert!(page.contains("\nsurfaced_in_session: s1\n") && !page.contains("Related"), "{page}");
     let new = NewEntry {
@@ -125,7 +175,7 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
     };
     trial.vault().save(&new, Actor::User, &trial.world.now()).unwrap();
     super::super::index::settle(&trial.world).unwrap();
-    keep_ideas(&[idea("Another socket")], "s2", &trial.world).unwrap();
+    keep_ideas(&[idea("Another socket")], nowhere("s2"), &trial.world).unwrap();
     let page = read("another-socket");
     let link = "- [[MemoryVault/personal-private/fix/staging-port.md|Staging database port]]\n";
     assert!(page.ends_with(&format!("\n## Related\n\n{link}")), "{page}");

@@ -73,6 +73,7 @@ fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
         origin,
         strength: Strength::Explicit,
         sentiment: None,
+        gate: None,
         messages: vec!["m1".to_owned()],
     }
 }

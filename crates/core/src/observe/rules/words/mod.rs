@@ -8,6 +8,7 @@ pub(crate) mod common;
 pub(crate) mod correct;
 pub(crate) mod decide;
 pub(crate) mod feel;
+pub(crate) mod gate;
 pub(crate) mod idea;
 pub(crate) mod prefer;
 pub(crate) mod wish;

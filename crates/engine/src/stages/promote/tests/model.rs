@@ -201,7 +201,11 @@ impl Run {
             let undone = log.matches(&format!("undone `{id}`")).count();
             assert_eq!(undone, self.taken_back.get(id).copied().unwrap_or(0), "{id}: {log}");
             // Every end but the last was taken back.
-            assert_eq!(receipts.iter().sum::<usize>() - undone, expected.iter().sum::<usize>(), "{id}: {log}");
+            assert_eq!(
+                receipts.iter().sum::<usize>() - undone,
+                expected.iter().sum::<usize>(),
+                "{id}: {log}"
+            );
             if undone == 0 {
                 assert_eq!(receipts, expected, "{id} is {status:?}: {log}");
             }

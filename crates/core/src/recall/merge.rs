@@ -1,0 +1,153 @@
+//! One thing that was observed several times is one hit (STO-16). The log keeps every line; it is merged only in what is
+//! found, with every place where it stands, so whoever edits, forgets or rebuilds has nothing else to mend.
+
+use serde::Serialize;
+
+use super::document::{Document, Source};
+use crate::reflect::likeness::Statement;
+use crate::time::Timestamp;
+
+/// From this similarity on two observations may say the same.
+pub const SAME: f32 = 0.85;
+
+/// One place where it was observed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mention {
+    /// The observation's own name.
+    pub id: String,
+    /// The log.
+    pub path: String,
+    /// The lines there.
+    pub lines: Option<(u32, u32)>,
+    /// When.
+    pub created: Option<Timestamp>,
+}
+
+impl Mention {
+    /// Where a document stands.
+    pub fn of(document: &Document) -> Self {
+        Self {
+            id: document.id.clone(),
+            path: document.path.clone(),
+            lines: document.lines,
+            created: document.created,
+        }
+    }
+
+    /// The oldest first, and always in the same order.
+    pub fn order(&self) -> (Option<Timestamp>, &str, Option<(u32, u32)>, &str) {
+        (self.created, &self.path, self.lines, &self.id)
+    }
+}
+
+/// An observation that may be merged with others.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// The observation.
+    pub document: Document,
+    statement: Statement,
+}
+
+impl Observed {
+    /// `None` for everything that is not a single observation: stories and tasks of sessions are their own.
+    pub fn new(document: &Document) -> Option<Self> {
+        let single = document.source == Source::Observation && document.priority.is_some();
+        single.then(|| Self { document: document.clone(), statement: Statement::of(&document.text) })
+    }
+
+    /// Whether both say the same, where their texts are `similar` to each other: of one project, on the same authority, and
+    /// with no number, name, negation or value that differs.
+    pub fn is_same(&self, other: &Self, similar: f32) -> bool {
+        let (ours, theirs) = (&self.document, &other.document);
+        ours.project == theirs.project
+            && ours.origin == theirs.origin
+            && (self.statement.is_verbatim(&other.statement)
+                || (similar >= SAME && self.statement.agrees(&other.statement)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provenance::Origin;
+    use crate::scope::ProjectId;
+    use crate::vault::priority::Priority;
+
+    fn observed(text: &str) -> Observed {
+        let document = Document {
+            id: "o-1".to_owned(),
+            source: Source::Observation,
+            path: "MemoryVault/memory/2026-11-15.md".to_owned(),
+            lines: Some((1, 1)),
+            title: text.to_owned(),
+            text: text.to_owned(),
+            tags: Vec::new(),
+            group: String::new(),
+            kind: "observation".to_owned(),
+            created: None,
+            project: Some(ProjectId::new("github.com/acme/pumps")),
+            origin: Origin::User,
+            reviewed: false,
+            inbox: false,
+            active: true,
+            stale: false,
+            confidence: None,
+            priority: Some(Priority::High),
+            thread: None,
+            speaker: None,
+        };
+        Observed::new(&document).unwrap()
+    }
+
+    fn same(one: &str, other: &str, similar: f32) -> bool {
+        let (one, other) = (observed(one), observed(other));
+        assert_eq!(one.is_same(&other, similar), other.is_same(&one, similar));
+        one.is_same(&other, similar)
+    }
+
+    #[test]
+    fn sto_16_the_same_in_other_words_is_one_thing() {
+        assert!(same("Always run pnpm test before a push", "always run `pnpm test` before a push.", 0.0));
+        assert!(same(
+            "The integration tests need the staging database to be up before they run",
+            "Before they run, integration tests need the staging database up",
+            0.9
+        ));
+        assert!(!same(
+            "The integration tests need the staging database to be up before they run",
+            "Before they run, integration tests need the staging database up",
+            0.8
+        ));
+    }
+
+    #[test]
+    fn sto_16_a_number_a_name_a_negation_or_a_value_makes_another_thing() {
+        for (one, other) in [
+            ("Staging Postgres listens on port 5432", "Staging Postgres listens on port 5433"),
+            ("Always run the linter before a commit", "Never run the linter before a commit"),
+            ("Deploys go through the blue cluster", "Deploys go through the green cluster"),
+            ("Use pnpm instead of npm here", "Use npm instead of pnpm here"),
+            ("Module parser owns the config grammar", "Module lexer owns the config grammar"),
+            ("The parser lives in src/parser.rs", "The parser lives in src/grammar.rs"),
+            ("Wait two seconds before a retry", "Wait three seconds before a retry"),
+        ] {
+            assert!(!same(one, other, 0.99), "{one} / {other}");
+        }
+    }
+
+    #[test]
+    fn b_05_projects_and_authorities_are_never_mixed() {
+        let one = observed("Always run pnpm test before a push");
+        let mut other = one.clone();
+        assert!(one.is_same(&other, 1.0));
+        other.document.project = Some(ProjectId::new("github.com/acme/boats"));
+        assert!(!one.is_same(&other, 1.0));
+        other.document.project = None;
+        assert!(!one.is_same(&other, 1.0));
+        let mut tool = one.clone();
+        tool.document.origin = Origin::Tool;
+        assert!(!one.is_same(&tool, 1.0));
+        let story = Document { priority: None, ..one.document };
+        assert!(Observed::new(&story).is_none());
+    }
+}

@@ -1,0 +1,81 @@
+//! Observations that say the same, merged in what is found (STO-16, X-17). Nothing of it is kept: it follows from the
+//! documents and their vectors, so it is the same after a rebuild, and what was forgotten is not in it.
+
+use std::collections::HashSet;
+
+use rekindle_core::recall::document::Document;
+use rekindle_core::recall::merge::{Mention, Observed, SAME};
+use rekindle_embed::{Quantised, dots};
+
+use crate::index::Snapshot;
+
+/// Says which observations came already, in other words.
+pub(super) struct Merger<'a> {
+    snapshot: &'a Snapshot,
+    kept: Vec<(Observed, Option<Quantised>)>,
+    /// The documents that say what one before them says.
+    pub(super) absorbed: Vec<(u32, Document, f32)>,
+}
+
+impl<'a> Merger<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        Self { snapshot, kept: Vec::new(), absorbed: Vec::new() }
+    }
+
+    /// Whether a document says something that none before it said.
+    pub(super) fn is_new(&mut self, number: u32, document: &Document, score: f32) -> bool {
+        let Some(observed) = Observed::new(document) else { return true };
+        let vector = self.snapshot.vector(number);
+        let known = self
+            .kept
+            .iter()
+            .any(|(other, theirs)| observed.is_same(other, similarity(vector.as_ref(), theirs.as_ref())));
+        if known {
+            self.absorbed.push((number, document.clone(), score));
+            return false;
+        }
+        self.kept.push((observed, vector));
+        true
+    }
+
+    /// Everything in the index that says what the document `number` says, itself included, the oldest first. `current`
+    /// gives a document as its file has it, if it may be seen; what is in `taken` belongs to another.
+    pub(super) fn lineage(
+        &self,
+        number: u32,
+        document: &Document,
+        taken: &HashSet<u32>,
+        mut current: impl FnMut(u32) -> Option<Document>,
+    ) -> Vec<(u32, Document)> {
+        let Some(observed) = Observed::new(document) else { return Vec::new() };
+        let cosines = self.snapshot.vector(number).map(|vector| self.snapshot.cosines(&vector));
+        // Without vectors only what came up in this search is known.
+        let near: Vec<(u32, f32)> = match cosines {
+            Some(cosines) => (0..).zip(cosines).filter(|(_, cosine)| *cosine >= SAME).collect(),
+            None => self.absorbed.iter().map(|(number, ..)| (*number, 0.0)).collect(),
+        };
+        let mut all = vec![(number, document.clone())];
+        for (other, similar) in near {
+            if other == number || taken.contains(&other) {
+                continue;
+            }
+            let same = current(other)
+                .and_then(|document| Observed::new(&document))
+                .filter(|other| observed.is_same(other, similar));
+            all.extend(same.map(|same| (other, same.document)));
+        }
+        all.sort_by(|(_, a), (_, b)| Mention::of(a).order().cmp(&Mention::of(b).order()));
+        all
+    }
+}
+
+fn similarity(one: Option<&Quantised>, other: Option<&Quantised>) -> f32 {
+    let (Some(one), Some(other)) = (one, other) else { return 0.0 };
+    if one.steps.len() != other.steps.len() {
+        return 0.0;
+    }
+    let bytes: Vec<u8> = other.steps.iter().map(|step| step.cast_unsigned()).collect();
+    let mut product = [0];
+    dots(&one.steps, &bytes, &mut product);
+    product[0] as f32 * one.scale * other.scale
+}

@@ -1,0 +1,48 @@
+//! The write gate at work (FBK-08): every finding is held against the messages it rests on and against what is known.
+//! What comes out is written beside the finding; nothing is held back for it.
+
+use rekindle_core::observe::Observed;
+use rekindle_core::observe::check::Evidence;
+use rekindle_core::observe::gate::{Standing, Verdict, judge};
+use rekindle_core::recall::document::Source;
+use rekindle_core::scope::ProjectId;
+use rekindle_core::session::Message;
+
+use super::World;
+use super::near::{Near, Wanted};
+use crate::queue::StepError;
+
+/// So many of what is known are held against each finding.
+const COMPARED: usize = 10;
+
+/// A verdict for every finding, in order.
+pub(super) fn verdicts(
+    observed: &Observed,
+    messages: &[Message],
+    project: Option<&ProjectId>,
+    world: &World,
+) -> Result<Vec<Verdict>, StepError> {
+    if observed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let vault = world.vault()?;
+    let near = Near::new(&vault, world);
+    let evidence = Evidence::new(messages, &world.zone);
+    let sources = [Source::Entry, Source::Skill, Source::Memory, Source::Observation];
+    let wanted = Wanted { sources: &sources, project, most: COMPARED, anyway: true };
+    let judged = observed.findings().map(|finding| {
+        let known = near.to(&finding.text, &wanted);
+        let standing: Vec<Standing> =
+            known.iter().map(|document| Standing::new(&document.id, &document.text)).collect();
+        judge(finding, &evidence, &standing)
+    });
+    Ok(judged.collect())
+}
+
+/// Writes verdicts beside the findings they are about.
+pub(super) fn annotate(observed: &mut Observed, verdicts: Vec<Verdict>) {
+    let findings = observed.parts.iter_mut().flat_map(|part| &mut part.findings);
+    for (finding, verdict) in findings.zip(verdicts) {
+        finding.gate = Some(verdict);
+    }
+}

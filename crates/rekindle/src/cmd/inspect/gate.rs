@@ -1,0 +1,80 @@
+//! `rekindle inspect --gate`: what the write gate thought (FBK-08).
+
+use rekindle_core::observe::Finding;
+use rekindle_core::observe::gate::Verdict;
+use rekindle_core::time::{Date, day};
+use rekindle_engine::db::Db;
+use rekindle_engine::observations;
+use serde_json::{Value, json};
+
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Style, column};
+
+pub(super) fn show(context: &Context<'_>, days: u16, as_json: bool) -> Result<(), Failure> {
+    let out = context.out;
+    let today = context.now.date();
+    let from = today.checked_sub(jiff::Span::new().days(i64::from(days) - 1)).map_err(Failure::usage)?;
+    let Some(db) = Db::open_existing(&context.places.database())? else {
+        return nothing(context, as_json);
+    };
+    let judged = observations::judged(&db, from, today)?;
+    let doubted: Vec<(Date, Finding, Verdict)> = observations::between(&db, from, today)?
+        .into_iter()
+        .flat_map(|entry| entry.observed.parts.into_iter().map(move |part| (entry.day, part)))
+        .flat_map(|(day, part)| part.findings.into_iter().map(move |finding| (day, finding)))
+        .filter_map(|(day, finding)| Some((day, finding.clone(), finding.gate?)))
+        .filter(|(_, _, verdict)| !verdict.passes())
+        .collect();
+    if as_json {
+        let days: Vec<Value> = judged
+            .iter()
+            .map(|(date, counts)| {
+                let mut object = json!(counts);
+                object["day"] = json!(day(*date));
+                object
+            })
+            .collect();
+        let doubted: Vec<Value> = doubted
+            .iter()
+            .map(|(date, finding, verdict)| {
+                json!({"day": day(*date), "text": finding.text, "origin": finding.origin, "doubts": verdict.doubts,
+                    "against": verdict.against})
+            })
+            .collect();
+        return out.json(&json!({"days": days, "doubted": doubted}));
+    }
+    if judged.is_empty() {
+        return nothing(context, false);
+    }
+    for (date, counts) in &judged {
+        out.line(format!(
+            "{}  {:>4} judged  {:>4} pass  {:>4} unverifiable  {:>4} of no use  {:>4} conflicting",
+            day(*date),
+            counts.judged,
+            counts.passed,
+            counts.unverifiable,
+            counts.useless,
+            counts.conflicting
+        ))?;
+    }
+    for (date, finding, verdict) in &doubted {
+        let words = verdict.doubts.iter().filter_map(|doubt| Some(json!(doubt).as_str()?.to_owned()));
+        let against = verdict.against.as_ref().map(|id| format!("against {id}"));
+        let why: Vec<String> = words.chain(against).collect();
+        let head = out.styled(Style::Dim, format!("{}  {}", day(*date), column(&why.join(", "), 24)));
+        out.line(format!("{head}  {}", finding.text))?;
+    }
+    out.note("Nothing was held back for it: every observation is in the log of its day.");
+    Ok(())
+}
+
+fn nothing(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
+    match as_json {
+        true => context.out.json(&json!({"days": [], "doubted": []})),
+        false => {
+            context.out.note("The gate has judged nothing on these days.");
+            Ok(())
+        }
+    }
+}
