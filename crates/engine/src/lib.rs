@@ -52,6 +52,7 @@ pub mod sightings;
 pub mod sources;
 pub mod spool;
 pub mod stages;
+pub mod told;
 pub mod transcripts;
 pub mod vault;
 pub mod worker;

@@ -22,6 +22,7 @@ use crate::queue::{self, Queue, Registry};
 use crate::sessions;
 use crate::spool::{self, Spool, What};
 use crate::stages::{World, idle, promote, signal};
+use crate::told;
 
 /// A worker that a hook started ends after this long, whatever is left; the next hook starts another.
 pub const LIFETIME: Duration = Duration::from_secs(20 * 60);
@@ -244,9 +245,11 @@ fn take_in(
                         let at = spooled.at;
                         queue.db().change(|t| signal::note(t, &signal, position, at))?;
                         sessions::reopen(&world.places.sessions(), &signal, at).map_err(sessions_failed)?;
-                        if let Some(event) = signal::request(&signal, position, &spooled.id, at) {
-                            queue.accept(registry, &[event], now)?;
-                        }
+                        let told = told::read(&world.places, &signal.session);
+                        let echo = signal::echo(&signal, position, &told, at);
+                        let capture = signal::request(&signal, position, &spooled.id, at);
+                        let events: Vec<Event> = echo.into_iter().chain(capture).collect();
+                        queue.accept(registry, &events, now)?;
                     }
                 }
                 spool.done(&path)?;

@@ -276,9 +276,10 @@ impl Lived {
     }
 
     fn text(&self) -> String {
-        let Said { good, wrong, stale } = self.said;
+        let Said { good, wrong, stale, used, ignored, missed, misled } = self.said;
         format!(
-            "{} shown, {} injected; {good} said to help, {wrong} to mislead, {stale} to be outdated",
+            "{} shown, {} injected; {good} said to help, {wrong} to mislead, {stale} to be outdated; {used} used, \
+             {ignored} ignored, {missed} missed, {misled} misled",
             self.shown, self.injected
         )
     }

@@ -18,6 +18,7 @@ mod documents;
 mod entries;
 mod eval;
 mod faults;
+mod feedback;
 mod forget;
 mod house;
 mod ideas;
