@@ -205,9 +205,8 @@ pub fn prompt(
     let told = told::read(places, &here.session);
     let (held, briefed) = (told.held(), told.is_briefed());
     // Without the model the words decide (REC-11).
-    let model = (how != How::Words)
-        .then(|| Models::open(home).load(config.embed.model.as_str()).ok())
-        .flatten();
+    let model =
+        (how != How::Words).then(|| Models::open(home).load(config.embed.model.as_str()).ok()).flatten();
     let messages = Messages::of(places);
     let request = Request {
         prompt: &question,

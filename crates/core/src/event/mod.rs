@@ -11,8 +11,8 @@ use crate::hash::ContentHash;
 use crate::time::Timestamp;
 
 pub use data::{
-    ASKED, Accumulated, CaptureRequested, EchoRequested, Noted, ProposalDecided, Reflected, SessionCaptured, Trigger,
-    VoiceCall,
+    ASKED, Accumulated, CaptureRequested, EchoRequested, Noted, ProposalDecided, Reflected, SessionCaptured,
+    Trigger, VoiceCall,
 };
 
 /// The version of the schemas below.

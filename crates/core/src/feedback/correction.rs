@@ -97,11 +97,7 @@ fn differs(memory: &str, right: &str) -> bool {
         .into_iter()
         .filter(|term| !ours.iter().any(|specific| terms::terms(specific).iter().any(|(own, _)| own == term)))
         .collect();
-    only_ours
-        && only_theirs
-        && !shared
-        && subject.len() >= 2
-        && coverage(&subject, &words(memory)) >= ABOUT
+    only_ours && only_theirs && !shared && subject.len() >= 2 && coverage(&subject, &words(memory)) >= ABOUT
 }
 
 /// The specifics that make a statement what it is.

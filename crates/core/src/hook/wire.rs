@@ -131,7 +131,8 @@ mod tests {
         for agent in [Agent::Claude, Agent::Codex, Agent::Pi] {
             assert_eq!(signal(agent, "PreToolUse", &claude).prompt.as_deref(), Some("make"));
         }
-        let gemini = json!({"session_id": "a", "tool_name": "write_file", "tool_input": {"file_path": "/p/src/a.rs"}});
+        let gemini =
+            json!({"session_id": "a", "tool_name": "write_file", "tool_input": {"file_path": "/p/src/a.rs"}});
         assert_eq!(signal(Agent::Gemini, "BeforeTool", &gemini).prompt.as_deref(), Some("p/src/a.rs"));
         let odd = json!({"session_id": "a", "tool_name": 7, "tool_input": [1], "prompt": "not this"});
         assert_eq!(signal(Agent::Claude, "PreToolUse", &odd).prompt, None);

@@ -35,14 +35,8 @@ const CLAUDE: [Registered; 6] = [
     Registered::new("SessionEnd", LAST_CHANCE),
 ];
 
-const CODEX: [Registered; 6] = [
-    CLAUDE[0],
-    CLAUDE[1],
-    CLAUDE[2],
-    CLAUDE[3],
-    CLAUDE[4],
-    Registered::new("SessionEnd", CODEX_END),
-];
+const CODEX: [Registered; 6] =
+    [CLAUDE[0], CLAUDE[1], CLAUDE[2], CLAUDE[3], CLAUDE[4], Registered::new("SessionEnd", CODEX_END)];
 
 const GEMINI: [Registered; 5] = [
     Registered::new("SessionStart", PATIENCE * 1000),

@@ -255,18 +255,14 @@ impl Usage {
 
     /// Notes that somebody asked and was shown these. Not worth waiting for the disk.
     pub fn recalled(path: &Path, ids: &[&str], at: Timestamp) -> io::Result<()> {
-        let line = |id: &&str| Line { at: iso(at), id: (*id).to_owned(), signal: Signal::Recalled, turn: None };
+        let line =
+            |id: &&str| Line { at: iso(at), id: (*id).to_owned(), signal: Signal::Recalled, turn: None };
         append(path, &ids.iter().map(line).collect::<Vec<_>>(), false)
     }
 
     /// Adds what a turn shows about memories, each once however often this is called. There is one caller at a time: the
     /// worker.
-    pub fn record_turn(
-        path: &Path,
-        turn: &str,
-        shown: &[(String, Signal)],
-        at: Timestamp,
-    ) -> io::Result<()> {
+    pub fn record_turn(path: &Path, turn: &str, shown: &[(String, Signal)], at: Timestamp) -> io::Result<()> {
         let text = match std::fs::read_to_string(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             text => text?,

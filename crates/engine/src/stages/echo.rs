@@ -95,7 +95,8 @@ pub(super) fn echo(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
         Ok(())
     })?;
     let all = || found.iter().map(|found| &found.outcome);
-    let count = |verdict| all().flat_map(|one| &one.judged).filter(|judged| judged.verdict == verdict).count();
+    let count =
+        |verdict| all().flat_map(|one| &one.judged).filter(|judged| judged.verdict == verdict).count();
     let names = |list: fn(&Outcome) -> &Vec<String>| all().flat_map(list).cloned().collect::<Vec<_>>();
     Ok(Ended::Completed(json!({
         "turns": found.len(),
@@ -166,7 +167,8 @@ impl<'a> Judge<'a> {
 
     fn turn(&self, at: usize, heard: &Heard) -> Result<Found, StepError> {
         let turn = &self.turns[at];
-        let known: Vec<&str> = heard.before.iter().map(String::as_str).chain([heard.prompt.as_str()]).collect();
+        let known: Vec<&str> =
+            heard.before.iter().map(String::as_str).chain([heard.prompt.as_str()]).collect();
         let looked_at = used::Turn::new(&known, &heard.messages);
         let mut judged: Vec<Judged> = Vec::new();
         for id in turn.shown() {
@@ -179,7 +181,8 @@ impl<'a> Judge<'a> {
             }
         }
         let mut outcome = Outcome { turn: turn.prompt.turn.clone(), judged, ..Outcome::default() };
-        let corrections = if turn.prompt.corrects { correction::corrections(&heard.asked) } else { Vec::new() };
+        let corrections =
+            if turn.prompt.corrects { correction::corrections(&heard.asked) } else { Vec::new() };
         let mut lessons = Vec::new();
         for correction in &corrections {
             outcome.corrections += 1;
@@ -236,7 +239,9 @@ impl<'a> Judge<'a> {
     fn misled(&self, at: usize, correction: &Correction) -> Vec<String> {
         let Some(before) = at.checked_sub(1).and_then(|at| self.turns.get(at)) else { return Vec::new() };
         let says_otherwise = |id: &&str| {
-            self.documents.get(*id).is_some_and(|document| correction::contradicts(&document.text, correction))
+            self.documents
+                .get(*id)
+                .is_some_and(|document| correction::contradicts(&document.text, correction))
         };
         before.shown().filter(says_otherwise).map(str::to_owned).collect()
     }

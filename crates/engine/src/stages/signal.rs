@@ -78,12 +78,7 @@ pub fn request(signal: &Signal, position: Option<u64>, id: &str, at: Timestamp) 
 
 /// The event that has a turn held against what the session was told for it (FBK-02), if it was told anything that nobody has
 /// looked at yet. The same turn asks once when it ends, and once more when the session does.
-pub fn echo(
-    signal: &Signal,
-    position: Option<u64>,
-    told: &Record,
-    at: Timestamp,
-) -> Option<Event> {
+pub fn echo(signal: &Signal, position: Option<u64>, told: &Record, at: Timestamp) -> Option<Event> {
     let last = match signal.kind {
         Kind::Stop => false,
         Kind::End => true,

@@ -16,9 +16,8 @@ pub(super) fn tidy(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<En
     let markers = steps.run("markers", || {
         sessions::sweep(&world.places.sessions(), world.now().timestamp()).map_err(StepError::passing)
     })?;
-    let told = steps.run("told", || {
-        told::sweep(&world.places, world.now().timestamp()).map_err(StepError::passing)
-    })?;
+    let told = steps
+        .run("told", || told::sweep(&world.places, world.now().timestamp()).map_err(StepError::passing))?;
     let runs = steps.run("runs", || {
         let before = (world.now().timestamp() - SignedDuration::from_hours(24 * KEEP_DAYS)).as_millisecond();
         let removed = world.db()?.change(|transaction| {

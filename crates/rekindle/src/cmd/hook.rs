@@ -296,17 +296,15 @@ fn look_up(
     let prompt = signal.prompt.clone().unwrap_or_default();
     match what {
         What::Prompt => {
-            let told = Told {
-                prompt: Some(fingerprint(&prompt)),
-                corrects: correction::sounds_like(&prompt),
-                ..told
-            };
+            let words = prompt.clone();
             let asks = move |how| {
                 let (home, places, config) = (home.clone(), places.clone(), config.clone());
                 let (here, prompt) = (here.clone(), prompt.clone());
                 Box::new(move || recalled(&home, &places, &config, &here, &prompt, how)) as Work
             };
             let lookup = (!held_out).then(|| Lookup::start(RECALL, asks(How::Whole), Some(asks(How::Words))));
+            let told =
+                Told { prompt: Some(fingerprint(&words)), corrects: correction::sounds_like(&words), ..told };
             (lookup, Some(told))
         }
         What::Tool if held_out => (None, None),

@@ -205,7 +205,7 @@ fn fbk_05_what_misled_sinks_and_nothing_is_deleted() {
     assert_eq!(seen["blocks"][0]["memories"][0]["became"], "corrected");
     assert_eq!(signals(&sandbox), ["used", "misled"]);
     let list = sandbox.rekindle(&["list"]).run().ok().stdout;
-    assert!(list.contains("ledger-port"), "{list}");
+    assert!(list.contains("port 7410 because"), "{list}");
 }
 
 #[test]
@@ -233,7 +233,10 @@ fn a_share_of_sessions_is_left_without_recall_and_can_be_compared() {
     assert_eq!(without.inspected(&sandbox)["heldOut"], true);
     let compared = sandbox.rekindle(&["inspect", "--holdout", "--json"]).run().ok().json();
     let of = |group: &str, key: &str| compared[group][key].as_u64();
-    assert_eq!((of("with", "sessions"), of("with", "turns"), of("with", "corrections")), (Some(1), Some(1), Some(0)));
+    assert_eq!(
+        (of("with", "sessions"), of("with", "turns"), of("with", "corrections")),
+        (Some(1), Some(1), Some(0))
+    );
     assert_eq!(
         (of("without", "sessions"), of("without", "turns"), of("without", "corrections")),
         (Some(1), Some(2), Some(1)),
@@ -261,7 +264,8 @@ fn brf_08_before_tools_only_if_it_is_wanted_and_at_most_two() {
     assert_eq!(specific["hookEventName"], "PreToolUse");
     assert!(specific.get("permissionDecision").is_none() && answer.get("decision").is_none(), "{answer}");
     assert_eq!(fire(&sandbox, "PreToolUse", &edit), Value::Null, "the session has it");
-    let read = json!({"session_id": "s2", "tool_name": "Read", "tool_input": {"file_path": "src/pump/backoff.rs"}});
+    let read =
+        json!({"session_id": "s2", "tool_name": "Read", "tool_input": {"file_path": "src/pump/backoff.rs"}});
     assert_eq!(fire(&sandbox, "PreToolUse", &read), Value::Null);
     let spooled = fs::read_dir(sandbox.state().join("spool")).map_or(0, Iterator::count);
     assert_eq!(spooled, 0, "a tool leaves nothing for the worker");
@@ -285,7 +289,10 @@ fn brf_07_what_is_ready_at_the_deadline_is_given() {
     let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
     assert!(last["result"] == "partial" && text(&last, "detail").contains("words"), "{last}");
     // Words alone have to fit better.
-    assert_eq!(Talk::new(&sandbox, "s2").asks(&sandbox, "paint the port of Lisbon in autumn, with ships"), Value::Null);
+    assert_eq!(
+        Talk::new(&sandbox, "s2").asks(&sandbox, "paint the port of Lisbon in autumn, with ships"),
+        Value::Null
+    );
 }
 
 #[test]

@@ -66,7 +66,10 @@ fn fbk_01_what_the_prompt_or_a_tool_said_first_proves_nothing() {
 fn fbk_01_paths_identifiers_and_options() {
     let memory = "Retries live in src/pump/backoff.rs, function next_delay; run it with --no-jitter.";
     let prompt = "make the retries slower";
-    assert_eq!(verdict(memory, prompt, &[called("Edit", "/home/dev/app/src/pump/backoff.rs")]), Verdict::Used);
+    assert_eq!(
+        verdict(memory, prompt, &[called("Edit", "/home/dev/app/src/pump/backoff.rs")]),
+        Verdict::Used
+    );
     assert_eq!(verdict(memory, prompt, &[said("I changed `next_delay`.")]), Verdict::Used);
     assert_eq!(verdict(memory, prompt, &[called("Bash", "app --no-jitter")]), Verdict::Used);
     assert_eq!(verdict(memory, prompt, &[called("Edit", "/home/dev/app/src/main.rs")]), Verdict::Ignored);

@@ -218,7 +218,8 @@ proptest! {
 fn brf_08_the_hook_before_tools_comes_and_goes_with_its_setting() {
     for agent in [Agent::Claude, Agent::Codex, Agent::Gemini] {
         let mut blanks = Blanks::new();
-        let with = install("", agent, &Invocation { before_tools: true, ..invocation() }, &mut blanks).unwrap();
+        let with =
+            install("", agent, &Invocation { before_tools: true, ..invocation() }, &mut blanks).unwrap();
         let found = find(&with, agent).unwrap();
         let tool = found.iter().find(|one| one.matcher.is_some()).unwrap();
         assert!(matches!(tool.event.as_str(), "PreToolUse" | "BeforeTool"), "{tool:?}");

@@ -177,7 +177,8 @@ pub(super) fn corrects(sentence: &Sentence<'_>) -> Option<(Verdict, String)> {
     let (verdict, right) = if own::is_dense(&folded) {
         let verdict = dense(&folded, sentence).filter(|verdict| verdict.kind == Kind::Correction)?;
         (verdict, folded.clone())
-    } else if let Some(found) = clauses(&folded).find_map(|clause| Some((corrected(clause, sentence)?, clause)))
+    } else if let Some(found) =
+        clauses(&folded).find_map(|clause| Some((corrected(clause, sentence)?, clause)))
     {
         (found.0, right_of(found.1).to_owned())
     } else {

@@ -97,10 +97,10 @@ fn block(
     word: &str,
     outcome: Option<&Outcome>,
     corrected: Option<&Outcome>,
-    asked: &HashMap<String, Value>,
+    asked: &[Value],
 ) -> Value {
     let at = iso(told.at);
-    let line = asked.get(&at);
+    let line = asked.iter().find(|line| line["at"] == at && line["injected"] == json!(told.shown));
     let title = |id: &str| {
         let results = line.and_then(|line| line["results"].as_array()).into_iter().flatten();
         results.into_iter().find(|result| result["id"] == id).map(|result| result["title"].clone())
@@ -133,11 +133,11 @@ fn block(
     })
 }
 
-/// What a session's recalls were about, by when they were.
-fn asked(context: &Context<'_>, session: &str) -> Result<HashMap<String, Value>, Failure> {
-    let lines = Log::at(&context.places.logs()).read()?.take(LOGGED);
-    let ours = lines.filter(|line| line["session"] == session);
-    Ok(ours.filter_map(|line| Some((line["at"].as_str()?.to_owned(), line))).collect())
+/// What a session's recalls were about.
+fn asked(context: &Context<'_>, session: &str) -> Result<Vec<Value>, Failure> {
+    let log = Log::at(&context.places.logs());
+    let lines = log.read()?.take(LOGGED).filter(|line| line["session"] == session);
+    Ok(lines.collect())
 }
 
 /// About how many tokens the session has besides, as far as its transcript is there.
@@ -191,7 +191,11 @@ fn print(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
         let query: String = block["query"].as_str().unwrap_or_default().chars().take(60).collect();
         let mark = if block["corrected"] == json!(true) { "  (the person put it right)" } else { "" };
         let title = format!("{}  {} tokens  {query}{mark}", text(&block["what"]), block["tokens"]);
-        out.line(format!("{}  {}", out.styled(Style::Dim, text(&block["at"])), out.styled(Style::Bold, title)))?;
+        out.line(format!(
+            "{}  {}",
+            out.styled(Style::Dim, text(&block["at"])),
+            out.styled(Style::Bold, title)
+        ))?;
         for memory in block["memories"].as_array().into_iter().flatten() {
             let by: Vec<String> = memory["by"].as_array().into_iter().flatten().map(text).collect();
             let by = if by.is_empty() { String::new() } else { format!("  ({})", by.join(", ")) };
@@ -218,9 +222,9 @@ pub(super) fn compare(context: &Context<'_>, json: bool) -> Result<(), Failure> 
     }
     let share = context.settings.config.recall.holdout;
     if json {
-        return context.out.json(
-            &json!({"holdout": share, "days": 90, "with": with.json(), "without": without.json()}),
-        );
+        return context
+            .out
+            .json(&json!({"holdout": share, "days": 90, "with": with.json(), "without": without.json()}));
     }
     let out = context.out;
     let head = "                 sessions   turns  turns each  corrections  corrections each";
@@ -237,7 +241,9 @@ pub(super) fn compare(context: &Context<'_>, json: bool) -> Result<(), Failure> 
         ))?;
     }
     if share == 0.0 && without.sessions == 0 {
-        out.note("No session is left without recall. `rekindle config set recall.holdout 0.1` leaves every tenth.");
+        out.note(
+            "No session is left without recall. `rekindle config set recall.holdout 0.1` leaves every tenth.",
+        );
     }
     Ok(())
 }
