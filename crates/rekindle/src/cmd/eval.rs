@@ -272,7 +272,13 @@ fn lived(context: &Context<'_>) -> Result<Lived, Failure> {
 
 impl Lived {
     fn json(&self) -> Value {
-        json!({"shown": self.shown, "injected": self.injected, "feedback": self.said})
+        let Said { good, wrong, stale, used, ignored, missed, misled } = self.said;
+        json!({
+            "shown": self.shown,
+            "injected": self.injected,
+            "feedback": {"good": good, "wrong": wrong, "stale": stale},
+            "turns": {"used": used, "ignored": ignored, "missed": missed, "misled": misled},
+        })
     }
 
     fn text(&self) -> String {

@@ -96,7 +96,7 @@ fn fbk_03_what_the_lines_come_to_can_be_deleted_and_made_again() {
 fn fbk_04_what_nobody_needed_for_ninety_days_may_be_outdated() {
     let (_folder, path) = log();
     let day = 86_400;
-    let mut document = rekindle_core::recall::document::Document {
+    let mut document = Document {
         id: "m".into(),
         source: Source::Entry,
         path: "a.md".into(),
