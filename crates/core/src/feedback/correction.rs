@@ -64,7 +64,15 @@ pub fn covers(memory: &str, correction: &Correction) -> bool {
 /// Whether a memory says what was put right the wrong way round.
 pub fn contradicts(memory: &str, correction: &Correction) -> bool {
     let right = &correction.right;
-    denies(memory, right) || differs(memory, right) || Words::of(right).contradict(&Words::of(memory))
+    let affirmed = affirmed(right);
+    denies(memory, right) || differs(memory, affirmed) || Words::of(affirmed).contradict(&Words::of(memory))
+}
+
+/// "…, not 7410": what comes before the denial, if that says something by itself.
+fn affirmed(right: &str) -> &str {
+    let cues = phrases(NOT).filter_map(|cue| right.find(&format!(" {cue} ")));
+    let end = cues.chain(phrases(DENSE_NOT).filter_map(|cue| right.find(cue))).min();
+    end.map(|end| &right[..end]).filter(|before| words(before).len() >= 2).unwrap_or(right)
 }
 
 /// "…, not 7410": what is denied is in the memory, and what is said instead is not.

@@ -109,11 +109,13 @@ fn piece(by: By, text: &str) -> Piece {
 pub fn judge(memory: &Memory<'_>, turn: &Turn, rarity: &dyn Fn(&str) -> f64) -> Judged {
     let mut grounds: Vec<String> = Vec::new();
     let (mut score, mut could) = (0.0, 0.0);
+    let mut known_before = false;
     for specific in specifics::specifics(memory.text) {
         let weight = weight(&specific);
         if weight <= 0.0 {
             continue;
         }
+        known_before = true;
         match turn.first(|piece| stands_in(&specific, &piece.plain)) {
             Some(By::Others) => {}
             Some(By::Words | By::Calls) => {
@@ -144,11 +146,14 @@ pub fn judge(memory: &Memory<'_>, turn: &Turn, rarity: &dyn Fn(&str) -> f64) -> 
             }
         }
     }
+    // All that is specific to it was said by others before.
+    known_before &= could == 0.0;
     let by_words = found.len() >= FEWEST_WORDS && said >= WORDS_WEIGHT && said >= WORDS_SHARE * own;
     let by_both = score >= ROUND && found.len() >= 2 && said >= WORDS_SHARE * own;
     let verdict = if score >= ENOUGH || by_words || by_both {
         Verdict::Used
-    } else if memory.silent || !turn.is_answered() || (could < ENOUGH && words < FEWEST_WORDS) {
+    } else if memory.silent || known_before || !turn.is_answered() || (could < ENOUGH && words < FEWEST_WORDS)
+    {
         Verdict::Unclear
     } else {
         Verdict::Ignored
@@ -190,10 +195,14 @@ struct Word {
     part: bool,
 }
 
-/// The words that say something in a text, by their terms.
+/// The words that say something in a text, by their terms. What a path or a name is made of says nothing by itself.
 fn distinct(text: &str, rarity: &dyn Fn(&str) -> f64) -> BTreeMap<u64, Word> {
     let mut words = BTreeMap::new();
-    for word in text.split(|c: char| !c.is_alphanumeric() && c != '\'') {
+    let is_code = |token: &str| {
+        specifics::specifics(token).iter().any(|specific| specific.chars().any(|c| c.is_ascii_punctuation()))
+    };
+    let tokens = text.split_whitespace().filter(|token| !is_code(token));
+    for word in tokens.flat_map(|token| token.split(|c: char| !c.is_alphanumeric() && c != '\'')) {
         let lower = word.to_lowercase();
         if lower.len() < 3 || lower.bytes().all(|b| b.is_ascii_digit()) || terms::is_stop(&lower) {
             continue;

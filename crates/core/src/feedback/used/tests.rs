@@ -24,7 +24,8 @@ fn printed(text: &str) -> Message {
 /// Everyday words are common, everything else is rare.
 fn rarity(word: &str) -> f64 {
     const EVERYDAY: &str = "port because taken database use press down when deployed script change \
-        look answer done file line blue loose tuesdays";
+        look answer done file line blue loose tuesdays install packages keeping retries live function run \
+        it with";
     if EVERYDAY.split_whitespace().any(|common| common == word) { 0.5 } else { 1.0 }
 }
 
