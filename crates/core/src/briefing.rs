@@ -82,6 +82,8 @@ pub enum Moment {
     Fresh,
     /// What was said so far was just summarised: the rules may be gone with it.
     Compacted,
+    /// One that is left without recall, to compare: only what a person reviewed.
+    HeldOut,
 }
 
 /// What is put in front of the agent.
@@ -132,13 +134,13 @@ impl Part {
 pub fn brief(material: &Material, moment: Moment, agent: Agent, secret: &[u8], random: &str) -> Briefing {
     let mut cut = Vec::new();
     let mut stable = String::new();
-    if moment == Moment::Fresh {
+    if moment != Moment::Compacted {
         stable.push_str(&identity(&material.identity, &mut cut));
     }
     stable.push_str(&remembered(material.memory.as_deref(), &mut cut));
     let (always, entries) = always(material, &mut cut);
     stable.push_str(&always);
-    let mut loose = last_task(material, &mut cut);
+    let mut loose = if moment == Moment::HeldOut { String::new() } else { last_task(material, &mut cut) };
     if moment == Moment::Fresh {
         loose.push_str(&observations(material, &mut cut));
         loose.push_str(&rest(material, &mut cut));

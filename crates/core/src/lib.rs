@@ -22,6 +22,7 @@ pub mod briefing;
 pub mod capture;
 pub mod config;
 pub mod event;
+pub mod feedback;
 pub mod hash;
 pub mod hook;
 pub mod id;

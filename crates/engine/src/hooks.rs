@@ -28,7 +28,7 @@ pub enum Left {
 
 /// Writes a signal down. When this returns, it is on the disk.
 pub fn leave(places: &Places, mut signal: Signal, at: Timestamp) -> Result<Left, Error> {
-    if signal.subagent {
+    if signal.subagent || signal.kind == Kind::BeforeTool {
         return Ok(Left::Nothing);
     }
     let position = signal

@@ -1,7 +1,6 @@
-//! What a hook puts in front of an agent: the briefing at a session's start, the memories that a prompt needs. Reads, never
-//! writes a database; what was injected goes to a file of the session, so that it is not said twice.
+//! What a hook puts in front of an agent: the briefing at a session's start, the memories that a prompt needs. Only reads;
+//! what was really said is noted by the hook that said it ([`crate::told`]), so that it is not said twice.
 
-use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +20,7 @@ use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::{identity, layout};
 
-use crate::disk::{self, Lines};
+use crate::disk;
 use crate::home::{Home, Places};
 use crate::index::{Embedder, Index};
 use crate::messages::Messages;
@@ -31,6 +30,7 @@ use crate::recall::ask::{Answer, Request, ask};
 use crate::recall::search::Rules;
 use crate::recall::upkeep;
 use crate::recall::usage::Usage;
+use crate::told;
 use crate::vault::{self, Vault};
 
 /// The logs of so many days are looked for.
@@ -42,8 +42,6 @@ const MAX_BYTES: u64 = 1024 * 1024;
 const SECRET: &str = "secret";
 /// A prompt of fewer words says too little to be compared by its meaning.
 const FEW_WORDS: usize = 3;
-/// Stands among what a session holds if its briefing held everything that always loads.
-const BRIEFED: &str = "briefing";
 
 /// Why nothing can be put in front of an agent.
 #[derive(Debug, thiserror::Error)]
@@ -83,12 +81,7 @@ pub fn start(places: &Places, here: &Here, moment: Moment) -> Result<Briefing, E
     let vault = Vault::open(places)?.in_zone(here.now.time_zone().clone());
     let (secret, marker) = markers(places, &here.session)?;
     let material = material(&vault, places, here);
-    let briefing = briefing::brief(&material, moment, here.agent, &secret, &marker);
-    if briefing.cut.is_empty() && !briefing.text.is_empty() {
-        // What cannot be noted is said twice at worst.
-        hold(places, &here.session, &[BRIEFED.to_owned()]).unwrap_or_default();
-    }
-    Ok(briefing)
+    Ok(briefing::brief(&material, moment, here.agent, &secret, &marker))
 }
 
 /// What is in the files. One that cannot be read is not there: a session starts whatever happens.
@@ -158,15 +151,40 @@ pub fn marker(places: &Places, session: &str) -> Result<String, Error> {
     markers(places, session).map(|(_, marker)| marker)
 }
 
+/// Whether a session is one of the share that is left without recall, so that the rest can be compared with it. The same
+/// session always is or never is, and nobody can tell from outside which.
+pub fn is_held_out(places: &Places, session: &str, share: f64) -> Result<bool, Error> {
+    if share <= 0.0 {
+        return Ok(false);
+    }
+    let (secret, _) = markers(places, session)?;
+    let hash = ContentHash::of_parts(&[&secret, b"holdout", session.as_bytes()]).short(8);
+    let place = u32::from_str_radix(&hash, 16).unwrap_or(u32::MAX);
+    Ok(f64::from(place) < share * f64::from(u32::MAX))
+}
+
 /// What came of a prompt.
 #[derive(Debug)]
 pub struct Recalled {
     /// What goes in front of it.
     pub block: Block,
+    /// The names of what was chosen; the block may have no room for some.
+    pub chosen: Vec<String>,
     /// How it was found.
     pub answer: Answer,
     /// What was searched for.
     pub question: String,
+}
+
+/// How much is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// Meaning and words, the notes and what was said in sessions.
+    Whole,
+    /// The words of the notes alone: what can be had when the rest takes too long.
+    Words,
+    /// For a call of a tool: meaning and words of the notes, and no more than two.
+    Call,
 }
 
 /// The memories that a prompt needs, without those that the session has already. `None` if there is nothing to look for.
@@ -176,6 +194,7 @@ pub fn prompt(
     config: &Config,
     here: &Here,
     prompt: &str,
+    how: How,
 ) -> Result<Option<Recalled>, Error> {
     let question = inject::question(prompt);
     if question.trim().is_empty() {
@@ -183,19 +202,21 @@ pub fn prompt(
     }
     let vault = Vault::open(places)?.in_zone(here.now.time_zone().clone());
     let (_, marker) = markers(places, &here.session)?;
-    let held = held(places, &here.session);
+    let told = told::read(places, &here.session);
+    let (held, briefed) = (told.held(), told.is_briefed());
     // Without the model the words decide (REC-11).
-    let model = Models::open(home).load(config.embed.model.as_str()).ok();
+    let model =
+        (how != How::Words).then(|| Models::open(home).load(config.embed.model.as_str()).ok()).flatten();
     let messages = Messages::of(places);
     let request = Request {
         prompt: &question,
         rewritten: None,
         filters: &Filters::default(),
         rules: Rules::of(&config.recall, here.project.as_ref().map(ProjectId::as_str), &here.now),
-        k: config.recall.k,
+        k: if how == How::Call { config.recall.k.min(inject::TOOL_MOST) } else { config.recall.k },
         anyway: false,
         held: &held,
-        messages: Some(&messages),
+        messages: (how == How::Whole).then_some(&messages),
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
     let usage = Usage::read(&places.usage());
@@ -209,11 +230,12 @@ pub fn prompt(
         .hits
         .iter()
         .zip(&answer.shown)
-        .filter(|(hit, _)| !(held.contains(BRIEFED) && is_told(&hit.document)))
+        .filter(|(hit, _)| !(briefed && is_told(&hit.document)))
         .filter(|(hit, shown)| {
             hit.document.source != Source::Message || inject::tells_more(&shown.text, &question)
         })
         .filter(|(hit, _)| !terse || hit.ranked.parts.words > 0.0)
+        .filter(|(hit, _)| how != How::Words || inject::holds_enough(&hit.document.searched(), &question))
         .map(|(hit, shown)| Chosen {
             document: &hit.document,
             text: &shown.text,
@@ -222,33 +244,6 @@ pub fn prompt(
         })
         .collect();
     let block = inject::block(&chosen, here.now.timestamp(), &marker);
-    if !block.ids.is_empty() {
-        // What cannot be noted is said twice at worst.
-        hold(places, &here.session, &block.ids).unwrap_or_default();
-    }
-    Ok(Some(Recalled { block, answer, question }))
-}
-
-fn held_file(places: &Places, session: &str) -> PathBuf {
-    places.sessions().join(format!("{}.held", ContentHash::of(session.as_bytes()).short(24)))
-}
-
-/// What the session has already.
-fn held(places: &Places, session: &str) -> HashSet<String> {
-    let text = std::fs::read_to_string(held_file(places, session)).unwrap_or_default();
-    text.lines().map(str::to_owned).collect()
-}
-
-fn hold(places: &Places, session: &str, ids: &[String]) -> io::Result<()> {
-    disk::make_folder(&places.sessions())?;
-    let lines: String = ids.iter().map(|id| format!("{id}\n")).collect();
-    Lines::open(&held_file(places, session))?.append(&lines, false)
-}
-
-/// Forgets what the session has: it was compacted, or begins anew.
-pub fn let_go(places: &Places, session: &str) -> io::Result<()> {
-    match disk::remove(&held_file(places, session)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    let chosen = chosen.iter().map(|chosen| chosen.document.id.clone()).collect();
+    Ok(Some(Recalled { block, chosen, answer, question }))
 }

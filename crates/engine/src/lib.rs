@@ -57,6 +57,7 @@ pub mod sources;
 pub mod spool;
 pub mod stages;
 pub mod surfaces;
+pub mod told;
 pub mod transcripts;
 pub mod vault;
 pub mod worker;

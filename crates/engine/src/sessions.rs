@@ -12,6 +12,7 @@ use rekindle_core::session::Message;
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::marker::{self, KEEP_DAYS, Marker, State};
 
+use crate::db::{self, Db, OptionalExtension, params};
 use crate::disk::{self, Content, Lines};
 use crate::home::Places;
 
@@ -37,6 +38,10 @@ pub fn markers(folder: &Path) -> io::Result<Markers> {
     };
     for file in files {
         let path = file?.path();
+        // What was said and told in sessions is in folders of its own.
+        if path.is_dir() {
+            continue;
+        }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let marker = match disk::read(&path, MAX_MARKER_BYTES)? {
             Content::Bytes(bytes) => {
@@ -111,6 +116,20 @@ pub fn reflected(folder: &Path, session: &str) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
+}
+
+/// Where the host keeps the transcript of a session, if we know.
+pub fn transcript(db: &Db, agent: Agent, session: &str) -> Result<Option<String>, db::Error> {
+    let found = db.run(|connection| {
+        connection
+            .query_row(
+                "SELECT transcript FROM sessions WHERE agent = ?1 AND id = ?2",
+                params![agent.word(), session],
+                |row| row.get::<_, Option<String>>(0),
+            )
+            .optional()
+    })?;
+    Ok(found.flatten())
 }
 
 /// Removes the markers of sessions that were looked at long ago (EXE-14, MNT-08). Says how many.

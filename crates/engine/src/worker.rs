@@ -25,6 +25,7 @@ use crate::spool::{self, Spool, Spooled, What};
 use crate::stages::pace::Pace;
 use crate::stages::{World, idle, promote, signal};
 use crate::surfaces;
+use crate::told;
 
 /// A worker that a hook started ends after this long, whatever is left; the next hook starts another.
 pub const LIFETIME: Duration = Duration::from_secs(20 * 60);
@@ -248,6 +249,8 @@ fn take_in(
                 if !messages.is_empty() {
                     sessions::keep(&world.places, signal, messages).map_err(sessions_failed)?;
                 }
+                let told = told::read(&world.places, &signal.session);
+                events.extend(signal::echo(signal, *position, &told, spooled.at));
                 events.extend(signal::request(signal, *position, &spooled.id, spooled.at));
             }
         }

@@ -104,6 +104,8 @@ pub(super) const KEYS: &[Key] = &[
     Key::new("recall.rewrite", Kind::Bool),
     Key::new("recall.fusion", Kind::OneOf(&["default", "linear"])),
     Key::new("recall.decay", Kind::OneOf(&["bounded", "literal", "off"])),
+    Key::new("recall.before_tools", Kind::Bool),
+    Key::new("recall.holdout", Kind::Fraction),
     Key::new("recall.linear.similarity", Kind::Weight),
     Key::new("recall.linear.keyword", Kind::Weight),
     Key::new("recall.linear.keyword_cap", Kind::Whole { min: 0, max: 1000 }),

@@ -229,6 +229,10 @@ pub struct Recall {
     pub fusion: Fusion,
     /// How age lowers a score.
     pub decay: Decay,
+    /// Whether memories are looked up before tools run (BRF-08).
+    pub before_tools: bool,
+    /// The share of sessions that are left without recall, to compare.
+    pub holdout: f64,
     /// The weights of [`Fusion::Linear`].
     pub linear: Linear,
 }

@@ -82,9 +82,11 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         | "llm.openai.daily_tokens" => [("7", "7"), ("1000", "1000")],
         "llm.context_tokens" => [("1000", "1000"), ("64000", "64000")],
         "reflect.threshold_tokens" => [("5000", "5000"), ("100000", "100000")],
-        "recall.rewrite" | "review.plain" | "review.todoist.enabled" | "review.telegram.enabled" => {
-            [("true", "yes"), ("false", "off")]
-        }
+        "recall.rewrite"
+        | "recall.before_tools"
+        | "review.plain"
+        | "review.todoist.enabled"
+        | "review.telegram.enabled" => [("true", "yes"), ("false", "off")],
         "review.telegram.chat" => [("42", "42"), ("-1001234567890", "-1001234567890")],
         "llm.daily_dollars"
         | "llm.command.daily_dollars"
@@ -94,6 +96,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         "ideas.research.minutes" | "ideas.research.fetches" => [("7", "7"), ("30", "30")],
         "ideas.research.tokens" => [("100", "100"), ("9000", "9000")],
         "observe.gate" => [("'off'", "off"), ("'annotate'", "annotate")],
+        "recall.holdout" => [("0.25", "0.25"), ("1", "1")],
         "recall.fusion" => [("'linear'", "linear"), ("'default'", "default")],
         "recall.decay" => [("'literal'", "literal"), ("'off'", "off")],
         "recall.linear.similarity" | "recall.linear.keyword" => [("0.5", "0.5"), ("300", "300")],

@@ -74,6 +74,31 @@ pub struct CaptureRequested {
     pub cwd: Option<String>,
 }
 
+/// A turn that is to be held against what the session was told for it (FBK-02).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EchoRequested {
+    /// Whose session.
+    pub agent: Agent,
+    /// Which.
+    pub session_id: String,
+    /// Where the host keeps the transcript, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
+    /// How long the transcript was then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upto: Option<u64>,
+    /// The folder it was held in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Whether nothing more is to be expected: what has no answer by now has none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub last: bool,
+    /// Whether nobody held the session: a test, a probe. It says nothing about anything.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub synthetic: bool,
+}
+
 /// A window of a session, as it was said (CAP-05, CAP-06).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -11,8 +11,8 @@ use crate::hash::ContentHash;
 use crate::time::Timestamp;
 
 pub use data::{
-    ASKED, Accumulated, ButtonPressed, CaptureRequested, Noted, ProposalDecided, Reflected, SessionCaptured,
-    TaskChanged, Trigger, VoiceCall,
+    ASKED, Accumulated, ButtonPressed, CaptureRequested, EchoRequested, Noted, ProposalDecided, Reflected,
+    SessionCaptured, TaskChanged, Trigger, VoiceCall,
 };
 
 /// The version of the schemas below.
@@ -74,6 +74,7 @@ pub fn check(name: &str, value: &Value) -> Result<(), Error> {
         names::CAPTURE_REQUESTED => fits::<CaptureRequested>(value),
         names::COMPACTION_PENDING | names::SESSION_ENDED => fits::<SessionCaptured>(value)
             .and_then(|()| data::check_trigger(name, value).map_err(str::to_owned)),
+        names::ECHO_REQUESTED => fits::<EchoRequested>(value),
         names::NOTED => fits::<Noted>(value),
         names::OBSERVATIONS_ACCUMULATED => fits::<Accumulated>(value),
         names::OBSERVATIONS_REFLECTED => fits::<Reflected>(value),

@@ -21,6 +21,8 @@ pub enum Kind {
     Start,
     /// The person says something.
     Prompt,
+    /// The agent is about to use a tool.
+    BeforeTool,
     /// The agent has answered and waits.
     Stop,
     /// What was said is about to be summarised.
@@ -38,6 +40,7 @@ impl Kind {
             Agent::Gemini => &[
                 ("SessionStart", Self::Start),
                 ("BeforeAgent", Self::Prompt),
+                ("BeforeTool", Self::BeforeTool),
                 ("AfterAgent", Self::Stop),
                 ("PreCompress", Self::BeforeCompaction),
                 ("SessionEnd", Self::End),
@@ -45,6 +48,7 @@ impl Kind {
             Agent::Claude | Agent::Codex | Agent::Pi => &[
                 ("SessionStart", Self::Start),
                 ("UserPromptSubmit", Self::Prompt),
+                ("PreToolUse", Self::BeforeTool),
                 ("Stop", Self::Stop),
                 ("PreCompact", Self::BeforeCompaction),
                 ("PostCompact", Self::AfterCompaction),
@@ -73,7 +77,7 @@ pub struct Signal {
     /// How it began (`startup`, `resume`, `compact`) or why it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the person says.
+    /// What the person says; before a tool, what its call is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// What the agent answered.

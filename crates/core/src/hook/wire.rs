@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::{Kind, Signal};
 use crate::agent::Agent;
+use crate::inject;
 
 /// What the hooks of all four agents have in common, and the few fields that only some send. Everything is optional here:
 /// a host that leaves a field out or adds one must not break the session.
@@ -22,6 +23,8 @@ struct Wire {
     prompt_response: Lenient,
     last_assistant_message: Lenient,
     agent_id: Lenient,
+    tool_name: Lenient,
+    tool_input: Value,
     agent_transcript_path: Lenient,
 }
 
@@ -52,6 +55,10 @@ pub enum NotASignal {
 /// Reads what an agent sent to a hook.
 pub fn read(agent: Agent, kind: Kind, input: &[u8]) -> Result<Signal, NotASignal> {
     let wire: Wire = serde_json::from_slice(input).map_err(|error| NotASignal::Json(error.to_string()))?;
+    let prompt = match kind {
+        Kind::BeforeTool => wire.tool_name.0.and_then(|tool| inject::about_call(&tool, &wire.tool_input)),
+        _ => wire.prompt.0,
+    };
     let session = wire.session_id.0.filter(|session| !session.chars().any(char::is_control));
     Ok(Signal {
         agent,
@@ -60,7 +67,7 @@ pub fn read(agent: Agent, kind: Kind, input: &[u8]) -> Result<Signal, NotASignal
         transcript: wire.transcript_path.0,
         cwd: wire.cwd.0,
         reason: wire.source.0.or(wire.reason.0).or(wire.trigger.0),
-        prompt: wire.prompt.0,
+        prompt,
         answer: wire.prompt_response.0.or(wire.last_assistant_message.0),
         subagent: wire.agent_id.0.is_some() || wire.agent_transcript_path.0.is_some(),
     })
@@ -97,7 +104,7 @@ mod tests {
 
     #[test]
     fn events_that_mean_nothing_to_us_are_none() {
-        assert_eq!(Kind::of(Agent::Claude, "PreToolUse"), None);
+        assert_eq!(Kind::of(Agent::Claude, "PostToolUse"), None);
         assert_eq!(Kind::of(Agent::Claude, "SomethingNew"), None);
         assert_eq!(Kind::of(Agent::Gemini, "Stop"), None);
     }
@@ -116,6 +123,19 @@ mod tests {
         assert_eq!(no(br#"{"session_id":"a\nb"}"#), NotASignal::Session);
         assert!(matches!(no(b""), NotASignal::Json(_)));
         assert!(matches!(no(b"[1]"), NotASignal::Json(_) | NotASignal::Session));
+    }
+
+    #[test]
+    fn brf_08_a_tool_in_four_tongues() {
+        let claude = json!({"session_id": "a", "tool_name": "Bash", "tool_input": {"command": "make", "description": "x"}});
+        for agent in [Agent::Claude, Agent::Codex, Agent::Pi] {
+            assert_eq!(signal(agent, "PreToolUse", &claude).prompt.as_deref(), Some("make"));
+        }
+        let gemini =
+            json!({"session_id": "a", "tool_name": "write_file", "tool_input": {"file_path": "/p/src/a.rs"}});
+        assert_eq!(signal(Agent::Gemini, "BeforeTool", &gemini).prompt.as_deref(), Some("p/src/a.rs"));
+        let odd = json!({"session_id": "a", "tool_name": 7, "tool_input": [1], "prompt": "not this"});
+        assert_eq!(signal(Agent::Claude, "PreToolUse", &odd).prompt, None);
     }
 
     proptest! {

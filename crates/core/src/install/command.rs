@@ -9,6 +9,8 @@ pub struct Invocation {
     pub program: String,
     /// The home to pass on, where it is not the usual one: agents hand only part of the environment to their hooks.
     pub home: Option<String>,
+    /// Whether it is to be called before tools run as well (`recall.before_tools`).
+    pub before_tools: bool,
 }
 
 impl Invocation {
@@ -166,7 +168,7 @@ mod tests {
         #[test]
         fn what_we_write_we_recognise(folder in "(/[a-zA-Z 'é\"$-]{1,8}){0,3}", home in prop::option::of("/[ -~]{1,20}")) {
             prop_assume!(home.as_ref().is_none_or(|home| !home.contains(":\\")));
-            let invocation = Invocation { program: format!("{folder}/rekindle"), home };
+            let invocation = Invocation { program: format!("{folder}/rekindle"), home, before_tools: false };
             for agent in Agent::ALL {
                 let known = recognise(&split(&invocation.line(agent, "Stop")), agent).unwrap();
                 prop_assert_eq!(&known.program, &invocation.program);

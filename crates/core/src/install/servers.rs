@@ -118,7 +118,7 @@ mod tests {
     use crate::jsonc::Dialect;
 
     fn invocation(home: Option<&str>) -> Invocation {
-        Invocation { program: "/usr/bin/rekindle".into(), home: home.map(str::to_owned) }
+        Invocation { program: "/usr/bin/rekindle".into(), home: home.map(str::to_owned), before_tools: false }
     }
 
     fn value(text: &str) -> Value {

@@ -76,7 +76,7 @@ fn find_in(document: &Document, agent: Agent) -> Vec<Found> {
                     line,
                     recognised,
                     timeout: one.get(TIMEOUT).and_then(|timeout| timeout.value().as_u64()),
-                    matcher: node.get("matcher").and_then(Node::text).map(str::to_owned),
+                    matcher: node.get(MATCHER).and_then(Node::text).map(str::to_owned),
                 });
             }
         }
@@ -88,6 +88,7 @@ const HOOKS: &str = "hooks";
 const COMMAND: &str = "command";
 const ARGS: &str = "args";
 const TIMEOUT: &str = "timeout";
+const MATCHER: &str = "matcher";
 
 fn ours(handler: &Node, agent: Agent) -> Option<(String, Recognised)> {
     let line = handler.get(COMMAND)?.text()?;
@@ -109,7 +110,7 @@ pub fn install(
     invocation: &Invocation,
     blanks: &mut Blanks,
 ) -> Result<String, jsonc::Error> {
-    let wanted = events(agent);
+    let wanted = events(agent, invocation.before_tools);
     if is_blank(text) {
         let hooks: Map<String, Value> =
             wanted.iter().map(|one| (one.event.to_owned(), json!([group(agent, invocation, one)]))).collect();
@@ -123,7 +124,7 @@ pub fn install(
     remove(&mut document, agent, blanks, |all, found| {
         all.iter().find(|one| one.event == found.event) != Some(found)
     })?;
-    for one in wanted {
+    for one in &wanted {
         let there = find_in(&document, agent).into_iter().find(|found| found.event == one.event);
         match there {
             Some(found) => update(&mut document, &found, &invocation.line(agent, one.event), one)?,
@@ -160,7 +161,7 @@ fn checked(text: &str, agent: Agent) -> Result<Document, jsonc::Error> {
     if !hooks.is_object() {
         return Err(document.error(hooks, "`hooks` has to be an object `{ … }`"));
     }
-    for one in events(agent) {
+    for one in events(agent, true) {
         if let Some(groups) = hooks.get(one.event).filter(|groups| !groups.is_array()) {
             return Err(document.error(groups, format!("`hooks.{}` has to be a list `[ … ]`", one.event)));
         }
@@ -170,13 +171,17 @@ fn checked(text: &str, agent: Agent) -> Result<Document, jsonc::Error> {
 
 fn group(agent: Agent, invocation: &Invocation, one: &Registered) -> Value {
     let line = invocation.line(agent, one.event);
-    match agent {
+    let mut group = match agent {
         // Gemini CLI lists hooks by name, and switches them off by it.
         Agent::Gemini => {
             json!({HOOKS: [{"name": "rekindle", "type": "command", COMMAND: line, TIMEOUT: one.timeout}]})
         }
         _ => json!({HOOKS: [{"type": "command", COMMAND: line, TIMEOUT: one.timeout}]}),
+    };
+    if let (Value::Object(fields), Some(matcher)) = (&mut group, one.matcher) {
+        fields.insert(MATCHER.to_owned(), json!(matcher));
     }
+    group
 }
 
 fn add(

@@ -67,6 +67,7 @@ impl Candidate {
         match (self.category, self.kind) {
             // A hard rule is what the person laid down, never what a tool printed.
             (_, Kind::Rule) if self.origin == Origin::User => "Hard Rules",
+            (_, Kind::Correction) if self.origin == Origin::User => "Lessons",
             (_, Kind::Decision | Kind::Change) => "System Architecture",
             (Category::Preference, _) => user,
             (Category::Fix | Category::Workflow, _) => "Patterns",
@@ -204,6 +205,7 @@ mod tests {
         };
         assert_eq!(section(Kind::Rule, Origin::User), "Hard Rules");
         assert_eq!(section(Kind::Preference, Origin::User), "Ada");
+        assert_eq!(section(Kind::Correction, Origin::User), "Lessons", "FBK-05");
         assert_eq!(section(Kind::Decision, Origin::User), "System Architecture");
         assert_eq!(section(Kind::Fix, Origin::Agent), "Patterns");
     }

@@ -49,6 +49,12 @@ impl Factors {
         Self { usage: usage_factor(usage), ..self }
     }
 
+    /// The same for what is outdated, or is not.
+    #[must_use]
+    pub fn with_stale(self, stale: bool) -> Self {
+        Self { stale: if stale { STALE } else { 1.0 }, ..self }
+    }
+
     /// All of them together.
     pub fn product(&self) -> f32 {
         self.decay * self.usage * self.stale * self.trust * self.project

@@ -32,6 +32,15 @@ pub struct Hit {
     pub lineage: Vec<Mention>,
 }
 
+/// What is known about a document from the times it was recalled.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lived {
+    /// How much it helped, from -1 to 1 (REC-08).
+    pub strength: f32,
+    /// Whether nobody has needed it for so long that it may be outdated (FBK-04).
+    pub stale: bool,
+}
+
 /// Why a document that was found is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -104,13 +113,13 @@ impl Selection {
     }
 }
 
-/// Chooses among what was found, best first. `usage` says how often a document helped (REC-08), `held` whether the
+/// Chooses among what was found, best first. `usage` says what became of a document before (REC-08, REC-09), `held` whether the
 /// session has it already, `asked` are the terms of the question.
 pub fn select(
     found: impl Iterator<Item = (Ranked, Document)>,
     filters: &Filters,
     k: usize,
-    usage: impl Fn(&str) -> f32,
+    usage: impl Fn(&Document) -> Lived,
     held: impl Fn(&Document) -> bool,
     asked: &BTreeSet<u64>,
 ) -> Selection {
@@ -118,7 +127,7 @@ pub fn select(
     let mut selection = Selection::default();
     let mut pool: Vec<Hit> = Vec::new();
     let mut said: HashSet<String> = HashSet::new();
-    for (mut ranked, document) in found.filter(|(_, document)| filters.admit(document)) {
+    for (mut ranked, mut document) in found.filter(|(_, document)| filters.admit(document)) {
         if held(&document) {
             selection.dropped.push(dropped(&document, ranked.score, Rule::Held, Vec::new()));
             continue;
@@ -131,7 +140,9 @@ pub fn select(
             continue;
         }
         let before = ranked.factors.product();
-        ranked.factors = ranked.factors.with_usage(usage(&document.id));
+        let lived = usage(&document);
+        document.stale |= lived.stale;
+        ranked.factors = ranked.factors.with_usage(lived.strength).with_stale(document.stale);
         // Of what has decayed to nothing, nothing is left: the share of it would be no number.
         if before > 0.0 {
             ranked.score *= ranked.factors.product() / before;
@@ -229,7 +240,7 @@ mod tests {
     }
 
     fn plain(found: Vec<(Ranked, Document)>, k: usize) -> Selection {
-        select(found.into_iter(), &Filters::default(), k, |_| 0.0, |_| false, &BTreeSet::new())
+        select(found.into_iter(), &Filters::default(), k, |_| Lived::default(), |_| false, &BTreeSet::new())
     }
 
     #[test]
@@ -252,7 +263,10 @@ mod tests {
     fn rec_08_a_memory_that_helped_passes_one_that_did_not() {
         let mut pair = found(2, |n| format!("alpha beta {n}x"));
         pair[1].0.score = pair[0].0.score * 0.97;
-        let helped = |id: &str| if id == "d00001" { 0.6 } else { 0.0 };
+        let helped = |document: &Document| Lived {
+            strength: if document.id == "d00001" { 0.6 } else { 0.0 },
+            stale: false,
+        };
         let selection = select(pair.into_iter(), &Filters::default(), 5, helped, |_| false, &BTreeSet::new());
         assert_eq!(ids(&selection), ["d00001", "d00000"]);
         assert!(selection.hits[0].ranked.factors.usage > 1.0);
@@ -265,7 +279,7 @@ mod tests {
             found(60, |n| format!("t {n}")).into_iter(),
             &filters,
             3,
-            |_| 0.0,
+            |_| Lived::default(),
             |_| false,
             &BTreeSet::new(),
         );
@@ -279,7 +293,7 @@ mod tests {
             found(3, |n| format!("t {n}")).into_iter(),
             &Filters::default(),
             5,
-            |_| 0.0,
+            |_| Lived::default(),
             held,
             &BTreeSet::new(),
         );

@@ -8,11 +8,14 @@ import { appendFileSync, statSync } from "node:fs";
 const PROGRAM: string = "@program@";
 const ARGUMENTS: string[] = ["@arguments@"];
 const LOG: string = "@log@";
+/** Whether Rekindle wants to be asked before files are changed and commands run. */
+const BEFORE_TOOLS: boolean = "@tools@";
 
 /** How long pi waits for a hook. One that takes longer is ended: it would not answer any more. */
 const PATIENCE_MS: Record<string, number> = {
 	SessionStart: 2000,
 	UserPromptSubmit: 1500,
+	PreToolUse: 1000,
 	Stop: 2000,
 	PreCompact: 4000,
 	PostCompact: 1000,
@@ -130,6 +133,16 @@ export default function rekindle(pi: any): void {
 		briefing = undefined;
 		if (content) return { message: { customType: "rekindle", content, display: false } };
 	});
+
+	if (BEFORE_TOOLS) {
+		on("tool_call", "PreToolUse", async (happened, ctx) => {
+			if (!["bash", "edit", "write"].includes(happened.toolName)) return;
+			const more = { tool_name: happened.toolName, tool_input: happened.input };
+			const content = await report("PreToolUse", ctx, more);
+			// Comes with what the tool brings. The call itself is nobody's business here: nothing is returned.
+			if (content) pi.sendMessage({ customType: "rekindle", content, display: false }, { deliverAs: "steer" });
+		});
+	}
 
 	on("agent_end", "Stop", async (happened, ctx) => {
 		await report("Stop", ctx, { last_assistant_message: lastAnswer(happened.messages) });

@@ -30,6 +30,12 @@ pub(super) fn render(invocation: &Invocation, logs: &Path) -> String {
         .replace("\"@program@\"", &text(&invocation.program))
         .replace("\"@arguments@\"", &arguments)
         .replace("\"@log@\"", &text(&log.to_string_lossy()))
+        .replace("\"@tools@\"", if invocation.before_tools { "true" } else { "false" })
+}
+
+/// Whether an extension of ours also calls us before tools run.
+pub(super) fn is_called_before_tools(text: &str) -> bool {
+    text.lines().any(|line| line == "const BEFORE_TOOLS: boolean = true;")
 }
 
 /// Whether a file is one that we wrote.

@@ -42,7 +42,8 @@ pub(super) fn probe(machine: &Machine, agent: Agent) -> Result<Vec<Probed>, Erro
             command.args(home.iter().flat_map(|home| ["--home", home])).args(["hook", "pi", event]);
             command
         };
-        return Ok(events(agent).iter().map(|one| fire(&mut command(one.event), agent, one.event)).collect());
+        let asked = events(agent, pi::is_called_before_tools(&text));
+        return Ok(asked.iter().map(|one| fire(&mut command(one.event), agent, one.event)).collect());
     }
     let found = settings::find(&text, agent).map_err(Error::json(&host.settings))?;
     let command = |line: &str| {

@@ -8,7 +8,7 @@ use super::{Error, Machine};
 use crate::home::Home;
 
 /// The way to call this program with this home.
-pub fn invocation(machine: &Machine, home: &Home) -> Result<Invocation, Error> {
+pub fn invocation(machine: &Machine, home: &Home, before_tools: bool) -> Result<Invocation, Error> {
     let running = std::env::current_exe().map_err(|error| Error::Program(error.to_string()))?;
     let program = lasting(machine, &running);
     if !program.is_file() {
@@ -16,7 +16,7 @@ pub fn invocation(machine: &Machine, home: &Home) -> Result<Invocation, Error> {
     }
     let usual = machine.home.as_ref().map(|person| person.join(".rekindle"));
     let other = (usual.as_deref() != Some(home.root())).then(|| text(home.root())).transpose()?;
-    Ok(Invocation { program: text(&program)?, home: other })
+    Ok(Invocation { program: text(&program)?, home: other, before_tools })
 }
 
 /// Package managers link to a folder that has the version in its name and goes with it; the link on the path stays.

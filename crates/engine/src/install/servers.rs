@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     fn invocation(home: Option<&str>) -> Invocation {
-        Invocation { program: "/usr/bin/rekindle".into(), home: home.map(str::to_owned) }
+        Invocation { program: "/usr/bin/rekindle".into(), home: home.map(str::to_owned), before_tools: false }
     }
 
     #[test]

@@ -82,7 +82,8 @@ impl Installer<'_> {
                 return Ok(());
             }
             homes = vec![pi::calls(&text).and_then(|(_, home)| home)];
-            status.events = events(Agent::Pi).iter().map(|one| one.event.to_owned()).collect();
+            let asked = events(Agent::Pi, pi::is_called_before_tools(&text));
+            status.events = asked.iter().map(|one| one.event.to_owned()).collect();
         } else {
             let found = settings::find(&text, host.agent).map_err(Error::json(&host.settings))?;
             status.obstacle = host.obstacle(&text);

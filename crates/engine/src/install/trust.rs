@@ -215,7 +215,7 @@ mod tests {
     }
 
     fn ours(before: &str) -> (String, Vec<Found>) {
-        let invocation = Invocation { program: "/usr/bin/rekindle".into(), home: None };
+        let invocation = Invocation { program: "/usr/bin/rekindle".into(), home: None, before_tools: false };
         let text =
             settings::install(before, Agent::Codex, &invocation, &mut settings::Blanks::new()).unwrap();
         let found = settings::find(&text, Agent::Codex).unwrap();

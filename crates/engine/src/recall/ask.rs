@@ -233,7 +233,7 @@ fn choose(
         documents,
         request.filters,
         request.k,
-        |id| usage.strength(id),
+        |document| usage.lived(document, request.rules.now),
         |document| request.held.contains(&document.id),
         &found.terms.iter().map(|(term, _)| term.hash).collect(),
     );

@@ -1,24 +1,48 @@
-//! Which memories helped and which misled (REC-08): a line for every word about one, in `state/usage.jsonl`.
+//! Which memories helped and which misled (REC-08, FBK-03): a line for every word about one, in `state/usage.jsonl`. Lines are
+//! only ever added. What they come to is kept beside it (`usage.json`) so that a prompt does not have to read them all; it
+//! can be deleted and is made again.
 
 use std::collections::HashMap;
-use std::io;
-use std::path::Path;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 
-use rekindle_core::time::{Timestamp, iso};
+use rekindle_core::recall::document::{Document, Source};
+use rekindle_core::recall::select::Lived;
+use rekindle_core::time::{self, Timestamp, iso};
 use serde::{Deserialize, Serialize};
 
-use crate::disk::Lines;
+use crate::disk::{self, Lines};
 
-/// What was said about a memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What agents made of a memory moves it by no more than this: what a person says about it weighs more (FBK-09).
+const SEEN: f32 = 0.5;
+/// So many days old and never recalled, a memory may be outdated (FBK-04).
+const STALE_DAYS: i64 = 90;
+/// When so many bytes were added, what they come to is written down.
+const SETTLE_BYTES: u64 = 64 * 1024;
+const VERSION: u32 = 1;
+
+/// What was said about a memory, or seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Signal {
-    /// It helped.
+    /// A person or an agent says that it helped.
     Good,
-    /// It misled.
+    /// … that it misled.
     Wrong,
-    /// It is outdated.
+    /// … that it is outdated.
     Stale,
+    /// It stood in front of a turn, and the turn made use of it (FBK-01).
+    Used,
+    /// It stood there for nothing.
+    Ignored,
+    /// It stood there, and nobody can tell.
+    Shown,
+    /// Somebody asked, and it was among the answers.
+    Recalled,
+    /// The person had to say again what it says: it should have been there (FBK-05).
+    Missed,
+    /// It stood in front of a turn that the person then put right, and says the opposite.
+    Misled,
 }
 
 impl Signal {
@@ -28,7 +52,21 @@ impl Signal {
             Self::Good => 0.2,
             Self::Wrong => -0.4,
             Self::Stale => -0.2,
+            Self::Used | Self::Missed => 0.1,
+            Self::Ignored => -0.05,
+            Self::Misled => -0.2,
+            Self::Shown | Self::Recalled => 0.0,
         }
+    }
+
+    /// Whether somebody said it in so many words.
+    fn is_said(self) -> bool {
+        matches!(self, Self::Good | Self::Wrong | Self::Stale)
+    }
+
+    /// Whether the memory was recalled.
+    fn is_recall(self) -> bool {
+        matches!(self, Self::Used | Self::Ignored | Self::Shown | Self::Recalled)
     }
 }
 
@@ -37,15 +75,72 @@ struct Line {
     at: String,
     id: String,
     signal: Signal,
+    /// The turn that shows it. The same turn shows the same thing about a memory once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turn: Option<String>,
 }
 
-/// The strength of every memory that anything was said about.
-#[derive(Clone, Debug, Default)]
+/// What is known about one memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Standing {
+    /// What was said about it, summed up.
+    said: f32,
+    /// What agents made of it, summed up.
+    seen: f32,
+    /// How often it was recalled.
+    pub recall_count: u32,
+    /// How often it was of use.
+    pub used: u32,
+    /// How often it stood there for nothing.
+    pub ignored: u32,
+    /// How often it should have been there.
+    pub missed: u32,
+    /// How often it misled.
+    pub misled: u32,
+    /// When it was last of use, in seconds since 1970.
+    pub last_used_at: Option<i64>,
+}
+
+impl Standing {
+    /// Between -1 (misled) and 1 (helped).
+    pub fn strength(&self) -> f32 {
+        (self.said + self.seen).clamp(-1.0, 1.0)
+    }
+
+    fn add(&mut self, signal: Signal, at: Option<Timestamp>) {
+        if signal.is_said() {
+            self.said = (self.said + signal.worth()).clamp(-1.0, 1.0);
+        } else {
+            self.seen = (self.seen + signal.worth()).clamp(-SEEN, SEEN);
+        }
+        self.recall_count += u32::from(signal.is_recall());
+        match signal {
+            Signal::Used => {
+                self.used += 1;
+                self.last_used_at = at.map(Timestamp::as_second).max(self.last_used_at);
+            }
+            Signal::Ignored => self.ignored += 1,
+            Signal::Missed => self.missed += 1,
+            Signal::Misled => self.misled += 1,
+            Signal::Good | Signal::Wrong | Signal::Stale | Signal::Shown | Signal::Recalled => {}
+        }
+    }
+}
+
+/// What is known about every memory that anything was said about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Usage {
-    strengths: HashMap<String, f32>,
+    version: u32,
+    /// How much of the lines is in it.
+    bytes: u64,
+    /// When counting began, in seconds since 1970.
+    since: Option<i64>,
+    standings: HashMap<String, Standing>,
 }
 
-/// How often memories were said to be of use, or of none.
+/// How often memories were said to be of use, or of none, and how often that was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Said {
     /// They helped.
@@ -54,29 +149,75 @@ pub struct Said {
     pub wrong: usize,
     /// They were outdated.
     pub stale: usize,
+    /// An agent made use of them.
+    pub used: usize,
+    /// An agent made no use of them.
+    pub ignored: usize,
+    /// They should have been there.
+    pub missed: usize,
+    /// They misled an agent.
+    pub misled: usize,
 }
 
 impl Usage {
     /// Reads what was said. A line that cannot be read is passed over.
     pub fn read(path: &Path) -> Self {
-        let text = std::fs::read_to_string(path).unwrap_or_default();
-        let mut usage = Self::default();
-        for line in text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
-            let strength = usage.strengths.entry(line.id).or_insert(0.0);
-            *strength = (*strength + line.signal.worth()).clamp(-1.0, 1.0);
+        let mut usage = Self::settled(path).unwrap_or_default();
+        let Ok(added) = tail(path, usage.bytes) else { return usage };
+        for line in parsed(&added) {
+            usage.add(&line);
         }
         usage
+    }
+
+    /// What the lines came to when they were last summed up, if that is still so.
+    fn settled(path: &Path) -> Option<Self> {
+        let text = std::fs::read(beside(path)).ok()?;
+        let usage: Self = serde_json::from_slice(&text).ok()?;
+        let whole = std::fs::metadata(path).ok()?.len();
+        (usage.version == VERSION && usage.bytes <= whole).then_some(usage)
+    }
+
+    fn add(&mut self, line: &Line) {
+        let at = time::parse(&line.at);
+        let first = at.map(Timestamp::as_second);
+        self.since = match (self.since, first) {
+            (Some(since), Some(first)) => Some(since.min(first)),
+            (since, first) => since.or(first),
+        };
+        self.standings.entry(line.id.clone()).or_default().add(line.signal, at);
+    }
+
+    /// Writes down what the lines come to, if many were added since.
+    pub fn settle(path: &Path) -> io::Result<()> {
+        let before = Self::settled(path).unwrap_or_default();
+        let added = match tail(path, before.bytes) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            added => added?,
+        };
+        let whole = added.rfind('\n').map_or(0, |end| end + 1);
+        if (whole as u64) < SETTLE_BYTES {
+            return Ok(());
+        }
+        let mut usage = Self { version: VERSION, bytes: before.bytes + whole as u64, ..before };
+        parsed(&added[..whole]).for_each(|line| usage.add(&line));
+        disk::write_whole(&beside(path), &serde_json::to_vec(&usage)?)
     }
 
     /// How often each thing was said, about whatever memory.
     pub fn said(path: &Path) -> Said {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let mut said = Said::default();
-        for line in text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
+        for line in parsed(&text) {
             *match line.signal {
                 Signal::Good => &mut said.good,
                 Signal::Wrong => &mut said.wrong,
                 Signal::Stale => &mut said.stale,
+                Signal::Used => &mut said.used,
+                Signal::Ignored => &mut said.ignored,
+                Signal::Missed => &mut said.missed,
+                Signal::Misled => &mut said.misled,
+                Signal::Shown | Signal::Recalled => continue,
             } += 1;
         }
         said
@@ -84,33 +225,115 @@ impl Usage {
 
     /// Between -1 (misled) and 1 (helped).
     pub fn strength(&self, id: &str) -> f32 {
-        self.strengths.get(id).copied().unwrap_or(0.0)
+        self.standing(id).strength()
+    }
+
+    /// What is known about a memory.
+    pub fn standing(&self, id: &str) -> Standing {
+        self.standings.get(id).copied().unwrap_or_default()
+    }
+
+    /// What ranking has to know about a document: how strong it is, and whether nobody has needed it for so long that it
+    /// may be outdated (FBK-04). Nothing is outdated for the sake of a time in which nobody counted.
+    pub fn lived(&self, document: &Document, now: i64) -> Lived {
+        let standing = self.standing(&document.id);
+        let counts = matches!(document.source, Source::Entry | Source::Observation);
+        let old = |from: i64| now.saturating_sub(from) > STALE_DAYS * 86_400;
+        let created = document.created.map(Timestamp::as_second);
+        let stale = counts
+            && standing.recall_count == 0
+            && standing.missed == 0
+            && created.is_some_and(old)
+            && self.since.is_some_and(old);
+        Lived { strength: standing.strength(), stale }
     }
 
     /// Adds a word about a memory.
     pub fn record(path: &Path, id: &str, signal: Signal, at: Timestamp) -> io::Result<()> {
-        let line = Line { at: iso(at), id: id.to_owned(), signal };
-        let text = serde_json::to_string(&line)?;
-        Lines::open(path)?.append(&format!("{text}\n"), true)
+        append(path, &[Line { at: iso(at), id: id.to_owned(), signal, turn: None }], true)
     }
+
+    /// Notes that somebody asked and was shown these. Not worth waiting for the disk.
+    pub fn recalled(path: &Path, ids: &[&str], at: Timestamp) -> io::Result<()> {
+        let line =
+            |id: &&str| Line { at: iso(at), id: (*id).to_owned(), signal: Signal::Recalled, turn: None };
+        append(path, &ids.iter().map(line).collect::<Vec<_>>(), false)
+    }
+
+    /// Adds what a turn shows about memories, each once however often this is called. There is one caller at a time: the
+    /// worker.
+    pub fn record_turn(path: &Path, turn: &str, shown: &[(String, Signal)], at: Timestamp) -> io::Result<()> {
+        let text = match std::fs::read_to_string(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            text => text?,
+        };
+        let of_turn = text.lines().filter(|line| line.contains(turn));
+        let known: Vec<Line> =
+            of_turn.flat_map(parsed).filter(|line| line.turn.as_deref() == Some(turn)).collect();
+        let is_new = |(id, signal): &&(String, Signal)| {
+            !known.iter().any(|line| line.id == *id && line.signal == *signal)
+        };
+        let lines: Vec<Line> = shown
+            .iter()
+            .filter(is_new)
+            .map(|(id, signal)| Line {
+                at: iso(at),
+                id: id.clone(),
+                signal: *signal,
+                turn: Some(turn.to_owned()),
+            })
+            .collect();
+        append(path, &lines, true)
+    }
+
+    /// Takes out what was said about memories that are to be forgotten. Says how many lines that were.
+    pub fn erase(path: &Path, goes: impl Fn(&str) -> bool) -> io::Result<usize> {
+        let text = match std::fs::read_to_string(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+            text => text?,
+        };
+        let kept = |line: &&str| !parsed(line).any(|line| goes(&line.id));
+        let left: String = text.lines().filter(kept).map(|line| format!("{line}\n")).collect();
+        let gone = text.lines().count() - left.lines().count();
+        if gone > 0 {
+            disk::replace_shredding(path, text.as_bytes(), left.as_bytes())?;
+            match disk::shred(&beside(path)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(gone)
+    }
+}
+
+fn beside(path: &Path) -> PathBuf {
+    path.with_extension("json")
+}
+
+fn parsed(text: &str) -> impl Iterator<Item = Line> + '_ {
+    text.lines().filter_map(|line| serde_json::from_str(line).ok())
+}
+
+/// What comes behind so many bytes of a file.
+fn tail(path: &Path, from: u64) -> io::Result<String> {
+    let mut file = std::fs::File::open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn append(path: &Path, lines: &[Line], durable: bool) -> io::Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&serde_json::to_string(line)?);
+        text.push('\n');
+    }
+    Lines::open(path)?.append(&text, durable)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rec_08_words_about_a_memory_add_up_and_stay_in_bounds() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("usage.jsonl");
-        assert_eq!(Usage::read(&path).strength("m"), 0.0);
-        for _ in 0..9 {
-            Usage::record(&path, "m", Signal::Good, Timestamp::UNIX_EPOCH).unwrap();
-        }
-        Usage::record(&path, "n", Signal::Wrong, Timestamp::UNIX_EPOCH).unwrap();
-        let usage = Usage::read(&path);
-        assert_eq!(usage.strength("m"), 1.0);
-        assert!(usage.strength("n") < 0.0);
-        assert_eq!(Usage::said(&path), Said { good: 9, wrong: 1, stale: 0 });
-    }
-}
+mod tests;

@@ -94,7 +94,7 @@ fn before(request: &CaptureRequested, world: &World) -> Result<Before, db::Error
 }
 
 /// Where the words come from: the host's transcript, or what the hooks kept where the host keeps none.
-fn each_message(
+pub(super) fn each_message(
     request: &CaptureRequested,
     world: &World,
     each: &mut dyn FnMut(Message) -> ControlFlow<()>,

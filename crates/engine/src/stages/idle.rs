@@ -4,11 +4,12 @@
 use std::path::Path;
 
 use jiff::SignedDuration;
-use rekindle_core::event::{CaptureRequested, Event, Trigger, names};
+use rekindle_core::event::{CaptureRequested, EchoRequested, Event, Trigger, names};
 use rekindle_core::time::Timestamp;
 
-use super::World;
+use super::{World, signal};
 use crate::db::{self, Db};
+use crate::told;
 
 /// Agent, id, transcript, folder, when it began and when it was last heard of, in milliseconds.
 type Open = (String, String, Option<String>, Option<String>, i64, i64);
@@ -40,6 +41,16 @@ pub fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Event>, db
         if silent < patience && silent > -SignedDuration::from_hours(24) {
             continue;
         }
+        let echo = EchoRequested {
+            agent,
+            session_id: session.clone(),
+            transcript: transcript.clone(),
+            upto: written.map(|(_, size)| size),
+            cwd: cwd.clone(),
+            last: true,
+            synthetic: false,
+        };
+        events.extend(signal::asks(echo, &told::read(&world.places, &session), now));
         let data = CaptureRequested {
             agent,
             session_id: session.clone(),

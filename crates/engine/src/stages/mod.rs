@@ -1,6 +1,7 @@
 //! What is done with what was captured: the functions, written once against [`Steps`](crate::queue::Steps).
 
 pub mod capture;
+pub mod echo;
 mod gate;
 pub mod idle;
 mod index;
@@ -45,6 +46,14 @@ pub static REGISTRY: Registry = Registry {
             emits: &[names::OBSERVATIONS_ACCUMULATED],
             key: session,
             body: observe::observe,
+        },
+        Function {
+            name: "echo-fizzle",
+            triggers: &[names::ECHO_REQUESTED],
+            schedule: None,
+            emits: &[],
+            key: session,
+            body: echo::echo,
         },
         Function {
             name: "observe-session-noted",
@@ -119,6 +128,7 @@ pub static REGISTRY: Registry = Registry {
     ],
     sources: &[
         names::CAPTURE_REQUESTED,
+        names::ECHO_REQUESTED,
         names::COMPACTION_PENDING,
         names::SESSION_ENDED,
         names::NOTED,

@@ -1,11 +1,12 @@
 //! What a hook's signal changes: how far a session has come, and whether it is time to look at it (CAP-01…03).
 
 use rekindle_core::agent::Agent;
-use rekindle_core::event::{CaptureRequested, Event, Trigger, names};
+use rekindle_core::event::{CaptureRequested, EchoRequested, Event, Trigger, names};
 use rekindle_core::hook::{Kind, Signal};
 use rekindle_core::time::Timestamp;
 
 use crate::db::{Transaction, params};
+use crate::told::Record;
 
 /// Notes a signal in the sessions' table. What is later than what is known moves it on; what comes again changes nothing.
 pub fn note(
@@ -48,9 +49,12 @@ pub fn request(signal: &Signal, position: Option<u64>, id: &str, at: Timestamp) 
         // Gemini asks before every call to its model whether to compress; its transcript tells whether it did, and the
         // end of the session sees to it.
         Kind::BeforeCompaction if signal.agent != Agent::Gemini => Trigger::Compaction,
-        Kind::Start | Kind::Prompt | Kind::Stop | Kind::BeforeCompaction | Kind::AfterCompaction => {
-            return None;
-        }
+        Kind::Start
+        | Kind::Prompt
+        | Kind::BeforeTool
+        | Kind::Stop
+        | Kind::BeforeCompaction
+        | Kind::AfterCompaction => return None,
     };
     if signal.subagent {
         return None;
@@ -70,4 +74,38 @@ pub fn request(signal: &Signal, position: Option<u64>, id: &str, at: Timestamp) 
     };
     let data = serde_json::to_value(data).ok()?;
     Some(Event { id: format!("capture-{id}"), name: names::CAPTURE_REQUESTED.to_owned(), data, at })
+}
+
+/// The event that has a turn held against what the session was told for it (FBK-02), if it was told anything that nobody has
+/// looked at yet. The same turn asks once when it ends, and once more when the session does.
+pub fn echo(signal: &Signal, position: Option<u64>, told: &Record, at: Timestamp) -> Option<Event> {
+    let last = match signal.kind {
+        Kind::Stop => false,
+        Kind::End => true,
+        Kind::Start | Kind::Prompt | Kind::BeforeTool | Kind::BeforeCompaction | Kind::AfterCompaction => {
+            return None;
+        }
+    };
+    if signal.subagent {
+        return None;
+    }
+    let data = EchoRequested {
+        agent: signal.agent,
+        session_id: signal.session.clone(),
+        transcript: signal.transcript.clone(),
+        upto: position,
+        cwd: signal.cwd.clone(),
+        last,
+        synthetic: false,
+    };
+    asks(data, told, at)
+}
+
+/// The event itself, for the newest turn that waits.
+pub(super) fn asks(data: EchoRequested, told: &Record, at: Timestamp) -> Option<Event> {
+    let turns = told.turns();
+    let turn = told.waiting().last().and_then(|at| turns.get(*at))?.prompt.turn.clone();
+    let id = format!("echo-{turn}-{}", if data.last { "end" } else { "stop" });
+    let data = serde_json::to_value(data).ok()?;
+    Some(Event { id, name: names::ECHO_REQUESTED.to_owned(), data, at })
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::World;
 use crate::db::params;
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
-use crate::{hook_log, sessions};
+use crate::{hook_log, sessions, told};
 
 /// Runs and their events are kept this long once they are over; dead ones stay until somebody looks at them.
 const KEEP_DAYS: i64 = 30;
@@ -16,6 +16,8 @@ pub(super) fn tidy(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<En
     let markers = steps.run("markers", || {
         sessions::sweep(&world.places.sessions(), world.now().timestamp()).map_err(StepError::passing)
     })?;
+    let told = steps
+        .run("told", || told::sweep(&world.places, world.now().timestamp()).map_err(StepError::passing))?;
     let runs = steps.run("runs", || {
         let before = (world.now().timestamp() - SignedDuration::from_hours(24 * KEEP_DAYS)).as_millisecond();
         let removed = world.db()?.change(|transaction| {
@@ -34,5 +36,5 @@ pub(super) fn tidy(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<En
     })?;
     let logs = steps
         .run("logs", || hook_log::rotate(&world.places.logs(), &world.now()).map_err(StepError::passing))?;
-    Ok(Ended::Completed(json!({"markers": markers, "runs": runs, "logs": logs})))
+    Ok(Ended::Completed(json!({"markers": markers, "told": told, "runs": runs, "logs": logs})))
 }

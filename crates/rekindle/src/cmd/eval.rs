@@ -272,13 +272,20 @@ fn lived(context: &Context<'_>) -> Result<Lived, Failure> {
 
 impl Lived {
     fn json(&self) -> Value {
-        json!({"shown": self.shown, "injected": self.injected, "feedback": self.said})
+        let Said { good, wrong, stale, used, ignored, missed, misled } = self.said;
+        json!({
+            "shown": self.shown,
+            "injected": self.injected,
+            "feedback": {"good": good, "wrong": wrong, "stale": stale},
+            "turns": {"used": used, "ignored": ignored, "missed": missed, "misled": misled},
+        })
     }
 
     fn text(&self) -> String {
-        let Said { good, wrong, stale } = self.said;
+        let Said { good, wrong, stale, used, ignored, missed, misled } = self.said;
         format!(
-            "{} shown, {} injected; {good} said to help, {wrong} to mislead, {stale} to be outdated",
+            "{} shown, {} injected; {good} said to help, {wrong} to mislead, {stale} to be outdated; {used} used, \
+             {ignored} ignored, {missed} missed, {misled} misled",
             self.shown, self.injected
         )
     }

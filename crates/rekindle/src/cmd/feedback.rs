@@ -49,7 +49,8 @@ impl Feedback {
         };
         let (id, strength) = record(context, &self.memory, signal)?;
         if self.json {
-            return context.out.json(&json!({"id": id, "strength": strength}));
+            let standing = Usage::read(&context.places.usage()).standing(&id);
+            return context.out.json(&json!({"id": id, "strength": strength, "usage": standing}));
         }
         context.out.line(format!("Noted. The strength of {id} is now {strength:+.1} (from -1 to +1)."))
     }

@@ -11,13 +11,17 @@ use clap::Args;
 use rekindle_core::agent::Agent;
 use rekindle_core::briefing::Moment;
 use rekindle_core::config::Loaded;
+use rekindle_core::feedback::correction;
 use rekindle_core::hook::{self, GUARD, Kind, PROBE, Signal};
+use rekindle_core::inject::fingerprint;
 use rekindle_core::recall::rewrite::Rewrite;
+use rekindle_core::text::tokens;
 use rekindle_core::time::{TimeZone, iso};
 use rekindle_engine::home::{Home, Places};
 use rekindle_engine::hooks::{self, Left};
-use rekindle_engine::inject::{self, Here};
+use rekindle_engine::inject::{self, Here, How};
 use rekindle_engine::recall::log::Log;
+use rekindle_engine::told::{self, Told, What};
 use rekindle_engine::{clock, config, environment, hook_log, project};
 use serde_json::{Value, json};
 
@@ -71,30 +75,61 @@ struct Given {
     /// One line for the person.
     line: String,
     entries: usize,
+    /// The names of what recall chose, and of what is in the context.
+    chosen: Vec<String>,
+    shown: Vec<String>,
+    /// Whether a briefing holds everything that always loads.
+    whole: bool,
+    /// What the log of recalls says about it.
+    report: Option<Value>,
     failed: Option<String>,
 }
+
+type Work = Box<dyn FnOnce() -> Given + Send>;
 
 /// Something that is being looked up, and by when it has to be there.
 struct Lookup {
     found: Receiver<Given>,
-    until: Instant,
+    /// What can be had when that takes too long.
+    instead: Option<Work>,
+    from: Instant,
+    limit: Duration,
 }
 
 impl Lookup {
-    fn start(limit: Duration, work: impl FnOnce() -> Given + Send + 'static) -> Self {
-        let (sender, found) = mpsc::channel();
-        std::thread::spawn(move || sender.send(work()).unwrap_or_default());
-        Self { found, until: Instant::now() + limit }
+    fn start(limit: Duration, work: impl FnOnce() -> Given + Send + 'static, instead: Option<Work>) -> Self {
+        Self { found: begin(work), instead, from: Instant::now(), limit }
     }
 
-    /// What was found; nothing after the deadline, and nothing is waited for then.
+    /// What was found. When half of the time is over and it is not there, the smaller lookup begins beside it, and at the
+    /// deadline what there is has to do.
     fn finish(self) -> Given {
-        let left = self.until.saturating_duration_since(Instant::now());
-        self.found.recv_timeout(left).unwrap_or_else(|_| Given {
-            failed: Some("nothing was found in time".to_owned()),
-            ..Given::default()
-        })
+        let left = |share: u32| (self.limit / share).saturating_sub(self.from.elapsed());
+        let late = || Given { failed: Some("nothing was found in time".to_owned()), ..Given::default() };
+        let Some(instead) = self.instead else {
+            return self.found.recv_timeout(left(1)).unwrap_or_else(|_| late());
+        };
+        if let Ok(given) = self.found.recv_timeout(left(2)) {
+            return given;
+        }
+        let smaller = begin(instead);
+        if let Ok(given) = self.found.recv_timeout(left(1)) {
+            return given;
+        }
+        match smaller.try_recv() {
+            Ok(given) if given.failed.is_none() => {
+                let failed = Some("there was time for the words of the notes only".to_owned());
+                Given { failed, ..given }
+            }
+            _ => late(),
+        }
     }
+}
+
+fn begin(work: impl FnOnce() -> Given + Send + 'static) -> Receiver<Given> {
+    let (sender, found) = mpsc::channel();
+    std::thread::spawn(move || sender.send(work()).unwrap_or_default());
+    found
 }
 
 impl Hook {
@@ -162,7 +197,7 @@ impl Hook {
         }
         let session = Some(signal.session.clone());
         let now = clock::now(TimeZone::UTC).timestamp();
-        let lookup = look_up(&signal, home, &places, &settings);
+        let (lookup, told) = look_up(&signal, home, &places, &settings);
         let mut result = match hooks::leave(&places, signal, now) {
             Ok(Left::Nothing) => Result { session, ..Result::of("success") },
             Ok(Left::Spooled) => {
@@ -189,6 +224,9 @@ impl Hook {
                 (result.result, result.detail) = ("partial", Some(why));
             }
             self.give(agent, &given);
+            note(&places, given, told);
+        } else if let Some(told) = told {
+            note(&places, Given::default(), Some(told));
         }
         Some((logs, result))
     }
@@ -208,12 +246,42 @@ impl Hook {
     }
 }
 
-/// Begins to look up what a session or a prompt needs, while the rest is being done; none for hooks that only capture.
-fn look_up(signal: &Signal, home: &Home, places: &Places, settings: &Loaded) -> Option<Lookup> {
-    if signal.subagent {
-        return None;
+/// Notes what the agent was told: only now is it certain. What cannot be noted is said twice at worst.
+fn note(places: &Places, given: Given, told: Option<Told>) {
+    if let Some(report) = &given.report {
+        Log::at(&places.logs()).append(report).unwrap_or_default();
     }
-    let zone = config::zone(settings).ok()?;
+    let Some(told) = told else { return };
+    let tokens = tokens::estimate(&given.context);
+    // A briefing of nothing and a tool that brings nothing to mind leave no line; a prompt is a turn.
+    if given.context.is_empty() && told.what != What::Prompt && !told.held_out {
+        return;
+    }
+    let Given { chosen, shown, whole, .. } = given;
+    told::note(places, Told { tokens, chosen, shown, whole, ..told }).unwrap_or_default();
+}
+
+/// Begins to look up what a session, a prompt or a call needs, while the rest is being done; nothing for hooks that only
+/// capture. Beside it, what is to be noted about the moment.
+fn look_up(
+    signal: &Signal,
+    home: &Home,
+    places: &Places,
+    settings: &Loaded,
+) -> (Option<Lookup>, Option<Told>) {
+    let recall = &settings.config.recall;
+    let what = match signal.kind {
+        Kind::Start => What::Start,
+        Kind::Prompt if signal.prompt.is_some() => What::Prompt,
+        Kind::BeforeTool if signal.prompt.is_some() && recall.before_tools => What::Tool,
+        _ => return (None, None),
+    };
+    // The transcript has it already.
+    let goes_on = matches!(signal.reason.as_deref(), Some("resume" | "reload" | "fork"));
+    let Ok(zone) = config::zone(settings) else { return (None, None) };
+    if signal.subagent || (what == What::Start && goes_on) {
+        return (None, None);
+    }
     let folder = signal.cwd.as_ref().map(PathBuf::from).or_else(|| std::env::current_dir().ok());
     let person = environment::home_folder();
     let place = folder.as_deref().and_then(|folder| project::locate(folder, person.as_deref()));
@@ -221,22 +289,39 @@ fn look_up(signal: &Signal, home: &Home, places: &Places, settings: &Loaded) -> 
         place.map(|place| project::identify(&place, &project::load(&places.projects_file())).project.id);
     let (agent, session) = (signal.agent, signal.session.clone());
     let here = Here { agent, session, project, now: clock::now(zone) };
+    let now = here.now.timestamp();
+    let held_out = inject::is_held_out(places, &here.session, recall.holdout).unwrap_or(false);
+    let told = Told { held_out, ..Told::new(what, agent, &here.session, now) };
     let (home, places, config) = (home.clone(), places.clone(), settings.config.clone());
-    match signal.kind {
-        Kind::Start => {
+    let prompt = signal.prompt.clone().unwrap_or_default();
+    match what {
+        What::Prompt => {
+            let words = prompt.clone();
+            let asks = move |how| {
+                let (home, places, config) = (home.clone(), places.clone(), config.clone());
+                let (here, prompt) = (here.clone(), prompt.clone());
+                Box::new(move || recalled(&home, &places, &config, &here, &prompt, how)) as Work
+            };
+            let lookup = (!held_out).then(|| Lookup::start(RECALL, asks(How::Whole), Some(asks(How::Words))));
+            let told =
+                Told { prompt: Some(fingerprint(&words)), corrects: correction::sounds_like(&words), ..told };
+            (lookup, Some(told))
+        }
+        What::Tool if held_out => (None, None),
+        What::Tool => {
+            let work = move || recalled(&home, &places, &config, &here, &prompt, How::Call);
+            (Some(Lookup::start(RECALL, work, None)), Some(told))
+        }
+        What::Start | What::LetGo => {
             let moment = match signal.reason.as_deref() {
-                // The transcript has it already.
-                Some("resume" | "reload" | "fork") => return None,
+                _ if held_out => Moment::HeldOut,
                 Some("compact") => Moment::Compacted,
                 _ => Moment::Fresh,
             };
-            Some(Lookup::start(BRIEFING, move || briefing(&places, &here, moment)))
+            // What was told so far is gone with what was summarised, or belongs to another session of this name.
+            told::let_go(&places, agent, &here.session, now).unwrap_or_default();
+            (Some(Lookup::start(BRIEFING, move || briefing(&places, &here, moment), None)), Some(told))
         }
-        Kind::Prompt => {
-            let prompt = signal.prompt.clone()?;
-            Some(Lookup::start(RECALL, move || recalled(&home, &places, &config, &here, &prompt)))
-        }
-        _ => None,
     }
 }
 
@@ -245,14 +330,13 @@ fn failed(error: impl std::fmt::Display) -> Given {
 }
 
 fn briefing(places: &Places, here: &Here, moment: Moment) -> Given {
-    // What was injected so far is gone with what was summarised, or belongs to another session of this name.
-    inject::let_go(places, &here.session).unwrap_or_default();
     match inject::start(places, here, moment) {
         Ok(briefing) => {
             let what = if briefing.entries == 1 { "entry" } else { "entries" };
             let line = format!("Loaded {} MemoryVault always-load {what}", briefing.entries);
             let line = if briefing.entries > 0 { line } else { String::new() };
-            Given { context: briefing.text, line, entries: briefing.entries, failed: None }
+            let whole = briefing.cut.is_empty() && !briefing.text.is_empty();
+            Given { context: briefing.text, line, entries: briefing.entries, whole, ..Given::default() }
         }
         Err(error) => failed(error),
     }
@@ -264,9 +348,10 @@ fn recalled(
     config: &rekindle_core::config::Config,
     here: &Here,
     prompt: &str,
+    how: How,
 ) -> Given {
     let start = Instant::now();
-    let recalled = match inject::prompt(home, places, config, here, prompt) {
+    let recalled = match inject::prompt(home, places, config, here, prompt, how) {
         Ok(Some(recalled)) => recalled,
         Ok(None) => return Given::default(),
         Err(error) => return failed(error),
@@ -282,7 +367,13 @@ fn recalled(
         fields.insert("session".to_owned(), json!(here.session));
         fields.insert("injected".to_owned(), json!(recalled.block.ids));
     }
-    Log::at(&places.logs()).append(&line).unwrap_or_default();
-    let entries = recalled.block.ids.len();
-    Given { context: recalled.block.text, line: recalled.block.line, entries, failed: None }
+    Given {
+        context: recalled.block.text,
+        line: recalled.block.line,
+        entries: recalled.block.ids.len(),
+        chosen: recalled.chosen,
+        shown: recalled.block.ids,
+        report: Some(line),
+        ..Given::default()
+    }
 }

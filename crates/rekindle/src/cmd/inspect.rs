@@ -1,9 +1,11 @@
 //! `rekindle inspect`
 
 mod gate;
+mod session;
 
 use clap::Args;
 use rekindle_engine::recall::log::Log;
+use rekindle_engine::recall::usage::Usage;
 use serde_json::{Value, json};
 
 use crate::compose::Context;
@@ -16,11 +18,16 @@ use crate::output::{Style, column};
 Every recall leaves a line on this machine: what was asked, what was shown, what each score was made of, what was left
 out and by which rule. Without a number the last ones are listed; 1 is the newest.
 
+With --session: everything that a session was told, whether the agent made use of it, what you put right, and how many
+tokens that were. With --holdout: sessions with recall beside those that `recall.holdout` left without it.
+
 Examples:
   rekindle inspect
   rekindle inspect 1
   rekindle inspect --of m-0123456789ab
   rekindle inspect 1 --json
+  rekindle inspect --session 379d93d5-1201-4f74-a5dd-3275bdd5c0b0
+  rekindle inspect --holdout
   rekindle inspect --gate --days 30                 # what the write gate thought of what was observed")]
 pub(crate) struct Inspect {
     /// Which recall, counted from the newest
@@ -30,11 +37,17 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "ID")]
     of: Option<String>,
     /// What the write gate thought of what was observed, by day, and what it doubts; nothing is held back for it
-    #[arg(long, conflicts_with_all = ["number", "of"])]
+    #[arg(long, conflicts_with_all = ["number", "of", "session", "holdout"])]
     gate: bool,
     /// With --gate: how many days back
     #[arg(long, default_value_t = 7, requires = "gate", value_parser = clap::value_parser!(u16).range(1..=366))]
     days: u16,
+    /// Everything that this session was told, and what came of it
+    #[arg(long, value_name = "ID", conflicts_with_all = ["number", "of", "holdout"])]
+    session: Option<String>,
+    /// Compare sessions with recall and without
+    #[arg(long, conflicts_with_all = ["number", "of"])]
+    holdout: bool,
     /// How many to list
     #[arg(long, short = 'n', default_value_t = 20, value_name = "N")]
     limit: usize,
@@ -47,6 +60,12 @@ impl Inspect {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         if self.gate {
             return gate::show(context, self.days, self.json);
+        }
+        if let Some(session) = &self.session {
+            return session::show(context, session, self.json);
+        }
+        if self.holdout {
+            return session::compare(context, self.json);
         }
         let log = Log::at(&context.places.logs());
         let names = |line: &Value, list: &str| {
@@ -71,6 +90,9 @@ impl Inspect {
             };
         }
         let lines: Vec<Value> = lines.take(self.limit).collect();
+        if let Some(id) = self.of.as_ref().filter(|_| !self.json) {
+            standing(context, id)?;
+        }
         if self.json {
             return context.out.json(&json!(lines));
         }
@@ -94,6 +116,20 @@ impl Inspect {
         }
         Ok(())
     }
+}
+
+/// What is known about a memory from the times it was recalled (FBK-03).
+fn standing(context: &Context<'_>, id: &str) -> Result<(), Failure> {
+    let standing = Usage::read(&context.places.usage()).standing(id);
+    context.out.line(format!(
+        "strength {:+.2}; recalled {} times, used {}, ignored {}, missed {}, misled {}",
+        standing.strength(),
+        standing.recall_count,
+        standing.used,
+        standing.ignored,
+        standing.missed,
+        standing.misled
+    ))
 }
 
 fn show(context: &Context<'_>, line: &Value) -> Result<(), Failure> {

@@ -64,7 +64,7 @@ impl Here {
         let settings = config::read(&home, None, &global.settings)?;
         let places = home.places(&settings.config)?;
         let machine = Machine::look();
-        let invocation = invocation(&machine, &home)?;
+        let invocation = invocation(&machine, &home, settings.config.recall.before_tools)?;
         Ok(Self { home, places, machine, invocation })
     }
 

@@ -247,6 +247,9 @@ pub(crate) fn look_up(
     let took = start.elapsed().as_secs_f64() * 1000.0;
     let report = report(wanted.query, &rewrite, &wanted.filters, &answer, took);
     log(context, &report, by);
+    let shown: Vec<&str> = answer.selection.hits.iter().map(|hit| hit.document.id.as_str()).collect();
+    // How often something was recalled decides whether it is outdated (FBK-04); nobody waits for that.
+    Usage::recalled(&context.places.usage(), &shown, context.now.timestamp()).unwrap_or_default();
     if answer.is_worth_indexing() {
         context.index_later();
     }

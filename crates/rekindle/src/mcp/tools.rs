@@ -416,8 +416,6 @@ fn briefing(call: &Call<'_>) -> Result<String, Failure> {
         now: context.now.clone(),
     };
     let briefing = inject::start(&context.places, &here, Moment::Fresh).map_err(Failure::new)?;
-    // No prompt comes through here, so nothing has to be kept from it.
-    inject::let_go(&context.places, call.session)?;
     Ok(if briefing.text.is_empty() { "There is nothing to say yet.".to_owned() } else { briefing.text })
 }
 

@@ -9,13 +9,13 @@ use crate::capture::hook_command;
 use crate::{project, sandbox, save, text};
 
 /// What a hook of Claude Code prints, as JSON; null where it prints nothing.
-fn fire(sandbox: &Sandbox, event: &str, input: &Value) -> Value {
+pub(crate) fn fire(sandbox: &Sandbox, event: &str, input: &Value) -> Value {
     let output = hook_command(sandbox, "claude", event, input).run().ok();
     assert_eq!(output.stderr, "");
     if output.stdout.is_empty() { Value::Null } else { output.json() }
 }
 
-fn context(answer: &Value) -> &str {
+pub(crate) fn context(answer: &Value) -> &str {
     text(&answer["hookSpecificOutput"], "additionalContext")
 }
 
@@ -23,7 +23,7 @@ fn prompt(sandbox: &Sandbox, session: &str, words: &str) -> Value {
     fire(sandbox, "UserPromptSubmit", &json!({"session_id": session, "prompt": words}))
 }
 
-fn start(sandbox: &Sandbox, session: &str, source: &str) -> Value {
+pub(crate) fn start(sandbox: &Sandbox, session: &str, source: &str) -> Value {
     fire(sandbox, "SessionStart", &json!({"session_id": session, "source": source}))
 }
 
@@ -33,7 +33,7 @@ fn hooks(sandbox: &Sandbox) -> Vec<Value> {
 }
 
 /// A home with a rule, an entry that always loads, and two memories.
-fn warm() -> Sandbox {
+pub(crate) fn warm() -> Sandbox {
     let sandbox = sandbox();
     sandbox.rekindle(&["memory", "add", "Never push to main.", "--section", "Hard Rules"]).run().ok();
     let body = "Keep answers short.";

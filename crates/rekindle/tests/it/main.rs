@@ -19,6 +19,7 @@ mod documents;
 mod entries;
 mod eval;
 mod faults;
+mod feedback;
 mod forget;
 mod house;
 mod ideas;

@@ -4,11 +4,15 @@ use serde_json::{Value, json};
 use super::*;
 
 fn invocation() -> Invocation {
-    Invocation { program: "/usr/local/bin/rekindle".into(), home: None }
+    Invocation { program: "/usr/local/bin/rekindle".into(), home: None, before_tools: false }
 }
 
 fn elsewhere() -> Invocation {
-    Invocation { program: "/opt/my tools/rekindle".into(), home: Some("/data/memory home".into()) }
+    Invocation {
+        program: "/opt/my tools/rekindle".into(),
+        home: Some("/data/memory home".into()),
+        before_tools: false,
+    }
 }
 
 fn installed(text: &str, agent: Agent, invocation: &Invocation) -> (String, Blanks) {
@@ -53,7 +57,7 @@ fn b_15_neighbours_stay_as_they_are() {
     let (with, blanks) = installed(text, Agent::Claude, &invocation());
     assert!(with.contains(r#""Stop": [{"hooks": [{"type": "command", "command": "say done"}]}, {"#));
     assert!(with.ends_with("  \"permissions\": {\"allow\": [\"Bash(ls:*)\"]}\n}\n"));
-    assert_eq!(find(&with, Agent::Claude).unwrap().len(), events(Agent::Claude).len());
+    assert_eq!(find(&with, Agent::Claude).unwrap().len(), events(Agent::Claude, false).len());
     assert_eq!(uninstall(&with, Agent::Claude, &blanks).unwrap(), text);
 }
 
@@ -185,7 +189,7 @@ proptest! {
     fn b_15_install_and_uninstall_leave_every_byte(text in any_settings()) {
         let agent = Agent::Gemini;
         let (with, blanks) = installed(&text, agent, &invocation());
-        prop_assert_eq!(find(&with, agent).unwrap().len(), events(agent).len());
+        prop_assert_eq!(find(&with, agent).unwrap().len(), events(agent, false).len());
         let again = install(&with, agent, &invocation(), &mut blanks.clone()).unwrap();
         prop_assert_eq!(&again, &with, "not idempotent");
         prop_assert_eq!(uninstall(&with, agent, &blanks).unwrap(), text.clone());
@@ -207,5 +211,19 @@ proptest! {
             hooks.as_object_mut().unwrap().retain(|_, groups| groups != &json!([]));
         }
         prop_assert_eq!(before, after);
+    }
+}
+
+#[test]
+fn brf_08_the_hook_before_tools_comes_and_goes_with_its_setting() {
+    for agent in [Agent::Claude, Agent::Codex, Agent::Gemini] {
+        let mut blanks = Blanks::new();
+        let with =
+            install("", agent, &Invocation { before_tools: true, ..invocation() }, &mut blanks).unwrap();
+        let found = find(&with, agent).unwrap();
+        let tool = found.iter().find(|one| one.matcher.is_some()).unwrap();
+        assert!(matches!(tool.event.as_str(), "PreToolUse" | "BeforeTool"), "{tool:?}");
+        let without = install(&with, agent, &invocation(), &mut blanks).unwrap();
+        assert_eq!(without, install("", agent, &invocation(), &mut Blanks::new()).unwrap());
     }
 }

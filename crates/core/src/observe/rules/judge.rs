@@ -168,6 +168,43 @@ fn corrected(clause: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     right.then_some(Verdict { with_next, ..mild(Kind::Correction) })
 }
 
+/// Whether a sentence puts something right, even if it is a rule or a decision as well, and what is right.
+pub(super) fn corrects(sentence: &Sentence<'_>) -> Option<(Verdict, String)> {
+    let folded = own::folded(sentence.text);
+    if own::asks_or_quotes(&folded) {
+        return None;
+    }
+    let (verdict, right) = if own::is_dense(&folded) {
+        let verdict = dense(&folded, sentence).filter(|verdict| verdict.kind == Kind::Correction)?;
+        (verdict, folded.clone())
+    } else if let Some(found) =
+        clauses(&folded).find_map(|clause| Some((corrected(clause, sentence)?, clause)))
+    {
+        (found.0, right_of(found.1).to_owned())
+    } else {
+        (contradicted(&folded, sentence)?, folded.clone())
+    };
+    if sentence.long && verdict.strength != Strength::Explicit {
+        return None;
+    }
+    let next = sentence.next.filter(|_| verdict.with_next).map(own::folded).unwrap_or_default();
+    Some((verdict, format!("{right} {next}").trim().to_owned()))
+}
+
+/// A clause without the words that only say that something was wrong.
+fn right_of(clause: &str) -> &str {
+    let mut rest = clause;
+    // "No, that's wrong, I told you …" is as far as it goes.
+    for _ in 0..3 {
+        let shorter = opens(rest, correct::PLAINLY, "").or_else(|| begins(rest, correct::NO, ""));
+        match shorter {
+            Some(shorter) if !shorter.is_empty() => rest = shorter,
+            _ => break,
+        }
+    }
+    rest
+}
+
 /// "The first part is not correct, …".
 fn contradicted(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
     let after = |words: &str| Some(&folded[find_words(folded, words)? + words.len()..]);

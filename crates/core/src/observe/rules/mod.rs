@@ -4,12 +4,14 @@
 //! did follows from calls and how they went, and what a tool printed is never anybody's word: it may only say whether
 //! a command failed and with which line. Everything is looked at once, and of every message only so much.
 //!
-//! - `person`: what was typed and not pasted; `judge`: what a sentence is; `said`: findings from it
+//! - `person`: what was typed and not pasted; `judge`: what a sentence is; `said`: findings from it; `correction`: what one
+//!   message puts right
 //! - `command`, `output`: what was run and how it went; `course`, `changes`, `flow`: findings from that
 //! - `segment`, `story`, `ending`: the topics, their stories, and how it ended
 
 mod changes;
 mod command;
+mod correction;
 mod course;
 mod draft;
 mod ending;
@@ -31,6 +33,8 @@ use crate::session::Message;
 use crate::time::TimeZone;
 use draft::Draft;
 use view::View;
+
+pub use correction::{Correction, corrections};
 
 /// The most findings of one session.
 pub const MOST_FINDINGS: usize = 15;

@@ -40,13 +40,19 @@ pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
     drafts
 }
 
-fn draft(said: &Said, sentence: &Sentence<'_>, verdict: Verdict) -> Draft {
+/// A sentence with what belongs to it.
+pub(super) fn worded(sentence: &Sentence<'_>, verdict: Verdict) -> String {
     let mut text = sentence.text.trim_start_matches(['-', '*', '•', ' ']).to_owned();
     let next = sentence.next.filter(|_| verdict.with_next);
     for more in next.into_iter().chain(sentence.list.iter().copied().filter(|_| verdict.kind == Kind::Rule)) {
         text.push(' ');
         text.push_str(more);
     }
+    text
+}
+
+fn draft(said: &Said, sentence: &Sentence<'_>, verdict: Verdict) -> Draft {
+    let text = worded(sentence, verdict);
     Draft {
         kind: verdict.kind,
         priority: verdict.priority,

@@ -14,6 +14,7 @@ use super::database::Database;
 use crate::disk::{self, Content, TEMPORARY};
 use crate::index::Index;
 use crate::messages::Messages;
+use crate::recall::usage::Usage;
 use crate::vault::scan::all_files;
 use crate::vault::{Error, MAX_NOTE_BYTES, Vault, journal};
 
@@ -37,6 +38,7 @@ pub(super) fn all(vault: &Vault) -> Vec<Box<dyn Store + '_>> {
         Box::new(JsonFolder { name: "sessions", folder: vault.places.sessions() }),
         Box::new(JsonFolder { name: "editing", folder: vault.places.editing() }),
         Box::new(Database { path: vault.places.database() }),
+        Box::new(Helped { vault }),
         Box::new(Said { messages: Messages::of(&vault.places) }),
         Box::new(Recallable { vault, index: Index::at(vault.places.index()) }),
     ]
@@ -125,6 +127,34 @@ impl Store for Journal {
     fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
         holding(vec![self.path.clone()], target)
     }
+}
+
+/// Which memories helped: their names, which may be those of files.
+struct Helped<'a> {
+    vault: &'a Vault,
+}
+
+impl Store for Helped<'_> {
+    fn name(&self) -> &'static str {
+        "usage"
+    }
+
+    fn erase(&self, going: &Going, _target: &Target) -> Result<usize, Error> {
+        let files: Vec<String> =
+            going.files.iter().map(|path| format!("{}/{path}", self.vault.folder_name())).collect();
+        let goes = |id: &str| files.iter().any(|file| id.strip_prefix(file.as_str()).is_some_and(is_end));
+        let path = self.vault.places.usage();
+        Usage::erase(&path, goes).map_err(Error::io("change", &path))
+    }
+
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        holding(vec![self.vault.places.usage()], target)
+    }
+}
+
+/// Whether a name ends here, or goes on with the part of the file that it means.
+fn is_end(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('#')
 }
 
 /// What was said in sessions, and the index over it.

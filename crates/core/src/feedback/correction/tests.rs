@@ -1,0 +1,81 @@
+use super::*;
+
+fn correction(prompt: &str) -> Option<Correction> {
+    let message = |id: &str, role, text: &str| Message {
+        id: id.to_owned(),
+        at: None,
+        role,
+        text: text.to_owned(),
+        calls: Vec::new(),
+        outcome: None,
+    };
+    corrections(&[message("a", Role::Assistant, "It is done."), message("u", Role::User, prompt)]).pop()
+}
+
+#[test]
+fn fbk_05_corrections_in_eight_languages() {
+    for prompt in [
+        "No, I told you: the ledger listens on port 7411.",
+        "I already said that we deploy with the blue script.",
+        "Nein, ich habe dir gesagt, dass wir pnpm verwenden.",
+        "No, ya te dije que usamos pnpm en este proyecto.",
+        "Non, je t'ai déjà dit qu'on utilise pnpm ici.",
+        "Não, eu já disse que usamos pnpm neste projeto.",
+        "Нет, я же говорил, что мы используем pnpm.",
+        "前にも言ったように、pnpmを使ってください。",
+        "我说过我们用 pnpm，不是 npm。",
+    ] {
+        let found = correction(prompt).unwrap_or_else(|| panic!("{prompt}"));
+        assert!(sounds_like(prompt), "{prompt}");
+        assert!(!found.right.is_empty() && found.message == "u", "{found:?}");
+    }
+}
+
+#[test]
+fn fbk_05_what_corrects_nobody() {
+    for prompt in [
+        "No, thanks.",
+        "No, that's fine.",
+        "Which port did I say?",
+        "> No, I told you: use pnpm everywhere.",
+        "```\nNo, I told you: use pnpm everywhere.\n```",
+        "Please add a test for the exporter.",
+        "As I said, thanks!",
+    ] {
+        assert_eq!(correction(prompt), None, "{prompt}");
+    }
+}
+
+#[test]
+fn b_01_only_what_answers_the_agent_corrects_it() {
+    let alone = Message {
+        id: "u".into(),
+        at: None,
+        role: Role::User,
+        text: "I told you that the ledger listens on 7411.".into(),
+        calls: Vec::new(),
+        outcome: None,
+    };
+    assert_eq!(corrections(&[alone]), []);
+}
+
+#[test]
+fn fbk_05_the_memory_that_would_have_told_it() {
+    let told = correction("No, I told you: deploy the pumps with the blue script.").unwrap();
+    assert!(covers("The pumps are deployed with the blue script on Tuesdays.", &told));
+    assert!(!covers("The kettle whistles when its lid is loose.", &told));
+    let port = correction("No, I already told you that the ledger listens on 7411.").unwrap();
+    assert!(covers("The ledger database listens on port 7411.", &port));
+    assert!(!covers("The ledger database listens on port 7410.", &port));
+}
+
+#[test]
+fn fbk_05_the_memory_that_misled() {
+    let port = correction("No, I told you: the ledger listens on port 7411, not 7410.").unwrap();
+    assert!(contradicts("The ledger database listens on port 7410 because 5432 was taken.", &port));
+    assert!(!contradicts("The kettle whistles when its lid is loose.", &port));
+    assert!(!contradicts("The ledger database listens on port 7411.", &port));
+    let tool = correction("No, use pnpm instead of npm in this repository.").unwrap();
+    assert!(contradicts("Packages are installed with npm.", &tool));
+    assert!(!contradicts("Packages are installed with pnpm.", &tool));
+}

@@ -1,0 +1,142 @@
+#![expect(clippy::disallowed_methods, reason = "a test plays the other programs")]
+
+use super::*;
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+fn log() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("usage.jsonl");
+    (folder, path)
+}
+
+fn turns(path: &Path, id: &str, signal: Signal, count: usize) {
+    for turn in 0..count {
+        let name = format!("{signal:?}-{turn}");
+        Usage::record_turn(path, &name, &[(id.to_owned(), signal)], at(turn as i64)).unwrap();
+    }
+}
+
+#[test]
+fn rec_08_words_about_a_memory_add_up_and_stay_in_bounds() {
+    let (_folder, path) = log();
+    assert_eq!(Usage::read(&path).strength("m"), 0.0);
+    for _ in 0..9 {
+        Usage::record(&path, "m", Signal::Good, at(0)).unwrap();
+    }
+    Usage::record(&path, "n", Signal::Wrong, at(0)).unwrap();
+    let usage = Usage::read(&path);
+    assert_eq!(usage.strength("m"), 1.0);
+    assert!(usage.strength("n") < 0.0);
+    assert_eq!(Usage::said(&path), Said { good: 9, wrong: 1, ..Said::default() });
+}
+
+#[test]
+fn fbk_01_fbk_03_fbk_09_what_turns_show_adds_up_within_bounds_and_is_counted() {
+    let (_folder, path) = log();
+    turns(&path, "m", Signal::Used, 1);
+    let one = Usage::read(&path);
+    assert!((one.strength("m") - 0.1).abs() < 1e-6);
+    turns(&path, "n", Signal::Ignored, 1);
+    assert!((Usage::read(&path).strength("n") + 0.05).abs() < 1e-6);
+    turns(&path, "m", Signal::Used, 40);
+    turns(&path, "n", Signal::Ignored, 40);
+    let usage = Usage::read(&path);
+    assert!((usage.strength("m") - SEEN).abs() < 1e-6 && (usage.strength("n") + SEEN).abs() < 1e-6);
+    let standing = usage.standing("m");
+    assert_eq!((standing.recall_count, standing.used, standing.last_used_at), (40, 40, Some(39)));
+}
+
+#[test]
+fn fbk_09_what_a_person_says_weighs_more_than_what_was_seen() {
+    let (_folder, path) = log();
+    turns(&path, "m", Signal::Used, 50);
+    Usage::record(&path, "m", Signal::Wrong, at(9)).unwrap();
+    Usage::record(&path, "m", Signal::Wrong, at(9)).unwrap();
+    assert!(Usage::read(&path).strength("m") < 0.0);
+    for seen in [Signal::Used, Signal::Ignored, Signal::Missed] {
+        assert!(seen.worth().abs() < Signal::Good.worth().abs());
+    }
+}
+
+#[test]
+fn fbk_01_the_same_turn_counts_once() {
+    let (_folder, path) = log();
+    let shown = [("m".to_owned(), Signal::Used), ("n".to_owned(), Signal::Ignored)];
+    Usage::record_turn(&path, "t1", &shown[..1], at(1)).unwrap();
+    for _ in 0..3 {
+        Usage::record_turn(&path, "t1", &shown, at(2)).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
+    Usage::record_turn(&path, "t2", &shown, at(3)).unwrap();
+    assert_eq!(Usage::read(&path).standing("m").used, 2);
+}
+
+#[test]
+fn fbk_03_what_the_lines_come_to_can_be_deleted_and_made_again() {
+    let (_folder, path) = log();
+    turns(&path, "m", Signal::Used, 3);
+    let ids: Vec<String> = (0..1200).map(|number| format!("m-{number:012}")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    Usage::recalled(&path, &ids, at(5)).unwrap();
+    let before = Usage::read(&path);
+    Usage::settle(&path).unwrap();
+    assert!(beside(&path).exists());
+    turns(&path, "m", Signal::Missed, 1);
+    let read = Usage::read(&path);
+    assert_eq!((read.standing("m").used, read.standing("m").missed), (3, 1));
+    assert_eq!(read.standings.len(), before.standings.len());
+    std::fs::remove_file(beside(&path)).unwrap();
+    assert_eq!(Usage::read(&path).standings, read.standings);
+    std::fs::write(beside(&path), "rubbish").unwrap();
+    assert_eq!(Usage::read(&path).standings, read.standings);
+}
+
+#[test]
+fn fbk_04_what_nobody_needed_for_ninety_days_may_be_outdated() {
+    let (_folder, path) = log();
+    let day = 86_400;
+    let mut document = Document {
+        id: "m".into(),
+        source: Source::Entry,
+        path: "a.md".into(),
+        lines: None,
+        title: "a".into(),
+        text: "a".into(),
+        tags: Vec::new(),
+        group: String::new(),
+        kind: String::new(),
+        created: Some(at(0)),
+        project: None,
+        origin: rekindle_core::provenance::Origin::User,
+        reviewed: true,
+        inbox: false,
+        active: true,
+        stale: false,
+        confidence: None,
+        priority: None,
+        thread: None,
+        speaker: None,
+    };
+    let stale = |document: &Document, now: i64| Usage::read(&path).lived(document, now).stale;
+    assert!(!stale(&document, 200 * day), "nobody has counted yet");
+    Usage::recalled(&path, &["other"], at(100 * day)).unwrap();
+    assert!(!stale(&document, 150 * day), "counted for fifty days only");
+    assert!(stale(&document, 200 * day));
+    document.source = Source::Memory;
+    assert!(!stale(&document, 200 * day), "what always loads need not be recalled");
+    document.source = Source::Entry;
+    Usage::recalled(&path, &["m"], at(150 * day)).unwrap();
+    assert!(!stale(&document, 400 * day));
+}
+
+#[test]
+fn b_08_what_was_said_about_a_forgotten_memory_goes() {
+    let (_folder, path) = log();
+    Usage::recalled(&path, &["V/a.md#1", "m-1"], at(1)).unwrap();
+    assert_eq!(Usage::erase(&path, |id| id.starts_with("V/a.md")).unwrap(), 1);
+    assert!(!std::fs::read_to_string(&path).unwrap().contains("V/a.md"));
+    assert_eq!(Usage::erase(&path, |id| id.starts_with("V/a.md")).unwrap(), 0);
+}

@@ -1,0 +1,272 @@
+//! What one session was told and what came of it, and how sessions with recall compare with those without.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use rekindle_core::feedback::Verdict;
+use rekindle_core::text::tokens;
+use rekindle_core::time::iso;
+use rekindle_engine::db::Db;
+use rekindle_engine::recall::log::Log;
+use rekindle_engine::told::{self, Outcome, Record, Told, What};
+use rekindle_engine::{sessions, transcripts};
+use serde_json::{Value, json};
+
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Style, column};
+
+/// Lines of the log of recalls that are looked through for what a session asked.
+const LOGGED: usize = 20_000;
+
+pub(super) fn show(context: &Context<'_>, session: &str, json: bool) -> Result<(), Failure> {
+    let record = told::read(&context.places, session);
+    if record.told.is_empty() {
+        return Err(Failure::usage(format!("nothing is known of a session `{session}`"))
+            .hint("`rekindle inspect --json` names the sessions of the last recalls; what is older than 90 days is gone"));
+    }
+    let report = report(context, session, &record)?;
+    if json {
+        return context.out.json(&report);
+    }
+    print(context, &report)
+}
+
+/// Everything about a session, as JSON.
+fn report(context: &Context<'_>, session: &str, record: &Record) -> Result<Value, Failure> {
+    let asked = asked(context, session)?;
+    let mut blocks: Vec<Value> = Vec::new();
+    let (mut turn, mut sum): (Option<&str>, u64) = (None, 0);
+    let mut by_what: HashMap<&str, u64> = HashMap::new();
+    for told in record.told.iter().filter(|told| told.what != What::LetGo) {
+        if told.what == What::Prompt {
+            turn = Some(&told.turn);
+        }
+        let outcome = turn.and_then(|turn| record.outcome(turn)).filter(|_| told.what != What::Start);
+        let corrected = later(record, turn).filter(|_| told.what != What::Start);
+        sum += told.tokens;
+        let word = word(told.what);
+        *by_what.entry(word).or_default() += told.tokens;
+        blocks.push(block(told, word, outcome, corrected, &asked));
+    }
+    let agent = record.told[0].agent;
+    let total = spoken(context, agent, session);
+    let outcomes = || record.came.iter();
+    let names = |list: fn(&Outcome) -> &Vec<String>| outcomes().flat_map(list).cloned().collect::<Vec<_>>();
+    Ok(json!({
+        "session": session,
+        "agent": agent,
+        "heldOut": record.held_out(),
+        "turns": record.turns().len(),
+        "corrections": outcomes().map(|came| came.corrections).sum::<u32>(),
+        "missed": names(|came| &came.missed),
+        "misled": names(|came| &came.misled),
+        "lessons": names(|came| &came.lessons),
+        "tokens": {
+            "briefing": by_what.get("briefing").copied().unwrap_or(0),
+            "prompts": by_what.get("prompt").copied().unwrap_or(0),
+            "tools": by_what.get("tool").copied().unwrap_or(0),
+            "injected": sum,
+            "session": total,
+            "share": total.filter(|total| *total > 0).map(|total| sum as f64 / (sum + total) as f64),
+        },
+        "blocks": blocks,
+    }))
+}
+
+fn word(what: What) -> &'static str {
+    match what {
+        What::Start => "briefing",
+        What::Prompt => "prompt",
+        What::Tool => "tool",
+        What::LetGo => "let-go",
+    }
+}
+
+/// What came of the turn after this one: whether the person put this one right.
+fn later<'a>(record: &'a Record, turn: Option<&str>) -> Option<&'a Outcome> {
+    let turns = record.turns();
+    let at = turns.iter().position(|one| Some(one.prompt.turn.as_str()) == turn)?;
+    let next = turns.get(at + 1)?.prompt.turn.clone();
+    record.outcome(&next).filter(|came| came.corrections > 0)
+}
+
+fn block(
+    told: &Told,
+    word: &str,
+    outcome: Option<&Outcome>,
+    corrected: Option<&Outcome>,
+    asked: &[Value],
+) -> Value {
+    let at = iso(told.at);
+    let line = asked.iter().find(|line| line["at"] == at && line["injected"] == json!(told.shown));
+    let title = |id: &str| {
+        let results = line.and_then(|line| line["results"].as_array()).into_iter().flatten();
+        results.into_iter().find(|result| result["id"] == id).map(|result| result["title"].clone())
+    };
+    let memory = |id: &String| {
+        let judged = outcome.and_then(|came| came.judged.iter().find(|judged| judged.id == *id));
+        let misled = corrected.is_some_and(|came| came.misled.contains(id));
+        let became = match judged.map(|judged| judged.verdict) {
+            _ if misled => "corrected",
+            Some(Verdict::Used) => "used",
+            Some(Verdict::Ignored) => "ignored",
+            Some(Verdict::Unclear) => "unclear",
+            None if outcome.is_some() => "not judged",
+            None => "waiting",
+        };
+        json!({"id": id, "title": title(id), "became": became, "by": judged.map(|judged| &judged.by)})
+    };
+    let memories: Vec<Value> = told.shown.iter().map(memory).collect();
+    let left_out: Vec<&String> = told.chosen.iter().filter(|id| !told.shown.contains(id)).collect();
+    json!({
+        "at": at,
+        "what": word,
+        "query": line.map(|line| line["query"].clone()),
+        "tokens": told.tokens,
+        "heldOut": told.held_out,
+        "corrects": told.what == What::Prompt && outcome.is_some_and(|came| came.corrections > 0),
+        "corrected": corrected.is_some(),
+        "memories": memories,
+        "leftOut": left_out,
+    })
+}
+
+/// What a session's recalls were about.
+fn asked(context: &Context<'_>, session: &str) -> Result<Vec<Value>, Failure> {
+    let log = Log::at(&context.places.logs());
+    let lines = log.read()?.take(LOGGED).filter(|line| line["session"] == session);
+    Ok(lines.collect())
+}
+
+/// About how many tokens the session has besides, as far as its transcript is there.
+fn spoken(context: &Context<'_>, agent: rekindle_core::agent::Agent, session: &str) -> Option<u64> {
+    let db = Db::open_existing(&context.places.database()).ok()??;
+    let path = sessions::transcript(&db, agent, session).ok()??;
+    let mut sum = 0;
+    let read = transcripts::read(agent, Path::new(&path), None, &mut |message| {
+        let calls = message.calls.iter().map(|call| tokens::estimate(&call.input)).sum::<u64>();
+        sum += tokens::estimate(&message.text) + calls;
+        ControlFlow::Continue(())
+    });
+    read.ok().map(|_| sum)
+}
+
+fn print(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
+    let out = context.out;
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let tokens = &report["tokens"];
+    let share = tokens["share"].as_f64().map(|share| format!(", {:.1}% of the session", share * 100.0));
+    let mut head = vec![
+        ("session", format!("{} ({})", text(&report["session"]), text(&report["agent"]))),
+        ("turns", text(&report["turns"])),
+        (
+            "injected",
+            format!(
+                "{} tokens: briefing {}, prompts {}, tools {}{}",
+                tokens["injected"],
+                tokens["briefing"],
+                tokens["prompts"],
+                tokens["tools"],
+                share.unwrap_or_default()
+            ),
+        ),
+        ("corrected", text(&report["corrections"])),
+    ];
+    if report["heldOut"] == json!(true) {
+        head.push(("held out", "recall was off in it, to compare".to_owned()));
+    }
+    for (key, name) in [("missed", "missed"), ("misled", "misled"), ("lessons", "lessons")] {
+        let list: Vec<String> = report[key].as_array().into_iter().flatten().map(text).collect();
+        if !list.is_empty() {
+            head.push((name, list.join(", ")));
+        }
+    }
+    for (name, value) in head {
+        out.line(format!("{}  {value}", out.styled(Style::Dim, column(name, 10))))?;
+    }
+    for block in report["blocks"].as_array().into_iter().flatten() {
+        out.line("")?;
+        let query: String = block["query"].as_str().unwrap_or_default().chars().take(60).collect();
+        let mark = if block["corrected"] == json!(true) { "  (the person put it right)" } else { "" };
+        let title = format!("{}  {} tokens  {query}{mark}", text(&block["what"]), block["tokens"]);
+        out.line(format!(
+            "{}  {}",
+            out.styled(Style::Dim, text(&block["at"])),
+            out.styled(Style::Bold, title)
+        ))?;
+        for memory in block["memories"].as_array().into_iter().flatten() {
+            let by: Vec<String> = memory["by"].as_array().into_iter().flatten().map(text).collect();
+            let by = if by.is_empty() { String::new() } else { format!("  ({})", by.join(", ")) };
+            let title = memory["title"].as_str().unwrap_or_default();
+            let became = column(&text(&memory["became"]), 10);
+            out.line(format!("  {became}  {}  {title}{by}", text(&memory["id"])))?;
+        }
+    }
+    Ok(())
+}
+
+/// How sessions with recall compare with those that were left without it.
+pub(super) fn compare(context: &Context<'_>, json: bool) -> Result<(), Failure> {
+    let (mut with, mut without) = (Group::default(), Group::default());
+    for record in told::all(&context.places) {
+        let turns = record.turns().len() as u64;
+        if turns == 0 {
+            continue;
+        }
+        let group = if record.held_out() { &mut without } else { &mut with };
+        group.sessions += 1;
+        group.turns += turns;
+        group.corrections += record.came.iter().map(|came| u64::from(came.corrections)).sum::<u64>();
+    }
+    let share = context.settings.config.recall.holdout;
+    if json {
+        return context
+            .out
+            .json(&json!({"holdout": share, "days": 90, "with": with.json(), "without": without.json()}));
+    }
+    let out = context.out;
+    let head = "                 sessions   turns  turns each  corrections  corrections each";
+    out.line(out.styled(Style::Dim, head))?;
+    for (name, group) in [("with recall", with), ("without", without)] {
+        out.line(format!(
+            "{}  {:>8}  {:>6}  {:>10.2}  {:>11}  {:>16.2}",
+            column(name, 15),
+            group.sessions,
+            group.turns,
+            group.each(group.turns),
+            group.corrections,
+            group.each(group.corrections)
+        ))?;
+    }
+    if share == 0.0 && without.sessions == 0 {
+        out.note(
+            "No session is left without recall. `rekindle config set recall.holdout 0.1` leaves every tenth.",
+        );
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, Default)]
+struct Group {
+    sessions: u64,
+    turns: u64,
+    corrections: u64,
+}
+
+impl Group {
+    fn each(self, count: u64) -> f64 {
+        if self.sessions == 0 { 0.0 } else { count as f64 / self.sessions as f64 }
+    }
+
+    fn json(self) -> Value {
+        json!({
+            "sessions": self.sessions,
+            "turns": self.turns,
+            "turnsPerSession": self.each(self.turns),
+            "corrections": self.corrections,
+            "correctionsPerSession": self.each(self.corrections),
+        })
+    }
+}
