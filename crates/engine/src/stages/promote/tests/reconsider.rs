@@ -8,9 +8,13 @@ use crate::proposals::Decided;
 use crate::worker::Post;
 
 impl Trial {
-    pub(super) fn take_back(&self, id: Id) -> Reconsidered {
+    pub(super) fn try_to_take_back(&self, id: Id) -> Result<Reconsidered, StepError> {
         let post = Post::take(&self.world.places.locks(), Duration::from_secs(5)).unwrap().unwrap();
-        reconsider(&post, &self.world, id, None).unwrap()
+        reconsider(&post, &self.world, id, None)
+    }
+
+    fn take_back(&self, id: Id) -> Reconsidered {
+        self.try_to_take_back(id).unwrap()
     }
 }
 
