@@ -102,7 +102,7 @@ pub(crate) fn rows(facts: &Facts<'_>) -> Vec<Row> {
         rows.add(Tone::Plain, format!("  {line}"));
     }
     if standing.worded.is_some() {
-        rows.add(Tone::Dim, "  (in your own words)".to_owned());
+        rows.add(Tone::Dim, "  (in your own words)");
     }
     rows.gap();
     change(&mut rows, facts);
@@ -126,8 +126,8 @@ struct Rows(Vec<Row>);
 
 impl Rows {
     /// What comes from elsewhere may hold anything; what is shown may not.
-    fn add(&mut self, tone: Tone, text: String) {
-        for line in shown(&text).lines() {
+    fn add(&mut self, tone: Tone, text: impl AsRef<str>) {
+        for line in shown(text.as_ref()).lines() {
             self.0.push(Row { tone, text: line.to_owned() });
         }
     }
@@ -160,7 +160,7 @@ fn change(rows: &mut Rows, facts: &Facts<'_>) {
     for (number, line) in preview.diff.lines().skip(2).enumerate() {
         match line.split_at_checked(1) {
             Some(("@", _)) if number == 0 => {}
-            Some(("@", _)) => rows.add(Tone::Dim, "  …".to_owned()),
+            Some(("@", _)) => rows.add(Tone::Dim, "  …"),
             Some(("+", rest)) => rows.add(Tone::Added, format!("+ {rest}")),
             Some(("-", rest)) => rows.add(Tone::Removed, format!("- {rest}")),
             _ => rows.add(Tone::Dim, format!(" {line}")),
@@ -168,7 +168,7 @@ fn change(rows: &mut Rows, facts: &Facts<'_>) {
     }
     match supersedes {
         Some(_) if preview.outcome.replaced => {
-            rows.add(Tone::Warn, "S does this. a adds the line and leaves the old one as it is.".to_owned());
+            rows.add(Tone::Warn, "S does this. a adds the line and leaves the old one as it is.");
         }
         Some(old) => rows.add(Tone::Warn, format!("The line it names is not there any more: {old}")),
         None => {}

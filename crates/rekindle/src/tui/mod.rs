@@ -97,7 +97,7 @@ fn catch_up(desk: &Desk<'_>, model: &mut Model) {
 fn perform(desk: &Desk<'_>, model: &mut Model, effect: Effect) {
     match effect {
         Effect::Decide(id, verdict, fate) => match desk.decide(id, &verdict) {
-            Ok(Answer::Decided { at, told }) => model.was_decided(id, fate, at, told),
+            Ok(Answer::Decided { at, told }) => model.was_decided(id, fate, at, &told),
             Ok(Answer::Not { is_open, told }) => model.was_not_decided(id, is_open, told),
             Err(failure) => model.was_not_decided(id, true, failure.message),
         },

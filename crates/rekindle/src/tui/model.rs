@@ -192,7 +192,7 @@ impl Model {
     }
 
     /// It was decided, then; the person goes on to the next.
-    pub(crate) fn was_decided(&mut self, id: Id, fate: Fate, at: Timestamp, told: String) {
+    pub(crate) fn was_decided(&mut self, id: Id, fate: Fate, at: Timestamp, told: &str) {
         self.set(id, fate);
         self.made.push(Made { id, at });
         self.detail = None;

@@ -40,18 +40,18 @@ fn fates(model: &Model) -> String {
 fn deciding_goes_on_to_the_next_and_the_last_says_so() {
     let mut model = sitting();
     assert_eq!(press(&mut model, 'a'), Some(Effect::Decide(id(1), Verdict::Approve, Fate::Approved)));
-    model.was_decided(id(1), Fate::Approved, then(1), "p is in MEMORY.md".to_owned());
+    model.was_decided(id(1), Fate::Approved, then(1), "p is in MEMORY.md");
     assert_eq!((model.at(), fates(&model).as_str(), model.open()), (1, "a  ", 2));
     assert_eq!(press(&mut model, 's'), None);
     assert_eq!((model.at(), fates(&model).as_str(), model.open()), (2, "as ", 2));
     press(&mut model, 'r');
     let decided = model.update(Key::Enter);
     assert_eq!(decided, Some(Effect::Decide(id(3), Verdict::Reject, Fate::Rejected)));
-    model.was_decided(id(3), Fate::Rejected, then(2), "p is turned down".to_owned());
+    model.was_decided(id(3), Fate::Rejected, then(2), "p is turned down");
     assert_eq!(model.at(), 2, "what was skipped is not asked again by itself");
     press(&mut model, 'k');
     press(&mut model, 'a');
-    model.was_decided(id(2), Fate::Approved, then(3), "done".to_owned());
+    model.was_decided(id(2), Fate::Approved, then(3), "done");
     assert!(model.message().text.contains("m shows the rest"), "{:?}", model.message());
     press(&mut model, 'a');
     assert!(model.message().wrong && model.message().text.contains("decided already"));
@@ -100,8 +100,8 @@ fn the_last_decision_is_taken_back_first() {
     let mut model = sitting();
     assert_eq!(press(&mut model, 'u'), None);
     assert!(model.message().wrong);
-    model.was_decided(id(1), Fate::Approved, then(1), String::new());
-    model.was_decided(id(2), Fate::Rejected, then(2), String::new());
+    model.was_decided(id(1), Fate::Approved, then(1), "");
+    model.was_decided(id(2), Fate::Rejected, then(2), "");
     assert_eq!(press(&mut model, 'u'), Some(Effect::TakeBack(id(2), then(2))));
     model.was_taken_back(id(2));
     assert_eq!((model.at(), fates(&model).as_str()), (1, "a  "));
