@@ -42,4 +42,5 @@ pub mod scope;
 pub mod session;
 pub mod text;
 pub mod time;
+pub mod triage;
 pub mod vault;

@@ -1,5 +1,6 @@
 //! A proposal: something that may become a line of `MEMORY.md` or an entry, if the person wants it (REV-01, REV-14, B-07).
 
+pub mod acceptance;
 pub mod worth;
 
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,9 @@ pub struct Proposal {
     pub supersedes: Option<String>,
     /// Whose words support it (B-01).
     pub origin: Origin,
+    /// Whether those are the person's own words, in so many words (FBK-06).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub explicit: bool,
     /// How sure we are, from 0 to 1.
     pub confidence: f64,
     /// What it rests on.
@@ -125,13 +129,16 @@ pub enum By {
     Agent,
     /// An event from another program (REV-06).
     Event,
+    /// Nobody: the rules or a model (REV-09).
+    Triage,
     /// Nobody: it was too old.
     Clock,
 }
 
 impl By {
     /// Every way.
-    pub const ALL: [Self; 5] = [Self::Command, Self::Page, Self::Agent, Self::Event, Self::Clock];
+    pub const ALL: [Self; 6] =
+        [Self::Command, Self::Page, Self::Agent, Self::Event, Self::Triage, Self::Clock];
 
     /// The word in the store and in JSON.
     pub fn word(self) -> &'static str {
@@ -140,6 +147,7 @@ impl By {
             Self::Page => "page",
             Self::Agent => "agent",
             Self::Event => "event",
+            Self::Triage => "triage",
             Self::Clock => "clock",
         }
     }
@@ -151,8 +159,14 @@ impl By {
             Self::Page => "in REVIEW.md",
             Self::Agent => "by an agent",
             Self::Event => "by another program",
+            Self::Triage => "by triage",
             Self::Clock => "because nobody decided in time",
         }
+    }
+
+    /// Whether a person decided, by whatever way.
+    pub fn is_person(self) -> bool {
+        !matches!(self, Self::Triage | Self::Clock)
     }
 }
 

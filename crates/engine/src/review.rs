@@ -42,8 +42,7 @@ pub struct Asked {
 pub fn asked_today(db: &Db, per_day: usize, now: &Zoned) -> Result<Asked, db::Error> {
     let standings = proposals::standings(db, true)?;
     let open: Vec<Proposal> = standings.iter().map(|standing| standing.proposal.clone()).collect();
-    let on_page: HashSet<Id> =
-        known(db)?.last().map(|page| page.proposals.iter().map(|one| one.id).collect()).unwrap_or_default();
+    let on_page = on_page(db)?;
     let day_began = now.start_of_day().map_or(now.timestamp(), |day| day.timestamp());
     let decided = proposals::decided_since(db, day_began)?;
     let ranked = ranked(&open, &on_page, now.timestamp());
@@ -57,6 +56,11 @@ pub fn asked_today(db: &Db, per_day: usize, now: &Zoned) -> Result<Asked, db::Er
         today: today.iter().filter_map(find).collect(),
         later: ranked.iter().filter(|folded| !shown.contains(&folded.proposal.id)).filter_map(find).collect(),
     })
+}
+
+/// What the person sees on the page.
+pub fn on_page(db: &Db) -> Result<HashSet<Id>, db::Error> {
+    Ok(known(db)?.last().map(|page| page.proposals.iter().map(|one| one.id).collect()).unwrap_or_default())
 }
 
 /// Brings the page up to what waits in the store.
@@ -73,7 +77,7 @@ pub fn refresh(
         reviewer: reviewer.to_owned(),
         date: now.date(),
         updated: now.timestamp(),
-        proposals: asked.today.iter().map(|(standing, _)| on_page(standing)).collect(),
+        proposals: asked.today.iter().map(|(standing, _)| line(standing)).collect(),
     };
     let known = known(db)?;
     if queue.proposals.is_empty() && known.is_empty() {
@@ -84,7 +88,7 @@ pub fn refresh(
     Ok(vault.show_review(&queue, &known, &mut remember, by, now)?)
 }
 
-fn on_page(standing: &Standing) -> review::Proposal {
+fn line(standing: &Standing) -> review::Proposal {
     let proposal = &standing.proposal;
     review::Proposal {
         id: proposal.id,

@@ -68,6 +68,7 @@ pub(crate) enum Command {
     Review(cmd::Review),
     Approve(cmd::Approve),
     Reject(cmd::Reject),
+    Reopen(cmd::Reopen),
     Edit(cmd::Edit),
     Memory(cmd::Memory),
     Daily(cmd::Daily),

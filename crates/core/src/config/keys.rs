@@ -88,6 +88,8 @@ pub(super) const KEYS: &[Key] = &[
     Key::new("reflect.threshold_tokens", Kind::Whole { min: 1000, max: 10_000_000 }),
     Key::new("review.per_day", Kind::Whole { min: 0, max: 1000 }),
     Key::new("review.expire_days", Kind::Whole { min: 1, max: 365 }),
+    Key::new("review.triage", Kind::OneOf(&["on", "rules", "off"])),
+    Key::new("review.earn", Kind::Whole { min: 1, max: 1000 }),
     Key::new("recall.k", Kind::Whole { min: 1, max: 10 }),
     Key::new("recall.rewrite", Kind::Bool),
     Key::new("recall.fusion", Kind::OneOf(&["default", "linear"])),

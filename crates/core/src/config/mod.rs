@@ -22,6 +22,6 @@ pub use keys::{KeyDoc, check, keys, variable_names};
 pub use load::{File, Layers, Loaded, Setting, load};
 pub use settings::{
     Confidence, Config, Decay, Embed, Engines, Fusion, Identity, Linear, Llm, LogLevel, Memory, Model, Paths,
-    Program, Project, Provider, Qdrant, Recall, ReviewMode, ScopeRule, Server, Time, User, Vault,
+    Program, Project, Provider, Qdrant, Recall, ReviewMode, ScopeRule, Server, Time, Triage, User, Vault,
 };
 pub use value::{LIST_SEPARATOR, Value};

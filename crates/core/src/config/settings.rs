@@ -177,6 +177,22 @@ pub struct Review {
     pub per_day: usize,
     /// What nobody decided on for so many days is archived.
     pub expire_days: u32,
+    /// Who looks at proposals before the person is asked (REV-09, X-07).
+    pub triage: Triage,
+    /// So many straight approvals earn a category to be promoted without asking (FUT-03).
+    pub earn: u32,
+}
+
+/// Who looks at proposals before the person is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Triage {
+    /// Rules, then a model if the settings name one.
+    On,
+    /// Rules.
+    Rules,
+    /// Nobody.
+    Off,
 }
 
 /// What a prompt gets.

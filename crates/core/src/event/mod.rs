@@ -11,8 +11,8 @@ use crate::hash::ContentHash;
 use crate::time::Timestamp;
 
 pub use data::{
-    ASKED, Accumulated, CaptureRequested, Noted, ProposalDecided, Reflected, SessionCaptured, Trigger,
-    VoiceCall,
+    ASKED, Accumulated, CaptureRequested, Noted, ProposalDecided, ProposalsTriaged, Reflected,
+    SessionCaptured, Trigger, VoiceCall,
 };
 
 /// The version of the schemas below.
@@ -79,6 +79,7 @@ pub fn check(name: &str, value: &Value) -> Result<(), Error> {
         names::OBSERVATIONS_REFLECTED => fits::<Reflected>(value),
         names::VOICE_CALL_COMPLETED => fits::<VoiceCall>(value),
         names::PROPOSAL_APPROVED | names::PROPOSAL_REJECTED => fits::<ProposalDecided>(value),
+        names::PROPOSAL_TRIAGED => fits::<ProposalsTriaged>(value),
         name if names::ALL.contains(&name) => match value.is_object() {
             true => Ok(()),
             false => Err("an object is expected".to_owned()),

@@ -40,19 +40,23 @@ pub const PROBE: Template = Template { name: "probe", version: 1, text: include_
 /// Observations into proposals (REF-04…11).
 pub const REFLECT: Template = Template { name: "reflect", version: 1, text: include_str!("reflect.md") };
 
+/// Proposals into what is worth asking about (REV-09).
+pub const TRIAGE: Template = Template { name: "triage", version: 1, text: include_str!("triage.md") };
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::hash::ContentHash;
 
     /// Every template, and the hash of its words in this version.
-    const ALL: [(Template, &str); 7] = [
+    const ALL: [(Template, &str); 8] = [
         (REWRITE, "ea4854b5b56c0d3e"),
         (OBSERVE, "a5f889dee84f465d"),
         (MINE, "a4d1b8555719af32"),
         (IDEAS, "196e2d902fdfb0c3"),
         (ANSWER, "39c2861fd23c81ea"),
         (REFLECT, "0df0ce08713eb552"),
+        (TRIAGE, "TODO"),
         (PROBE, "656a16b05c64965c"),
     ];
 

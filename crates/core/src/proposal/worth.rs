@@ -106,6 +106,7 @@ mod tests {
             text: text.to_owned(),
             supersedes: None,
             origin: Origin::User,
+            explicit: false,
             confidence: 0.7,
             evidence: Evidence { sessions: vec!["a".to_owned()], ..Evidence::default() },
             project: None,

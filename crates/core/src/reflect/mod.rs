@@ -106,6 +106,9 @@ pub struct Draft {
     pub date: Date,
     /// Whose words it needs (B-01).
     pub origin: Origin,
+    /// Whether those are the person's own words, in so many words (FBK-06).
+    #[serde(default)]
+    pub explicit: bool,
     /// How sure we are, from 0 to 1.
     pub confidence: f64,
     /// What it rests on.
@@ -134,6 +137,7 @@ impl Draft {
             text: self.text.clone(),
             supersedes: self.supersedes.clone(),
             origin: self.origin,
+            explicit: self.explicit,
             confidence: self.confidence,
             evidence: self.evidence.clone(),
             project: self.project.clone(),

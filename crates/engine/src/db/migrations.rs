@@ -4,7 +4,7 @@
 use super::{Db, Error};
 
 /// The tables, step by step. A step that was published never changes.
-const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED, REVIEWED];
+const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED, REVIEWED, TRIAGED];
 
 const FIRST: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -171,6 +171,26 @@ CREATE TABLE review_seen (
     at INTEGER NOT NULL,
     doubt TEXT
 );
+";
+
+const TRIAGED: &str = "
+-- The proposal that it ended with, because both say the same (B-07).
+ALTER TABLE proposals ADD COLUMN decided_with TEXT;
+
+-- What became of proposals, line by line, without their words (FUT-03, REV-14).
+CREATE TABLE decisions (
+    number INTEGER PRIMARY KEY,
+    proposal TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    what TEXT NOT NULL,
+    by TEXT,
+    why TEXT,
+    leader TEXT
+);
+CREATE INDEX decisions_by_proposal ON decisions (proposal);
+INSERT INTO decisions (proposal, at, what, by)
+    SELECT id, decided, iif(status = 'promoted', iif(worded IS NULL, 'approved', 'edited'), status), decided_by
+    FROM proposals WHERE decided IS NOT NULL AND status NOT IN ('pending', 'triaged') ORDER BY decided, id;
 ";
 
 pub(super) fn apply(db: &mut Db) -> Result<(), Error> {

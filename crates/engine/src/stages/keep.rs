@@ -196,6 +196,7 @@ impl<'a> Keeper<'a> {
             text: candidate.text.clone(),
             supersedes: None,
             origin: candidate.origin,
+            explicit: candidate.origin == Origin::User && candidate.confidence == Confidence::High,
             confidence,
             evidence: evidence.clone(),
             project: self.from.project.cloned(),

@@ -12,6 +12,7 @@ pub mod reflected;
 mod related;
 pub mod signal;
 pub mod tidy;
+pub mod triage;
 pub mod voice;
 mod world;
 
@@ -75,6 +76,22 @@ pub static REGISTRY: Registry = Registry {
             body: reflected::reflected,
         },
         Function {
+            name: triage::NAME,
+            triggers: &[names::PROPOSALS_STAGED],
+            schedule: None,
+            emits: &[names::PROPOSAL_TRIAGED],
+            key: |_| Some("triage".to_owned()),
+            body: triage::triage,
+        },
+        Function {
+            name: "batch-review",
+            triggers: &[names::PROPOSAL_TRIAGED],
+            schedule: None,
+            emits: &[],
+            key: |_| Some("batch-review".to_owned()),
+            body: triage::batch_review,
+        },
+        Function {
             name: "promote",
             triggers: &[names::PROPOSAL_APPROVED, names::PROPOSAL_REJECTED],
             schedule: Some(Schedule::Daily { hour: 3, minute: 0 }),
@@ -97,6 +114,7 @@ pub static REGISTRY: Registry = Registry {
         names::SESSION_ENDED,
         names::NOTED,
         names::VOICE_CALL_COMPLETED,
+        names::PROPOSALS_STAGED,
         names::PROPOSAL_APPROVED,
         names::PROPOSAL_REJECTED,
     ],

@@ -2,14 +2,14 @@
 //! log of the day, and by the clock what nobody decided on for too long is archived. Every step can be run twice.
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::collections::{BTreeMap, HashSet};
 
 use rekindle_core::event::{Event, ProposalDecided, names};
 use rekindle_core::hash::ContentHash;
 use rekindle_core::journal::{Actor, Change, Op};
-use rekindle_core::proposal::Status;
+use rekindle_core::proposal::{By, Status};
 use rekindle_core::vault::daily_log::{Clock, End, Receipt, Receipts, Section, Source};
 use rekindle_core::vault::memory::{Mark, Outcome, user_section};
 use rekindle_core::vault::review::{Id, Place};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::World;
 use crate::db::Db;
-use crate::proposals::{self, Standing, Verdict};
+use crate::proposals::{self, Standing, Verdict, What};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::review::{self, Look};
 use crate::vault::{self, PROMOTE, Promotion, ReviewShown, Vault};
@@ -27,6 +27,8 @@ use crate::vault::{self, PROMOTE, Promotion, ReviewShown, Vault};
 pub const NAME: &str = "promote";
 /// The heading for what fixes friction; MEMORY.md has no such section, so it goes where such things go (REV-15).
 const FRICTION: &str = "Friction Fixes";
+/// Why a proposal waits again that had ended.
+const OPENED_AGAIN: &str = "it was opened again with `rekindle reopen`";
 /// Why a proposal waits again whose promotion was taken back.
 const TAKEN_BACK: &str = "its promotion was taken back with `rekindle undo`";
 
@@ -69,6 +71,8 @@ fn load(event: &Event, verdict: &Verdict, world: &World) -> Result<Loaded, StepE
             proposals::decide(&mut db, id, verdict, by, world.now().timestamp())?;
             Some(format!("{id} is decided now"))
         }
+        // The run about the one that was decided on sees to it.
+        Some(Standing { with: Some(with), .. }) => Some(format!("{id} ended with {with}")),
         Some(standing) => {
             let status = standing.proposal.status;
             let fits = match verdict {
@@ -109,14 +113,26 @@ fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
     if let Some(why) = &written.refused {
         // The person's word stands; it waits until MEMORY.md can take it, and says why.
         steps.run("reopen", || {
+            let mut db = world.db()?;
             let from = [Status::Approved, Status::Edited];
-            Ok(proposals::reopen(&mut world.db()?, id, &from, why, world.now().timestamp())?)
+            let mut reopened = Vec::new();
+            for id in with_followers(&db, id)? {
+                if proposals::reopen(&mut db, id, &from, What::Reopened, why, world.now().timestamp())? {
+                    reopened.push(id);
+                }
+            }
+            Ok(reopened)
         })?;
     } else {
-        steps.run("mark-promoted", || {
-            Ok(proposals::mark_promoted(&mut world.db()?, id, world.now().timestamp())?)
+        let ended = steps.run("mark-promoted", || {
+            let mut db = world.db()?;
+            let ids = with_followers(&db, id)?;
+            for id in &ids {
+                proposals::mark_promoted(&mut db, *id, world.now().timestamp())?;
+            }
+            Ok(ids)
         })?;
-        steps.run("append-receipt", || log(&[id], End::Promoted, world))?;
+        steps.run("append-receipt", || log(&ended, End::Promoted, world))?;
     }
     let page = steps.run("refresh-page", || refresh(world))?;
     let mut report = serde_json::to_value(&written)
@@ -124,6 +140,12 @@ fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
     report["proposal"] = json!(id);
     report["page"] = json!(page);
     Ok(Ended::Completed(report))
+}
+
+/// A proposal that was decided on, and those that ended with it.
+fn with_followers(db: &Db, id: Id) -> Result<Vec<Id>, StepError> {
+    let followers = proposals::ended_with(db, id)?.into_iter().map(|standing| standing.proposal.id);
+    Ok(std::iter::once(id).chain(followers).collect())
 }
 
 /// Writes it to MEMORY.md. A document that cannot take it is no failure that passes by itself.
@@ -139,7 +161,8 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
     let mark = Mark { id: Some(id.to_string()), origin: proposal.origin };
     let supersedes = proposal.supersedes.as_deref();
     let new = Promotion { section, statement: standing.text(), supersedes, mark: &mark };
-    match world.vault()?.promote(&world.config.user.name, &new, Actor::User, &world.now()) {
+    let by = if standing.by == Some(By::Triage) { Actor::Worker } else { Actor::User };
+    match world.vault()?.promote(&world.config.user.name, &new, by, &world.now()) {
         Ok(added) => Ok(Written {
             outcome: Some(added.outcome.outcome),
             replaced: supersedes.map(|_| added.outcome.replaced),
@@ -161,7 +184,7 @@ fn rejected(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
     if let Some(why) = loaded.skip {
         return Ok(Ended::Skipped(why));
     }
-    steps.run("append-receipt", || log(&[loaded.id], End::Rejected, world))?;
+    steps.run("append-receipt", || log(&with_followers(&world.db()?, loaded.id)?, End::Rejected, world))?;
     let page = steps.run("refresh-page", || refresh(world))?;
     Ok(Ended::Completed(json!({"proposal": loaded.id, "page": page})))
 }
@@ -195,8 +218,13 @@ fn log(ids: &[Id], end: End, world: &World) -> Result<bool, StepError> {
     let (mut receipts, mut key) = (Vec::new(), format!("receipts {}", end.word()));
     for id in ids {
         if let Some(standing) = proposals::standing(&db, *id)? {
-            let text = standing.text().to_owned();
-            receipts.push(Receipt { id: id.to_string(), end, text });
+            receipts.push(Receipt {
+                id: id.to_string(),
+                end,
+                automatic: standing.by == Some(By::Triage),
+                with: standing.with.map(|with| with.to_string()),
+                text: standing.text().to_owned(),
+            });
             // A decision has one receipt, however many runs come to know of it.
             let since = standing.decided.unwrap_or(standing.since()).as_millisecond();
             key.push_str(&format!(" {id} {since}"));
@@ -214,7 +242,7 @@ fn log(ids: &[Id], end: End, world: &World) -> Result<bool, StepError> {
 }
 
 /// Shows what waits on the page. One that a person has to mend stays; the store has it all.
-fn refresh(world: &World) -> Result<String, StepError> {
+pub(super) fn refresh(world: &World) -> Result<String, StepError> {
     let user = user_section(&world.config.user.name);
     let per_day = world.config.review.per_day;
     let shown =
@@ -241,10 +269,12 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
     let in_force = promotions(&vault).map_err(StepError::passing)?;
     let now = world.now().timestamp();
     let mut waiting = Vec::new();
-    for Standing { proposal, .. } in standings {
-        let (id, promoted) = (proposal.id, in_force.get(&proposal.id));
+    for Standing { proposal, with, .. } in standings {
+        // What ended with another one has no line of its own.
+        let (id, promoted) = (proposal.id, in_force.get(&with.unwrap_or(proposal.id)));
         if promoted == Some(&false) && proposal.status == Status::Promoted {
-            let reopened = proposals::reopen(&mut db, id, &[Status::Promoted], TAKEN_BACK, now)?;
+            let reopened =
+                proposals::reopen(&mut db, id, &[Status::Promoted], What::Undone, TAKEN_BACK, now)?;
             waiting.extend(reopened.then_some(id));
         } else if promoted == Some(&true) && proposal.status.is_open() {
             proposals::mark_promoted(&mut db, id, now)?;
@@ -252,6 +282,25 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
     }
     if !waiting.is_empty() {
         log(&waiting, End::Undone, world)?;
+    }
+    Ok(waiting)
+}
+
+/// Opens again what was turned down or archived, with those that ended with it; it waits as if it were new, and no triage
+/// looks at it again. Gives what waits again; nothing if it stands otherwise.
+pub fn reopen(world: &World, id: Id) -> Result<Vec<Id>, StepError> {
+    let mut db = world.db()?;
+    let from = [Status::Rejected, Status::Expired];
+    let mut waiting = Vec::new();
+    for id in with_followers(&db, id)? {
+        let now = world.now().timestamp();
+        if proposals::reopen(&mut db, id, &from, What::Reopened, OPENED_AGAIN, now)? {
+            waiting.push(id);
+        }
+    }
+    if !waiting.is_empty() {
+        log(&waiting, End::Undone, world)?;
+        refresh(world)?;
     }
     Ok(waiting)
 }

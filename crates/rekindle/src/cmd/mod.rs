@@ -35,8 +35,10 @@ mod redact;
 mod reflect;
 mod reindex;
 mod reject;
+mod reopen;
 mod retry;
 mod review;
+mod review_reports;
 mod run;
 mod runs;
 pub(crate) mod save;
@@ -82,6 +84,7 @@ pub(crate) use self::redact::Redact;
 pub(crate) use self::reflect::Reflect;
 pub(crate) use self::reindex::Reindex;
 pub(crate) use self::reject::Reject;
+pub(crate) use self::reopen::Reopen;
 pub(crate) use self::retry::Retry;
 pub(crate) use self::review::Review;
 pub(crate) use self::run::Run;
@@ -139,6 +142,7 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Review(review) => review.run(context),
         Command::Approve(approve) => approve.run(context),
         Command::Reject(reject) => reject.run(context),
+        Command::Reopen(reopen) => reopen.run(context),
         Command::Edit(edit) => edit.run(context),
         Command::Memory(memory) => memory.run(context),
         Command::Slog(slog) => slog.run(context),

@@ -14,6 +14,7 @@ use rekindle_engine::stages::{REGISTRY, promote};
 use rekindle_engine::worker::{Post, do_now};
 use serde_json::{Value, json};
 
+use super::review_reports;
 use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::Style;
@@ -31,12 +32,13 @@ const QUOTE_CHARS: usize = 160;
 #[derive(Args)]
 #[command(after_help = "\
 A few a day (review.per_day); the rest waits and is counted. What nobody decides on is archived after
-review.expire_days, and says so before. REVIEW.md shows the same: tick it there, or decide here.
+review.expire_days, and says so before. What need not be asked about is decided by rules (review.triage). REVIEW.md shows the same: tick it there, or decide here.
 
 Examples:
   rekindle review
   rekindle review --all --json | jq -r '.proposals[].id'
   rekindle review p-20261115-001     # what became of it
+  rekindle review --automatic        # what was decided without you
   rekindle approve p-20261115-001")]
 pub(crate) struct Review {
     /// Only these, whatever became of them
@@ -48,6 +50,15 @@ pub(crate) struct Review {
     /// All that wait, not only today's
     #[arg(long)]
     all: bool,
+    /// What triage decided without you, and why
+    #[arg(long, conflicts_with_all = ["ids", "all", "stats", "check"])]
+    automatic: bool,
+    /// How you decide, by kind and section, and what promotes itself because of it
+    #[arg(long, conflicts_with_all = ["ids", "all", "check"])]
+    stats: bool,
+    /// Whether every proposal waits or has ended exactly once
+    #[arg(long, conflicts_with_all = ["ids", "all"])]
+    check: bool,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -58,6 +69,15 @@ impl Review {
         // What was ticked on the page is decided; it is not shown as if it were not.
         let doubt = read_page(context)?;
         let db = Db::open(&context.places.database())?;
+        if self.automatic {
+            return review_reports::automatic(context, &db, self.json);
+        }
+        if self.stats {
+            return review_reports::stats(context, &db, self.json);
+        }
+        if self.check {
+            return review_reports::check(context, &db, self.json);
+        }
         if !self.ids.is_empty() {
             return show(context, &db, &self.ids, self.json);
         }
@@ -258,7 +278,10 @@ fn print(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Result<(), 
     }
     if !same.is_empty() {
         let ids: Vec<String> = same.iter().map(ToString::to_string).collect();
-        dim(format!("{} more say nearly the same: {}", same.len(), ids.join(", ")))?;
+        dim(format!("{} more say nearly the same and are decided with it: {}", same.len(), ids.join(", ")))?;
+    }
+    if let Some(with) = standing.with.filter(|_| !proposal.status.is_open()) {
+        dim(format!("decided with {with}, which says nearly the same"))?;
     }
     if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
         out.line(format!("  {}", out.styled(Style::Warn, format!("waits again: {note}"))))?;
@@ -293,6 +316,7 @@ fn json(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Value {
         "days": standing.days(context.now.timestamp()),
         "expires_in_days": expires(context, standing),
         "same": same,
+        "with": standing.with,
         "note": standing.note,
         "decided": standing.decided.map(iso),
         "decided_by": standing.by,

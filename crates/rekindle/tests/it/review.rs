@@ -33,6 +33,7 @@ fn propose(sandbox: &Sandbox, words: &str, days: i64) -> String {
         text: words.to_owned(),
         supersedes: None,
         origin: Origin::User,
+        explicit: false,
         confidence: 0.8,
         evidence: Evidence {
             sessions: vec!["s1".to_owned()],
