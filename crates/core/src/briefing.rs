@@ -324,10 +324,11 @@ fn automatic(material: &Material) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     for (date, text) in &material.logs {
-        let receipts = daily_log::parse(text).sections.into_iter().rev().filter_map(|section| match section {
-            Section::Receipts(receipts) => Some(receipts.receipts),
-            _ => None,
-        });
+        let receipts =
+            daily_log::parse(text).sections.into_iter().rev().filter_map(|section| match section {
+                Section::Receipts(receipts) => Some(receipts.receipts),
+                _ => None,
+            });
         for receipt in receipts.flat_map(|receipts| receipts.into_iter().rev()) {
             // The last word about a proposal counts.
             if !seen.insert(receipt.id.clone()) || !receipt.automatic {
@@ -477,11 +478,16 @@ mod tests {
             Section::Receipts(daily_log::Receipts { source, time, receipts })
         };
         let mut text = render_new(today());
-        text = append(&text, &section(vec![receipt(1, End::Promoted, true), receipt(2, End::Rejected, true)]));
-        text = append(&text, &section(vec![receipt(3, End::Rejected, false), receipt(4, End::Promoted, true)]));
+        text =
+            append(&text, &section(vec![receipt(1, End::Promoted, true), receipt(2, End::Rejected, true)]));
+        text =
+            append(&text, &section(vec![receipt(3, End::Rejected, false), receipt(4, End::Promoted, true)]));
         text = append(&text, &section(vec![receipt(4, End::Undone, false)]));
         let told = brief_of(&Material { logs: vec![(today(), text.clone())], ..material() }).text;
-        assert!(told.contains("p-20261115-001: put into MEMORY.md without asking (`rekindle undo`"), "{told}");
+        assert!(
+            told.contains("p-20261115-001: put into MEMORY.md without asking (`rekindle undo`"),
+            "{told}"
+        );
         assert!(told.contains("p-20261115-002: turned down without asking (`rekindle reopen`"), "{told}");
         assert!(!told.contains("p-20261115-003") && !told.contains("p-20261115-004"), "{told}");
         assert!(told.find("nobody has reviewed") < told.find("p-20261115-001"), "{told}");

@@ -1,17 +1,21 @@
 //! A proposal: something that may become a line of `MEMORY.md` or an entry, if the person wants it (REV-01, REV-14, B-07).
 
 pub mod acceptance;
+pub mod rebase;
 pub mod worth;
 
 use serde::{Deserialize, Serialize};
 
 use crate::provenance::Origin;
 use crate::scope::ProjectId;
+use crate::text::clean::one_line;
 use crate::time::Timestamp;
 use crate::vault::review::{Id, Place};
 
 /// The longest title, in characters.
 const TITLE_CHARS: usize = 60;
+/// The most of a line that is shown because another one would take its place, in characters.
+const OLD_CHARS: usize = 160;
 
 /// One proposal, as the store has it. The store is the truth, every surface is a view (REV-04).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -217,6 +221,11 @@ impl Evidence {
         }
         self.sessions.len() > before
     }
+}
+
+/// The title of one that takes the place of a line: both are shown, what would go and what would come.
+pub fn instead_of(old: &str) -> String {
+    format!("Instead of: {}", one_line(old, OLD_CHARS))
 }
 
 /// A few words that name a text: its beginning, cut between words.

@@ -2,6 +2,7 @@
 
 mod decide;
 mod history;
+mod machine;
 
 use rekindle_core::event::{Event, names};
 use rekindle_core::proposal::{Evidence, Proposal, Status};
@@ -18,9 +19,10 @@ use crate::stages::REGISTRY;
 
 pub use decide::{
     Decided, Standing, Verdict, decide, decide_because, decided_since, due, ended_with, expire,
-    mark_promoted, mark_triaged, reopen, standing, standings,
+    mark_promoted, mark_triaged, reopen, retarget, standing, standings,
 };
 pub use history::{Line, What, accepted, automatic, check};
+pub use machine::meet;
 
 /// A proposal without an id, which the store gives it.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,14 +108,14 @@ fn hand_in_one(
             return Ok(Ok(Handed::Folded(there.id)));
         }
     }
-    let prefix = Id { kind: new.kind, date: new.day, number: 0 }.to_string();
+    let prefix = Id { kind: new.kind, date: new.day, number: 0, machine: None }.to_string();
     let prefix = prefix.trim_end_matches('0');
     let taken: Vec<String> = transaction
         .prepare_cached("SELECT id FROM proposals WHERE id >= ?1 AND id < ?1 || '~'")?
         .query_map([prefix], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let taken: Vec<Id> = taken.iter().filter_map(|id| id.parse().ok()).collect();
-    let id = Id::next(new.kind, new.day, &taken);
+    let id = Id::next(new.kind, new.day, &taken).by(machine::name(transaction)?);
     let proposal = Proposal { id, ..new.proposal.clone() };
     write(transaction, &proposal, &said)?;
     transaction.execute("UPDATE proposals SET run = ?2 WHERE id = ?1", params![id.to_string(), run])?;
@@ -230,7 +232,7 @@ mod tests {
     fn new(text: &str, session: &str, origin: Origin) -> New {
         let day = Date::constant(2026, 11, 10);
         let proposal = Proposal {
-            id: Id { kind: Kind::Reflection, date: day, number: 1 },
+            id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
             source: Source::Reflection,
             place: Place::Section("Patterns".to_owned()),
             title: text.to_owned(),
@@ -248,7 +250,7 @@ mod tests {
     }
 
     fn id(number: u32) -> Id {
-        Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 10), number }
+        Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 10), number, machine: None }
     }
 
     fn become_of(db: &mut Db, id: Id, status: Status) {

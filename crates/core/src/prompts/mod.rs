@@ -56,7 +56,7 @@ mod tests {
         (IDEAS, "196e2d902fdfb0c3"),
         (ANSWER, "39c2861fd23c81ea"),
         (REFLECT, "0df0ce08713eb552"),
-        (TRIAGE, "TODO"),
+        (TRIAGE, "b712b012f7803121"),
         (PROBE, "656a16b05c64965c"),
     ];
 

@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn fut_03_the_rate_is_about_what_a_person_decided() {
-        let told = [Told::Approved, Told::Edited, Told::Rejected, Told::Approved, Told::Expired, Told::Promoted];
+        let told =
+            [Told::Approved, Told::Edited, Told::Rejected, Told::Approved, Told::Expired, Told::Promoted];
         let counted = after(&told);
         assert_eq!(counted.rate(), Some(0.75));
         assert_eq!((counted.approved, counted.edited, counted.rejected, counted.expired), (2, 1, 1, 1));

@@ -99,7 +99,7 @@ mod tests {
 
     fn proposal(number: u32, text: &str) -> Proposal {
         Proposal {
-            id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number },
+            id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number, machine: None },
             source: Source::Reflection,
             place: Place::Section("Patterns".to_owned()),
             title: text.to_owned(),

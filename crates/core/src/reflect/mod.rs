@@ -30,7 +30,6 @@ use crate::observe::{Finding, Observed};
 use crate::proposal::{self, Evidence, Proposal, Source, Status};
 use crate::provenance::Origin;
 use crate::scope::ProjectId;
-use crate::text::clean::one_line;
 use crate::time::{Date, Timestamp};
 use crate::vault::review::{Id, Place};
 
@@ -42,8 +41,6 @@ pub const MAX_TEXT_CHARS: usize = 400;
 pub const MAX_PROPOSALS: usize = 20;
 /// A longer summary does not go into the log.
 pub const MAX_SUMMARY_CHARS: usize = 500;
-/// How much of the line that would go is shown in the title of what would take its place.
-const MAX_OLD_CHARS: usize = 160;
 
 /// One window of a session, as reflection sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,8 +122,7 @@ impl Draft {
     /// As it is handed in. The store gives it its id.
     pub fn proposal(&self, user: &str, id: Id, created: Timestamp) -> Proposal {
         let title = match &self.supersedes {
-            // Both are shown: what would go, and what would come.
-            Some(old) => format!("Instead of: {}", one_line(old, MAX_OLD_CHARS)),
+            Some(old) => proposal::instead_of(old),
             None => proposal::title(&self.text),
         };
         Proposal {

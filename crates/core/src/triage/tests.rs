@@ -10,7 +10,7 @@ const NOW: i64 = 1_800_000_000;
 
 fn proposal(number: u32, text: &str) -> Proposal {
     Proposal {
-        id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number },
+        id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number, machine: None },
         source: Source::Reflection,
         place: Place::Section("Patterns".to_owned()),
         title: text.to_owned(),

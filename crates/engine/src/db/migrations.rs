@@ -188,6 +188,10 @@ CREATE TABLE decisions (
     leader TEXT
 );
 CREATE INDEX decisions_by_proposal ON decisions (proposal);
+
+-- This machine, once it knows that others share its vault: its name stands in the ids that it gives (REV-01).
+CREATE TABLE machine (one INTEGER PRIMARY KEY CHECK (one = 1), name TEXT NOT NULL);
+
 INSERT INTO decisions (proposal, at, what, by)
     SELECT id, decided, iif(status = 'promoted', iif(worded IS NULL, 'approved', 'edited'), status), decided_by
     FROM proposals WHERE decided IS NOT NULL AND status NOT IN ('pending', 'triaged') ORDER BY decided, id;

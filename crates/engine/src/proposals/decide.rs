@@ -219,7 +219,10 @@ pub fn decide_because(
             let proposal = Proposal { status, ..standing.proposal };
             let id = proposal.id;
             let (decided, decider) = (Some(at), Some(by));
-            put(transaction, &Standing { proposal, worded, decided, by: decider, note: None, with, ..standing })?;
+            put(
+                transaction,
+                &Standing { proposal, worded, decided, by: decider, note: None, with, ..standing },
+            )?;
             history::add(transaction, &Line { id, at, what: What::Ended(status), by: Some(by), why, with })
         };
         end(standing, worded, None)?;
@@ -244,8 +247,7 @@ fn followers(db: &Db, id: Id, now: Timestamp) -> Result<Vec<Id>, Error> {
     let open = super::open(db)?;
     let Some(own) = open.iter().find(|proposal| proposal.id == id) else { return Ok(Vec::new()) };
     let statement = Statement::of(&own.text);
-    let is_alone =
-        open.iter().all(|other| other.id == id || !Statement::of(&other.text).is_same(&statement));
+    let is_alone = open.iter().all(|other| other.id == id || !Statement::of(&other.text).is_same(&statement));
     if is_alone {
         return Ok(Vec::new());
     }
@@ -327,12 +329,37 @@ pub fn mark_promoted(db: &mut Db, id: Id, at: Timestamp) -> Result<bool, Error> 
     })
 }
 
+/// It is aimed at something that moved, so it moves with it (B-07). Says whether it waited.
+pub fn retarget(db: &mut Db, to: &Proposal) -> Result<bool, Error> {
+    change(
+        db,
+        to.id,
+        &[Status::Pending, Status::Triaged],
+        |_| None,
+        |standing| Standing {
+            proposal: Proposal {
+                place: to.place.clone(),
+                supersedes: to.supersedes.clone(),
+                title: to.title.clone(),
+                ..standing.proposal
+            },
+            ..standing
+        },
+    )
+}
+
 /// It was looked at, and is left to the person (REV-09). Says whether nobody had before.
 pub fn mark_triaged(db: &mut Db, id: Id) -> Result<bool, Error> {
-    change(db, id, &[Status::Pending], |_| None, |standing| Standing {
-        proposal: Proposal { status: Status::Triaged, ..standing.proposal },
-        ..standing
-    })
+    change(
+        db,
+        id,
+        &[Status::Pending],
+        |_| None,
+        |standing| Standing {
+            proposal: Proposal { status: Status::Triaged, ..standing.proposal },
+            ..standing
+        },
+    )
 }
 
 /// It waits again, because what was decided was taken back or could not be done. Says whether it stood as expected.
@@ -344,9 +371,8 @@ pub fn reopen(
     note: &str,
     at: Timestamp,
 ) -> Result<bool, Error> {
-    let told = |standing: &Standing| {
-        Some(Line { id, at, what: back, by: None, why: None, with: standing.with })
-    };
+    let told =
+        |standing: &Standing| Some(Line { id, at, what: back, by: None, why: None, with: standing.with });
     change(db, id, from, told, |standing| Standing {
         proposal: Proposal { status: Status::Pending, ..standing.proposal },
         decided: None,

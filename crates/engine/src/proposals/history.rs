@@ -38,8 +38,9 @@ impl What {
     fn read(word: &str) -> Option<Self> {
         let ends = [Status::Approved, Status::Edited, Status::Rejected, Status::Expired];
         let ended = ends.into_iter().find(|status| status.word() == word).map(Self::Ended);
-        ended
-            .or_else(|| [Self::Undone, Self::Redone, Self::Reopened].into_iter().find(|one| one.word() == word))
+        ended.or_else(|| {
+            [Self::Undone, Self::Redone, Self::Reopened].into_iter().find(|one| one.word() == word)
+        })
     }
 
     /// Whether it is over with the proposal then.
@@ -81,7 +82,7 @@ pub(super) fn add(transaction: &Transaction<'_>, line: &Line) -> rusqlite::Resul
 }
 
 /// Everything that happened, the oldest first. A line of a later version that we do not understand is passed over.
-pub fn lines(db: &Db) -> Result<Vec<Line>, Error> {
+fn lines(db: &Db) -> Result<Vec<Line>, Error> {
     type Columns = (String, i64, String, Option<String>, Option<String>, Option<String>);
     fn columns(row: &Row<'_>) -> rusqlite::Result<Columns> {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
@@ -158,11 +159,9 @@ pub fn check(db: &Db) -> Result<Vec<String>, Error> {
         let mut ended: Option<What> = None;
         for line in by_proposal.get(&id).into_iter().flatten() {
             match (ended, line.what.ends()) {
-                (Some(before), true) => wrong.push(format!(
-                    "{id} ended twice: {}, then {}",
-                    before.word(),
-                    line.what.word()
-                )),
+                (Some(before), true) => {
+                    wrong.push(format!("{id} ended twice: {}, then {}", before.word(), line.what.word()))
+                }
                 (None, false) => wrong.push(format!("{id} was {} while it waited", line.what.word())),
                 _ => {}
             }

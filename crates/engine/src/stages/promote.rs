@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use rekindle_core::event::{Event, ProposalDecided, names};
 use rekindle_core::hash::ContentHash;
-use rekindle_core::journal::{Actor, Change, Op};
+use rekindle_core::journal::{self, Actor, Change, Op};
+use rekindle_core::proposal::rebase::{Aim, aim};
 use rekindle_core::proposal::{By, Status};
 use rekindle_core::vault::daily_log::{Clock, End, Receipt, Receipts, Section, Source};
+use rekindle_core::vault::layout;
 use rekindle_core::vault::memory::{Mark, Outcome, user_section};
 use rekindle_core::vault::review::{Id, Place};
 use serde::{Deserialize, Serialize};
@@ -67,6 +69,8 @@ fn load(event: &Event, verdict: &Verdict, world: &World) -> Result<Loaded, StepE
             Some(format!("{id} was opened again since"))
         }
         Some(standing) if standing.proposal.status.is_open() => {
+            // Nobody outside is triage or the clock.
+            let by = if by.is_person() { by } else { By::Event };
             // That sends an event of its own, and its run does the rest.
             proposals::decide(&mut db, id, verdict, by, world.now().timestamp())?;
             Some(format!("{id} is decided now"))
@@ -154,7 +158,9 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
         return Err(StepError::fatal(format!("{id} was forgotten")));
     };
     let proposal = &standing.proposal;
-    let section = match &proposal.place {
+    let vault = world.vault()?;
+    let place = where_now(&standing, &vault, world)?;
+    let section = match &place {
         Place::Section(section) => section.as_str(),
         Place::Friction(_) => FRICTION,
     };
@@ -162,7 +168,7 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
     let supersedes = proposal.supersedes.as_deref();
     let new = Promotion { section, statement: standing.text(), supersedes, mark: &mark };
     let by = if standing.by == Some(By::Triage) { Actor::Worker } else { Actor::User };
-    match world.vault()?.promote(&world.config.user.name, &new, by, &world.now()) {
+    match vault.promote(&world.config.user.name, &new, by, &world.now()) {
         Ok(added) => Ok(Written {
             outcome: Some(added.outcome.outcome),
             replaced: supersedes.map(|_| added.outcome.replaced),
@@ -177,6 +183,18 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
         ) => Ok(Written { outcome: None, replaced: None, change: None, refused: Some(error.to_string()) }),
         Err(error) => Err(StepError::passing(error)),
     }
+}
+
+/// The section it goes to, by the name that the person gave it since (B-07). The line that it supersedes is the one that was
+/// shown, or none.
+fn where_now(standing: &Standing, vault: &Vault, world: &World) -> Result<Place, StepError> {
+    let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
+    let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
+    let all = proposals::all(&world.db()?)?;
+    Ok(match aim(&standing.proposal, &memory, &review::meant_for(&all)) {
+        Aim::Moved(moved) => moved.place,
+        Aim::Same | Aim::Lost(_) => standing.proposal.place.clone(),
+    })
 }
 
 fn rejected(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
@@ -216,8 +234,15 @@ fn expire(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
 fn log(ids: &[Id], end: End, world: &World) -> Result<bool, StepError> {
     let db = world.db()?;
     let (mut receipts, mut key) = (Vec::new(), format!("receipts {}", end.word()));
+    let fits = |status: Status| match end {
+        End::Promoted => status == Status::Promoted,
+        End::Rejected => status == Status::Rejected,
+        End::Expired => status == Status::Expired,
+        End::Undone => true,
+    };
     for id in ids {
-        if let Some(standing) = proposals::standing(&db, *id)? {
+        // What was taken back before it was logged did not end.
+        if let Some(standing) = proposals::standing(&db, *id)?.filter(|one| fits(one.proposal.status)) {
             receipts.push(Receipt {
                 id: id.to_string(),
                 end,
@@ -256,7 +281,9 @@ pub(super) fn refresh(world: &World) -> Result<String, StepError> {
 
 /// Reads what a person decided on the page (REV-03); the runs that see to it are in the queue then.
 pub fn look(world: &World) -> Result<Look, StepError> {
-    let look = review::look(&mut world.db()?, &world.vault()?, world.now().timestamp());
+    let (mut db, vault) = (world.db()?, world.vault()?);
+    review::meet(&mut db, &vault).map_err(StepError::passing)?;
+    let look = review::look(&mut db, &vault, world.now().timestamp());
     look.map_err(StepError::passing)
 }
 
@@ -268,7 +295,7 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
     let vault = world.vault()?;
     let in_force = promotions(&vault).map_err(StepError::passing)?;
     let now = world.now().timestamp();
-    let mut waiting = Vec::new();
+    let (mut waiting, mut again) = (Vec::new(), Vec::new());
     for Standing { proposal, with, .. } in standings {
         // What ended with another one has no line of its own.
         let (id, promoted) = (proposal.id, in_force.get(&with.unwrap_or(proposal.id)));
@@ -277,8 +304,12 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
                 proposals::reopen(&mut db, id, &[Status::Promoted], What::Undone, TAKEN_BACK, now)?;
             waiting.extend(reopened.then_some(id));
         } else if promoted == Some(&true) && proposal.status.is_open() {
-            proposals::mark_promoted(&mut db, id, now)?;
+            let done = proposals::mark_promoted(&mut db, id, now)?;
+            again.extend(done.then_some(id));
         }
+    }
+    if !again.is_empty() {
+        log(&again, End::Promoted, world)?;
     }
     if !waiting.is_empty() {
         log(&waiting, End::Undone, world)?;

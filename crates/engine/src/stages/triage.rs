@@ -179,14 +179,9 @@ fn decide(judgements: &[Judgement], world: &World) -> Result<ProposalsTriaged, S
 }
 
 /// Shows the person what is left to them.
-pub(super) fn batch_review(
-    event: &Event,
-    steps: &mut dyn Steps,
-    world: &World,
-) -> Result<Ended, Interrupt> {
-    let triaged = steps.run("load-triaged", || {
-        ProposalsTriaged::deserialize(&event.data).map_err(StepError::fatal)
-    })?;
+pub(super) fn batch_review(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let triaged =
+        steps.run("load-triaged", || ProposalsTriaged::deserialize(&event.data).map_err(StepError::fatal))?;
     let page = steps.run("refresh-page", || promote::refresh(world))?;
     Ok(Ended::Completed(json!({"needsReview": triaged.needs_review, "page": page})))
 }

@@ -57,7 +57,9 @@ impl Reopen {
         }
         match wrong.is_empty() {
             true => Ok(()),
-            false => Err(Failure::new(wrong.join("\n")).hint("`rekindle review ID` shows what became of one")),
+            false => {
+                Err(Failure::new(wrong.join("\n")).hint("`rekindle review ID` shows what became of one"))
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `rekindle review`, and what `approve`, `reject` and `edit` share with it.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use clap::Args;
@@ -68,7 +69,7 @@ impl Review {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         // What was ticked on the page is decided; it is not shown as if it were not.
         let doubt = read_page(context)?;
-        let db = Db::open(&context.places.database())?;
+        let mut db = Db::open(&context.places.database())?;
         if self.automatic {
             return review_reports::automatic(context, &db, self.json);
         }
@@ -78,8 +79,12 @@ impl Review {
         if self.check {
             return review_reports::check(context, &db, self.json);
         }
+        let lost = match may_write(context) {
+            true => review::rebase(&mut db, &context.vault()?).map_err(Failure::new)?,
+            false => HashMap::new(),
+        };
         if !self.ids.is_empty() {
-            return show(context, &db, &self.ids, self.json);
+            return show(context, &db, &self.ids, &lost, self.json);
         }
         let per_day = context.settings.config.review.per_day;
         let Asked { mut today, mut later } = review::asked_today(&db, per_day, &context.now)?;
@@ -90,14 +95,14 @@ impl Review {
         let waiting = today.len() + later.len() + folded;
         if self.json {
             let proposals: Vec<Value> =
-                today.iter().map(|(standing, same)| json(context, standing, same)).collect();
+                today.iter().map(|(standing, same)| json(context, standing, same, &lost)).collect();
             return context.out.json(&json!({
                 "waiting": waiting, "shown": today.len(), "later": later.len(), "doubt": doubt,
                 "proposals": proposals,
             }));
         }
         for (standing, same) in &today {
-            print(context, standing, same)?;
+            print(context, standing, same, &lost)?;
         }
         if let Some(doubt) = doubt {
             context.out.warn(format!("nothing was decided from REVIEW.md: {doubt}"));
@@ -166,7 +171,7 @@ pub(crate) fn decide(
             wrong.push((id, format!("{id} is {}, but could not be written yet", status.word())));
         }
         match as_json {
-            true => answers.push(json(context, &standing, &[])),
+            true => answers.push(json(context, &standing, &[], &HashMap::new())),
             false if seen_to && !status.is_open() => context.out.line(said(context, &standing))?,
             false if busy => {
                 context.out.line(format!("{id} {}; the worker that is running sees to it", status.word()))?;
@@ -225,7 +230,13 @@ fn section(standing: &Standing) -> String {
 }
 
 /// What became of those that were asked for.
-fn show(context: &Context<'_>, db: &Db, ids: &[Id], as_json: bool) -> Result<(), Failure> {
+fn show(
+    context: &Context<'_>,
+    db: &Db,
+    ids: &[Id],
+    lost: &HashMap<Id, String>,
+    as_json: bool,
+) -> Result<(), Failure> {
     let mut found = Vec::new();
     for id in ids {
         let Some(standing) = proposals::standing(db, *id)? else {
@@ -234,11 +245,11 @@ fn show(context: &Context<'_>, db: &Db, ids: &[Id], as_json: bool) -> Result<(),
         found.push(standing);
     }
     if as_json {
-        let proposals: Vec<Value> = found.iter().map(|standing| json(context, standing, &[])).collect();
+        let proposals: Vec<Value> = found.iter().map(|standing| json(context, standing, &[], lost)).collect();
         return context.out.json(&json!({"proposals": proposals}));
     }
     for standing in &found {
-        print(context, standing, &[])?;
+        print(context, standing, &[], lost)?;
         if !standing.proposal.status.is_open() {
             context.out.line(format!("  {}", told(context, standing)))?;
         }
@@ -252,7 +263,12 @@ fn expires(context: &Context<'_>, standing: &Standing) -> Option<i64> {
     (standing.proposal.status.is_open() && left <= NOTICE_DAYS).then_some(left.max(0))
 }
 
-fn print(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Result<(), Failure> {
+fn print(
+    context: &Context<'_>,
+    standing: &Standing,
+    same: &[Id],
+    lost: &HashMap<Id, String>,
+) -> Result<(), Failure> {
     let (out, proposal) = (context.out, &standing.proposal);
     let age = match standing.days(context.now.timestamp()) {
         0 => "today".to_owned(),
@@ -286,6 +302,9 @@ fn print(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Result<(), 
     if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
         out.line(format!("  {}", out.styled(Style::Warn, format!("waits again: {note}"))))?;
     }
+    if let Some(why) = lost.get(&proposal.id) {
+        out.line(format!("  {}", out.styled(Style::Warn, why)))?;
+    }
     if let Some(left) = expires(context, standing) {
         let when = match left {
             0 => "tonight".to_owned(),
@@ -297,7 +316,7 @@ fn print(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Result<(), 
     Ok(())
 }
 
-fn json(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Value {
+fn json(context: &Context<'_>, standing: &Standing, same: &[Id], lost: &HashMap<Id, String>) -> Value {
     let proposal = &standing.proposal;
     json!({
         "id": proposal.id,
@@ -317,6 +336,7 @@ fn json(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Value {
         "expires_in_days": expires(context, standing),
         "same": same,
         "with": standing.with,
+        "target_lost": lost.get(&proposal.id),
         "note": standing.note,
         "decided": standing.decided.map(iso),
         "decided_by": standing.by,

@@ -44,6 +44,7 @@ mod recall_changes;
 mod recall_quality;
 mod reflect;
 mod review;
+mod review_model;
 mod undo;
 
 use rekindle_testkit::Sandbox;

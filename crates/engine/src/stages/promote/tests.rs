@@ -120,7 +120,7 @@ impl Trial {
     /// Hands in what is made of a plain one of the person, an hour old.
     pub(in crate::stages) fn hand_in_as(&self, as_what: impl Fn(Proposal) -> Proposal) -> Id {
         let proposal = as_what(Proposal {
-            id: Id { kind: Kind::Reflection, date: DAY, number: 1 },
+            id: Id { kind: Kind::Reflection, date: DAY, number: 1, machine: None },
             source: Came::Reflection,
             place: Place::Section("Patterns".to_owned()),
             title: String::new(),
@@ -351,7 +351,7 @@ fn rev_10_what_nobody_decided_on_is_archived_with_a_receipt_once() {
         trial.killed_after(steps);
         trial.work();
         let states = [old, young, taken].map(|id| trial.status(id));
-        assert_eq!(states, [Status::Expired, Status::Pending, Status::Promoted], "killed after {steps}");
+        assert_eq!(states, [Status::Expired, Status::Triaged, Status::Promoted], "killed after {steps}");
         assert_eq!(count(&trial.log(), "expired `"), 1, "{}", trial.log());
         assert_eq!(trial.standing(old).by, Some(By::Clock));
         let page = trial.read("REVIEW.md");
@@ -382,7 +382,7 @@ fn ver_08_rev_03_the_page_decides() {
     trial.work();
     let states = ids.map(|id| trial.status(id));
     let promoted = Status::Promoted;
-    assert_eq!(states, [promoted, Status::Rejected, Status::Rejected, promoted, Status::Pending]);
+    assert_eq!(states, [promoted, Status::Rejected, Status::Rejected, promoted, Status::Triaged]);
     let memory = trial.read("MEMORY.md");
     assert!(memory.contains("Use tabs.") && memory.contains("Ask before every migration, in writing."));
     assert!(!memory.contains("Ask before a migration."));
@@ -433,7 +433,7 @@ fn rev_03_a_page_in_doubt_decides_nothing_and_says_so() {
     trial.refresh();
     assert!(trial.read("REVIEW.md").contains(&more.to_string()));
     assert_eq!(trial.look().decided, []);
-    assert!(ids.iter().all(|id| trial.status(*id) == Status::Pending));
+    assert!(ids.iter().all(|id| trial.status(*id).is_open()));
 }
 
 #[test]

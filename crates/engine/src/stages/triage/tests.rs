@@ -27,7 +27,10 @@ fn approve(trial: &Trial, many: u32) {
 
 fn told(trial: &Trial) -> Vec<(String, Status)> {
     let automatic = proposals::automatic(&trial.db()).unwrap();
-    automatic.into_iter().map(|(one, line)| (line.why.unwrap().word().to_owned(), one.proposal.status)).collect()
+    automatic
+        .into_iter()
+        .map(|(one, line)| (line.why.unwrap().word().to_owned(), one.proposal.status))
+        .collect()
 }
 
 fn sound(trial: &Trial) {
