@@ -111,7 +111,11 @@ fn hand_in_one(
     let prefix = Id { kind: new.kind, date: new.day, number: 0, machine: None }.to_string();
     let prefix = prefix.trim_end_matches('0');
     let taken: Vec<String> = transaction
-        .prepare_cached("SELECT id FROM proposals WHERE id >= ?1 AND id < ?1 || '~'")?
+        // The id of one that was decided on and forgotten since stays its own.
+        .prepare_cached(
+            "SELECT id FROM proposals WHERE id >= ?1 AND id < ?1 || '~'
+             UNION SELECT proposal FROM decisions WHERE proposal >= ?1 AND proposal < ?1 || '~'",
+        )?
         .query_map([prefix], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let taken: Vec<Id> = taken.iter().filter_map(|id| id.parse().ok()).collect();

@@ -21,8 +21,10 @@ pub fn meet(db: &mut Db, ids: &[Id]) -> Result<(), Error> {
         if ids.is_empty() || name(transaction)?.is_some() {
             return Ok(());
         }
-        let mut known =
-            transaction.prepare_cached("SELECT EXISTS (SELECT 1 FROM proposals WHERE id = ?1)")?;
+        let mut known = transaction.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM proposals WHERE id = ?1)
+                OR EXISTS (SELECT 1 FROM decisions WHERE proposal = ?1)",
+        )?;
         for id in ids {
             if !known.query_row([id.to_string()], |row| row.get::<_, bool>(0))? {
                 transaction.execute("INSERT INTO machine VALUES (1, ?1)", [new.to_string()])?;

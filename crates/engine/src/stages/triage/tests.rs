@@ -6,8 +6,6 @@ use rekindle_core::time::Timestamp;
 
 use super::*;
 use crate::proposals::Decided;
-use crate::queue::{Queue, run};
-use crate::stages::REGISTRY;
 use crate::stages::promote::tests::Trial;
 
 fn said(trial: &Trial, text: &str) -> Id {
@@ -197,34 +195,37 @@ impl Model for Scripted {
         assert!(request.prompt.material().contains("proposals"));
         match &self.0 {
             Ok(text) => Ok(Answer { text: text.clone(), whole: true, usage: None, cost: None }),
-            Err(why) => Err(llm::Error::new(Fault::Theirs, Retry::Never, (*why).to_owned())),
+            Err(why) => Err(llm::Error::new(Fault::Provider, Retry::Never, (*why).to_owned())),
         }
     }
 }
 
-fn ask_model(trial: &Trial, model: &Scripted) {
-    struct Plain(String);
-    impl Steps for Plain {
-        fn step(
-            &mut self,
-            name: &str,
-            work: &mut dyn FnMut() -> Result<crate::queue::Outcome, StepError>,
-        ) -> Result<serde_json::Value, Interrupt> {
-            let outcome = work().map_err(|error| Interrupt::Failed { step: name.to_owned(), error })?;
-            Ok(outcome.result)
-        }
+/// Runs steps and keeps nothing of them, and is killed behind so many.
+struct Forgetful(usize);
 
-        fn run_id(&self) -> &str {
-            &self.0
-        }
+impl Steps for Forgetful {
+    fn step(
+        &mut self,
+        name: &str,
+        work: &mut dyn FnMut() -> Result<crate::queue::Outcome, StepError>,
+    ) -> Result<serde_json::Value, Interrupt> {
+        let outcome = work().map_err(|error| Interrupt::Failed { step: name.to_owned(), error })?;
+        self.0 = self.0.checked_sub(1).ok_or(Interrupt::Stopped)?;
+        Ok(outcome.result)
     }
-    let event = Event {
-        id: "e".to_owned(),
-        name: names::PROPOSALS_STAGED.to_owned(),
-        data: json!({}),
-        at: Timestamp::UNIX_EPOCH,
-    };
-    triage_with(&event, &mut Plain("r".to_owned()), &trial.world, Some(model)).unwrap();
+
+    fn run_id(&self) -> &str {
+        "r"
+    }
+}
+
+fn staged() -> Event {
+    let (id, name) = ("e".to_owned(), names::PROPOSALS_STAGED.to_owned());
+    Event { id, name, data: json!({}), at: Timestamp::UNIX_EPOCH }
+}
+
+fn ask_model(trial: &Trial, model: &Scripted) {
+    triage_with(&staged(), &mut Forgetful(99), &trial.world, Some(model)).unwrap();
 }
 
 #[test]
@@ -251,23 +252,17 @@ fn rev_09_a_model_that_fails_leaves_it_at_the_rules() {
 }
 
 #[test]
-fn exe_18_a_triage_that_dies_is_finished_by_the_next() {
+fn exe_18_a_triage_that_dies_anywhere_is_finished_by_the_next() {
     for steps in 0..5 {
         let trial = Trial::with(&[("review.earn", "1")]);
-        approve(&trial, 2);
+        approve(&trial, 1);
         let own = said(&trial, "Deploy the furnace on Mondays only.");
         let empty = trial.propose("Patterns", "…", 0);
-        let mut queue = Queue::new(trial.db());
-        for _ in 0..steps {
-            // A worker that is killed behind each step in turn: what is done is done.
-            queue.recover(trial.now()).unwrap();
-            let Some(claimed) = queue.claim(trial.now()).unwrap() else { break };
-            let ended = run(&mut queue, &REGISTRY, &claimed, &trial.world);
-            queue.settle(&claimed, ended, trial.now()).unwrap();
-        }
+        triage_with(&staged(), &mut Forgetful(steps), &trial.world, None).ok();
         trial.work();
         assert_eq!((trial.status(own), trial.status(empty)), (Status::Promoted, Status::Rejected));
-        assert_eq!(trial.log().matches(&format!("promoted by triage `{own}`")).count(), 1);
+        assert_eq!(trial.log().matches(&format!("promoted by triage `{own}`")).count(), 1, "{steps}");
+        assert_eq!(trial.read("MEMORY.md").matches("furnace").count(), 1, "{steps}");
         sound(&trial);
     }
 }
