@@ -154,12 +154,13 @@ fn b_07_what_is_folded_ends_with_the_one_that_is_shown() {
         let decided: u32 = accepted.values().map(|one| one.approved + one.rejected).sum();
         assert_eq!(decided, 1, "one decision counts once (FUT-03)");
         if end == Status::Promoted {
-            let vault = trial.world.vault().unwrap();
-            vault.undo(None, rekindle_core::journal::Actor::User, &trial.world.now()).unwrap();
+            let (vault, now) = (trial.world.vault().unwrap(), trial.world.now());
+            let undone = vault.undo(None, rekindle_core::journal::Actor::User, &now).unwrap();
             let mut waiting = promote::take_back(&trial.world).unwrap();
             waiting.sort();
             assert_eq!(waiting, [shown, same[0], same[1]], "all of them wait again");
-            vault.undo(None, rekindle_core::journal::Actor::User, &trial.world.now()).unwrap();
+            let change = undone.by.change.unwrap().to_string();
+            vault.undo(Some(&change), rekindle_core::journal::Actor::User, &now).unwrap();
             assert_eq!(promote::take_back(&trial.world).unwrap(), []);
             assert!(waiting.iter().all(|id| trial.status(*id) == Status::Promoted), "done again");
         } else {
