@@ -45,4 +45,5 @@ pub mod session;
 pub mod surface;
 pub mod text;
 pub mod time;
+pub mod triage;
 pub mod vault;

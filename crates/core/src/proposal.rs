@@ -1,16 +1,21 @@
 //! A proposal: something that may become a line of `MEMORY.md` or an entry, if the person wants it (REV-01, REV-14, B-07).
 
+pub mod acceptance;
+pub mod rebase;
 pub mod worth;
 
 use serde::{Deserialize, Serialize};
 
 use crate::provenance::Origin;
 use crate::scope::ProjectId;
+use crate::text::clean::one_line;
 use crate::time::Timestamp;
 use crate::vault::review::{Id, Place};
 
 /// The longest title, in characters.
 const TITLE_CHARS: usize = 60;
+/// The most of a line that is shown because another one would take its place, in characters.
+const OLD_CHARS: usize = 160;
 
 /// One proposal, as the store has it. The store is the truth, every surface is a view (REV-04).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +36,9 @@ pub struct Proposal {
     pub supersedes: Option<String>,
     /// Whose words support it (B-01).
     pub origin: Origin,
+    /// Whether those are the person's own words, in so many words (FBK-06).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub explicit: bool,
     /// How sure we are, from 0 to 1.
     pub confidence: f64,
     /// What it rests on.
@@ -129,14 +137,24 @@ pub enum By {
     Todoist,
     /// A button (REV-08).
     Telegram,
+    /// Nobody: the rules or a model (REV-09).
+    Triage,
     /// Nobody: it was too old.
     Clock,
 }
 
 impl By {
     /// Every way.
-    pub const ALL: [Self; 7] =
-        [Self::Command, Self::Page, Self::Agent, Self::Event, Self::Todoist, Self::Telegram, Self::Clock];
+    pub const ALL: [Self; 8] = [
+        Self::Command,
+        Self::Page,
+        Self::Agent,
+        Self::Event,
+        Self::Todoist,
+        Self::Telegram,
+        Self::Triage,
+        Self::Clock,
+    ];
 
     /// The word in the store and in JSON.
     pub fn word(self) -> &'static str {
@@ -147,6 +165,7 @@ impl By {
             Self::Event => "event",
             Self::Todoist => "todoist",
             Self::Telegram => "telegram",
+            Self::Triage => "triage",
             Self::Clock => "clock",
         }
     }
@@ -160,8 +179,14 @@ impl By {
             Self::Event => "by another program",
             Self::Todoist => "in Todoist",
             Self::Telegram => "in Telegram",
+            Self::Triage => "by triage",
             Self::Clock => "because nobody decided in time",
         }
+    }
+
+    /// Whether a person decided, by whatever way.
+    pub fn is_person(self) -> bool {
+        !matches!(self, Self::Triage | Self::Clock)
     }
 }
 
@@ -212,6 +237,11 @@ impl Evidence {
         }
         self.sessions.len() > before
     }
+}
+
+/// The title of one that takes the place of a line: both are shown, what would go and what would come.
+pub fn instead_of(old: &str) -> String {
+    format!("Instead of: {}", one_line(old, OLD_CHARS))
 }
 
 /// A few words that name a text: its beginning, cut between words.

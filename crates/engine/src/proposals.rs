@@ -1,19 +1,28 @@
 //! The store of proposals (STO-05, REV-04): the truth about what was proposed and what became of it.
 
 mod decide;
+mod history;
+mod machine;
 
+use rekindle_core::event::{Event, names};
 use rekindle_core::proposal::{Evidence, Proposal, Status};
 use rekindle_core::provenance::Origin;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::time::{Date, Timestamp};
 use rekindle_core::vault::review::{Id, Kind};
+use serde_json::json;
 
 use crate::db::{Db, Error, OptionalExtension, Transaction, params};
+use crate::queue;
+use crate::random;
+use crate::stages::REGISTRY;
 
 pub use decide::{
-    Decided, Standing, Verdict, decide, decided_since, due, expire, mark_promoted, reopen, standing,
-    standings,
+    Decided, Standing, Verdict, decide, decide_because, decided_since, due, ended_with, expire,
+    mark_promoted, mark_triaged, reopen, retarget, standing, standings,
 };
+pub use history::{Line, What, accepted, automatic, check};
+pub use machine::meet;
 
 /// A proposal without an id, which the store gives it.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,13 +47,25 @@ pub enum Handed {
 }
 
 /// Hands the proposals of a run in, all of them or none. What says the same as one that is there is folded into it (B-07),
-/// and a run that hands in the same again gets the same answer (EXE-18).
+/// and a run that hands in the same again gets the same answer (EXE-18). What is new is looked at by triage (REV-09): the event
+/// for that is part of it.
 pub fn hand_in(db: &mut Db, run: &str, new: &[New]) -> Result<Vec<Handed>, Error> {
     let path = db.path().to_owned();
+    let Some(at) = new.iter().map(|new| new.proposal.created).max() else { return Ok(Vec::new()) };
+    let event_id = random::change_id(at).map_err(|cause| Error::Folder { path: path.clone(), cause })?;
     let handed = db.change(|transaction| {
+        let count = |transaction: &Transaction<'_>| -> rusqlite::Result<i64> {
+            transaction.query_row("SELECT count(*) FROM proposals", [], |row| row.get(0))
+        };
+        let before = count(transaction)?;
         let mut handed = Vec::with_capacity(new.len());
         for new in new {
             handed.push(hand_in_one(transaction, run, new)?);
+        }
+        if count(transaction)? > before {
+            let (id, name) = (event_id.as_str().to_owned(), names::PROPOSALS_STAGED.to_owned());
+            let staged = Event { id, name, data: json!({}), at };
+            queue::send(transaction, &REGISTRY, &[staged], at)?;
         }
         Ok(handed)
     })?;
@@ -81,19 +102,24 @@ fn hand_in_one(
         if there.status.is_open() {
             there.evidence.merge(&new.proposal.evidence);
             there.confidence = there.confidence.max(new.proposal.confidence);
+            there.explicit |= new.proposal.explicit;
             there.origin = more_trusted(there.origin, new.proposal.origin);
             write(transaction, &there, &said)?;
             return Ok(Ok(Handed::Folded(there.id)));
         }
     }
-    let prefix = Id { kind: new.kind, date: new.day, number: 0 }.to_string();
+    let prefix = Id { kind: new.kind, date: new.day, number: 0, machine: None }.to_string();
     let prefix = prefix.trim_end_matches('0');
     let taken: Vec<String> = transaction
-        .prepare_cached("SELECT id FROM proposals WHERE id >= ?1 AND id < ?1 || '~'")?
+        // The id of one that was decided on and forgotten since stays its own.
+        .prepare_cached(
+            "SELECT id FROM proposals WHERE id >= ?1 AND id < ?1 || '~'
+             UNION SELECT proposal FROM decisions WHERE proposal >= ?1 AND proposal < ?1 || '~'",
+        )?
         .query_map([prefix], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let taken: Vec<Id> = taken.iter().filter_map(|id| id.parse().ok()).collect();
-    let id = Id::next(new.kind, new.day, &taken);
+    let id = Id::next(new.kind, new.day, &taken).by(machine::name(transaction)?);
     let proposal = Proposal { id, ..new.proposal.clone() };
     write(transaction, &proposal, &said)?;
     transaction.execute("UPDATE proposals SET run = ?2 WHERE id = ?1", params![id.to_string(), run])?;
@@ -210,13 +236,14 @@ mod tests {
     fn new(text: &str, session: &str, origin: Origin) -> New {
         let day = Date::constant(2026, 11, 10);
         let proposal = Proposal {
-            id: Id { kind: Kind::Reflection, date: day, number: 1 },
+            id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
             source: Source::Reflection,
             place: Place::Section("Patterns".to_owned()),
             title: text.to_owned(),
             text: text.to_owned(),
             supersedes: None,
             origin,
+            explicit: false,
             confidence: 0.7,
             evidence: Evidence { sessions: vec![session.to_owned()], ..Evidence::default() },
             project: None,
@@ -227,7 +254,7 @@ mod tests {
     }
 
     fn id(number: u32) -> Id {
-        Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 10), number }
+        Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 10), number, machine: None }
     }
 
     fn become_of(db: &mut Db, id: Id, status: Status) {

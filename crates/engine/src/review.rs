@@ -1,13 +1,15 @@
 //! `REVIEW.md` as a view of the store (REV-04) and as a way to decide (REV-03): what it showed is remembered, so that what a
 //! person did to it can be told.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rekindle_core::journal::{Actor, Place};
+use rekindle_core::proposal::rebase::{Aim, aim};
 use rekindle_core::proposal::worth::{Folded, asked, ranked};
 use rekindle_core::proposal::{By, Proposal};
 use rekindle_core::time::{Timestamp, Zoned};
 use rekindle_core::vault::layout;
+use rekindle_core::vault::memory::sections;
 use rekindle_core::vault::review::{self, Decision, Id, Queue, Shown, diff};
 use thiserror::Error;
 
@@ -42,8 +44,7 @@ pub struct Asked {
 pub fn asked_today(db: &Db, per_day: usize, now: &Zoned) -> Result<Asked, db::Error> {
     let standings = proposals::standings(db, true)?;
     let open: Vec<Proposal> = standings.iter().map(|standing| standing.proposal.clone()).collect();
-    let on_page: HashSet<Id> =
-        known(db)?.last().map(|page| page.proposals.iter().map(|one| one.id).collect()).unwrap_or_default();
+    let on_page = on_page(db)?;
     let day_began = now.start_of_day().map_or(now.timestamp(), |day| day.timestamp());
     let decided = proposals::decided_since(db, day_began)?;
     let ranked = ranked(&open, &on_page, now.timestamp());
@@ -59,6 +60,63 @@ pub fn asked_today(db: &Db, per_day: usize, now: &Zoned) -> Result<Asked, db::Er
     })
 }
 
+/// What the person sees on the page.
+pub fn on_page(db: &Db) -> Result<HashSet<Id>, db::Error> {
+    Ok(known(db)?.last().map(|page| page.proposals.iter().map(|one| one.id).collect()).unwrap_or_default())
+}
+
+/// Looks whether the notes hold ids that this store did not give: another machine shares them, and from now on ours say who
+/// gave them, so that none is given twice (REV-01, B-16).
+pub fn meet(db: &mut Db, vault: &Vault) -> Result<(), Error> {
+    let read = |name| vault.read(&Place::vault(layout::fixed(name)));
+    let mut ids: Vec<Id> = Vec::new();
+    if let Some(page) = read(layout::REVIEW)?
+        && let Ok(page) = review::parse(&page.text)
+    {
+        ids.extend(page.entries.iter().map(|entry| entry.id));
+    }
+    if let Some(memory) = read(layout::MEMORY)?
+        && let Ok(sections) = sections(&memory.text)
+    {
+        let items = sections.iter().flat_map(|section| &section.items);
+        ids.extend(items.flat_map(|item| &item.ids).filter_map(|id| id.parse::<Id>().ok()));
+    }
+    Ok(proposals::meet(db, &ids)?)
+}
+
+/// What is aimed at a section or a line of MEMORY.md that moved moves with it (B-07). Gives what cannot, and why.
+pub fn rebase(db: &mut Db, vault: &Vault) -> Result<HashMap<Id, String>, Error> {
+    let Some(memory) = vault.read(&Place::vault(layout::fixed(layout::MEMORY)))? else {
+        return Ok(HashMap::new());
+    };
+    let all = proposals::all(db)?;
+    let meant_for = meant_for(&all);
+    let mut lost = HashMap::new();
+    for proposal in all.iter().filter(|proposal| proposal.status.is_open()) {
+        match aim(proposal, &memory.text, &meant_for) {
+            Aim::Same => {}
+            Aim::Moved(moved) => {
+                proposals::retarget(db, &moved)?;
+            }
+            Aim::Lost(why) => {
+                lost.insert(proposal.id, why);
+            }
+        }
+    }
+    Ok(lost)
+}
+
+/// The section that a promoted proposal was meant for.
+pub fn meant_for(all: &[Proposal]) -> impl Fn(Id) -> Option<String> {
+    move |id| {
+        let known = all.iter().find(|known| known.id == id)?;
+        match &known.place {
+            review::Place::Section(name) => Some(name.clone()),
+            review::Place::Friction(_) => None,
+        }
+    }
+}
+
 /// Brings the page up to what waits in the store.
 pub fn refresh(
     db: &mut Db,
@@ -68,12 +126,13 @@ pub fn refresh(
     by: Actor,
     now: &Zoned,
 ) -> Result<ReviewShown, Error> {
+    rebase(db, vault)?;
     let asked = asked_today(db, per_day, now)?;
     let queue = Queue {
         reviewer: reviewer.to_owned(),
         date: now.date(),
         updated: now.timestamp(),
-        proposals: asked.today.iter().map(|(standing, _)| on_page(standing)).collect(),
+        proposals: asked.today.iter().map(|(standing, _)| line(standing)).collect(),
     };
     let known = known(db)?;
     if queue.proposals.is_empty() && known.is_empty() {
@@ -84,7 +143,7 @@ pub fn refresh(
     Ok(vault.show_review(&queue, &known, &mut remember, by, now)?)
 }
 
-fn on_page(standing: &Standing) -> review::Proposal {
+fn line(standing: &Standing) -> review::Proposal {
     let proposal = &standing.proposal;
     review::Proposal {
         id: proposal.id,

@@ -23,6 +23,6 @@ pub use load::{File, Layers, Loaded, Setting, load};
 pub use settings::{
     Confidence, Config, Decay, Embed, Engines, Fusion, Gate, Identity, Linear, Llm, LogLevel, Memory, Model,
     Observe, Paths, Program, Project, Provider, Qdrant, Recall, Research, ResearchWhen, Review, ReviewMode,
-    ScopeRule, Server, Telegram, Time, Todoist, User, Vault,
+    ScopeRule, Server, Telegram, Time, Todoist, Triage, User, Vault,
 };
 pub use value::{LIST_SEPARATOR, Value};

@@ -181,6 +181,10 @@ pub struct Review {
     pub expire_days: u32,
     /// Whether a terminal is asked line by line, and not filled.
     pub plain: bool,
+    /// Who looks at proposals before the person is asked (REV-09, X-07).
+    pub triage: Triage,
+    /// So many straight approvals earn a category to be promoted without asking (FUT-03).
+    pub earn: u32,
     /// Tasks.
     pub todoist: Todoist,
     /// Buttons.
@@ -215,6 +219,18 @@ pub struct Telegram {
     pub secret_variable: String,
     /// The chat that is asked, and the only one that is listened to; 0 for none.
     pub chat: i64,
+}
+
+/// Who looks at proposals before the person is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Triage {
+    /// Rules, then a model if the settings name one.
+    On,
+    /// Rules.
+    Rules,
+    /// Nobody.
+    Off,
 }
 
 /// What a prompt gets.

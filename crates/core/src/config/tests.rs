@@ -67,10 +67,11 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         "memory.enabled" | "index.background" | "capture.background" => [("false", "off"), ("true", "true")],
         "memory.scope" => [("'global'", "global"), ("'project'", "project")],
         "memory.review_mode" => [("'silent'", "silent"), ("'interactive'", "interactive")],
+        "review.triage" => [("'off'", "off"), ("'rules'", "rules")],
         "memory.log_level" => [("'error'", "error"), ("'debug'", "debug")],
         "memory.confidence.high" => [("0.95", "0.95"), ("1", "1")],
         "memory.confidence.medium" => [("0.5", "0.5"), ("0", "0")],
-        "recall.k" | "review.per_day" | "review.expire_days" => [("3", "3"), ("10", "10")],
+        "recall.k" | "review.per_day" | "review.expire_days" | "review.earn" => [("3", "3"), ("10", "10")],
         "capture.min_user_messages"
         | "capture.idle_minutes"
         | "capture.dead_minutes"

@@ -278,3 +278,17 @@ pub struct ButtonPressed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<i64>,
 }
+
+/// What triage made of new proposals, by their ids (REV-09).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProposalsTriaged {
+    /// On their way to `MEMORY.md`.
+    #[serde(default)]
+    pub promoted: Vec<Id>,
+    /// Turned down.
+    #[serde(default)]
+    pub rejected: Vec<Id>,
+    /// Left to the person: only these are asked about.
+    pub needs_review: Vec<Id>,
+}

@@ -11,8 +11,8 @@ use crate::hash::ContentHash;
 use crate::time::Timestamp;
 
 pub use data::{
-    ASKED, Accumulated, ButtonPressed, CaptureRequested, EchoRequested, Noted, ProposalDecided, Reflected,
-    SessionCaptured, TaskChanged, Trigger, VoiceCall,
+    ASKED, Accumulated, ButtonPressed, CaptureRequested, EchoRequested, Noted, ProposalDecided,
+    ProposalsTriaged, Reflected, SessionCaptured, TaskChanged, Trigger, VoiceCall,
 };
 
 /// The version of the schemas below.
@@ -82,6 +82,7 @@ pub fn check(name: &str, value: &Value) -> Result<(), Error> {
         names::PROPOSAL_APPROVED | names::PROPOSAL_REJECTED => fits::<ProposalDecided>(value),
         names::TASK_COMPLETED | names::TASK_DELETED | names::TASK_UPDATED => fits::<TaskChanged>(value),
         names::BUTTON_PRESSED => fits::<ButtonPressed>(value),
+        names::PROPOSAL_TRIAGED => fits::<ProposalsTriaged>(value),
         name if names::ALL.contains(&name) => match value.is_object() {
             true => Ok(()),
             false => Err("an object is expected".to_owned()),

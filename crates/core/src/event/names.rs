@@ -10,11 +10,13 @@ pub const SESSION_ENDED: &str = "memory/session.ended";
 pub const OBSERVATIONS_ACCUMULATED: &str = "memory/observations.accumulated";
 /// They were reflected on (CAP-08).
 pub const OBSERVATIONS_REFLECTED: &str = "memory/observations.reflected";
+/// There are new proposals in the store.
+pub const PROPOSALS_STAGED: &str = "memory/proposals.staged";
 /// The person said yes to a proposal.
 pub const PROPOSAL_APPROVED: &str = "memory/proposal.approved";
 /// The person said no.
 pub const PROPOSAL_REJECTED: &str = "memory/proposal.rejected";
-/// A proposal was looked at by the rules or a model.
+/// New proposals were looked at by the rules or a model (REV-09).
 pub const PROPOSAL_TRIAGED: &str = "memory/proposal.triaged";
 /// Somebody wants to know what keeps going wrong.
 pub const FRICTION_REQUESTED: &str = "memory/friction.requested";
@@ -43,12 +45,13 @@ pub const WEEKLY_SUMMARY: &str = "system/memory-weekly-maintenance-summary";
 pub const SCHEDULE_REACHED: &str = "system/schedule.reached";
 
 /// All of them.
-pub const ALL: [&str; 20] = [
+pub const ALL: [&str; 21] = [
     CAPTURE_REQUESTED,
     COMPACTION_PENDING,
     SESSION_ENDED,
     OBSERVATIONS_ACCUMULATED,
     OBSERVATIONS_REFLECTED,
+    PROPOSALS_STAGED,
     PROPOSAL_APPROVED,
     PROPOSAL_REJECTED,
     PROPOSAL_TRIAGED,

@@ -42,6 +42,8 @@ pub const REFLECT: Template = Template { name: "reflect", version: 1, text: incl
 
 /// An idea into what is known about it elsewhere (IDEA-04).
 pub const RESEARCH: Template = Template { name: "research", version: 1, text: include_str!("research.md") };
+/// Proposals into what is worth asking about (REV-09).
+pub const TRIAGE: Template = Template { name: "triage", version: 1, text: include_str!("triage.md") };
 
 #[cfg(test)]
 mod tests {
@@ -49,13 +51,14 @@ mod tests {
     use crate::hash::ContentHash;
 
     /// Every template, and the hash of its words in this version.
-    const ALL: [(Template, &str); 8] = [
+    const ALL: [(Template, &str); 9] = [
         (REWRITE, "ea4854b5b56c0d3e"),
         (OBSERVE, "a8379c53ebafbeca"),
         (MINE, "a4d1b8555719af32"),
         (IDEAS, "196e2d902fdfb0c3"),
         (ANSWER, "39c2861fd23c81ea"),
         (REFLECT, "0df0ce08713eb552"),
+        (TRIAGE, "b712b012f7803121"),
         (PROBE, "656a16b05c64965c"),
         (RESEARCH, "235f29968170f040"),
     ];

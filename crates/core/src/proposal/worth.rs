@@ -99,13 +99,14 @@ mod tests {
 
     fn proposal(number: u32, text: &str) -> Proposal {
         Proposal {
-            id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number },
+            id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number, machine: None },
             source: Source::Reflection,
             place: Place::Section("Patterns".to_owned()),
             title: text.to_owned(),
             text: text.to_owned(),
             supersedes: None,
             origin: Origin::User,
+            explicit: false,
             confidence: 0.7,
             evidence: Evidence { sessions: vec!["a".to_owned()], ..Evidence::default() },
             project: None,

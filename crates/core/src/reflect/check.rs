@@ -144,6 +144,7 @@ fn check_one(
         section: allowed(Section::of(&claim.section, period.user, memory.titles()), origin),
         date,
         origin,
+        explicit: origin == Origin::User && strength == Strength::Explicit,
         confidence: confidence(strength.value(), evidence.sessions.len(), origin),
         evidence,
         project: common_project(all.iter().map(|source| source.observation)),

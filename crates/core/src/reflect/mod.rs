@@ -30,7 +30,6 @@ use crate::observe::{Finding, Observed};
 use crate::proposal::{self, Evidence, Proposal, Source, Status};
 use crate::provenance::Origin;
 use crate::scope::ProjectId;
-use crate::text::clean::one_line;
 use crate::time::{Date, Timestamp};
 use crate::vault::review::{Id, Place};
 
@@ -42,8 +41,6 @@ pub const MAX_TEXT_CHARS: usize = 400;
 pub const MAX_PROPOSALS: usize = 20;
 /// A longer summary does not go into the log.
 pub const MAX_SUMMARY_CHARS: usize = 500;
-/// How much of the line that would go is shown in the title of what would take its place.
-const MAX_OLD_CHARS: usize = 160;
 
 /// One window of a session, as reflection sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,6 +103,9 @@ pub struct Draft {
     pub date: Date,
     /// Whose words it needs (B-01).
     pub origin: Origin,
+    /// Whether those are the person's own words, in so many words (FBK-06).
+    #[serde(default)]
+    pub explicit: bool,
     /// How sure we are, from 0 to 1.
     pub confidence: f64,
     /// What it rests on.
@@ -122,8 +122,7 @@ impl Draft {
     /// As it is handed in. The store gives it its id.
     pub fn proposal(&self, user: &str, id: Id, created: Timestamp) -> Proposal {
         let title = match &self.supersedes {
-            // Both are shown: what would go, and what would come.
-            Some(old) => format!("Instead of: {}", one_line(old, MAX_OLD_CHARS)),
+            Some(old) => proposal::instead_of(old),
             None => proposal::title(&self.text),
         };
         Proposal {
@@ -134,6 +133,7 @@ impl Draft {
             text: self.text.clone(),
             supersedes: self.supersedes.clone(),
             origin: self.origin,
+            explicit: self.explicit,
             confidence: self.confidence,
             evidence: self.evidence.clone(),
             project: self.project.clone(),

@@ -151,6 +151,7 @@ impl<'a> Group<'a> {
             text: statement(&told.finding.text)?,
             date: self.newest().observation.day,
             origin,
+            explicit: origin == Origin::User && strength == Strength::Explicit,
             confidence: confidence(strength.value(), evidence.sessions.len(), origin),
             evidence,
             project: common_project(self.seen.iter().map(|seen| seen.observation)),

@@ -73,6 +73,7 @@ fn join(draft: &Draft, statement: &Statement, settled: &mut [(Draft, Statement)]
         same.date = same.date.max(draft.date);
         if distance(draft.origin) < distance(same.origin) {
             same.origin = draft.origin;
+            same.explicit = draft.explicit;
             same.section = draft.section.clone();
             same.text.clone_from(&draft.text);
             *words = statement.clone();

@@ -109,13 +109,14 @@ pub(crate) fn sample(text: &str) -> Proposal {
     use crate::time::{Date, Timestamp};
     use crate::vault::review::{Id, Kind};
     Proposal {
-        id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number: 7 },
+        id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number: 7, machine: None },
         source: Source::Reflection,
         place: Place::Section("Patterns".to_owned()),
         title: text.to_owned(),
         text: text.to_owned(),
         supersedes: None,
         origin: Origin::User,
+        explicit: false,
         confidence: 0.7,
         evidence: Evidence {
             sessions: vec!["s1".to_owned(), "s2".to_owned()],

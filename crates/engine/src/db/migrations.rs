@@ -4,7 +4,7 @@
 use super::{Db, Error};
 
 /// The tables, step by step. A step that was published never changes.
-const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES, PROVIDED];
+const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES, PROVIDED, TRIAGED];
 
 const FIRST: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -217,6 +217,30 @@ CREATE TABLE gated (
     useless INTEGER NOT NULL,
     conflicting INTEGER NOT NULL
 ) WITHOUT ROWID;
+";
+
+const TRIAGED: &str = "
+-- The proposal that it ended with, because both say the same (B-07).
+ALTER TABLE proposals ADD COLUMN decided_with TEXT;
+
+-- What became of proposals, line by line, without their words (FUT-03, REV-14).
+CREATE TABLE decisions (
+    number INTEGER PRIMARY KEY,
+    proposal TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    what TEXT NOT NULL,
+    by TEXT,
+    why TEXT,
+    leader TEXT
+);
+CREATE INDEX decisions_by_proposal ON decisions (proposal);
+
+-- This machine, once it knows that others share its vault: its name stands in the ids that it gives (REV-01).
+CREATE TABLE machine (one INTEGER PRIMARY KEY CHECK (one = 1), name TEXT NOT NULL);
+
+INSERT INTO decisions (proposal, at, what, by)
+    SELECT id, decided, iif(status = 'promoted', iif(worded IS NULL, 'approved', 'edited'), status), decided_by
+    FROM proposals WHERE decided IS NOT NULL AND status NOT IN ('pending', 'triaged') ORDER BY decided, id;
 ";
 
 pub(super) fn apply(db: &mut Db) -> Result<(), Error> {

@@ -8,6 +8,8 @@ use crate::{proposals, review as page};
 
 /// A queue whose oldest proposal waits longer than this is one that nobody looks at.
 const LONG_DAYS: i64 = 5;
+/// So many proposals that did not end once are named.
+const MOST_WRONG: usize = 5;
 
 /// Looks at how much waits, since when, and whether the page can be read.
 pub(super) fn review(patient: &Patient<'_>) -> Result<Vec<Finding>, Error> {
@@ -22,6 +24,12 @@ fn look(patient: &Patient<'_>) -> Result<Vec<Finding>, db::Error> {
         findings.push(Finding::warning(
             format!("nothing was decided from REVIEW.md: {doubt}"),
             "`rekindle review` shows what waits, `rekindle approve` and `rekindle reject` decide",
+        ));
+    }
+    for wrong in proposals::check(&db)?.into_iter().take(MOST_WRONG) {
+        findings.push(Finding::warning(
+            wrong,
+            "`rekindle review --check` shows all of it, `rekindle runs` what was done, `rekindle retry` does it again",
         ));
     }
     let (waiting, oldest) = proposals::waiting(&db)?;

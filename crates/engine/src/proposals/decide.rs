@@ -3,16 +3,21 @@
 
 use jiff::SignedDuration;
 use rekindle_core::event::{Event, ProposalDecided, names};
+use rekindle_core::proposal::worth::ranked;
 use rekindle_core::proposal::{By, Proposal, Status};
+use rekindle_core::reflect::likeness::Statement;
 use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::time::Timestamp;
+use rekindle_core::triage::Why;
 use rekindle_core::vault::review::Id;
 
+use super::history::{self, Line, What};
 use crate::db::{Db, Error, OptionalExtension, Row, Transaction, params};
 use crate::queue;
 use crate::random;
+use crate::review;
 use crate::stages::REGISTRY;
 
 /// The most that a line of MEMORY.md may say, in bytes.
@@ -52,6 +57,8 @@ pub struct Standing {
     pub reopened: Option<Timestamp>,
     /// Whether the line that it names stays as it is.
     pub beside: bool,
+    /// The one that was decided on, because both say the same (B-07).
+    pub with: Option<Id>,
 }
 
 impl Standing {
@@ -92,15 +99,25 @@ pub enum Decided {
     Unknown,
 }
 
-const COLUMNS: &str = "proposal, worded, decided, decided_by, note, reopened, beside";
+const COLUMNS: &str = "proposal, worded, decided, decided_by, note, reopened, beside, decided_with";
 
-type Columns = (String, Option<String>, Option<i64>, Option<String>, Option<String>, Option<i64>, bool);
+type Columns =
+    (String, Option<String>, Option<i64>, Option<String>, Option<String>, Option<i64>, bool, Option<String>);
 
 fn columns(row: &Row<'_>) -> rusqlite::Result<Columns> {
-    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
+    Ok((
+        row.get(0)?,
+        row.get(1)?,
+        row.get(2)?,
+        row.get(3)?,
+        row.get(4)?,
+        row.get(5)?,
+        row.get(6)?,
+        row.get(7)?,
+    ))
 }
 
-fn read((json, worded, decided, by, note, reopened, beside): Columns) -> Result<Standing, String> {
+fn read((json, worded, decided, by, note, reopened, beside, with): Columns) -> Result<Standing, String> {
     let at = |millis: Option<i64>| millis.and_then(|millis| Timestamp::from_millisecond(millis).ok());
     Ok(Standing {
         proposal: serde_json::from_str(&json).map_err(|error| format!("a proposal: {error}"))?,
@@ -110,6 +127,7 @@ fn read((json, worded, decided, by, note, reopened, beside): Columns) -> Result<
         note,
         reopened: at(reopened),
         beside,
+        with: with.and_then(|with| with.parse().ok()),
     })
 }
 
@@ -120,12 +138,12 @@ fn get(transaction: &Transaction<'_>, id: Id) -> rusqlite::Result<Option<Result<
 }
 
 fn put(transaction: &Transaction<'_>, standing: &Standing) -> rusqlite::Result<()> {
-    let Standing { proposal, worded, decided, by, note, reopened, beside } = standing;
+    let Standing { proposal, worded, decided, by, note, reopened, beside, with } = standing;
     let json = serde_json::to_string(proposal)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
     transaction.execute(
         "UPDATE proposals SET status = ?2, proposal = ?3, worded = ?4, decided = ?5, decided_by = ?6, note = ?7,
-            reopened = ?8, beside = ?9 WHERE id = ?1",
+            reopened = ?8, beside = ?9, decided_with = ?10 WHERE id = ?1",
         params![
             proposal.id.to_string(),
             proposal.status.word(),
@@ -136,6 +154,7 @@ fn put(transaction: &Transaction<'_>, standing: &Standing) -> rusqlite::Result<(
             note,
             reopened.map(Timestamp::as_millisecond),
             beside,
+            with.map(|with| with.to_string()),
         ],
     )?;
     Ok(())
@@ -157,17 +176,27 @@ pub fn standings(db: &Db, open: bool) -> Result<Vec<Standing>, Error> {
     rows.into_iter().map(|row| read(row).map_err(|what| db.odd(what))).collect()
 }
 
-/// Decides. Whoever comes first wins; everybody else is told what became of it.
+/// Decides. Whoever comes first wins; everybody else is told what became of it. What is folded into it ends with it (B-07).
 pub fn decide(db: &mut Db, id: Id, verdict: &Verdict, by: By, at: Timestamp) -> Result<Decided, Error> {
+    decide_because(db, id, verdict, by, None, at)
+}
+
+/// Decides, for a reason.
+pub fn decide_because(
+    db: &mut Db,
+    id: Id,
+    verdict: &Verdict,
+    by: By,
+    why: Option<Why>,
+    at: Timestamp,
+) -> Result<Decided, Error> {
     let path = db.path().to_owned();
-    let event_id = random::change_id(at)
-        .map_err(|cause| Error::Folder { path: path.clone(), cause })?
-        .as_str()
-        .to_owned();
+    let event_id = random::change_id(at).map_err(Error::Random)?.as_str().to_owned();
     let verdict = match checked(verdict) {
         Ok(verdict) => verdict,
         Err(why) => return Ok(Decided::Refused(why)),
     };
+    let followers = followers(db, id, at)?;
     let decided = db.change(|transaction| {
         let standing = match get(transaction, id)? {
             None => return Ok(Ok(Decided::Unknown)),
@@ -199,14 +228,37 @@ pub fn decide(db: &mut Db, id: Id, verdict: &Verdict, by: By, at: Timestamp) -> 
             Ok(data) => data,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        let proposal = Proposal { status, ..standing.proposal };
-        let (decided, by) = (Some(at), Some(by));
+        // What once ended with it and waits again goes its own way, unless it is among those that do so now.
+        transaction.execute(
+            "UPDATE proposals SET decided_with = NULL
+             WHERE decided_with = ?1 AND status IN ('pending', 'triaged')",
+            [id.to_string()],
+        )?;
         let beside = matches!(verdict, Verdict::KeepBoth(_));
-        let note = match &verdict {
-            Verdict::RejectFor(reason) => Some(reason.clone()),
+        let reason = match &verdict {
+            Verdict::RejectFor(reason) => Some(reason.as_str()),
             _ => None,
         };
-        put(transaction, &Standing { proposal, worded, decided, by, note, beside, ..standing })?;
+        let end = |standing: Standing, worded: Option<String>, with: Option<Id>| {
+            let proposal = Proposal { status, ..standing.proposal };
+            let id = proposal.id;
+            let (decided, decider, note) = (Some(at), Some(by), reason.map(str::to_owned));
+            put(
+                transaction,
+                &Standing { proposal, worded, decided, by: decider, note, beside, with, ..standing },
+            )?;
+            history::add(transaction, &Line { id, at, what: What::Ended(status), by: Some(by), why, with })
+        };
+        end(standing, worded, None)?;
+        for follower in &followers {
+            match get(transaction, *follower)? {
+                Some(Ok(standing)) if standing.proposal.status.is_open() => {
+                    let worded = standing.worded.clone();
+                    end(standing, worded, Some(id))?;
+                }
+                _ => {}
+            }
+        }
         let event = Event { id: event_id.clone(), name: name.to_owned(), data, at };
         queue::send(transaction, &REGISTRY, &[event], at)?;
         Ok(Ok(Decided::Now))
@@ -225,6 +277,27 @@ fn checked(verdict: &Verdict) -> Result<Verdict, String> {
         },
         verdict => verdict.clone(),
     })
+}
+
+/// Those that wait, say the same and are not shown by themselves: the person sees this one for all of them.
+fn followers(db: &Db, id: Id, now: Timestamp) -> Result<Vec<Id>, Error> {
+    let open = super::open(db)?;
+    let Some(own) = open.iter().find(|proposal| proposal.id == id) else { return Ok(Vec::new()) };
+    let statement = Statement::of(&own.text);
+    let is_alone = open.iter().all(|other| other.id == id || !Statement::of(&other.text).is_same(&statement));
+    if is_alone {
+        return Ok(Vec::new());
+    }
+    let on_page = review::on_page(db)?;
+    let folded = ranked(&open, &on_page, now).into_iter().find(|folded| folded.proposal.id == id);
+    Ok(folded.map(|folded| folded.same).unwrap_or_default())
+}
+
+/// Those that ended with this one.
+pub fn ended_with(db: &Db, id: Id) -> Result<Vec<Standing>, Error> {
+    let all = standings(db, false)?;
+    let with = |standing: &Standing| standing.with == Some(id) && !standing.proposal.status.is_open();
+    Ok(all.into_iter().filter(with).collect())
 }
 
 /// Words that can be a line of MEMORY.md, or why they cannot.
@@ -255,11 +328,20 @@ fn is_same(standing: &Standing, verdict: &Verdict) -> bool {
     }
 }
 
-/// Changes one proposal if it stands as expected; says whether it did.
-fn change(db: &mut Db, id: Id, from: &[Status], to: impl Fn(Standing) -> Standing) -> Result<bool, Error> {
+/// Changes one proposal if it stands as expected, with its line of history if that is one; says whether it did.
+fn change(
+    db: &mut Db,
+    id: Id,
+    from: &[Status],
+    told: impl Fn(&Standing) -> Option<Line>,
+    to: impl Fn(Standing) -> Standing,
+) -> Result<bool, Error> {
     let path = db.path().to_owned();
     let changed = db.change(|transaction| match get(transaction, id)? {
         Some(Ok(standing)) if from.contains(&standing.proposal.status) => {
+            if let Some(line) = told(&standing) {
+                history::add(transaction, &line)?;
+            }
             put(transaction, &to(standing)).map(|()| Ok(true))
         }
         Some(Err(what)) => Ok(Err(what)),
@@ -270,9 +352,13 @@ fn change(db: &mut Db, id: Id, from: &[Status], to: impl Fn(Standing) -> Standin
 
 /// It is where it belongs. Says whether it was not before.
 pub fn mark_promoted(db: &mut Db, id: Id, at: Timestamp) -> Result<bool, Error> {
-    // A promotion that was taken back and is done again may have been decided otherwise meanwhile: MEMORY.md says it.
-    let others: Vec<Status> = Status::ALL.into_iter().filter(|status| *status != Status::Promoted).collect();
-    change(db, id, &others, |standing| Standing {
+    let from = [Status::Approved, Status::Edited, Status::Pending, Status::Triaged];
+    // What waited was promoted before, taken back, and is done again.
+    let redone = |standing: &Standing| {
+        let line = Line { id, at, what: What::Redone, by: Some(By::Command), why: None, with: standing.with };
+        standing.proposal.status.is_open().then_some(line)
+    };
+    change(db, id, &from, redone, |standing| Standing {
         proposal: Proposal { status: Status::Promoted, ..standing.proposal },
         decided: standing.decided.or(Some(at)),
         by: standing.by.or(Some(By::Command)),
@@ -281,9 +367,51 @@ pub fn mark_promoted(db: &mut Db, id: Id, at: Timestamp) -> Result<bool, Error> 
     })
 }
 
-/// It waits again, for this reason. Says whether it stood as expected.
-pub fn reopen(db: &mut Db, id: Id, from: &[Status], note: &str, at: Timestamp) -> Result<bool, Error> {
-    change(db, id, from, |standing| Standing {
+/// It is aimed at something that moved, so it moves with it (B-07). Says whether it waited.
+pub fn retarget(db: &mut Db, to: &Proposal) -> Result<bool, Error> {
+    change(
+        db,
+        to.id,
+        &[Status::Pending, Status::Triaged],
+        |_| None,
+        |standing| Standing {
+            proposal: Proposal {
+                place: to.place.clone(),
+                supersedes: to.supersedes.clone(),
+                title: to.title.clone(),
+                ..standing.proposal
+            },
+            ..standing
+        },
+    )
+}
+
+/// It was looked at, and is left to the person (REV-09). Says whether nobody had before.
+pub fn mark_triaged(db: &mut Db, id: Id) -> Result<bool, Error> {
+    change(
+        db,
+        id,
+        &[Status::Pending],
+        |_| None,
+        |standing| Standing {
+            proposal: Proposal { status: Status::Triaged, ..standing.proposal },
+            ..standing
+        },
+    )
+}
+
+/// It waits again, because what was decided was taken back or could not be done. Says whether it stood as expected.
+pub fn reopen(
+    db: &mut Db,
+    id: Id,
+    from: &[Status],
+    back: What,
+    note: &str,
+    at: Timestamp,
+) -> Result<bool, Error> {
+    let told =
+        |standing: &Standing| Some(Line { id, at, what: back, by: None, why: None, with: standing.with });
+    change(db, id, from, told, |standing| Standing {
         proposal: Proposal { status: Status::Pending, ..standing.proposal },
         decided: None,
         by: None,
@@ -308,10 +436,13 @@ pub fn due(db: &Db, days: u32, now: Timestamp) -> Result<Vec<Id>, Error> {
 
 /// Archives it, unless somebody decided meanwhile. Says whether it is archived now.
 pub fn expire(db: &mut Db, id: Id, at: Timestamp) -> Result<bool, Error> {
-    change(db, id, &[Status::Pending, Status::Triaged], |standing| Standing {
+    let what = What::Ended(Status::Expired);
+    let told = |_: &Standing| Some(Line { id, at, what, by: Some(By::Clock), why: None, with: None });
+    change(db, id, &[Status::Pending, Status::Triaged], told, |standing| Standing {
         proposal: Proposal { status: Status::Expired, ..standing.proposal },
         decided: Some(at),
         by: Some(By::Clock),
+        with: None,
         ..standing
     })?;
     Ok(standing(db, id)?.is_some_and(|standing| standing.proposal.status == Status::Expired))
@@ -322,7 +453,8 @@ pub fn decided_since(db: &Db, since: Timestamp) -> Result<usize, Error> {
     let until = since.checked_add(SignedDuration::from_hours(48)).unwrap_or(Timestamp::MAX);
     let count: i64 = db.run(|connection| {
         connection.query_row(
-            "SELECT count(*) FROM proposals WHERE decided >= ?1 AND decided < ?2 AND decided_by != 'clock'",
+            "SELECT count(*) FROM proposals WHERE decided >= ?1 AND decided < ?2
+                AND decided_by NOT IN ('clock', 'triage') AND decided_with IS NULL",
             params![since.as_millisecond(), until.as_millisecond()],
             |row| row.get(0),
         )

@@ -277,13 +277,15 @@ fn propose(
             kind: Kind::Reflection,
             day: now.date(),
             proposal: Proposal {
-                id: Id { kind: Kind::Reflection, date: now.date(), number: 0 },
+                id: Id { kind: Kind::Reflection, date: now.date(), number: 0, machine: None },
                 source: Came::Correction,
                 place: Place::Section(LESSONS.to_owned()),
                 title: title(&lesson.text),
                 text: lesson.text.clone(),
                 supersedes: None,
                 origin: Origin::User,
+                // What is put right in passing is no rule yet: the person is asked.
+                explicit: false,
                 confidence: SURE,
                 evidence: Evidence {
                     sessions: vec![request.session_id.clone()],

@@ -187,7 +187,7 @@ impl<'a> Keeper<'a> {
     fn propose(&self, candidate: &Candidate, evidence: &Evidence) -> Result<String, StepError> {
         let now = self.world.now();
         let section = candidate.section(&user_section(&self.world.config.user.name)).to_owned();
-        let id = Id { kind: Kind::Reflection, date: now.date(), number: 0 };
+        let id = Id { kind: Kind::Reflection, date: now.date(), number: 0, machine: None };
         let confidence = if candidate.confidence == Confidence::High { 0.9 } else { 0.7 };
         let proposal = Proposal {
             id,
@@ -197,6 +197,7 @@ impl<'a> Keeper<'a> {
             text: candidate.text.clone(),
             supersedes: None,
             origin: candidate.origin,
+            explicit: candidate.origin == Origin::User && candidate.confidence == Confidence::High,
             confidence,
             evidence: evidence.clone(),
             project: self.from.project.cloned(),

@@ -18,6 +18,7 @@ pub mod research;
 pub mod signal;
 pub mod surfaces;
 pub mod tidy;
+pub mod triage;
 pub mod voice;
 mod world;
 
@@ -89,6 +90,22 @@ pub static REGISTRY: Registry = Registry {
             body: reflected::reflected,
         },
         Function {
+            name: triage::NAME,
+            triggers: &[names::PROPOSALS_STAGED],
+            schedule: None,
+            emits: &[names::PROPOSAL_TRIAGED],
+            key: |_| Some("triage".to_owned()),
+            body: triage::triage,
+        },
+        Function {
+            name: "batch-review",
+            triggers: &[names::PROPOSAL_TRIAGED],
+            schedule: None,
+            emits: &[],
+            key: |_| Some("batch-review".to_owned()),
+            body: triage::batch_review,
+        },
+        Function {
             name: "promote",
             triggers: &[names::PROPOSAL_APPROVED, names::PROPOSAL_REJECTED],
             schedule: Some(Schedule::Daily { hour: 3, minute: 0 }),
@@ -133,6 +150,7 @@ pub static REGISTRY: Registry = Registry {
         names::SESSION_ENDED,
         names::NOTED,
         names::VOICE_CALL_COMPLETED,
+        names::PROPOSALS_STAGED,
         names::PROPOSAL_APPROVED,
         names::PROPOSAL_REJECTED,
         names::SYNC_REQUESTED,

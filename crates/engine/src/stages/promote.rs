@@ -4,16 +4,18 @@
 mod preview;
 mod reconsider;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::collections::{BTreeMap, HashSet};
 
 use rekindle_core::event::{Event, ProposalDecided, names};
 use rekindle_core::hash::ContentHash;
 use rekindle_core::id::ChangeId;
-use rekindle_core::journal::{Actor, Change, Op};
-use rekindle_core::proposal::Status;
+use rekindle_core::journal::{self, Actor, Change, Op};
+use rekindle_core::proposal::rebase::{Aim, aim};
+use rekindle_core::proposal::{By, Status};
 use rekindle_core::vault::daily_log::{Clock, End, Receipt, Receipts, Section, Source};
+use rekindle_core::vault::layout;
 use rekindle_core::vault::memory::{Mark, Outcome, user_section};
 use rekindle_core::vault::review::{Id, Place};
 use serde::{Deserialize, Serialize};
@@ -21,7 +23,7 @@ use serde_json::{Value, json};
 
 use super::World;
 use crate::db::Db;
-use crate::proposals::{self, Standing, Verdict};
+use crate::proposals::{self, Standing, Verdict, What};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::review::{self, Look};
 use crate::vault::{self, PROMOTE, Promotion, ReviewShown, Vault};
@@ -71,10 +73,14 @@ fn load(event: &Event, verdict: &Verdict, world: &World) -> Result<Loaded, StepE
             Some(format!("{id} was opened again since"))
         }
         Some(standing) if standing.proposal.status.is_open() => {
+            // Nobody outside is triage or the clock.
+            let by = if by.is_person() { by } else { By::Event };
             // That sends an event of its own, and its run does the rest.
             proposals::decide(&mut db, id, verdict, by, world.now().timestamp())?;
             Some(format!("{id} is decided now"))
         }
+        // The run about the one that was decided on sees to it.
+        Some(Standing { with: Some(with), .. }) => Some(format!("{id} ended with {with}")),
         Some(standing) => {
             let status = standing.proposal.status;
             let fits = match verdict {
@@ -115,14 +121,26 @@ fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
     if let Some(why) = &written.refused {
         // The person's word stands; it waits until MEMORY.md can take it, and says why.
         steps.run("reopen", || {
+            let mut db = world.db()?;
             let from = [Status::Approved, Status::Edited];
-            Ok(proposals::reopen(&mut world.db()?, id, &from, why, world.now().timestamp())?)
+            let mut reopened = Vec::new();
+            for id in with_followers(&db, id)? {
+                if proposals::reopen(&mut db, id, &from, What::Reopened, why, world.now().timestamp())? {
+                    reopened.push(id);
+                }
+            }
+            Ok(reopened)
         })?;
     } else {
-        steps.run("mark-promoted", || {
-            Ok(proposals::mark_promoted(&mut world.db()?, id, world.now().timestamp())?)
+        let ended = steps.run("mark-promoted", || {
+            let mut db = world.db()?;
+            let ids = with_followers(&db, id)?;
+            for id in &ids {
+                proposals::mark_promoted(&mut db, *id, world.now().timestamp())?;
+            }
+            Ok(ids)
         })?;
-        steps.run("append-receipt", || log(&[id], End::Promoted, world))?;
+        steps.run("append-receipt", || log(&ended, End::Promoted, world))?;
     }
     let page = steps.run("refresh-page", || refresh(world))?;
     let mut report = serde_json::to_value(&written)
@@ -132,14 +150,23 @@ fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
     Ok(Ended::Completed(report))
 }
 
+/// A proposal that was decided on, and those that ended with it.
+fn with_followers(db: &Db, id: Id) -> Result<Vec<Id>, StepError> {
+    let followers = proposals::ended_with(db, id)?.into_iter().map(|standing| standing.proposal.id);
+    Ok(std::iter::once(id).chain(followers).collect())
+}
+
 /// Writes it to MEMORY.md. A document that cannot take it is no failure that passes by itself.
 fn write(id: Id, world: &World) -> Result<Written, StepError> {
     let Some(standing) = proposals::standing(&world.db()?, id)? else {
         return Err(StepError::fatal(format!("{id} was forgotten")));
     };
+    let vault = world.vault()?;
+    let place = where_now(&standing, &vault, world)?;
     let (mark, supersedes) = (mark(&standing), standing.supersedes());
-    let new = Promotion { section: section(&standing), statement: standing.text(), supersedes, mark: &mark };
-    match world.vault()?.promote(&world.config.user.name, &new, Actor::User, &world.now()) {
+    let new = Promotion { section: section(&place), statement: standing.text(), supersedes, mark: &mark };
+    let by = if standing.by == Some(By::Triage) { Actor::Worker } else { Actor::User };
+    match vault.promote(&world.config.user.name, &new, by, &world.now()) {
         Ok(added) => Ok(Written {
             outcome: Some(added.outcome.outcome),
             replaced: supersedes.map(|_| added.outcome.replaced),
@@ -156,9 +183,9 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
     }
 }
 
-/// The section of MEMORY.md that it is meant for.
-fn section(standing: &Standing) -> &str {
-    match &standing.proposal.place {
+/// The section of MEMORY.md that a place is.
+fn section(place: &Place) -> &str {
+    match place {
         Place::Section(section) => section,
         Place::Friction(_) => FRICTION,
     }
@@ -169,12 +196,24 @@ fn mark(standing: &Standing) -> Mark {
     Mark { id: Some(standing.proposal.id.to_string()), origin: standing.proposal.origin }
 }
 
+/// The section it goes to, by the name that the person gave it since (B-07). The line that it supersedes is the one that was
+/// shown, or none.
+fn where_now(standing: &Standing, vault: &Vault, world: &World) -> Result<Place, StepError> {
+    let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
+    let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
+    let all = proposals::all(&world.db()?)?;
+    Ok(match aim(&standing.proposal, &memory, &review::meant_for(&all)) {
+        Aim::Moved(moved) => moved.place,
+        Aim::Same | Aim::Lost(_) => standing.proposal.place.clone(),
+    })
+}
+
 fn rejected(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     let loaded = steps.run("load-proposal", || load(event, &Verdict::Reject, world))?;
     if let Some(why) = loaded.skip {
         return Ok(Ended::Skipped(why));
     }
-    steps.run("append-receipt", || log(&[loaded.id], End::Rejected, world))?;
+    steps.run("append-receipt", || log(&with_followers(&world.db()?, loaded.id)?, End::Rejected, world))?;
     let page = steps.run("refresh-page", || refresh(world))?;
     Ok(Ended::Completed(json!({"proposal": loaded.id, "page": page})))
 }
@@ -206,13 +245,26 @@ fn expire(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
 fn log(ids: &[Id], end: End, world: &World) -> Result<bool, StepError> {
     let db = world.db()?;
     let (mut receipts, mut key) = (Vec::new(), format!("receipts {}", end.word()));
+    let fits = |status: Status| match end {
+        End::Promoted => status == Status::Promoted,
+        End::Rejected => status == Status::Rejected,
+        End::Expired => status == Status::Expired,
+        End::Undone => true,
+    };
     for id in ids {
-        if let Some(standing) = proposals::standing(&db, *id)? {
+        // What was taken back before it was logged did not end.
+        if let Some(standing) = proposals::standing(&db, *id)?.filter(|one| fits(one.proposal.status)) {
             let text = match standing.note.as_ref().filter(|_| end == End::Rejected) {
                 Some(reason) => format!("{} (because: {reason})", standing.text()),
                 None => standing.text().to_owned(),
             };
-            receipts.push(Receipt { id: id.to_string(), end, text });
+            receipts.push(Receipt {
+                id: id.to_string(),
+                end,
+                automatic: standing.by == Some(By::Triage),
+                with: standing.with.map(|with| with.to_string()),
+                text,
+            });
             // A decision has one receipt, however many runs come to know of it.
             let since = standing.decided.unwrap_or(standing.since()).as_millisecond();
             key.push_str(&format!(" {id} {since}"));
@@ -230,7 +282,7 @@ fn log(ids: &[Id], end: End, world: &World) -> Result<bool, StepError> {
 }
 
 /// Shows what waits on the page. One that a person has to mend stays; the store has it all.
-fn refresh(world: &World) -> Result<String, StepError> {
+pub(super) fn refresh(world: &World) -> Result<String, StepError> {
     let user = user_section(&world.config.user.name);
     let per_day = world.config.review.per_day;
     let shown =
@@ -244,7 +296,9 @@ fn refresh(world: &World) -> Result<String, StepError> {
 
 /// Reads what a person decided on the page (REV-03); the runs that see to it are in the queue then.
 pub fn look(world: &World) -> Result<Look, StepError> {
-    let look = review::look(&mut world.db()?, &world.vault()?, world.now().timestamp());
+    let (mut db, vault) = (world.db()?, world.vault()?);
+    review::meet(&mut db, &vault).map_err(StepError::passing)?;
+    let look = review::look(&mut db, &vault, world.now().timestamp());
     look.map_err(StepError::passing)
 }
 
@@ -256,15 +310,22 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
     let vault = world.vault()?;
     let in_force = promotions(&vault).map_err(StepError::passing)?;
     let now = world.now().timestamp();
-    let mut waiting = Vec::new();
-    for Standing { proposal, .. } in standings {
-        let (id, promoted) = (proposal.id, in_force.get(&proposal.id).map(|(_, in_force)| *in_force));
+    let (mut waiting, mut again) = (Vec::new(), Vec::new());
+    for Standing { proposal, with, .. } in standings {
+        // What ended with another one has no line of its own.
+        let id = proposal.id;
+        let promoted = in_force.get(&with.unwrap_or(id)).map(|(_, in_force)| *in_force);
         if promoted == Some(false) && proposal.status == Status::Promoted {
-            let reopened = proposals::reopen(&mut db, id, &[Status::Promoted], TAKEN_BACK, now)?;
+            let reopened =
+                proposals::reopen(&mut db, id, &[Status::Promoted], What::Undone, TAKEN_BACK, now)?;
             waiting.extend(reopened.then_some(id));
         } else if promoted == Some(true) && proposal.status.is_open() {
-            proposals::mark_promoted(&mut db, id, now)?;
+            let done = proposals::mark_promoted(&mut db, id, now)?;
+            again.extend(done.then_some(id));
         }
+    }
+    if !again.is_empty() {
+        log(&again, End::Promoted, world)?;
     }
     if !waiting.is_empty() {
         log(&waiting, End::Undone, world)?;

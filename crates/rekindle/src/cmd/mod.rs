@@ -37,6 +37,7 @@ mod reindex;
 mod reject;
 mod retry;
 pub(crate) mod review;
+mod review_reports;
 mod run;
 mod runs;
 pub(crate) mod save;

@@ -1,5 +1,6 @@
 //! `rekindle review`, and what `approve`, `reject` and `edit` share with it.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use clap::Args;
@@ -15,6 +16,7 @@ use rekindle_engine::stages::{REGISTRY, promote};
 use rekindle_engine::worker::{Post, do_now};
 use serde_json::{Value, json};
 
+use super::review_reports;
 use super::surfaces::Verb;
 use crate::compose::Context;
 use crate::error::Failure;
@@ -34,7 +36,7 @@ const QUOTE_CHARS: usize = 160;
 #[derive(Args)]
 #[command(after_help = "\
 A few a day (review.per_day); the rest waits and is counted. What nobody decides on is archived after
-review.expire_days, and says so before. REVIEW.md shows the same: tick it there, or decide here.
+review.expire_days, and says so before. What need not be asked about is decided by rules (review.triage). REVIEW.md shows the same: tick it there, or decide here.
 
 At a terminal it fills the screen: a approves, e edits, r rejects, s skips, S supersedes, u takes back, ? explains,
 q ends. With --plain, with review.plain, or where TERM is dumb it asks line by line. Into a pipe it prints a list.
@@ -44,6 +46,7 @@ Examples:
   rekindle review --plain            # for screen readers and simple terminals
   rekindle review --all --json | jq -r '.proposals[].id'
   rekindle review p-20261115-001     # what became of it
+  rekindle review --automatic        # what was decided without you
   rekindle approve p-20261115-001
   rekindle review connect todoist    # ask me there as well")]
 #[command(args_conflicts_with_subcommands = true)]
@@ -62,6 +65,15 @@ pub(crate) struct Review {
     /// All that wait, not only today's
     #[arg(long)]
     all: bool,
+    /// What triage decided without you, and why
+    #[arg(long, conflicts_with_all = ["ids", "all", "stats", "check"])]
+    automatic: bool,
+    /// How you decide, by kind and section, and what promotes itself because of it
+    #[arg(long, conflicts_with_all = ["ids", "all", "check"])]
+    stats: bool,
+    /// Whether every proposal waits or has ended exactly once
+    #[arg(long, conflicts_with_all = ["ids", "all"])]
+    check: bool,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -74,8 +86,22 @@ impl Review {
         }
         // What was ticked on the page is decided; it is not shown as if it were not.
         let doubt = read_page(context)?;
+        let mut db = Db::open(&context.places.database())?;
+        if self.automatic {
+            return review_reports::automatic(context, &db, self.json);
+        }
+        if self.stats {
+            return review_reports::stats(context, &db, self.json);
+        }
+        if self.check {
+            return review_reports::check(context, &db, self.json);
+        }
+        let lost = match may_write(context) {
+            true => review::rebase(&mut db, &context.vault()?).map_err(Failure::new)?,
+            false => HashMap::new(),
+        };
         if !self.ids.is_empty() {
-            return show(context, &Db::open(&context.places.database())?, &self.ids, self.json);
+            return show(context, &db, &self.ids, &lost, self.json);
         }
         if !self.list && !self.json && tui::is_possible() {
             if let Some(doubt) = &doubt {
@@ -85,7 +111,6 @@ impl Review {
                 return Ok(());
             }
         }
-        let db = Db::open(&context.places.database())?;
         let per_day = context.settings.config.review.per_day;
         let Asked { mut today, mut later } = review::asked_today(&db, per_day, &context.now)?;
         if self.all {
@@ -95,14 +120,14 @@ impl Review {
         let waiting = today.len() + later.len() + folded;
         if self.json {
             let proposals: Vec<Value> =
-                today.iter().map(|(standing, same)| json(context, standing, same)).collect();
+                today.iter().map(|(standing, same)| json(context, standing, same, &lost)).collect();
             return context.out.json(&json!({
                 "waiting": waiting, "shown": today.len(), "later": later.len(), "doubt": doubt,
                 "proposals": proposals,
             }));
         }
         for (standing, same) in &today {
-            print(context, standing, same)?;
+            print(context, standing, same, &lost)?;
         }
         if let Some(doubt) = doubt {
             context.out.warn(format!("nothing was decided from REVIEW.md: {doubt}"));
@@ -171,7 +196,7 @@ pub(crate) fn decide(
             wrong.push((id, format!("{id} is {}, but could not be written yet", status.word())));
         }
         match as_json {
-            true => answers.push(json(context, &standing, &[])),
+            true => answers.push(json(context, &standing, &[], &HashMap::new())),
             false if seen_to && !status.is_open() => context.out.line(said(context, &standing))?,
             false if busy => {
                 context.out.line(format!("{id} {}; the worker that is running sees to it", status.word()))?;
@@ -247,7 +272,13 @@ pub(crate) fn section(standing: &Standing) -> String {
 }
 
 /// What became of those that were asked for.
-fn show(context: &Context<'_>, db: &Db, ids: &[Id], as_json: bool) -> Result<(), Failure> {
+fn show(
+    context: &Context<'_>,
+    db: &Db,
+    ids: &[Id],
+    lost: &HashMap<Id, String>,
+    as_json: bool,
+) -> Result<(), Failure> {
     let mut found = Vec::new();
     for id in ids {
         let Some(standing) = proposals::standing(db, *id)? else {
@@ -256,11 +287,11 @@ fn show(context: &Context<'_>, db: &Db, ids: &[Id], as_json: bool) -> Result<(),
         found.push(standing);
     }
     if as_json {
-        let proposals: Vec<Value> = found.iter().map(|standing| json(context, standing, &[])).collect();
+        let proposals: Vec<Value> = found.iter().map(|standing| json(context, standing, &[], lost)).collect();
         return context.out.json(&json!({"proposals": proposals}));
     }
     for standing in &found {
-        print(context, standing, &[])?;
+        print(context, standing, &[], lost)?;
         if !standing.proposal.status.is_open() {
             context.out.line(format!("  {}", told(context, standing)))?;
         }
@@ -274,7 +305,12 @@ pub(crate) fn expires(context: &Context<'_>, standing: &Standing) -> Option<i64>
     (standing.proposal.status.is_open() && left <= NOTICE_DAYS).then_some(left.max(0))
 }
 
-fn print(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Result<(), Failure> {
+fn print(
+    context: &Context<'_>,
+    standing: &Standing,
+    same: &[Id],
+    lost: &HashMap<Id, String>,
+) -> Result<(), Failure> {
     let (out, proposal) = (context.out, &standing.proposal);
     let age = match standing.days(context.now.timestamp()) {
         0 => "today".to_owned(),
@@ -300,10 +336,16 @@ fn print(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Result<(), 
     }
     if !same.is_empty() {
         let ids: Vec<String> = same.iter().map(ToString::to_string).collect();
-        dim(format!("{} more say nearly the same: {}", same.len(), ids.join(", ")))?;
+        dim(format!("{} more say nearly the same and are decided with it: {}", same.len(), ids.join(", ")))?;
+    }
+    if let Some(with) = standing.with.filter(|_| !proposal.status.is_open()) {
+        dim(format!("decided with {with}, which says nearly the same"))?;
     }
     if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
         out.line(format!("  {}", out.styled(Style::Warn, format!("waits again: {note}"))))?;
+    }
+    if let Some(why) = lost.get(&proposal.id) {
+        out.line(format!("  {}", out.styled(Style::Warn, why)))?;
     }
     if let Some(left) = expires(context, standing) {
         let when = match left {
@@ -316,7 +358,7 @@ fn print(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Result<(), 
     Ok(())
 }
 
-fn json(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Value {
+fn json(context: &Context<'_>, standing: &Standing, same: &[Id], lost: &HashMap<Id, String>) -> Value {
     let proposal = &standing.proposal;
     json!({
         "id": proposal.id,
@@ -335,6 +377,8 @@ fn json(context: &Context<'_>, standing: &Standing, same: &[Id]) -> Value {
         "days": standing.days(context.now.timestamp()),
         "expires_in_days": expires(context, standing),
         "same": same,
+        "with": standing.with,
+        "target_lost": lost.get(&proposal.id),
         "note": standing.note,
         "decided": standing.decided.map(iso),
         "decided_by": standing.by,

@@ -18,7 +18,7 @@ use crate::error::Failure;
 Examples:
   rekindle undo            the newest change
   rekindle undo 8F3KQ2ZD   the one that `rekindle log` shows with that id
-  rekindle undo p-20261115-002   your decision on a proposal, yes or no: it waits again
+  rekindle undo p-20261115-002   what became of a proposal, whoever decided: it waits again
 
 Undoing an undo does the change again. Taking a promotion back makes its proposal wait again. `forget` cannot be undone.")]
 pub(crate) struct Undo {
@@ -75,7 +75,6 @@ impl Undo {
         if standing.proposal.status.is_open() {
             return Err(Failure::new(format!("nobody decided on {id}; it waits")));
         }
-        Err(Failure::new(format!("{}; nobody decided that", review::told(context, &standing)))
-            .hint("what expired is in the log of its day; `rekindle memory add` writes it down"))
+        Err(Failure::new(review::told(context, &standing)))
     }
 }

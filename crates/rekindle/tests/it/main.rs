@@ -47,6 +47,7 @@ mod recall_changes;
 mod recall_quality;
 mod reflect;
 mod review;
+mod review_model;
 #[cfg(unix)]
 mod review_terminal;
 mod surfaces;

@@ -31,13 +31,14 @@ pub(crate) fn hand_in(sandbox: &Sandbox, words: &str, supersedes: Option<&str>, 
     let created = Timestamp::now() - jiff_hours(24 * days + 1);
     let day = Date::constant(2026, 11, 14);
     let proposal = Proposal {
-        id: Id { kind: Kind::Reflection, date: day, number: 1 },
+        id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
         source: Source::Reflection,
         place: Place::Section("Patterns".to_owned()),
         title: title(words),
         text: words.to_owned(),
         supersedes: supersedes.map(str::to_owned),
         origin: Origin::User,
+        explicit: false,
         confidence: 0.8,
         evidence: Evidence {
             sessions: vec!["s1".to_owned()],
@@ -153,7 +154,7 @@ fn rev_03_rev_04_the_worker_reads_the_page_when_it_wakes() {
     sandbox.rekindle(&["worker", "--once"]).run().ok();
     assert_eq!(
         [&ids[0], &ids[1], &ids[2]].map(|id| status(&sandbox, id)),
-        ["promoted", "rejected", "pending"]
+        ["promoted", "rejected", "triaged"]
     );
     assert!(memory(&sandbox).contains("Use tabs."));
     // Whoever ticks later than somebody decided is too late, and nothing breaks.
@@ -175,7 +176,7 @@ fn rev_03_rev_04_the_worker_reads_the_page_when_it_wakes() {
     sandbox.rekindle(&["worker", "--once"]).run().ok();
     let doubt = review(&sandbox, &["--all"]);
     assert!(text(&doubt, "doubt").contains("missing"), "{doubt}");
-    assert_eq!(status(&sandbox, &ids[3]), "pending");
+    assert_eq!(status(&sandbox, &ids[3]), "triaged");
     let doctor = sandbox.rekindle(&["doctor"]).run().ok().stdout;
     assert!(doctor.contains("nothing was decided from REVIEW.md"), "{doctor}");
     fs::write(sandbox.vault().join("REVIEW.md"), &whole).unwrap();
@@ -277,4 +278,58 @@ fn fut_04_a_status_line_is_short_and_never_in_the_way() {
     assert_eq!((broken.stdout.as_str(), broken.stderr.as_str()), ("", ""));
     let nowhere = Sandbox::new(env!("CARGO_BIN_EXE_rekindle"));
     assert_eq!(nowhere.rekindle(&["status", "--line"]).run().ok().stdout, "");
+}
+
+#[test]
+fn rev_09_what_was_decided_without_the_person_is_shown_and_opened_again() {
+    let sandbox = quiet();
+    let kept = propose(&sandbox, "Use tabs for indentation.", 0);
+    sandbox.rekindle(&["approve", &kept]).run().ok();
+    let known = propose(&sandbox, "Use tabs for the indentation", 0);
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+    let automatic = sandbox.rekindle(&["review", "--automatic", "--json"]).run().ok().json();
+    let [one] = automatic["automatic"].as_array().unwrap().as_slice() else { panic!("{automatic}") };
+    assert_eq!(
+        (text(one, "id"), text(one, "status"), text(one, "why")),
+        (known.as_str(), "rejected", "said")
+    );
+    let screen = sandbox.rekindle(&["review", "--automatic"]).run().ok().stdout;
+    assert!(screen.contains("MEMORY.md says it already"), "{screen}");
+    let input = r#"{"session_id":"s9","hook_event_name":"SessionStart","source":"startup","cwd":"/"}"#;
+    let told = sandbox.rekindle(&["hook", "claude", "SessionStart"]).stdin(input).run().ok().stdout;
+    assert!(told.contains(&format!("{known}: turned down without asking")), "{told}");
+    let stats = sandbox.rekindle(&["review", "--stats", "--json"]).run().ok().json();
+    let counts = &stats["categories"][0]["counts"];
+    assert_eq!((counts["approved"].as_u64(), counts["dropped"].as_u64()), (Some(1), Some(1)), "{stats}");
+    assert_eq!(
+        (stats["categories"][0]["earned"].as_bool(), stats["needed"].as_u64()),
+        (Some(false), Some(10))
+    );
+    assert!(sandbox.rekindle(&["review", "--stats"]).run().ok().stdout.contains("1 of 10"));
+    sandbox.rekindle(&["undo", &known]).run().ok();
+    assert_eq!(status(&sandbox, &known), "pending");
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+    assert_eq!(status(&sandbox, &known), "pending", "nobody decides it without the person again");
+    assert!(sandbox.rekindle(&["review", "--check"]).run().ok().stdout.contains("exactly once"));
+}
+
+#[test]
+fn b_07_a_proposal_follows_a_section_that_was_renamed_and_says_when_it_cannot() {
+    let sandbox = quiet();
+    let first = propose(&sandbox, "Use tabs for indentation.", 0);
+    sandbox.rekindle(&["approve", &first]).run().ok();
+    let second = propose(&sandbox, "Deploy the gateway on Mondays.", 0);
+    let path = sandbox.vault().join("MEMORY.md");
+    fs::write(&path, memory(&sandbox).replace("## Patterns", "## How we work")).unwrap();
+    let listed = review(&sandbox, &[]);
+    assert_eq!(text(&listed["proposals"][0], "section"), "How we work", "{listed}");
+    sandbox.rekindle(&["approve", &second]).run().ok();
+    let text = memory(&sandbox);
+    let (_, section) = text.split_once("## How we work").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    assert!(section.contains("Deploy the gateway on Mondays."), "{text}");
+    let third = propose(&sandbox, "Name every branch after its ticket.", 0);
+    fs::write(&path, "# Memory\n\n## Mine\n\n- My own line.\n").unwrap();
+    let lost = review(&sandbox, &[&third]);
+    assert!(lost["proposals"][0]["target_lost"].as_str().unwrap().contains("no section"), "{lost}");
 }

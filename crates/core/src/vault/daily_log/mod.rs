@@ -168,6 +168,12 @@ pub struct Receipt {
     pub id: String,
     /// Its end.
     pub end: End,
+    /// Whether the rules or a model decided, and no person (REV-09).
+    #[serde(default)]
+    pub automatic: bool,
+    /// The proposal that says the same and was decided on: this one ended with it (B-07).
+    #[serde(default)]
+    pub with: Option<String>,
     /// Its text, so that the log alone tells what was turned down.
     pub text: String,
 }
@@ -182,7 +188,7 @@ pub enum End {
     Rejected,
     /// Nobody decided in time.
     Expired,
-    /// Its promotion was taken back: it waits again.
+    /// What was decided was taken back: it waits again.
     Undone,
 }
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::render::{
-    CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROJECT, PROPOSALS, SESSION,
-    SUGGESTED_RESPONSE, TIME, TRIGGER,
+    BY_TRIAGE, CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROJECT, PROPOSALS,
+    SESSION, SUGGESTED_RESPONSE, TIME, TRIGGER, WITH,
 };
 use super::{
     Body, Clock, End, Fact, Files, Flush, Handoff, Log, Mark, Note, Observation, Placed, Priority, Receipt,
@@ -253,10 +253,21 @@ fn segment(lines: &[Line<'_>]) -> Segment {
 }
 
 fn receipt(item: &Item<'_>) -> Option<Receipt> {
-    let (word, rest) = item.words.split_once(' ')?;
+    let (head, rest) = item.words.split_once('`')?;
+    let (id, rest) = rest.split_once('`')?;
+    let head = head.trim();
+    let (word, how) = head.split_once(' ').unwrap_or((head, ""));
     let end = End::ALL.into_iter().find(|end| end.word() == word)?;
-    let (id, rest) = rest.trim_start().strip_prefix('`')?.split_once('`')?;
-    Some(Receipt { id: comment::decode(id), end, text: item.text(rest) })
+    let (automatic, how) = match how.strip_prefix(BY_TRIAGE) {
+        Some(rest) => (true, rest.trim_start()),
+        None => (false, how),
+    };
+    let with = match how.strip_prefix(WITH) {
+        Some(with) => Some(comment::decode(with.trim())),
+        None if how.is_empty() => None,
+        None => return None,
+    };
+    Some(Receipt { id: comment::decode(id), end, automatic, with, text: item.text(rest) })
 }
 
 fn paths(lines: &[Line<'_>], word: &str) -> Vec<String> {

@@ -22,6 +22,10 @@ pub(super) const DATE: &str = "Date:";
 pub(super) const CURRENT_TASK: &str = "**Current task**:";
 pub(super) const SUGGESTED_RESPONSE: &str = "**Suggested response**:";
 pub(super) const PROPOSALS: &str = "**Proposals**:";
+/// In a receipt: no person decided.
+pub(super) const BY_TRIAGE: &str = "by triage";
+/// In a receipt: it ended with another one.
+pub(super) const WITH: &str = "with";
 pub(super) const MESSAGE_COUNT: &str = "**Messages**:";
 
 /// How long a title made of a narrative may get, in characters.
@@ -207,7 +211,14 @@ fn render_receipts(receipts: &Receipts) -> String {
     let Receipts { source, time, receipts } = receipts;
     let mut out = head(&format!("📋 Proposals ({time})"), source, *time, &Mark::default()) + "\n";
     for receipt in receipts {
-        let head = format!("* {} `{}` ", receipt.end.word(), comment::encode(&receipt.id));
+        let mut head = format!("* {}", receipt.end.word());
+        if receipt.automatic {
+            head.push_str(&format!(" {BY_TRIAGE}"));
+        }
+        if let Some(with) = &receipt.with {
+            head.push_str(&format!(" {WITH} {}", comment::encode(with)));
+        }
+        head.push_str(&format!(" `{}` ", comment::encode(&receipt.id)));
         out.push_str(&escape::item(&head, &receipt.text, "", Style::Words));
     }
     out

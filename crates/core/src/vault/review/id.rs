@@ -1,4 +1,5 @@
-//! The ids of proposals (REV-01): `p-20261115-001` from reflection, `f-20261115-001` from friction analysis.
+//! The ids of proposals (REV-01): `p-20261115-001` from reflection, `f-20261115-001` from friction analysis. Where several
+//! machines share a vault, each puts its own four letters behind: `p-20261115-001-k7qe`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,6 +29,37 @@ impl Kind {
     }
 }
 
+/// A machine, where several share a vault: four letters or digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Machine([u8; Machine::LENGTH]);
+
+impl Machine {
+    const LENGTH: usize = 4;
+    /// Without those that are taken for one another.
+    const LETTERS: &'static [u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+
+    /// A name made of random bytes.
+    pub fn new(random: [u8; Self::LENGTH]) -> Self {
+        Self(random.map(|byte| Self::LETTERS[usize::from(byte) % Self::LETTERS.len()]))
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{}", char::from(*byte)))
+    }
+}
+
+impl FromStr for Machine {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let letters: [u8; Self::LENGTH] = text.as_bytes().try_into().map_err(|_| NotAnId)?;
+        let known = letters.iter().all(|byte| Self::LETTERS.contains(byte));
+        known.then_some(Self(letters)).ok_or(NotAnId)
+    }
+}
+
 /// The id of one proposal. Ids sort by kind, day and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -38,6 +70,8 @@ pub struct Id {
     pub date: Date,
     /// Counts from 1 on each day.
     pub number: u32,
+    /// Who counts, where several machines share a vault.
+    pub machine: Option<Machine>,
 }
 
 impl Id {
@@ -45,7 +79,12 @@ impl Id {
     pub fn next<'a>(kind: Kind, date: Date, taken: impl IntoIterator<Item = &'a Self>) -> Self {
         let same_day = taken.into_iter().filter(|id| id.kind == kind && id.date == date);
         let number = same_day.map(|id| id.number).max().map_or(1, |highest| highest.saturating_add(1));
-        Self { kind, date, number }
+        Self { kind, date, number, machine: None }
+    }
+
+    /// The same, counted by that machine.
+    pub fn by(self, machine: Option<Machine>) -> Self {
+        Self { machine, ..self }
     }
 
     /// An id at the start of `text`, and what follows it.
@@ -58,7 +97,8 @@ impl Id {
 
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}-{:03}", self.kind.letter(), compact_day(self.date), self.number)
+        write!(f, "{}-{}-{:03}", self.kind.letter(), compact_day(self.date), self.number)?;
+        self.machine.map_or(Ok(()), |machine| write!(f, "-{machine}"))
     }
 }
 
@@ -73,12 +113,16 @@ impl FromStr for Id {
     fn from_str(text: &str) -> Result<Self, NotAnId> {
         let read = || {
             let (letter, rest) = text.split_once('-')?;
-            let (day, number) = rest.split_once('-')?;
+            let (day, rest) = rest.split_once('-')?;
+            let (number, machine) = match rest.split_once('-') {
+                Some((number, machine)) => (number, Some(machine.parse().ok()?)),
+                None => (rest, None),
+            };
             let kind = [Kind::Reflection, Kind::Friction]
                 .into_iter()
                 .find(|kind| letter == kind.letter().to_string())?;
             let iso = format!("{}-{}-{}", day.get(..4)?, day.get(4..6)?, day.get(6..)?);
-            Some(Self { kind, date: iso.parse().ok()?, number: number.parse().ok()? })
+            Some(Self { kind, date: iso.parse().ok()?, number: number.parse().ok()?, machine })
         };
         // One spelling per id: no other digits, signs or zeros.
         read().filter(|id| id.to_string() == text).ok_or(NotAnId)
@@ -122,9 +166,19 @@ mod tests {
             "p-20261315-001",
             "p-2026111-001",
             "p-20261115-+01",
+            "p-20261115-001-",
+            "p-20261115-001-k7q",
+            "p-20261115-001-K7QE",
+            "p-20261115-001-k7qe-1",
         ] {
             assert_eq!(wrong.parse::<Id>(), Err(NotAnId), "{wrong}");
         }
+        let machine = Machine::new([10, 24, 15, 4]);
+        let theirs = first.by(Some(machine));
+        assert_eq!(theirs.to_string(), format!("p-20261115-001-{machine}"));
+        assert_eq!(theirs.to_string().parse(), Ok(theirs));
+        assert_ne!(theirs, first);
+        assert_eq!("p-20261115-001-k7qe".parse::<Id>().unwrap().to_string(), "p-20261115-001-k7qe");
         let json = serde_json::to_string(&friction).unwrap();
         assert_eq!(json, "\"f-20261115-001\"");
         assert_eq!(serde_json::from_str::<Id>(&json).unwrap(), friction);

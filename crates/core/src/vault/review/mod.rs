@@ -20,7 +20,7 @@ use crate::time::{day, iso};
 
 pub use carry::{Carried, Left, carry};
 pub use diff::{Decided, Decision, Decisions, Doubt, How, diff};
-pub use id::{Id, Kind, NotAnId};
+pub use id::{Id, Kind, Machine, NotAnId};
 pub use parse::{Entry, Footer, Parsed, State, parse};
 pub use render::render;
 pub use update::{Error, update};

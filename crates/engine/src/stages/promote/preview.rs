@@ -3,7 +3,7 @@
 use rekindle_core::install::diff;
 use rekindle_core::vault::layout;
 
-use super::{mark, section};
+use super::{mark, section, where_now};
 use crate::proposals::Standing;
 use crate::queue::StepError;
 use crate::stages::World;
@@ -23,8 +23,10 @@ pub struct Preview {
 pub fn preview(world: &World, standing: &Standing, superseding: bool) -> Result<Preview, StepError> {
     let mark = mark(standing);
     let supersedes = standing.proposal.supersedes.as_deref().filter(|_| superseding);
-    let new = Promotion { section: section(standing), statement: standing.text(), supersedes, mark: &mark };
-    let previewed = world.vault()?.preview(&world.config.user.name, &new, &world.now());
+    let vault = world.vault()?;
+    let place = where_now(standing, &vault, world)?;
+    let new = Promotion { section: section(&place), statement: standing.text(), supersedes, mark: &mark };
+    let previewed = vault.preview(&world.config.user.name, &new, &world.now());
     let previewed = previewed.map_err(StepError::passing)?;
     let diff = diff::unified(layout::MEMORY, Some(&previewed.before), Some(&previewed.after));
     Ok(Preview { diff, outcome: previewed.outcome })

@@ -7,8 +7,8 @@ use rekindle_core::time::Timestamp;
 use rekindle_core::vault::daily_log::End;
 use rekindle_core::vault::review::Id;
 
-use super::{NAME, log, promotions, refresh, take_back};
-use crate::proposals::{self, Standing};
+use super::{NAME, log, promotions, refresh, take_back, with_followers};
+use crate::proposals::{self, Standing, What};
 use crate::queue::StepError;
 use crate::stages::{REGISTRY, World};
 use crate::worker::{Post, do_now};
@@ -37,14 +37,19 @@ pub fn reconsider(
 ) -> Result<Reconsidered, StepError> {
     // First what was decided is done, so that nothing is left that could do it afterwards.
     do_now(post, world, &REGISTRY, NAME, &id.to_string()).map_err(StepError::passing)?;
-    let mut db = world.db()?;
-    let Some(standing) = proposals::standing(&db, id)? else { return Ok(Reconsidered::Unknown) };
-    let status = standing.proposal.status;
-    let is_decision =
-        matches!(status, Status::Rejected | Status::Approved | Status::Edited | Status::Promoted);
-    if !is_decision || decided.is_some_and(|at| standing.decided != Some(at)) {
+    let standing_of = |id| proposals::standing(&world.db()?, id).map_err(StepError::from);
+    let Some(mut standing) = standing_of(id)? else { return Ok(Reconsidered::Unknown) };
+    if decided.is_some_and(|at| standing.decided != Some(at)) || standing.proposal.status.is_open() {
         return Ok(Reconsidered::Otherwise(Box::new(standing)));
     }
+    // What ended with another one has no end of its own (B-07).
+    if let Some(leader) = standing.with {
+        match standing_of(leader)? {
+            Some(other) if !other.proposal.status.is_open() => standing = other,
+            _ => {}
+        }
+    }
+    let (id, status) = (standing.proposal.id, standing.proposal.status);
     let now = world.now();
     let vault = world.vault()?;
     let promoted = promotions(&vault).map_err(StepError::passing)?.remove(&id);
@@ -53,14 +58,24 @@ pub fn reconsider(
             vault.undo(Some(change.as_str()), Actor::User, &now).map_err(StepError::passing)?;
             take_back(world)?;
         }
-        None => {
-            proposals::reopen(&mut db, id, &[status], RECONSIDERED, now.timestamp())?;
-            // One that was only on its way has no receipt to be taken back.
-            if matches!(status, Status::Rejected | Status::Promoted) {
-                log(&[id], End::Undone, world)?;
-            }
-        }
+        None => open_again(world, id, status)?,
     }
     refresh(world)?;
     Ok(Reconsidered::Waiting)
+}
+
+/// Lets it wait again, with those that ended with it.
+fn open_again(world: &World, id: Id, from: Status) -> Result<(), StepError> {
+    let mut db = world.db()?;
+    let mut waiting = Vec::new();
+    for id in with_followers(&db, id)? {
+        let now = world.now().timestamp();
+        let opened = proposals::reopen(&mut db, id, &[from], What::Reopened, RECONSIDERED, now)?;
+        waiting.extend(opened.then_some(id));
+    }
+    // One that was only on its way has no receipt to be taken back.
+    if matches!(from, Status::Rejected | Status::Promoted | Status::Expired) {
+        log(&waiting, End::Undone, world)?;
+    }
+    Ok(())
 }

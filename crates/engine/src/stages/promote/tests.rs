@@ -19,9 +19,9 @@ use crate::stages::REGISTRY;
 
 const DAY: Date = Date::constant(2026, 11, 10);
 
-pub(super) struct Trial {
+pub(in crate::stages) struct Trial {
     _folder: tempfile::TempDir,
-    pub(super) world: World,
+    pub(in crate::stages) world: World,
 }
 
 /// Runs so many steps and is killed before the result of the last one is kept.
@@ -63,11 +63,11 @@ impl Steps for Dying {
 }
 
 impl Trial {
-    pub(super) fn new() -> Self {
+    pub(in crate::stages) fn new() -> Self {
         Self::with(&[])
     }
 
-    pub(super) fn with(settings: &[(&str, &str)]) -> Self {
+    pub(in crate::stages) fn with(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::choose(Some(folder.path()), None, None).unwrap();
         let settings: Vec<(String, String)> =
@@ -81,48 +81,60 @@ impl Trial {
         trial
     }
 
-    pub(super) fn db(&self) -> Db {
+    pub(in crate::stages) fn db(&self) -> Db {
         self.world.db().unwrap()
     }
 
-    pub(super) fn now(&self) -> Timestamp {
+    pub(in crate::stages) fn now(&self) -> Timestamp {
         self.world.now().timestamp()
     }
 
-    pub(super) fn read(&self, name: &str) -> String {
+    pub(in crate::stages) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.world.places.vault().join(name)).unwrap_or_default()
     }
 
     #[expect(clippy::disallowed_methods, reason = "the person writes as they like")]
-    pub(super) fn put(&self, name: &str, text: &str) {
+    pub(in crate::stages) fn put(&self, name: &str, text: &str) {
         std::fs::write(self.world.places.vault().join(name), text).unwrap();
     }
 
-    pub(super) fn log(&self) -> String {
+    pub(in crate::stages) fn log(&self) -> String {
         let today = self.world.now().date();
         self.world.vault().unwrap().daily_log(today).unwrap().unwrap_or_default()
     }
 
-    pub(super) fn propose(&self, section: &str, text: &str, days_ago: i64) -> Id {
+    pub(in crate::stages) fn propose(&self, section: &str, text: &str, days_ago: i64) -> Id {
         self.hand_in(section, text, None, days_ago)
     }
 
     fn hand_in(&self, section: &str, text: &str, supersedes: Option<&str>, days_ago: i64) -> Id {
-        let created = self.now() - jiff::SignedDuration::from_hours(24 * days_ago + 1);
-        let proposal = Proposal {
-            id: Id { kind: Kind::Reflection, date: DAY, number: 1 },
-            source: Came::Reflection,
+        self.hand_in_as(|proposal| Proposal {
             place: Place::Section(section.to_owned()),
             title: rekindle_core::proposal::title(text),
             text: text.to_owned(),
             supersedes: supersedes.map(str::to_owned),
+            created: proposal.created - jiff::SignedDuration::from_hours(24 * days_ago),
+            ..proposal
+        })
+    }
+
+    /// Hands in what is made of a plain one of the person, an hour old.
+    pub(in crate::stages) fn hand_in_as(&self, as_what: impl Fn(Proposal) -> Proposal) -> Id {
+        let proposal = as_what(Proposal {
+            id: Id { kind: Kind::Reflection, date: DAY, number: 1, machine: None },
+            source: Came::Reflection,
+            place: Place::Section("Patterns".to_owned()),
+            title: String::new(),
+            text: String::new(),
+            supersedes: None,
             origin: Origin::User,
+            explicit: false,
             confidence: 0.7,
             evidence: Evidence { sessions: vec!["s".to_owned()], ..Evidence::default() },
             project: None,
-            created,
+            created: self.now() - jiff::SignedDuration::from_hours(1),
             status: Status::Pending,
-        };
+        });
         let new = New { kind: Kind::Reflection, day: DAY, proposal };
         match proposals::hand_in(&mut self.db(), "run", &[new]).unwrap().remove(0) {
             Handed::Proposed(id) => id,
@@ -130,20 +142,20 @@ impl Trial {
         }
     }
 
-    pub(super) fn decide(&self, id: Id, verdict: &Verdict) -> Decided {
+    pub(in crate::stages) fn decide(&self, id: Id, verdict: &Verdict) -> Decided {
         proposals::decide(&mut self.db(), id, verdict, By::Command, self.now()).unwrap()
     }
 
-    pub(super) fn status(&self, id: Id) -> Status {
+    pub(in crate::stages) fn status(&self, id: Id) -> Status {
         self.standing(id).proposal.status
     }
 
-    pub(super) fn standing(&self, id: Id) -> Standing {
+    pub(in crate::stages) fn standing(&self, id: Id) -> Standing {
         proposals::standing(&self.db(), id).unwrap().unwrap()
     }
 
     /// Does everything that waits, as a worker does.
-    pub(super) fn work(&self) {
+    pub(in crate::stages) fn work(&self) {
         let mut queue = Queue::new(self.db());
         queue.recover(self.now()).unwrap();
         while let Some(claimed) = queue.claim(self.now()).unwrap() {
@@ -154,24 +166,30 @@ impl Trial {
     }
 
     /// A worker takes the next run and is killed behind so many steps.
-    pub(super) fn killed_after(&self, steps: usize) {
+    pub(in crate::stages) fn killed_after(&self, steps: usize) {
         let mut queue = Queue::new(self.db());
         queue.recover(self.now()).unwrap();
-        if let Some(claimed) = queue.claim(self.now()).unwrap() {
+        while let Some(claimed) = queue.claim(self.now()).unwrap() {
+            if claimed.function != NAME {
+                let ended = run(&mut queue, &REGISTRY, &claimed, &self.world);
+                queue.settle(&claimed, ended, self.now()).unwrap();
+                continue;
+            }
             let function = REGISTRY.get(&claimed.function).unwrap();
             let mut dying = Dying { db: self.db(), run: claimed.id.clone(), steps };
             (function.body)(&claimed.event, &mut dying, &self.world).ok();
+            break;
         }
     }
 
-    pub(super) fn clock(&self) {
+    pub(in crate::stages) fn clock(&self) {
         let (at, id) = (self.now(), crate::random::change_id(self.now()).unwrap());
         let data = json!({"function": NAME, "due": at.to_string()});
         let event = Event { id: id.to_string(), name: names::SCHEDULE_REACHED.to_owned(), data, at };
         Queue::new(self.db()).accept(&REGISTRY, &[event], at).unwrap();
     }
 
-    pub(super) fn refresh(&self) -> String {
+    pub(in crate::stages) fn refresh(&self) -> String {
         refresh(&self.world).unwrap()
     }
 
@@ -334,7 +352,7 @@ fn rev_10_what_nobody_decided_on_is_archived_with_a_receipt_once() {
         trial.killed_after(steps);
         trial.work();
         let states = [old, young, taken].map(|id| trial.status(id));
-        assert_eq!(states, [Status::Expired, Status::Pending, Status::Promoted], "killed after {steps}");
+        assert_eq!(states, [Status::Expired, Status::Triaged, Status::Promoted], "killed after {steps}");
         assert_eq!(count(&trial.log(), "expired `"), 1, "{}", trial.log());
         assert_eq!(trial.standing(old).by, Some(By::Clock));
         let page = trial.read("REVIEW.md");
@@ -365,7 +383,7 @@ fn ver_08_rev_03_the_page_decides() {
     trial.work();
     let states = ids.map(|id| trial.status(id));
     let promoted = Status::Promoted;
-    assert_eq!(states, [promoted, Status::Rejected, Status::Rejected, promoted, Status::Pending]);
+    assert_eq!(states, [promoted, Status::Rejected, Status::Rejected, promoted, Status::Triaged]);
     let memory = trial.read("MEMORY.md");
     assert!(memory.contains("Use tabs.") && memory.contains("Ask before every migration, in writing."));
     assert!(!memory.contains("Ask before a migration."));
@@ -416,7 +434,7 @@ fn rev_03_a_page_in_doubt_decides_nothing_and_says_so() {
     trial.refresh();
     assert!(trial.read("REVIEW.md").contains(&more.to_string()));
     assert_eq!(trial.look().decided, []);
-    assert!(ids.iter().all(|id| trial.status(*id) == Status::Pending));
+    assert!(ids.iter().all(|id| trial.status(*id).is_open()));
 }
 
 #[test]

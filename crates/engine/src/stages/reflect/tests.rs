@@ -465,6 +465,8 @@ fn exe_03_exe_17_through_the_queue_and_on_to_whoever_hears_it() {
     assert_eq!(
         ends,
         [
+            told("batch-review", Status::Completed),
+            told("proposal-triage", Status::Completed),
             told("reflect", Status::Completed),
             told("reflect", Status::Skipped),
             told("reflected", Status::Completed)

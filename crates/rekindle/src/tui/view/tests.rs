@@ -34,6 +34,7 @@ fn standing(text: &str, quotes: &[&str]) -> Standing {
             text: text.to_owned(),
             supersedes: Some("Staging Postgres listens on port 5432.".to_owned()),
             origin: Origin::User,
+            explicit: false,
             confidence: 0.83,
             evidence: Evidence {
                 sessions: many("session-", 5),
@@ -49,6 +50,7 @@ fn standing(text: &str, quotes: &[&str]) -> Standing {
         by: None,
         note: None,
         reopened: None,
+        with: None,
         beside: false,
     }
 }

@@ -13,7 +13,7 @@ impl Trial {
         reconsider(&post, &self.world, id, None)
     }
 
-    fn take_back(&self, id: Id) -> Reconsidered {
+    pub(in crate::stages) fn take_back(&self, id: Id) -> Reconsidered {
         self.try_to_take_back(id).unwrap()
     }
 }

@@ -1,0 +1,102 @@
+//! What `rekindle review` tells besides what waits: what was decided without the person, how they decide, and whether every
+//! proposal ended once.
+
+use rekindle_core::text::clean::one_line;
+use rekindle_core::time::{day, iso};
+use rekindle_engine::db::Db;
+use rekindle_engine::proposals;
+use serde_json::{Value, json};
+
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::{Style, column};
+
+/// The most characters of a proposal in a list.
+const TEXT_CHARS: usize = 160;
+
+/// What triage decided and nobody has taken back (REV-09).
+pub(super) fn automatic(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(), Failure> {
+    let decided = proposals::automatic(db)?;
+    if as_json {
+        let decided: Vec<Value> = decided
+            .iter()
+            .map(|(standing, line)| {
+                json!({
+                    "id": standing.proposal.id, "status": standing.proposal.status, "text": standing.text(),
+                    "why": line.why, "at": iso(line.at), "with": line.with,
+                })
+            })
+            .collect();
+        return context.out.json(&json!({"automatic": decided}));
+    }
+    for (standing, line) in &decided {
+        let id = context.out.styled(Style::Bold, standing.proposal.id);
+        let date = day(line.at.to_zoned(context.now.time_zone().clone()).date());
+        let why = line.why.map_or_else(String::new, |why| format!(": {}", why.phrase()));
+        context.out.line(format!("{id}  {} on {date}{why}", standing.proposal.status.word()))?;
+        context.out.line(format!("  {}", one_line(standing.text(), TEXT_CHARS)))?;
+    }
+    context.out.note(match decided.len() {
+        0 => "Nothing was decided without you.",
+        _ => "`rekindle undo ID` takes one back: it waits for you again.",
+    });
+    Ok(())
+}
+
+/// How the person decides, by category (FUT-03).
+pub(super) fn stats(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(), Failure> {
+    let accepted = proposals::accepted(db)?;
+    let needed = context.settings.config.review.earn;
+    if as_json {
+        let categories: Vec<Value> = accepted
+            .iter()
+            .map(|(category, counts)| {
+                json!({
+                    "source": category.source, "section": category.section, "counts": counts,
+                    "rate": counts.rate(), "earned": counts.has_earned(needed),
+                })
+            })
+            .collect();
+        return context.out.json(&json!({"needed": needed, "categories": categories}));
+    }
+    if accepted.is_empty() {
+        context.out.note("Nothing was decided on yet.");
+        return Ok(());
+    }
+    let head = "approved  edited  rejected  expired  undone  without asking  in a row";
+    context.out.line(format!("{}  {}", column("category", 32), context.out.styled(Style::Dim, head)))?;
+    for (category, counts) in &accepted {
+        let name = column(&format!("{}: {}", category.source, one_line(&category.section, 20)), 32);
+        let row = if counts.has_earned(needed) {
+            format!("{} (promotes itself)", counts.straight)
+        } else {
+            format!("{} of {needed}", counts.straight)
+        };
+        context.out.line(format!(
+            "{name}  {:>8}  {:>6}  {:>8}  {:>7}  {:>6}  {:>14}  {row}",
+            counts.approved,
+            counts.edited,
+            counts.rejected,
+            counts.expired,
+            counts.undone,
+            counts.promoted + counts.dropped,
+        ))?;
+    }
+    Ok(())
+}
+
+/// Whether every proposal ended exactly once, or waits (REV-14).
+pub(super) fn check(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(), Failure> {
+    let wrong = proposals::check(db)?;
+    if as_json {
+        context.out.json(&json!({"sound": wrong.is_empty(), "wrong": wrong}))?;
+    }
+    if wrong.is_empty() {
+        if !as_json {
+            context.out.line("Every proposal waits or has ended exactly once.")?;
+        }
+        return Ok(());
+    }
+    Err(Failure::new(wrong.join("\n"))
+        .hint("`rekindle runs` shows what was done, `rekindle retry` does again what failed"))
+}

@@ -1,0 +1,296 @@
+//! Whatever people, editors, sync, other programs, triage, the clock and kills do to proposals, in whatever order, through the
+//! real binary: each proposal waits or has exactly one end, and no byte that a person wrote into MEMORY.md is lost (VER-09,
+//! REV-14).
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use rekindle_core::proposal::{Evidence, Proposal, Source, Status, title};
+use rekindle_core::provenance::Origin;
+use rekindle_core::time::{Date, Timestamp};
+use rekindle_core::vault::daily_log::{self, End, Section};
+use rekindle_core::vault::review::{Id, Kind, Place};
+use rekindle_engine::db::Db;
+use rekindle_engine::proposals::{self, Handed, New};
+use rekindle_testkit::faults::{self, Fault};
+use rekindle_testkit::{Output, Sandbox};
+
+use crate::sandbox;
+
+/// A small generator of our own, so that a seed means the same on every machine.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+}
+
+/// Some of them say nearly the same.
+const TEXTS: [&str; 10] = [
+    "Always run the tests with the release profile.",
+    "Always run tests with the release profile",
+    "Deploy the gateway on Mondays only.",
+    "Write the tests before the code.",
+    "Ask before a migration of the database runs.",
+    "Ask before any migration of the database runs",
+    "Keep answers short and to the point.",
+    "The queue of the workers lives in SQLite.",
+    "Name every branch after its ticket.",
+    "…",
+];
+
+struct Walk {
+    sandbox: Sandbox,
+    dice: Dice,
+    ids: Vec<Id>,
+    /// The lines that the person wrote to MEMORY.md.
+    mine: Vec<String>,
+    /// Pages as they once were.
+    pages: Vec<String>,
+    /// How each proposal had ended when it was last looked at, and whether something was taken back since.
+    ended: BTreeMap<Id, Status>,
+    taken_back: bool,
+    kills: usize,
+}
+
+impl Walk {
+    fn new(seed: u64) -> Self {
+        let sandbox = sandbox();
+        for (key, value) in [("capture.background", "false"), ("review.earn", "2"), ("review.per_day", "4")] {
+            sandbox.rekindle(&["config", "set", key, value]).run().ok();
+        }
+        Self {
+            sandbox,
+            dice: Dice(seed),
+            ids: Vec::new(),
+            mine: Vec::new(),
+            pages: Vec::new(),
+            ended: BTreeMap::new(),
+            taken_back: false,
+            kills: 0,
+        }
+    }
+
+    fn db(&self) -> Db {
+        Db::open(&self.sandbox.state().join("rekindle.db")).unwrap()
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let output = self.sandbox.rekindle(arguments).run();
+        assert!(!output.stderr.contains("panicked"), "{arguments:?}: {}", output.stderr);
+        output
+    }
+
+    fn work(&self) {
+        self.run(&["worker", "--once"]).ok();
+    }
+
+    /// Killed at a step of its work on the disk, if it gets that far.
+    fn killed(&mut self, arguments: &[&str]) {
+        let (at, after) = (1 + self.dice.roll(120), self.dice.roll(2) == 0);
+        let command = self.sandbox.rekindle(arguments);
+        let fault = if after { Fault::kill_after(at) } else { Fault::kill(at) };
+        if faults::available().is_ok() {
+            self.kills += usize::from(faults::run(&command, fault).fault.is_some());
+        }
+    }
+
+    fn propose(&mut self) {
+        let words = TEXTS[self.dice.roll(TEXTS.len())];
+        let (origin, explicit) =
+            [(Origin::User, true), (Origin::User, false), (Origin::Tool, true)][self.dice.roll(3)];
+        let age = std::time::Duration::from_secs(3600 * (1 + 24 * 9 * self.dice.roll(2) as u64));
+        #[expect(clippy::disallowed_methods, reason = "the binary under test goes by the same clock")]
+        let created = Timestamp::now() - age;
+        let day = Date::constant(2026, 11, 14);
+        let section = ["Patterns", "Hard Rules", "No Such Section"][self.dice.roll(3)];
+        let proposal = Proposal {
+            id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
+            source: Source::Reflection,
+            place: Place::Section(section.to_owned()),
+            title: title(words),
+            text: words.to_owned(),
+            supersedes: None,
+            origin,
+            explicit,
+            confidence: 0.8,
+            evidence: Evidence { sessions: vec!["s1".to_owned()], ..Evidence::default() },
+            project: None,
+            created,
+            status: Status::Pending,
+        };
+        let run = format!("run-{}", self.dice.roll(1_000_000));
+        let new = New { kind: Kind::Reflection, day, proposal };
+        if let Handed::Proposed(id) = proposals::hand_in(&mut self.db(), &run, &[new]).unwrap().remove(0) {
+            self.ids.push(id);
+        }
+    }
+
+    fn any(&mut self) -> String {
+        let one = self.dice.roll(self.ids.len());
+        self.ids[one].to_string()
+    }
+
+    fn page(&mut self, change: impl Fn(&str) -> String) {
+        let path = self.sandbox.vault().join("REVIEW.md");
+        let Ok(page) = fs::read_to_string(&path) else { return };
+        fs::write(&path, change(&page)).unwrap();
+        self.pages.push(page);
+    }
+
+    fn act(&mut self) {
+        if self.ids.is_empty() || self.dice.roll(4) == 0 {
+            return self.propose();
+        }
+        let id = self.any();
+        match self.dice.roll(20) {
+            0 | 1 => drop(self.run(&["approve", &id])),
+            2 => drop(self.run(&["reject", &id])),
+            3 => drop(self.run(&["edit", &id, "--text", &format!("In my words, about {id}.")])),
+            4 => self.page(|page| page.replace(&format!("- [ ] `{id}`"), &format!("- [x] `{id}`"))),
+            5 => self.page(|page| page.replace(&format!("- [ ] `{id}`"), &format!("- [-] `{id}`"))),
+            6 => self.page(|page| {
+                let kept = page.lines().filter(|line| !line.contains(&id));
+                kept.map(|line| format!("{line}\n")).collect()
+            }),
+            7 => self.page(|page| page.chars().take(page.chars().count() / 2).collect()),
+            8 => {
+                if let Some(old) = self.pages.first().cloned() {
+                    self.page(|_| old.clone());
+                }
+            }
+            9 => self.page(|page| format!("A note of mine.\n\n{page}")),
+            10 => {
+                let path = self.sandbox.vault().join("REVIEW.md");
+                if path.exists() {
+                    fs::remove_file(path).unwrap();
+                }
+            }
+            11 => {
+                let name = ["memory/proposal.approved", "memory/proposal.rejected"][self.dice.roll(2)];
+                let data = format!("{{\"proposalId\": \"{id}\"}}");
+                self.run(&["send", name, "--data", &data]).ok();
+            }
+            12 => self.clock(),
+            13 => {
+                self.taken_back = true;
+                drop(self.run(&["undo"]));
+            }
+            14 => {
+                self.taken_back = true;
+                drop(self.run(&["undo", &id]));
+            }
+            15 => {
+                let line = format!("- Mine, number {}", self.mine.len());
+                let path = self.sandbox.vault().join("MEMORY.md");
+                let text = fs::read_to_string(&path).unwrap();
+                fs::write(&path, format!("{text}{line}\n")).unwrap();
+                self.mine.push(line);
+            }
+            16 => self.killed(&["approve", &id]),
+            _ => self.killed(&["worker", "--once"]),
+        }
+    }
+
+    /// The time has come to archive what is old.
+    fn clock(&self) {
+        let sql = "INSERT INTO schedule VALUES ('promote', 0) ON CONFLICT (function) DO UPDATE SET last = 0";
+        self.db().change(|transaction| transaction.execute(sql, [])).unwrap();
+    }
+
+    /// Lets everything come to rest and looks at it.
+    fn check(&mut self, what: &str) {
+        self.work();
+        self.work();
+        let checked = self.run(&["review", "--check"]);
+        assert_eq!(checked.code, Some(0), "{what}: {}", checked.stderr);
+        let waiting: Vec<String> = ["FAILED", "DEAD"]
+            .iter()
+            .map(|status| self.run(&["runs", "--status", status]).ok().stdout)
+            .collect();
+        assert!(
+            waiting.iter().all(|runs| !runs.contains("proposal-triage") && !runs.contains("promote")),
+            "{what}: {waiting:?}"
+        );
+        let receipts = self.receipts();
+        let memory = fs::read_to_string(self.sandbox.vault().join("MEMORY.md")).unwrap();
+        let db = self.db();
+        for id in &self.ids {
+            let standing = proposals::standing(&db, *id).unwrap().unwrap();
+            let status = standing.proposal.status;
+            let what = format!("{what}: {id} is {status:?}");
+            assert!(!matches!(status, Status::Approved | Status::Edited), "{what}");
+            if let Some(before) = self.ended.get(id).filter(|_| !self.taken_back) {
+                assert_eq!(status, *before, "{what}");
+            }
+            let own = receipts.get(&id.to_string()).cloned().unwrap_or_default();
+            let ends = own.iter().filter(|end| **end != End::Undone).count();
+            let back = own.len() - ends;
+            // What is taken back before its run was through has no line for its end.
+            let (least, most) = if status.is_open() { (0, back) } else { (1, back + 1) };
+            assert!(least <= ends && ends <= most, "{what}: {own:?}");
+            let expected = match status {
+                Status::Promoted => Some(End::Promoted),
+                Status::Rejected => Some(End::Rejected),
+                Status::Expired => Some(End::Expired),
+                _ => None,
+            };
+            if let Some(expected) = expected {
+                assert!(own.contains(&expected), "{what}: {own:?}");
+            }
+            let marked = memory.split_whitespace().filter(|word| *word == id.to_string()).count();
+            let has_line = status == Status::Promoted && standing.with.is_none();
+            assert_eq!(marked, usize::from(has_line), "{what} in\n{memory}");
+        }
+        self.ended = self
+            .ids
+            .iter()
+            .map(|id| (*id, proposals::standing(&db, *id).unwrap().unwrap().proposal.status))
+            .filter(|(_, status)| !status.is_open())
+            .collect();
+        self.taken_back = false;
+        let mut rest = memory.as_str();
+        for line in &self.mine {
+            let at = rest.find(&format!("{line}\n"));
+            let at = at.unwrap_or_else(|| panic!("{what}: `{line}` is lost in\n{memory}"));
+            rest = &rest[at + line.len()..];
+        }
+    }
+
+    /// What the logs say became of each proposal.
+    fn receipts(&self) -> BTreeMap<String, Vec<End>> {
+        let mut found: BTreeMap<String, Vec<End>> = BTreeMap::new();
+        for file in fs::read_dir(self.sandbox.vault().join("memory")).into_iter().flatten() {
+            let log = fs::read_to_string(file.unwrap().path()).unwrap();
+            for section in daily_log::parse(&log).sections {
+                let Section::Receipts(receipts) = section else { continue };
+                for receipt in receipts.receipts {
+                    found.entry(receipt.id).or_default().push(receipt.end);
+                }
+            }
+        }
+        found
+    }
+}
+
+#[test]
+fn ver_09_rev_14_whatever_happens_each_proposal_ends_once_and_nothing_is_lost() {
+    let rounds = std::env::var("REKINDLE_MODEL_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
+    let (mut proposals, mut ends, mut kills) = (0, 0, 0);
+    for seed in 1..=rounds {
+        let mut walk = Walk::new(seed);
+        for step in 1..=40 {
+            walk.act();
+            if step % 10 == 0 {
+                walk.check(&format!("seed {seed}, step {step}"));
+            }
+        }
+        proposals += walk.ids.len();
+        ends += walk.ended.len();
+        kills += walk.kills;
+    }
+    eprintln!("{rounds} walks: {proposals} proposals, {ends} ended, {kills} kills");
+    assert!(ends > 0, "nothing ever ended");
+}
