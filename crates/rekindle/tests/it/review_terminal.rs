@@ -266,7 +266,7 @@ fn the_terminal_is_given_back_when_the_process_is_ended() {
         assert!(Command::new("kill").args([&format!("-{signal}"), pid.trim()]).status().unwrap().success());
         terminal.until_it("the shell", |screen| !screen.contains("q quit"));
         terminal.run("stty -a | grep -o ' echo ' | sed s/^/now:/");
-        let screen = terminal.until("\nnow: echo");
+        let screen = terminal.until("now: echo");
         assert!(!screen.contains("Review 1/1"), "{screen}");
         terminal.run("clear");
         terminal.until_it("a clear screen", |screen| !screen.contains("now:"));

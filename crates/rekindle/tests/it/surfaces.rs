@@ -88,7 +88,7 @@ fn rev_05_nothing_leaves_before_the_person_said_yes() {
     server.complete(&id);
     let before = server.received().len();
     work(&sandbox);
-    assert_eq!((server.received().len(), status(&sandbox, &id).as_str()), (before, "pending"));
+    assert_eq!((server.received().len(), status(&sandbox, &id).as_str()), (before, "triaged"));
     let far = ["review", "connect", "todoist", "--url", "http://todoist.example", "--yes"];
     assert!(rekindle(&sandbox, &far).run().fails(1).stderr.contains("without encryption"));
 }
@@ -118,7 +118,7 @@ fn rev_05_rev_06_a_task_for_each_proposal_decides_about_it() {
     server.add(&json!({"content": "Promote: Never test. → Patterns", "labels": ["agent"], "checked": true}));
     work(&sandbox);
     let became: Vec<String> = ids.iter().map(|id| status(&sandbox, id)).collect();
-    assert_eq!(became, ["promoted", "rejected", "rejected", "pending"]);
+    assert_eq!(became, ["promoted", "rejected", "rejected", "triaged"]);
     assert_eq!(decided_by(&sandbox, &ids[0]), "todoist");
     assert!(memory(&sandbox).contains(&format!("Use tabs. <!-- {} user -->", ids[0])));
     assert_eq!(server.open().len(), 1, "one that was turned down by its label is closed");
@@ -129,7 +129,7 @@ fn rev_05_rev_06_a_task_for_each_proposal_decides_about_it() {
     server.complete(&ids[3]);
     work(&sandbox);
     work(&sandbox);
-    assert_eq!(status(&sandbox, &ids[3]), "pending");
+    assert_eq!(status(&sandbox, &ids[3]), "triaged");
     assert_eq!(made(&server), 4);
 }
 
@@ -141,7 +141,7 @@ fn rev_03_a_reworded_task_is_promoted_in_its_words() {
     work(&sandbox);
     server.change(&id, |task| task["content"] = json!("Promote: Use tabs in Go only. → Patterns"));
     work(&sandbox);
-    assert_eq!(status(&sandbox, &id), "pending", "editing alone decides nothing");
+    assert_eq!(status(&sandbox, &id), "triaged", "editing alone decides nothing");
     server.complete(&id);
     work(&sandbox);
     assert_eq!(status(&sandbox, &id), "promoted");
@@ -300,7 +300,7 @@ fn rev_06_an_outage_loses_nothing_and_keeps_nobody_waiting() {
     server.refuse("GET /api/v1/tasks", Reply::json(503, "{}"));
     server.complete(&id);
     work(&sandbox);
-    assert_eq!(status(&sandbox, &id), "pending");
+    assert_eq!(status(&sandbox, &id), "triaged");
     rekindle(&sandbox, &["reject", &id]).run().ok();
     work(&sandbox);
     assert_eq!((status(&sandbox, &id).as_str(), decided_by(&sandbox, &id).as_str()), ("rejected", "command"));
@@ -333,7 +333,7 @@ fn rev_06_lists_have_pages_and_completed_tasks_a_list_of_their_own() {
     server.hide_completed();
     work(&sandbox);
     work(&sandbox);
-    assert!(ids.iter().all(|id| status(&sandbox, id) == "pending"), "none is taken for gone");
+    assert!(ids.iter().all(|id| status(&sandbox, id) == "triaged"), "none is taken for gone");
     assert!(server.received().iter().any(|asked| asked.line.contains("cursor=2")));
     server.complete(&ids[2]);
     work(&sandbox);
@@ -352,12 +352,12 @@ fn rev_06_tasks_that_are_gone_for_another_reason_decide_nothing() {
         server.delete(id);
     }
     work(&sandbox);
-    assert!(ids.iter().all(|id| status(&sandbox, id) == "pending"), "all at once is nobody's decision");
+    assert!(ids.iter().all(|id| status(&sandbox, id) == "triaged"), "all at once is nobody's decision");
     assert!(doctor(&sandbox).contains("3 of 3 tasks are gone at once"), "{}", doctor(&sandbox));
     server.another_account();
     work(&sandbox);
     assert!(doctor(&sandbox).contains("another account"), "{}", doctor(&sandbox));
-    assert!(ids.iter().all(|id| status(&sandbox, id) == "pending"));
+    assert!(ids.iter().all(|id| status(&sandbox, id) == "triaged"));
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn rev_06_rev_07_events_come_twice_late_and_in_any_order() {
     send(&sandbox, "todoist/task.completed", &task("p-20200101-001", ours.clone()));
     send(&sandbox, "todoist/task.completed", &json!({"taskId": "8", "labels": ours, "description": "milk"}));
     worker();
-    assert_eq!(status(&sandbox, &ids[0]), "pending");
+    assert_eq!(status(&sandbox, &ids[0]), "triaged");
     // Deleted before it was completed: the first word counts.
     send(&sandbox, "todoist/task.deleted", &task(&ids[0], ours.clone()));
     worker();
@@ -416,7 +416,7 @@ fn rev_06_a_webhook_counts_only_with_the_right_signature() {
         .fails(1);
     assert!(unset.stderr.contains("TODOIST_CLIENT_SECRET is not set"), "{}", unset.stderr);
     waiting();
-    assert_eq!(status(&sandbox, &id), "pending");
+    assert_eq!(status(&sandbox, &id), "triaged");
     let first = hook(SIGNATURE).arg("--json").stdin(PAYLOAD).run().ok().json();
     assert_eq!(text(&first, "event"), "todoist/task.completed");
     let again = hook(SIGNATURE).arg("--json").stdin(PAYLOAD).run().ok().json();
@@ -463,7 +463,7 @@ fn rev_06_a_worker_without_the_key_does_nothing_and_says_so() {
     rekindle(&sandbox, &["worker", "--once"]).run().ok();
     assert_eq!(server.open().len(), 1, "one that has it does it at once");
     assert!(!doctor(&sandbox).contains("there is no key"), "{}", doctor(&sandbox));
-    assert_eq!(status(&sandbox, &id), "pending");
+    assert_eq!(status(&sandbox, &id), "triaged");
 }
 
 #[test]

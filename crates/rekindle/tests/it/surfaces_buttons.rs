@@ -64,7 +64,7 @@ fn rev_08_buttons_decide_and_go_away() {
     server.press(999, &first, &yes);
     server.press(CHAT, &first, "menu:1");
     work(&sandbox);
-    assert_eq!((status(&sandbox, &ids[0]).as_str(), server.answers().len()), ("pending", 0));
+    assert_eq!((status(&sandbox, &ids[0]).as_str(), server.answers().len()), ("triaged", 0));
     let press = server.press(CHAT, &first, &yes);
     server.press(CHAT, &about(&server, &ids[1]), &no);
     work(&sandbox);
@@ -169,7 +169,7 @@ fn rev_08_presses_by_webhook_need_the_secret() {
     server.set_webhook();
     let payload = server.press(CHAT, &about(&server, &id), &format!("memory:approve:{id}")).to_string();
     work(&sandbox);
-    assert_eq!(status(&sandbox, &id), "pending");
+    assert_eq!(status(&sandbox, &id), "triaged");
     assert!(doctor(&sandbox).contains("rekindle review webhook telegram"), "{}", doctor(&sandbox));
     let hook = |secret: &str| {
         let hook =
@@ -178,7 +178,7 @@ fn rev_08_presses_by_webhook_need_the_secret() {
     };
     assert!(hook("s3cret").run().fails(1).stderr.contains("the signature is wrong"));
     work(&sandbox);
-    assert_eq!(status(&sandbox, &id), "pending");
+    assert_eq!(status(&sandbox, &id), "triaged");
     hook("s3cret_-").run().ok();
     hook("s3cret_-").run().ok();
     work(&sandbox);
