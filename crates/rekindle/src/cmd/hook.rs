@@ -162,6 +162,10 @@ impl Hook {
         }
         let session = Some(signal.session.clone());
         let now = clock::now(TimeZone::UTC).timestamp();
+        if !hooks::is_first(&places, &signal, now) {
+            let detail = Some("another hook of ours was called for the same".to_owned());
+            return Some((logs, Result { session, detail, ..Result::of("ignored") }));
+        }
         let lookup = look_up(&signal, home, &places, &settings);
         let mut result = match hooks::leave(&places, signal, now) {
             Ok(Left::Nothing) => Result { session, ..Result::of("success") },
