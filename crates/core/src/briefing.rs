@@ -4,6 +4,8 @@
 //! What a person reviewed comes first and stays the same from session to session, so that prompt caches hold; everything that
 //! is unreviewed, dated or counted comes after it, in a fence of its own (B-02).
 
+mod decided;
+
 use crate::agent::Agent;
 use crate::hash::ContentHash;
 use crate::observe::check::DONE;
@@ -288,6 +290,7 @@ fn rest(material: &Material, cut: &mut Vec<String>) -> String {
             material.pending
         ));
     }
+    decided::lines(material).iter().for_each(|line| part.line(line));
     for line in &material.state {
         part.line(&format!("- {}", one_line(line, LINE_CHARS)));
     }

@@ -34,6 +34,7 @@ pub mod hooks;
 pub mod identity;
 pub mod index;
 pub mod inject;
+pub mod injected;
 pub mod install;
 pub mod llm;
 pub mod map;

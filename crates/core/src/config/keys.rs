@@ -114,6 +114,7 @@ pub(super) const KEYS: &[Key] = &[
         &[ours("AGENT_TOOLKIT_EMBEDDING_MODEL"), shared("EMBEDDING_MODEL")],
     ),
     Key::new("index.background", Kind::Bool),
+    Key::new("mcp.review_decide", Kind::Bool),
     Key::new("ideas.gc_months", Kind::Whole { min: 1, max: 1200 }),
     Key::with("engines.qdrant.url", Kind::Url, &[shared("QDRANT_URL")]),
     Key::with("engines.qdrant.collection", Kind::Identifier, &[shared("QDRANT_COLLECTION")]),

@@ -161,7 +161,7 @@ pub fn decide(db: &mut Db, id: Id, verdict: &Verdict, by: By, at: Timestamp) -> 
             Some(Err(what)) => return Ok(Err(what)),
             Some(Ok(standing)) => standing,
         };
-        if !standing.proposal.status.is_open() {
+        if !standing.proposal.status.is_open() && !is_overruled(&standing, &verdict, by) {
             let told = Box::new(standing);
             return Ok(Ok(if is_same(&told, &verdict) {
                 Decided::Already(told)
@@ -208,6 +208,12 @@ fn admitted(text: &str) -> Result<String, String> {
         )),
         _ => Ok(text),
     }
+}
+
+/// What an agent turned down is not lost: a person who wants it after all has the last word.
+fn is_overruled(standing: &Standing, verdict: &Verdict, by: By) -> bool {
+    let by_agent = standing.by == Some(By::Agent) && standing.proposal.status == Status::Rejected;
+    by_agent && by != By::Agent && *verdict != Verdict::Reject
 }
 
 fn is_same(standing: &Standing, verdict: &Verdict) -> bool {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use rekindle_core::event::{Event, ProposalDecided, names};
 use rekindle_core::hash::ContentHash;
 use rekindle_core::journal::{Actor, Change, Op};
-use rekindle_core::proposal::Status;
+use rekindle_core::proposal::{By, Status};
 use rekindle_core::vault::daily_log::{Clock, End, Receipt, Receipts, Section, Source};
 use rekindle_core::vault::memory::{Mark, Outcome, user_section};
 use rekindle_core::vault::review::{Id, Place};
@@ -139,7 +139,8 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
     let mark = Mark { id: Some(id.to_string()), origin: proposal.origin };
     let supersedes = proposal.supersedes.as_deref();
     let new = Promotion { section, statement: standing.text(), supersedes, mark: &mark };
-    match world.vault()?.promote(&world.config.user.name, &new, Actor::User, &world.now()) {
+    let actor = if standing.by == Some(By::Agent) { Actor::Agent } else { Actor::User };
+    match world.vault()?.promote(&world.config.user.name, &new, actor, &world.now()) {
         Ok(added) => Ok(Written {
             outcome: Some(added.outcome.outcome),
             replaced: supersedes.map(|_| added.outcome.replaced),
@@ -192,11 +193,16 @@ fn expire(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
 /// The ends of proposals, in the log of the day (LOG-05, REV-14).
 fn log(ids: &[Id], end: End, world: &World) -> Result<bool, StepError> {
     let db = world.db()?;
-    let (mut receipts, mut key) = (Vec::new(), format!("receipts {}", end.word()));
+    let (mut receipts, mut key, mut project) = (Vec::new(), format!("receipts {}", end.word()), None);
     for id in ids {
         if let Some(standing) = proposals::standing(&db, *id)? {
             let text = standing.text().to_owned();
-            receipts.push(Receipt { id: id.to_string(), end, text });
+            let by_agent = standing.by == Some(By::Agent);
+            if by_agent {
+                // The next briefing tells of it, where it belongs.
+                project = standing.proposal.project.as_ref().map(|project| project.as_str().to_owned());
+            }
+            receipts.push(Receipt { id: id.to_string(), end, by_agent, text });
             // A decision has one receipt, however many runs come to know of it.
             let since = standing.decided.unwrap_or(standing.since()).as_millisecond();
             key.push_str(&format!(" {id} {since}"));
@@ -207,7 +213,7 @@ fn log(ids: &[Id], end: End, world: &World) -> Result<bool, StepError> {
     }
     let now = world.now();
     let key = ContentHash::of(key.as_bytes()).short(32);
-    let source = Source { dedupe_key: Some(key), ..Source::default() };
+    let source = Source { dedupe_key: Some(key), project, ..Source::default() };
     let section = Section::Receipts(Receipts { source, time: Clock::of(&now), receipts });
     let committed = world.vault()?.log_once(&section, Actor::Worker, &now).map_err(StepError::passing)?;
     Ok(committed.is_some())

@@ -13,6 +13,7 @@ use rekindle_core::briefing::Moment;
 use rekindle_core::config::Loaded;
 use rekindle_core::hook::{self, GUARD, Kind, PROBE, Signal};
 use rekindle_core::recall::rewrite::Rewrite;
+use rekindle_core::text::tokens;
 use rekindle_core::time::{TimeZone, iso};
 use rekindle_engine::home::{Home, Places};
 use rekindle_engine::hooks::{self, Left};
@@ -52,11 +53,12 @@ struct Result {
     detail: Option<String>,
     session: Option<String>,
     injected: usize,
+    tokens: u64,
 }
 
 impl Result {
     fn of(result: &'static str) -> Self {
-        Self { result, detail: None, session: None, injected: 0 }
+        Self { result, detail: None, session: None, injected: 0, tokens: 0 }
     }
 
     fn failed(detail: impl std::fmt::Display) -> Self {
@@ -116,6 +118,7 @@ impl Hook {
             "duration_ms": (began.elapsed().as_secs_f64() * 1e5).round() / 100.0,
             "result": done.result,
             "entries_injected": done.injected,
+            "tokens_injected": done.tokens,
         });
         if let Value::Object(fields) = &mut line {
             fields.extend(done.session.map(|session| ("session".to_owned(), json!(session))));
@@ -189,6 +192,7 @@ impl Hook {
         if let Some(lookup) = lookup {
             let given = lookup.finish();
             result.injected = given.entries;
+            result.tokens = tokens::estimate(&given.context);
             if let Some(why) = given.failed.clone().filter(|_| result.result == "success") {
                 (result.result, result.detail) = ("partial", Some(why));
             }

@@ -36,7 +36,7 @@ mod reflect;
 mod reindex;
 mod reject;
 mod retry;
-mod review;
+pub(crate) mod review;
 mod run;
 mod runs;
 pub(crate) mod save;

@@ -168,6 +168,9 @@ pub struct Receipt {
     pub id: String,
     /// Its end.
     pub end: End,
+    /// Whether an agent decided, not the person.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_agent: bool,
     /// Its text, so that the log alone tells what was turned down.
     pub text: String,
 }

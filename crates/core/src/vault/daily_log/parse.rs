@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::render::{
-    CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROJECT, PROPOSALS, SESSION,
+    BY_AGENT, CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROJECT, PROPOSALS, SESSION,
     SUGGESTED_RESPONSE, TIME, TRIGGER,
 };
 use super::{
@@ -255,8 +255,9 @@ fn segment(lines: &[Line<'_>]) -> Segment {
 fn receipt(item: &Item<'_>) -> Option<Receipt> {
     let (word, rest) = item.words.split_once(' ')?;
     let end = End::ALL.into_iter().find(|end| end.word() == word)?;
-    let (id, rest) = rest.trim_start().strip_prefix('`')?.split_once('`')?;
-    Some(Receipt { id: comment::decode(id), end, text: item.text(rest) })
+    let by = rest.trim_start().strip_prefix(BY_AGENT);
+    let (id, rest) = by.unwrap_or(rest).trim_start().strip_prefix('`')?.split_once('`')?;
+    Some(Receipt { id: comment::decode(id), end, by_agent: by.is_some(), text: item.text(rest) })
 }
 
 fn paths(lines: &[Line<'_>], word: &str) -> Vec<String> {

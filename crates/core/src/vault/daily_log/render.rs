@@ -22,6 +22,8 @@ pub(super) const DATE: &str = "Date:";
 pub(super) const CURRENT_TASK: &str = "**Current task**:";
 pub(super) const SUGGESTED_RESPONSE: &str = "**Suggested response**:";
 pub(super) const PROPOSALS: &str = "**Proposals**:";
+/// Stands behind the end of a proposal on which an agent decided.
+pub(super) const BY_AGENT: &str = "by an agent ";
 pub(super) const MESSAGE_COUNT: &str = "**Messages**:";
 
 /// How long a title made of a narrative may get, in characters.
@@ -207,7 +209,8 @@ fn render_receipts(receipts: &Receipts) -> String {
     let Receipts { source, time, receipts } = receipts;
     let mut out = head(&format!("📋 Proposals ({time})"), source, *time, &Mark::default()) + "\n";
     for receipt in receipts {
-        let head = format!("* {} `{}` ", receipt.end.word(), comment::encode(&receipt.id));
+        let by = if receipt.by_agent { BY_AGENT } else { "" };
+        let head = format!("* {} {by}`{}` ", receipt.end.word(), comment::encode(&receipt.id));
         out.push_str(&escape::item(&head, &receipt.text, "", Style::Words));
     }
     out

@@ -101,8 +101,8 @@ fn sections() -> impl Strategy<Value = Section> {
             Section::Reflected(Reflected { source, time, summary, proposals })
         },
     );
-    let receipt = (ids(), prop::sample::select(&End::ALL[..]), hostile())
-        .prop_map(|(id, end, text)| Receipt { id, end, text: tidy(&text) });
+    let receipt = (ids(), prop::sample::select(&End::ALL[..]), any::<bool>(), hostile())
+        .prop_map(|(id, end, by_agent, text)| Receipt { id, end, by_agent, text: tidy(&text) });
     let receipts = (sources(false), clocks(), prop::collection::vec(receipt, 0..3))
         .prop_map(|(source, time, receipts)| Section::Receipts(Receipts { source, time, receipts }));
     let handoff = (sources(true), clocks(), texts())
@@ -252,8 +252,14 @@ fn log_03_a_segment_looks_like_this() {
 
 #[test]
 fn log_05_receipts_look_like_this() {
-    let receipt = |id: &str, end, text: &str| Receipt { id: id.to_owned(), end, text: text.to_owned() };
+    let receipt = |id: &str, end, text: &str| Receipt {
+        id: id.to_owned(),
+        end,
+        by_agent: end == End::Promoted,
+        text: text.to_owned(),
+    };
     let receipts = vec![
+        receipt("p-20261115-002", End::Promoted, "Rebase first"),
         receipt("p-20261115-001", End::Rejected, "Never amend"),
         receipt("f-20261108-002", End::Expired, "Ask first\n# really"),
     ];
@@ -263,6 +269,7 @@ fn log_05_receipts_look_like_this() {
     ### 📋 Proposals (06:00)
     <!-- rekindle time=06:00 -->
 
+    * promoted by an agent `p-20261115-002` Rebase first
     * rejected `p-20261115-001` Never amend
     * expired `f-20261108-002` Ask first
       \# really
