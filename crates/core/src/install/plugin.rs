@@ -47,7 +47,10 @@ impl Plugin<'_> {
             (".claude-plugin/marketplace.json", text(&self.marketplace())),
             ("plugin/.claude-plugin/plugin.json", text(&self.manifest())),
             ("plugin/.codex-plugin/plugin.json", text(&self.codex_manifest())),
-            ("plugin/.mcp.json", text(&json!({"mcpServers": servers::entry(Agent::Claude, self.invocation)}))),
+            (
+                "plugin/.mcp.json",
+                text(&json!({"mcpServers": servers::entry(Agent::Claude, self.invocation)})),
+            ),
             ("plugin/hooks/hooks.json", hooks(Agent::Claude)),
             ("plugin/hooks/codex.json", hooks(Agent::Codex)),
             ("plugin/skills/memory/SKILL.md", skill()),

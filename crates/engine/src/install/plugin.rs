@@ -90,7 +90,8 @@ impl Installer<'_> {
         }
         for path in &changed {
             let path_there = folder.join(path);
-            disk::write_whole(&path_there, wanted[path].as_bytes()).map_err(Error::io("write", &path_there))?;
+            disk::write_whole(&path_there, wanted[path].as_bytes())
+                .map_err(Error::io("write", &path_there))?;
         }
         let mut removed = Vec::new();
         for (path, text) in stale {
@@ -112,7 +113,8 @@ impl Installer<'_> {
 
 /// A path of the list stays inside the folder, whoever wrote the list.
 fn safe(path: &str) -> bool {
-    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, std::path::Component::Normal(_)))
+    !path.is_empty()
+        && Path::new(path).components().all(|part| matches!(part, std::path::Component::Normal(_)))
 }
 
 /// What we wrote into a folder before; nothing where nothing is.
@@ -150,13 +152,15 @@ pub(super) fn is_active(machine: &Machine, host: &Host) -> bool {
         Agent::Codex => {
             let config = text(codex::config_file(machine)).parse::<toml_edit::DocumentMut>().ok();
             let plugin = config.as_ref().and_then(|config| config.get("plugins")?.get(ID));
-            plugin.is_some_and(|plugin| plugin.get("enabled").and_then(toml_edit::Item::as_bool) != Some(false))
+            plugin
+                .is_some_and(|plugin| plugin.get("enabled").and_then(toml_edit::Item::as_bool) != Some(false))
         }
         Agent::Gemini => host.folder.join("extensions").join(NAME).is_dir(),
         Agent::Pi => {
             let settings = json(host.folder.join("settings.json"));
             let packages = settings["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
-            let source = |package: &Value| package.as_str().or_else(|| package["source"].as_str()).map(str::to_owned);
+            let source =
+                |package: &Value| package.as_str().or_else(|| package["source"].as_str()).map(str::to_owned);
             // Relative to the file of settings.
             let mut folders = packages.iter().filter_map(source).map(|path| host.folder.join(path));
             folders.any(|folder| json(folder.join("package.json"))["name"] == NAME)

@@ -183,7 +183,10 @@ impl Install {
             out.warn(format!("{} will not call us: {obstacle}", plan.agent.name()));
         }
         if status.plugin {
-            out.warn(format!("{} has our plugin as well and calls us twice; take one of them out", plan.agent.name()));
+            out.warn(format!(
+                "{} has our plugin as well and calls us twice; take one of them out",
+                plan.agent.name()
+            ));
         }
         if !status.found {
             out.note(format!("{} was not found here; it is ready for when it comes", plan.agent.name()));

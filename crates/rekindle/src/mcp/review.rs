@@ -57,8 +57,11 @@ pub(super) fn decided(call: &Call<'_>, asked: &Decide) -> Result<String, Failure
     let proposal = standing.ok_or_else(unknown)?.proposal;
     drop(db);
     if asked.verdict == Word::Approve && proposal.origin != Origin::User {
-        return Err(Failure::new(format!("only the user can approve {id}: its words come from {}", proposal.origin))
-            .hint(format!("they can: `rekindle approve {id}`, or tick it in REVIEW.md")));
+        return Err(Failure::new(format!(
+            "only the user can approve {id}: its words come from {}",
+            proposal.origin
+        ))
+        .hint(format!("they can: `rekindle approve {id}`, or tick it in REVIEW.md")));
     }
     let verdict = match asked.verdict {
         Word::Approve => Verdict::Approve,

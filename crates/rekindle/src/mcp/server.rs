@@ -128,9 +128,8 @@ impl ServerHandler for Memory {
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
         let arguments = arguments.unwrap_or_default();
-        let done = self
-            .work(move |call| tools::run(tools::parse(&name, arguments, call.decides())?, call))
-            .await;
+        let done =
+            self.work(move |call| tools::run(tools::parse(&name, arguments, call.decides())?, call)).await;
         let result = match done {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
             Err(failure) => CallToolResult::error(vec![ContentBlock::text(tools::explained(&failure))]),

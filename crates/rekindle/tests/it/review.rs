@@ -21,7 +21,12 @@ fn quiet() -> Sandbox {
 }
 
 /// Puts a proposal into the store, as reflection does; it is so many days old.
-fn propose(sandbox: &Sandbox, words: &str, days: i64) -> String {
+pub(crate) fn propose(sandbox: &Sandbox, words: &str, days: i64) -> String {
+    propose_from(sandbox, words, days, Origin::User)
+}
+
+/// The same, with whose words support it.
+pub(crate) fn propose_from(sandbox: &Sandbox, words: &str, days: i64, origin: Origin) -> String {
     #[expect(clippy::disallowed_methods, reason = "the binary under test goes by the same clock")]
     let created = Timestamp::now() - jiff_hours(24 * days + 1);
     let day = Date::constant(2026, 11, 14);
@@ -32,7 +37,7 @@ fn propose(sandbox: &Sandbox, words: &str, days: i64) -> String {
         title: title(words),
         text: words.to_owned(),
         supersedes: None,
-        origin: Origin::User,
+        origin,
         confidence: 0.8,
         evidence: Evidence {
             sessions: vec!["s1".to_owned()],

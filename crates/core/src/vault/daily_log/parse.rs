@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::render::{
-    BY_AGENT, CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROJECT, PROPOSALS, SESSION,
-    SUGGESTED_RESPONSE, TIME, TRIGGER,
+    BY_AGENT, CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROJECT, PROPOSALS,
+    SESSION, SUGGESTED_RESPONSE, TIME, TRIGGER,
 };
 use super::{
     Body, Clock, End, Fact, Files, Flush, Handoff, Log, Mark, Note, Observation, Placed, Priority, Receipt,

@@ -59,7 +59,9 @@ pub(super) fn show(
         context.out.line("No agent has called us in these days.")?;
         return Ok(());
     }
-    context.out.line(format!("A session was given {mean:.0} tokens on average, 95 of 100 at most {high:.0}."))?;
+    context
+        .out
+        .line(format!("A session was given {mean:.0} tokens on average, 95 of 100 at most {high:.0}."))?;
     match (model, cost(mean), cost(high)) {
         (Some(model), Some(mean), Some(high)) => context.out.note(format!(
             "Read once by {model} that is {mean} a session, at most {high} (list price of {AS_OF}, without caches)."

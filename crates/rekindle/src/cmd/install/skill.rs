@@ -13,8 +13,14 @@ const EXAMPLES: usize = 3;
 
 /// The verbs, and when each is meant.
 const VERBS: [(&str, &str); 7] = [
-    ("save", "\"Remember that …\": keep it, in the user's own words and so that it makes sense a year from now."),
-    ("evolve", "\"That is not so any more\": find it with `recall` first, then say all of what holds now, and why."),
+    (
+        "save",
+        "\"Remember that …\": keep it, in the user's own words and so that it makes sense a year from now.",
+    ),
+    (
+        "evolve",
+        "\"That is not so any more\": find it with `recall` first, then say all of what holds now, and why.",
+    ),
     ("reflect", "\"Look at what we did\": learn from this session now, not when it ends."),
     ("recall", "\"Did we not have …?\", or before work that may have been done or decided already."),
     ("ask", "A question that needs more than one memory: reads more and cites where it says so."),
@@ -107,7 +113,8 @@ mod tests {
         cli.build();
         for (verb, _) in VERBS {
             let command = cli.find_subcommand_mut(verb).unwrap_or_else(|| panic!("there is no `{verb}`"));
-            let section = text.split(&format!("\n## {verb}\n")).nth(1).unwrap().split("\n## ").next().unwrap();
+            let section =
+                text.split(&format!("\n## {verb}\n")).nth(1).unwrap().split("\n## ").next().unwrap();
             assert!(section.contains(&command.get_about().unwrap().to_string()), "{section}");
             let usage = command.render_usage().to_string();
             assert!(section.contains(usage.trim_start_matches("Usage:").trim()), "{section}");
