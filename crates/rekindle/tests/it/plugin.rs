@@ -131,8 +131,11 @@ fn b_15_a_folder_that_is_not_ours_is_left_alone() {
 }
 
 #[test]
-fn a_plugins_hook_and_server_run_as_they_are_written() {
+fn a_plugins_hooks_run_as_they_are_written() {
     let sandbox = sandbox();
+    // Its own command has nothing of the sandbox's environment.
+    sandbox.rekindle(&["config", "set", "capture.background", "false"]).run().ok();
+    sandbox.rekindle(&["config", "set", "index.background", "false"]).run().ok();
     sandbox.rekindle(&["memory", "add", "Never push to main.", "--section", "Hard Rules"]).run().ok();
     let folder = folder(&sandbox);
     write(&sandbox, &folder);
