@@ -289,8 +289,11 @@ enabled = false
         hooks = process.call("hooks/list", {"cwds": [str(box.project)]})["data"][0]["hooks"]
         process.kill()
         # What /hooks does when the person says yes.
-        trusted = [f'[hooks.state."{hook["key"]}"]\ntrusted_hash = "{hook["currentHash"]}"\n' for hook in hooks
-                   if hook.get("pluginId") == "rekindle@rekindle"]
+        trusted = []
+        for hook in (hook for hook in hooks if hook.get("pluginId") == "rekindle@rekindle"):
+            command, _, content = hook["currentHash"].partition("/")
+            trusted.append(f'[hooks.state."{hook["key"]}"]\ntrusted_hash = "{command}"\n'
+                           f'trusted_content_hash = "{content}"\n')
         config = box.home / ".codex/config.toml"
         config.write_text(config.read_text() + "\n" + "\n".join(trusted))
 

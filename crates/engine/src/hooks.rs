@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use rekindle_core::hash::ContentHash;
-use rekindle_core::hook::{Kind, Signal, turns};
+use rekindle_core::hook::turns::Call;
+use rekindle_core::hook::{Kind, Signal};
 use rekindle_core::session::{Message, Role, serialise};
 use rekindle_core::time::Timestamp;
 
@@ -71,8 +72,9 @@ pub fn is_first(places: &Places, signal: &Signal, at: Timestamp) -> bool {
     if !said {
         return true;
     }
-    let (path, name) = (places.state().join("turns"), turns::name(signal));
-    disk::revise(&path, PATIENCE, |list| turns::with(list, &name, at.as_millisecond())).unwrap_or(true)
+    let call = Call::of(signal);
+    let path = places.state().join("turns");
+    disk::revise(&path, PATIENCE, |list| call.join(list, at.as_millisecond())).unwrap_or(true)
 }
 
 fn message(session: &str, role: Role, text: &str, at: Timestamp) -> Message {

@@ -6,61 +6,77 @@ use crate::hash::ContentHash;
 
 /// Two calls for one event come this close to each other, in milliseconds; nobody says the same again so soon.
 const WINDOW_MS: i64 = 2_000;
-/// So many calls are remembered, of all sessions together.
+/// The last calls of so many sessions are remembered.
 const MOST: usize = 32;
 
 /// What makes two calls the same one.
-pub fn name(signal: &Signal) -> String {
-    let said = |text: &Option<String>| text.clone().unwrap_or_default();
-    let kind = format!("{:?}", signal.kind);
-    let parts = [
-        signal.agent.word().as_bytes(),
-        kind.as_bytes(),
-        signal.session.as_bytes(),
-        said(&signal.reason).as_bytes(),
-        said(&signal.prompt).as_bytes(),
-        said(&signal.answer).as_bytes(),
-    ]
-    .map(<[u8]>::to_vec);
-    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-    ContentHash::of_parts(&parts).short(24)
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    session: String,
+    said: String,
 }
 
-/// The list of calls with this one in it; `None` if it stands there already.
-pub fn with(list: &str, name: &str, now_ms: i64) -> Option<String> {
-    let calls = list.lines().filter_map(|line| {
-        let (name, at) = line.split_once(' ')?;
-        Some((name, at.parse::<i64>().ok()?))
-    });
-    // A clock that was set back must not silence anybody.
-    let recent: Vec<(&str, i64)> = calls.filter(|(_, at)| (now_ms - at).abs() < WINDOW_MS).collect();
-    if recent.iter().any(|(known, _)| *known == name) {
-        return None;
+impl Call {
+    /// What a hook was told, by hashes.
+    pub fn of(signal: &Signal) -> Self {
+        let Signal { agent, session, reason, prompt, answer, .. } = signal;
+        let kind = format!("{:?}", signal.kind);
+        let said = [reason, prompt, answer].map(|text| text.as_deref().unwrap_or_default());
+        let hash = |parts: &[&str]| {
+            let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
+            ContentHash::of_parts(&parts).short(24)
+        };
+        Self {
+            session: hash(&[agent.word(), session]),
+            said: hash(&[kind.as_str(), said[0], said[1], said[2]]),
+        }
     }
-    let kept = recent.len().saturating_sub(MOST - 1);
-    let lines = recent[kept..].iter().copied().chain([(name, now_ms)]);
-    Some(lines.map(|(name, at)| format!("{name} {at}\n")).collect())
+
+    /// The list of the last calls with this one in it; `None` if it is the last of its session already.
+    pub fn join(&self, list: &str, now_ms: i64) -> Option<String> {
+        let lines = list.lines().filter_map(|line| {
+            let mut words = line.split(' ');
+            let call = Self { session: words.next()?.to_owned(), said: words.next()?.to_owned() };
+            Some((call, words.next()?.parse::<i64>().ok()?))
+        });
+        // A clock that was set back must not silence anybody.
+        let mut recent: Vec<(Self, i64)> = lines.filter(|(_, at)| (now_ms - at).abs() < WINDOW_MS).collect();
+        if recent.iter().any(|(call, _)| call == self) {
+            return None;
+        }
+        recent.retain(|(call, _)| call.session != self.session);
+        recent.push((self.clone(), now_ms));
+        let kept = &recent[recent.len().saturating_sub(MOST)..];
+        Some(kept.iter().map(|(call, at)| format!("{} {} {at}\n", call.session, call.said)).collect())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn call(session: &str, said: &str) -> Call {
+        Call { session: session.to_owned(), said: said.to_owned() }
+    }
+
     #[test]
     fn b_15_a_second_call_for_one_event_is_known() {
-        let list = with("", "a", 10_000).unwrap();
-        assert_eq!(with(&list, "a", 10_500), None);
-        let list = with(&list, "b", 10_600).unwrap();
-        assert_eq!(with(&list, "a", 11_999), None);
-        assert!(with(&list, "a", 12_000).is_some(), "later it is said again");
-        assert!(with(&list, "a", 7_000).is_some(), "the clock was set back");
-        assert!(with("rubbish\n\u{0}", "a", 1).is_some());
+        let list = call("s", "a").join("", 10_000).unwrap();
+        assert_eq!(call("s", "a").join(&list, 10_500), None);
+        let list = call("t", "a").join(&list, 10_600).unwrap();
+        assert_eq!(call("s", "a").join(&list, 11_999), None, "whatever other sessions say");
+        assert!(call("s", "a").join(&list, 12_000).is_some(), "later it is said again");
+        assert!(call("s", "a").join(&list, 7_000).is_some(), "the clock was set back");
+        let list = call("s", "b").join(&list, 10_700).unwrap();
+        assert!(call("s", "a").join(&list, 10_800).is_some(), "something came between");
+        assert!(call("s", "a").join("rubbish\n\u{0} a", 1).is_some());
     }
 
     #[test]
     fn the_list_stays_short() {
-        let list = (0..500).fold(String::new(), |list, n| with(&list, &format!("n{n}"), n).unwrap());
+        let join = |list: String, n: i64| call(&format!("s{n}"), "a").join(&list, n).unwrap();
+        let list = (0..500).fold(String::new(), join);
         assert_eq!(list.lines().count(), MOST);
-        assert_eq!(with(&list, "n499", 500), None);
+        assert_eq!(call("s499", "a").join(&list, 500), None);
     }
 }

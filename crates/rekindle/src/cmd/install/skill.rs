@@ -21,11 +21,14 @@ const VERBS: [(&str, &str); 7] = [
         "evolve",
         "\"That is not so any more\": find it with `recall` first, then say all of what holds now, and why.",
     ),
-    ("reflect", "\"Look at what we did\": learn from this session now, not when it ends."),
+    ("reflect", "\"Look at what we did\": at once, instead of when the session ends."),
     ("recall", "\"Did we not have …?\", or before work that may have been done or decided already."),
     ("ask", "A question that needs more than one memory: reads more and cites where it says so."),
     ("inbox", "What was noticed once. Show the list; keep or drop only what the user names."),
-    ("ideas", "Write an idea down, list them, or make one a project."),
+    (
+        "ideas",
+        "\"That could be something one day\": write it down; make it a project only when the user says so.",
+    ),
 ];
 
 const DESCRIPTION: &str = "\
