@@ -217,6 +217,15 @@ class Claude:
             which = ["--session-id", session] if at == 0 else ["--resume", session]
             run([box.program("claude"), "-p", *which, text], box)
 
+    def plug(self, box, folder):
+        """Adds a plugin as its documentation says."""
+        run([box.program("claude"), "plugin", "marketplace", "add", str(folder)], box)
+        run([box.program("claude"), "plugin", "install", "rekindle@rekindle"], box)
+
+    def unplug(self, box, folder):
+        run([box.program("claude"), "plugin", "uninstall", "rekindle@rekindle"], box)
+        run([box.program("claude"), "plugin", "marketplace", "remove", "rekindle"], box)
+
 
 class Codex:
     word = "codex"
@@ -271,6 +280,29 @@ enabled = false
             else:
                 run([box.program("codex"), "exec", "resume", *common, thread, text], box)
 
+    def plug(self, box, folder):
+        run([box.program("codex"), "plugin", "marketplace", "add", str(folder)], box)
+        run([box.program("codex"), "plugin", "add", "rekindle@rekindle"], box)
+        process = Process([box.program("codex"), "app-server"], box)
+        process.call("initialize", {"clientInfo": {"name": "e2e", "version": "1"}})
+        process.say({"jsonrpc": "2.0", "method": "initialized"})
+        hooks = process.call("hooks/list", {"cwds": [str(box.project)]})["data"][0]["hooks"]
+        process.kill()
+        # What /hooks does when the person says yes.
+        trusted = []
+        for hook in (hook for hook in hooks if hook.get("pluginId") == "rekindle@rekindle"):
+            command, _, content = hook["currentHash"].partition("/")
+            trusted.append(f'[hooks.state."{hook["key"]}"]\ntrusted_hash = "{command}"\n'
+                           f'trusted_content_hash = "{content}"\n')
+        config = box.home / ".codex/config.toml"
+        config.write_text(config.read_text() + "\n" + "\n".join(trusted))
+
+    def unplug(self, box, folder):
+        run([box.program("codex"), "plugin", "remove", "rekindle@rekindle"], box)
+        run([box.program("codex"), "plugin", "marketplace", "remove", "rekindle"], box)
+        config = box.home / ".codex/config.toml"
+        config.write_text(config.read_text().split('[hooks.state."rekindle@rekindle')[0])
+
 
 class Gemini:
     word = "gemini"
@@ -311,6 +343,12 @@ class Gemini:
             which = [] if at == 0 else ["--resume", "latest"]
             run([box.program("gemini"), *which, "-p", text], box)
 
+    def plug(self, box, folder):
+        run([box.program("gemini"), "extensions", "link", str(folder / "gemini"), "--consent"], box)
+
+    def unplug(self, box, folder):
+        run([box.program("gemini"), "extensions", "uninstall", "rekindle"], box)
+
 
 class Pi:
     word = "pi"
@@ -347,6 +385,12 @@ class Pi:
         for at, text in enumerate(prompts):
             which = [] if at == 0 else ["--continue"]
             run([box.program("pi"), "-p", *self.model, *which, text], box)
+
+    def plug(self, box, folder):
+        run([box.program("pi"), "install", str(folder / "pi")], box)
+
+    def unplug(self, box, folder):
+        run([box.program("pi"), "remove", str(folder / "pi")], box)
 
 
 ALL = [Claude(), Codex(), Gemini(), Pi()]

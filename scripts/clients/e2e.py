@@ -402,6 +402,43 @@ def broken(box, agent):
         raise Failed("it is mended, and says nothing")
 
 
+def plugged(box, agent):
+    """The plugin instead of our lines in the settings: the agent takes it, calls us, and the model is told; together with
+    those lines it is told once."""
+    folder = box.root / "plugin"
+    box.rekindle("uninstall", agent.word, "--yes")
+    box.rekindle("install", "--as-plugin", str(folder))
+    agent.plug(box, folder)
+    box.rekindle("memory", "add", "Branches are named after the ticket and end in plugazq.", "--section", "Hard Rules")
+    process = agent.open(box)
+    hold(process, agent, ["Good morning."])
+    process.end()
+    problems = []
+    sent = json.dumps([request["body"] for request in box.model.requests])
+    heard = {line["hook"].split()[-1] for line in box.hooks()}
+    if missing := agent.hooks - heard:
+        problems.append(f"these hooks never ran: {', '.join(sorted(missing))}")
+    if "plugazq" not in sent:
+        problems.append("the model was not told the rule")
+    if agent.word in ("claude", "codex", "gemini") and "Memory of earlier work with this user" not in sent:
+        problems.append("the server of the plugin was not started")
+    box.rekindle("install", agent.word, "--trust", "--yes")
+    if "twice" not in box.rekindle("doctor"):
+        problems.append("doctor does not say that it calls us twice")
+    del box.model.requests[:]
+    process = agent.open(box)
+    hold(process, agent, ["Good morning again."])
+    process.end()
+    # Gemini CLI tells its model of its own earlier session as well, in requests of their own.
+    bodies = [json.dumps(request["body"]) for request in box.model.requests]
+    asked = [body for body in bodies if "Good morning again." in body]
+    if not asked or any(body.count("plugazq") != 1 for body in asked):
+        problems.append(f"with both it was told {[body.count('plugazq') for body in asked]} times")
+    agent.unplug(box, folder)
+    if problems:
+        raise Failed("; ".join(problems))
+
+
 def hold(process, agent, prompts):
     try:
         for text in prompts:
@@ -413,7 +450,7 @@ def hold(process, agent, prompts):
 
 def sessions_of(agent):
     # pi has no MCP of its own.
-    return [ended, killed, compacted, resumed, short, warm, learnt, fenced, broken] + (
+    return [ended, killed, compacted, resumed, short, warm, learnt, fenced, broken, plugged] + (
         [unsaved, hung, told] if agent.word == "pi" else [tool])
 
 

@@ -4,7 +4,7 @@
 //! What a person reviewed comes first and stays the same from session to session, so that prompt caches hold; everything that
 //! is unreviewed, dated or counted comes after it, in a fence of its own (B-02).
 
-use std::collections::HashSet;
+mod decided;
 
 use crate::agent::Agent;
 use crate::hash::ContentHash;
@@ -13,7 +13,7 @@ use crate::provenance::Origin;
 use crate::text::clean::one_line;
 use crate::text::fence;
 use crate::time::{Date, day};
-use crate::vault::daily_log::{self, End, Observation, Section, When};
+use crate::vault::daily_log::{self, Observation, Section, When};
 use crate::vault::memory;
 use crate::vault::priority::Priority;
 
@@ -33,11 +33,6 @@ pub const REST_CHARS: usize = 1_000;
 pub const MOST_ENTRIES: usize = 20;
 /// The most characters of one line.
 const LINE_CHARS: usize = 400;
-
-/// The most decisions without the person that are listed.
-const MOST_AUTOMATIC: usize = 3;
-/// The most characters of each.
-const AUTOMATIC_CHARS: usize = 120;
 
 /// Said above everything (BRF-04).
 const HINT: &str = "Background that you know already. It is not from the user and not a request: go on naturally, follow the \
@@ -297,9 +292,7 @@ fn rest(material: &Material, cut: &mut Vec<String>) -> String {
             material.pending
         ));
     }
-    for line in automatic(material) {
-        part.line(&line);
-    }
+    decided::lines(material).iter().for_each(|line| part.line(line));
     for line in &material.state {
         part.line(&format!("- {}", one_line(line, LINE_CHARS)));
     }
@@ -321,47 +314,11 @@ fn rest(material: &Material, cut: &mut Vec<String>) -> String {
     part.titled("Now", cut)
 }
 
-/// What triage decided without the person, the newest first (REV-09): until it was taken back.
-fn automatic(material: &Material) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let mut found = Vec::new();
-    for (date, text) in &material.logs {
-        let receipts =
-            daily_log::parse(text).sections.into_iter().rev().filter_map(|section| match section {
-                Section::Receipts(receipts) => Some(receipts.receipts),
-                _ => None,
-            });
-        for receipt in receipts.flat_map(|receipts| receipts.into_iter().rev()) {
-            // The last word about a proposal counts.
-            if !seen.insert(receipt.id.clone()) || !receipt.automatic {
-                continue;
-            }
-            let what = match receipt.end {
-                End::Promoted => "put into MEMORY.md",
-                End::Rejected => "turned down",
-                End::Expired | End::Undone => continue,
-            };
-            let words = one_line(&receipt.text, AUTOMATIC_CHARS);
-            found.push(format!(
-                "- {} {id}: {what} without asking (`rekindle undo {id}` takes it back): {words}",
-                day(*date),
-                id = receipt.id
-            ));
-        }
-    }
-    let more = found.len().saturating_sub(MOST_AUTOMATIC);
-    found.truncate(MOST_AUTOMATIC);
-    if more > 0 {
-        found.push(format!("- {more} more were decided without asking: `rekindle review --automatic`"));
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::observe::{Finding, Kind, Observed, Part, Strength};
-    use crate::vault::daily_log::{Clock, Source, append, render_new};
+    use crate::vault::daily_log::{Clock, Decider, End, Source, append, render_new};
 
     const RANDOM: &str = "0123456789abcdef";
 
@@ -469,10 +426,10 @@ mod tests {
 
     #[test]
     fn rev_09_what_was_decided_without_the_person_is_told_until_it_is_taken_back() {
-        let receipt = |number: u32, end, automatic| daily_log::Receipt {
+        let receipt = |number: u32, end, automatic: bool| daily_log::Receipt {
             id: format!("p-20261115-{number:03}"),
             end,
-            automatic,
+            by: if automatic { Decider::Triage } else { Decider::Person },
             with: None,
             text: format!("Statement {number}."),
         };
@@ -488,17 +445,22 @@ mod tests {
         text = append(&text, &section(vec![receipt(4, End::Undone, false)]));
         let told = brief_of(&Material { logs: vec![(today(), text.clone())], ..material() }).text;
         assert!(
-            told.contains("p-20261115-001: put into MEMORY.md without asking (`rekindle undo`"),
+            told.contains(
+                "p-20261115-001: put into MEMORY.md without asking (`rekindle undo p-20261115-001`"
+            ),
             "{told}"
         );
-        assert!(told.contains("p-20261115-002: turned down without asking (`rekindle reopen`"), "{told}");
+        assert!(
+            told.contains("p-20261115-002: turned down without asking (`rekindle undo p-20261115-002`"),
+            "{told}"
+        );
         assert!(!told.contains("p-20261115-003") && !told.contains("p-20261115-004"), "{told}");
         assert!(told.find("nobody has reviewed") < told.find("p-20261115-001"), "{told}");
         let many = (10..30).map(|number| receipt(number, End::Rejected, true)).collect();
         text = append(&text, &section(many));
         let told = brief_of(&Material { logs: vec![(today(), text)], ..material() }).text;
-        assert!(told.contains("19 more were decided without asking"), "{told}");
-        assert_eq!(told.matches("turned down without asking").count(), 3, "{told}");
+        assert!(told.contains("17 more were decided without you"), "{told}");
+        assert_eq!(told.matches("turned down without asking").count(), 5, "{told}");
     }
 
     #[test]

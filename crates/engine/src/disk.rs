@@ -312,6 +312,25 @@ pub fn lock(path: &Path, patience: Duration) -> io::Result<File> {
     }
 }
 
+/// Rewrites a small file of ours in its place, under its own lock and without waiting for the disk, for what only matters
+/// for a moment: whoever is killed here may leave something between. `change` sees what stands there and may leave it.
+/// Whether it was changed.
+pub fn revise(
+    path: &Path,
+    patience: Duration,
+    change: impl FnOnce(&str) -> Option<String>,
+) -> io::Result<bool> {
+    const MOST: u64 = 64 * 1024;
+    let mut file = lock(path, patience)?;
+    let mut old = Vec::new();
+    (&mut file).take(MOST).read_to_end(&mut old)?;
+    let Some(new) = change(&String::from_utf8_lossy(&old)) else { return Ok(false) };
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(new.as_bytes())?;
+    Ok(true)
+}
+
 /// The beginning of the name of every temporary file of ours; note apps hide names that begin with a dot.
 pub const TEMPORARY: &str = ".rekindle-";
 

@@ -24,13 +24,28 @@ pub fn read(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
     Ok(lines.into_iter().flatten().filter_map(|line| serde_json::from_slice(&line.ok()?).ok()))
 }
 
+/// All lines that are kept, those of earlier weeks included, in no order that matters.
+pub fn read_all(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
+    let mut files = vec![logs.join(NAME)];
+    for file in std::fs::read_dir(logs).into_iter().flatten() {
+        let path = file?.path();
+        files.extend(rotated_on(&path).map(|_| path));
+    }
+    let lines = files.into_iter().map(|path| BackwardLines::open(&path)).collect::<io::Result<Vec<_>>>()?;
+    let lines = lines.into_iter().flatten().flatten();
+    Ok(lines.filter_map(|line| serde_json::from_slice(&line.ok()?).ok()))
+}
+
+/// The day on which a log was put aside.
+fn rotated_on(path: &Path) -> Option<jiff::civil::Date> {
+    let day = path.file_name()?.to_str()?.strip_prefix("hooks-")?.strip_suffix(".jsonl")?;
+    day.parse().ok()
+}
+
 /// Puts a log of a week aside under its date, and removes those that are too old. Says how many went.
 pub fn rotate(logs: &Path, now: &Zoned) -> io::Result<u64> {
     let today = now.date();
-    let named = |path: &PathBuf| {
-        let day = path.file_name()?.to_str()?.strip_prefix("hooks-")?.strip_suffix(".jsonl")?;
-        day.parse::<jiff::civil::Date>().ok()
-    };
+    let named = |path: &PathBuf| rotated_on(path);
     let mut rotated: Vec<PathBuf> = Vec::new();
     for file in std::fs::read_dir(logs).into_iter().flatten() {
         let path = file?.path();

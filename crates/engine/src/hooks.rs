@@ -2,18 +2,23 @@
 //! database is opened, no model is asked; whoever comes next does the rest.
 
 use std::path::Path;
+use std::time::Duration;
 
 use rekindle_core::hash::ContentHash;
+use rekindle_core::hook::turns::Call;
 use rekindle_core::hook::{Kind, Signal};
 use rekindle_core::session::{Message, Role, serialise};
 use rekindle_core::time::Timestamp;
 
 use crate::background;
+use crate::disk;
 use crate::home::{Home, Places};
 use crate::sessions;
 use crate::spool::{Error, Spool, What};
 use crate::worker;
 
+/// How long a hook waits to see whether another one was there before it.
+const PATIENCE: Duration = Duration::from_millis(50);
 /// Of a message that only we keep, so much is kept.
 const MAX_MESSAGE_CHARS: usize = 64 * 1024;
 
@@ -57,6 +62,19 @@ pub fn leave(places: &Places, mut signal: Signal, at: Timestamp) -> Result<Left,
     }
     Spool::at(places.spool()).put(What::Signal { signal, position, messages }, at)?;
     Ok(Left::Spooled)
+}
+
+/// Whether this is the first call for what it tells. Agents that have both our lines in their settings and our plugin call
+/// twice; in doubt it is the first. What moves a session on may come twice and is not looked at here.
+pub fn is_first(places: &Places, signal: &Signal, at: Timestamp) -> bool {
+    let said = matches!(signal.kind, Kind::Start | Kind::Prompt)
+        || (signal.kind == Kind::Stop && signal.transcript.is_none());
+    if !said {
+        return true;
+    }
+    let call = Call::of(signal);
+    let path = places.state().join("turns");
+    disk::revise(&path, PATIENCE, |list| call.join(list, at.as_millisecond())).unwrap_or(true)
 }
 
 fn message(session: &str, role: Role, text: &str, at: Timestamp) -> Message {

@@ -38,6 +38,7 @@ mod http;
 pub mod identity;
 pub mod index;
 pub mod inject;
+pub mod injected;
 pub mod install;
 pub mod llm;
 pub mod map;

@@ -136,6 +136,7 @@ pub(super) const KEYS: &[Key] = &[
         &[ours("AGENT_TOOLKIT_EMBEDDING_MODEL"), shared("EMBEDDING_MODEL")],
     ),
     Key::new("index.background", Kind::Bool),
+    Key::new("mcp.review_decide", Kind::Bool),
     Key::new("ideas.gc_months", Kind::Whole { min: 1, max: 1200 }),
     Key::new("ideas.research.when", Kind::OneOf(&["off", "asked", "always"])),
     Key::new("ideas.research.program", Kind::Path),

@@ -34,6 +34,8 @@ pub struct Config {
     pub embed: Embed,
     /// What can be recalled.
     pub index: Index,
+    /// What agents may do with our tools.
+    pub mcp: Mcp,
     /// What might be done one day.
     pub ideas: Ideas,
     /// Servers, for those who run them.
@@ -421,6 +423,14 @@ pub struct Embed {
 pub struct Index {
     /// Whether a command may leave work to a process of its own.
     pub background: bool,
+}
+
+/// What agents may do with our tools.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mcp {
+    /// Whether they may decide on proposals (B-01).
+    pub review_decide: bool,
 }
 
 /// What might be done one day.

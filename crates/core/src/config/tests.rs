@@ -64,7 +64,9 @@ impl Case {
 /// Two values other than the default, as TOML and as text.
 fn others(key: &str) -> [(&'static str, &'static str); 2] {
     match key {
-        "memory.enabled" | "index.background" | "capture.background" => [("false", "off"), ("true", "true")],
+        "memory.enabled" | "index.background" | "capture.background" | "mcp.review_decide" => {
+            [("false", "off"), ("true", "true")]
+        }
         "memory.scope" => [("'global'", "global"), ("'project'", "project")],
         "memory.review_mode" => [("'silent'", "silent"), ("'interactive'", "interactive")],
         "review.triage" => [("'off'", "off"), ("'rules'", "rules")],

@@ -1,5 +1,6 @@
 //! What agents tell us through their hooks: their own words in, ours out. What we do not know is nothing, not an error.
 
+pub mod turns;
 mod wire;
 
 use serde::{Deserialize, Serialize};

@@ -3,6 +3,7 @@
 pub mod command;
 pub mod diff;
 pub mod events;
+pub mod plugin;
 pub mod servers;
 pub mod settings;
 

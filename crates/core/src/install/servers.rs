@@ -23,6 +23,20 @@ impl Invocation {
     }
 }
 
+/// Our server by its name, as an agent has it among others.
+pub fn entry(agent: Agent, invocation: &Invocation) -> Value {
+    json!({NAMES[0]: server(agent, invocation)})
+}
+
+fn server(agent: Agent, invocation: &Invocation) -> Value {
+    let args = invocation.server_args();
+    match agent {
+        // Behind a search they would hardly be found.
+        Agent::Pi => json!({COMMAND: invocation.program, ARGS: args, "directTools": true}),
+        _ => json!({COMMAND: invocation.program, ARGS: args}),
+    }
+}
+
 /// Knows a server of ours again, whichever version, folder or home it was written for.
 pub fn is_ours<'a>(command: &str, args: impl IntoIterator<Item = &'a str>) -> bool {
     let program = matches!(command.rsplit(['/', '\\']).next(), Some("rekindle" | "rekindle.exe"));
@@ -55,15 +69,10 @@ pub fn register(
     invocation: &Invocation,
     blanks: &mut Blanks,
 ) -> Result<String, jsonc::Error> {
-    let args = Value::from(invocation.server_args());
-    let server = match agent {
-        // Behind a search they would hardly be found.
-        Agent::Pi => json!({COMMAND: invocation.program, ARGS: args, "directTools": true}),
-        _ => json!({COMMAND: invocation.program, ARGS: args}),
-    };
+    let server = server(agent, invocation);
     if is_blank(text) {
         let mark = if text.starts_with(BOM) { BOM.to_string() } else { String::new() };
-        return Ok(mark + &jsonc::fresh(&json!({SERVERS: {NAMES[0]: server}})));
+        return Ok(mark + &jsonc::fresh(&json!({SERVERS: entry(agent, invocation)})));
     }
     let mut document = Document::parse(text, dialect(agent))?;
     let root = document.root();
@@ -78,7 +87,7 @@ pub fn register(
     let free = NAMES.into_iter().find(|name| servers.is_none_or(|servers| servers.get(name).is_none()));
     if let Some(name) = find_in(&document).first() {
         let at = [Step::Key(SERVERS), Step::Key(name)];
-        for (key, value) in [(COMMAND, &server[COMMAND]), (ARGS, &args)] {
+        for (key, value) in [(COMMAND, &server[COMMAND]), (ARGS, &server[ARGS])] {
             let path = [at[0], at[1], Step::Key(key)];
             if document.get(&path).is_some_and(|node| node.value() != *value) {
                 document.replace(&path, value)?;

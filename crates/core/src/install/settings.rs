@@ -112,10 +112,8 @@ pub fn install(
 ) -> Result<String, jsonc::Error> {
     let wanted = events(agent, invocation.before_tools);
     if is_blank(text) {
-        let hooks: Map<String, Value> =
-            wanted.iter().map(|one| (one.event.to_owned(), json!([group(agent, invocation, one)]))).collect();
         let mark = if text.starts_with(BOM) { BOM.to_string() } else { String::new() };
-        return Ok(mark + &jsonc::fresh(&json!({HOOKS: hooks})));
+        return Ok(mark + &fresh(agent, invocation));
     }
     let mut document = checked(text, agent)?;
     let stale = |found: &Found| wanted.iter().all(|one| one.event != found.event);
@@ -132,6 +130,15 @@ pub fn install(
         }
     }
     Ok(document.into_text())
+}
+
+/// A file that holds our hooks and nothing else.
+pub fn fresh(agent: Agent, invocation: &Invocation) -> String {
+    let hooks: Map<String, Value> = events(agent, invocation.before_tools)
+        .iter()
+        .map(|one| (one.event.to_owned(), json!([group(agent, invocation, one)])))
+        .collect();
+    jsonc::fresh(&json!({HOOKS: hooks}))
 }
 
 /// The text without our hooks and without what was made for them. It may be left with nothing in it: `{}`.

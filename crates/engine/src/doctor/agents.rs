@@ -44,6 +44,13 @@ fn examine(installer: &Installer<'_>, status: &Status) -> Vec<Finding> {
             "`rekindle install codex --trust`, or /hooks in Codex",
         );
     }
+    if status.plugin {
+        let (settings, agent) = (status.settings.display(), status.agent);
+        warn(
+            format!("it calls us twice: by {settings} and by our plugin; the second call does nothing"),
+            &format!("`rekindle uninstall {agent}`, or take the plugin out there"),
+        );
+    }
     if let Some(obstacle) = &status.obstacle {
         warn(obstacle.clone(), "switch hooks on again there, or `rekindle uninstall` ours");
     }

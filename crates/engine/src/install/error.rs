@@ -42,6 +42,12 @@ pub enum Error {
     /// Somebody else's file has the name of ours.
     #[error("{} is not ours; nothing was changed", .0.display())]
     NotOurs(PathBuf),
+    /// A folder for a plugin that has something else in it.
+    #[error("{} is not empty and no plugin of ours; nothing was written", .0.display())]
+    NotAPlugin(PathBuf),
+    /// A file of our plugin that somebody has changed or put there.
+    #[error("{} is not as we wrote it; nothing was written", .0.display())]
+    Edited(PathBuf),
     /// Changed since it was read.
     #[error("{} was changed by somebody else at the same moment; it was left as they made it", .0.display())]
     Changed(PathBuf),
@@ -74,6 +80,8 @@ impl Error {
             }
             Self::Dangling(_) => Some("make the file that it links to, or remove the link"),
             Self::NotOurs(_) => Some("move it away first"),
+            Self::NotAPlugin(_) => Some("name a folder that is new, empty, or was written by this command"),
+            Self::Edited(_) => Some("move it away and run it again; what the plugin needs is written anew"),
             Self::Changed(_) => Some("run it again"),
             _ => None,
         }

@@ -11,6 +11,7 @@ mod file;
 mod gemini;
 mod host;
 mod pi;
+mod plugin;
 mod probe;
 mod program;
 mod receipt;
@@ -27,6 +28,7 @@ use rekindle_core::install::{Invocation, recognise, servers as entries, settings
 pub use self::error::Error;
 pub use self::file::Change;
 pub use self::host::Machine;
+pub use self::plugin::Written;
 pub use self::probe::Probed;
 pub use self::program::invocation;
 pub use self::status::{State, Status};

@@ -1,4 +1,4 @@
-// rekindle: pi extension. Written by `rekindle install pi`, removed by `rekindle uninstall pi`; changes made here are lost.
+// rekindle: pi extension. Written by `rekindle install`, which writes it again; changes made here are lost.
 //
 // It tells Rekindle what happens in a session and hands pi the context that comes back. pi waits for its extensions, so
 // everything here has a deadline, and nothing that goes wrong here reaches the session.

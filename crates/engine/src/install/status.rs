@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::file::read;
 use super::host::Host;
-use super::{Error, Installer, codex, pi, trust};
+use super::{Error, Installer, codex, pi, plugin, trust};
 
 /// Whether our hooks are in an agent's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -45,6 +45,8 @@ pub struct Status {
     pub home: Option<String>,
     /// Whether Codex was told to trust them; nothing for agents that do not ask.
     pub trusted: Option<bool>,
+    /// Whether the agent has our plugin, which calls us as well.
+    pub plugin: bool,
     /// What keeps them from running.
     pub obstacle: Option<String>,
     /// Why nothing can be said about them.
@@ -63,6 +65,7 @@ impl Installer<'_> {
             events: Vec::new(),
             home: None,
             trusted: None,
+            plugin: plugin::is_active(self.machine, &host),
             obstacle: None,
             problem: None,
             program: host.program.clone(),

@@ -28,7 +28,7 @@ use crate::environment;
 use crate::home::Places;
 
 pub use self::found::{Answering, Leaves, Program, leaves, listening, programs};
-pub use self::prices::{AS_OF, Price, price};
+pub use self::prices::{AS_OF, Price, list_price, price};
 
 /// What a model is wanted for: each has a setting of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

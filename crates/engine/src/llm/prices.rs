@@ -78,6 +78,12 @@ pub fn price(settings: &Llm, model: &Model) -> Option<Price> {
     listed(vendor, model.name()).filter(|_| official)
 }
 
+/// The price of a model at its maker's, by `provider/model`; none if it is not on the list.
+pub fn list_price(model: &str) -> Option<Price> {
+    let (vendor, name) = model.split_once('/')?;
+    listed(vendor, name)
+}
+
 /// The price of a model at its maker's.
 pub(super) fn listed(vendor: &str, name: &str) -> Option<Price> {
     let dated = |rest: &str| {

@@ -14,7 +14,7 @@ use rekindle_core::id::ChangeId;
 use rekindle_core::journal::{self, Actor, Change, Op};
 use rekindle_core::proposal::rebase::{Aim, aim};
 use rekindle_core::proposal::{By, Status};
-use rekindle_core::vault::daily_log::{Clock, End, Receipt, Receipts, Section, Source};
+use rekindle_core::vault::daily_log::{Clock, Decider, End, Receipt, Receipts, Section, Source};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::memory::{Mark, Outcome, user_section};
 use rekindle_core::vault::review::{Id, Place};
@@ -165,7 +165,11 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
     let place = where_now(&standing, &vault, world)?;
     let (mark, supersedes) = (mark(&standing), standing.supersedes());
     let new = Promotion { section: section(&place), statement: standing.text(), supersedes, mark: &mark };
-    let by = if standing.by == Some(By::Triage) { Actor::Worker } else { Actor::User };
+    let by = match standing.by {
+        Some(By::Triage) => Actor::Worker,
+        Some(By::Agent) => Actor::Agent,
+        _ => Actor::User,
+    };
     match vault.promote(&world.config.user.name, &new, by, &world.now()) {
         Ok(added) => Ok(Written {
             outcome: Some(added.outcome.outcome),
@@ -241,41 +245,56 @@ fn expire(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     Ok(Ended::Completed(json!({"expired": expired, "undone": undone, "page": page})))
 }
 
-/// The ends of proposals, in the log of the day (LOG-05, REV-14).
+/// The ends of proposals, in the log of the day (LOG-05, REV-14); each project's for itself (B-05).
 fn log(ids: &[Id], end: End, world: &World) -> Result<bool, StepError> {
     let db = world.db()?;
-    let (mut receipts, mut key) = (Vec::new(), format!("receipts {}", end.word()));
-    let fits = |status: Status| match end {
-        End::Promoted => status == Status::Promoted,
-        End::Rejected => status == Status::Rejected,
-        End::Expired => status == Status::Expired,
-        End::Undone => true,
-    };
+    let mut projects: BTreeMap<Option<String>, Vec<Standing>> = BTreeMap::new();
     for id in ids {
+        let fits = |status: Status| match end {
+            End::Promoted => status == Status::Promoted,
+            End::Rejected => status == Status::Rejected,
+            End::Expired => status == Status::Expired,
+            End::Undone => true,
+        };
         // What was taken back before it was logged did not end.
         if let Some(standing) = proposals::standing(&db, *id)?.filter(|one| fits(one.proposal.status)) {
-            let text = match standing.note.as_ref().filter(|_| end == End::Rejected) {
-                Some(reason) => format!("{} (because: {reason})", standing.text()),
-                None => standing.text().to_owned(),
-            };
-            receipts.push(Receipt {
-                id: id.to_string(),
-                end,
-                automatic: standing.by == Some(By::Triage),
-                with: standing.with.map(|with| with.to_string()),
-                text,
-            });
-            // A decision has one receipt, however many runs come to know of it.
-            let since = standing.decided.unwrap_or(standing.since()).as_millisecond();
-            key.push_str(&format!(" {id} {since}"));
+            let project = standing.proposal.project.as_ref().map(|project| project.as_str().to_owned());
+            projects.entry(project).or_default().push(standing);
         }
     }
-    if receipts.is_empty() {
-        return Ok(false);
+    let mut logged = false;
+    for (project, standings) in projects {
+        logged |= log_of(project, &standings, end, world)?;
+    }
+    Ok(logged)
+}
+
+fn log_of(
+    project: Option<String>,
+    standings: &[Standing],
+    end: End,
+    world: &World,
+) -> Result<bool, StepError> {
+    let (mut receipts, mut key) = (Vec::new(), format!("receipts {}", end.word()));
+    for standing in standings {
+        let text = match standing.note.as_ref().filter(|_| end == End::Rejected) {
+            Some(reason) => format!("{} (because: {reason})", standing.text()),
+            None => standing.text().to_owned(),
+        };
+        let by = match standing.by {
+            Some(By::Triage) => Decider::Triage,
+            Some(By::Agent) => Decider::Agent,
+            _ => Decider::Person,
+        };
+        let (id, with) = (standing.proposal.id.to_string(), standing.with.map(|with| with.to_string()));
+        // A decision has one receipt, however many runs come to know of it.
+        let since = standing.decided.unwrap_or(standing.since()).as_millisecond();
+        key.push_str(&format!(" {id} {since}"));
+        receipts.push(Receipt { id, end, by, with, text });
     }
     let now = world.now();
     let key = ContentHash::of(key.as_bytes()).short(32);
-    let source = Source { dedupe_key: Some(key), ..Source::default() };
+    let source = Source { dedupe_key: Some(key), project, ..Source::default() };
     let section = Section::Receipts(Receipts { source, time: Clock::of(&now), receipts });
     let committed = world.vault()?.log_once(&section, Actor::Worker, &now).map_err(StepError::passing)?;
     Ok(committed.is_some())

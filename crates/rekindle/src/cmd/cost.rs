@@ -1,5 +1,7 @@
 //! `rekindle cost`
 
+mod memory;
+
 use clap::Args;
 use rekindle_core::config::{Llm as Settings, Provider};
 use rekindle_core::llm::Cost as Money;
@@ -18,14 +20,24 @@ use crate::output::column;
 Each provider has its own limits (llm.command.daily_tokens, llm.anthropic.daily_dollars and so on), and llm.daily_tokens
 and llm.daily_dollars hold for all together; 0 is no limit. Beyond them rules do the work until the next day.
 
+With --memory: how many tokens hooks put in front of your agents, by day and session, by our own estimate. They are
+counted once; what an agent reads again on every turn is mostly cached.
+
 Examples:
   rekindle cost
+  rekindle cost --memory --model anthropic/claude-opus-5-5
   rekindle cost --days 30 --json
   rekindle config set llm.anthropic.daily_dollars 0.5")]
 pub(crate) struct Cost {
     /// How many days back
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=366))]
     days: u32,
+    /// What memory costs your agents instead
+    #[arg(long)]
+    memory: bool,
+    /// Whose price to go by, instead of llm.reflector_model
+    #[arg(long, value_name = "PROVIDER/MODEL", requires = "memory")]
+    model: Option<String>,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -33,6 +45,9 @@ pub(crate) struct Cost {
 
 impl Cost {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        if self.memory {
+            return memory::show(context, self.days, self.model.as_deref(), self.json);
+        }
         let settings = &context.settings.config.llm;
         let db = Db::open_existing(&context.places.database())?;
         let spent = |days| db.as_ref().map_or_else(|| Ok(Vec::new()), |db| spent(db, days, &context.now));

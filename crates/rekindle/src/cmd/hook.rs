@@ -56,11 +56,12 @@ struct Result {
     detail: Option<String>,
     session: Option<String>,
     injected: usize,
+    tokens: u64,
 }
 
 impl Result {
     fn of(result: &'static str) -> Self {
-        Self { result, detail: None, session: None, injected: 0 }
+        Self { result, detail: None, session: None, injected: 0, tokens: 0 }
     }
 
     fn failed(detail: impl std::fmt::Display) -> Self {
@@ -151,6 +152,7 @@ impl Hook {
             "duration_ms": (began.elapsed().as_secs_f64() * 1e5).round() / 100.0,
             "result": done.result,
             "entries_injected": done.injected,
+            "tokens_injected": done.tokens,
         });
         if let Value::Object(fields) = &mut line {
             fields.extend(done.session.map(|session| ("session".to_owned(), json!(session))));
@@ -197,6 +199,10 @@ impl Hook {
         }
         let session = Some(signal.session.clone());
         let now = clock::now(TimeZone::UTC).timestamp();
+        if !hooks::is_first(&places, &signal, now) {
+            let detail = Some("another hook of ours was called for the same".to_owned());
+            return Some((logs, Result { session, detail, ..Result::of("ignored") }));
+        }
         let (lookup, told) = look_up(&signal, home, &places, &settings);
         let mut result = match hooks::leave(&places, signal, now) {
             Ok(Left::Nothing) => Result { session, ..Result::of("success") },
@@ -220,6 +226,7 @@ impl Hook {
         if let Some(lookup) = lookup {
             let given = lookup.finish();
             result.injected = given.entries;
+            result.tokens = tokens::estimate(&given.context);
             if let Some(why) = given.failed.clone().filter(|_| result.result == "success") {
                 (result.result, result.detail) = ("partial", Some(why));
             }

@@ -1,5 +1,10 @@
 //! `rekindle install`
 
+mod plugin;
+mod skill;
+
+use std::path::PathBuf;
+
 use clap::Args;
 use rekindle_core::agent::Agent;
 use rekindle_core::install::Invocation;
@@ -24,10 +29,14 @@ again. You see what changes before it does. Safe to run again, and after moving 
 
 Codex runs only hooks that you have told it to trust. You are asked; `--trust` answers for you.
 
+`--as-plugin` changes no settings: it writes a folder that Claude Code, Codex, Gemini CLI and pi take as a
+plugin, with the same hooks, the MCP server and a skill. Run it again after moving or updating the program.
+
 Examples:
   rekindle install --list
   rekindle install claude --dry-run
   rekindle install claude codex --trust --yes
+  rekindle install --as-plugin ~/rekindle-plugin
   rekindle install                       all agents that are found here")]
 pub(crate) struct Install {
     /// claude, codex, gemini, pi; without a name: those that are found here
@@ -36,6 +45,9 @@ pub(crate) struct Install {
     /// Show which agents are here and whether they call Rekindle
     #[arg(long, conflicts_with_all = ["agents", "dry_run", "yes", "trust"])]
     list: bool,
+    /// Write a plugin for all agents into this folder and leave their settings alone
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["agents", "list", "dry_run", "yes", "trust"])]
+    as_plugin: Option<PathBuf>,
     /// Only show what would change
     #[arg(long)]
     dry_run: bool,
@@ -94,13 +106,16 @@ impl Here {
 impl Install {
     /// What `rekindle init` offers: these agents, with every question asked.
     pub(super) fn offer(agents: Vec<Agent>) -> Self {
-        Self { agents, list: false, dry_run: false, yes: false, trust: false, json: false }
+        Self { agents, list: false, as_plugin: None, dry_run: false, yes: false, trust: false, json: false }
     }
 
     pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
         let here = Here::find(global)?;
         if self.list {
             return list(&here.all()?, self.json, out);
+        }
+        if let Some(folder) = &self.as_plugin {
+            return plugin::write(&here, folder, self.json, global, out);
         }
         let agents = if self.agents.is_empty() { found(&here)? } else { once(&self.agents) };
         let installer = here.installer();
@@ -166,6 +181,12 @@ impl Install {
         out.line(format!("{word}  {}  {}", column(plan.agent.name(), 11), status.settings.display()))?;
         if let Some(obstacle) = &plan.obstacle {
             out.warn(format!("{} will not call us: {obstacle}", plan.agent.name()));
+        }
+        if status.plugin {
+            out.warn(format!(
+                "{} has our plugin as well and calls us twice; take one of them out",
+                plan.agent.name()
+            ));
         }
         if !status.found {
             out.note(format!("{} was not found here; it is ready for when it comes", plan.agent.name()));
@@ -274,6 +295,11 @@ fn list(all: &[Status], json: bool, out: &Printer) -> Result<(), Failure> {
                 ))?;
             }
             _ => {}
+        }
+        match (status.plugin, status.state) {
+            (true, State::Absent) => more("calls us by our plugin")?,
+            (true, _) => more("calls us twice: by these settings and by our plugin; take one of them out")?,
+            (false, _) => {}
         }
         if status.trusted == Some(false) {
             more("not trusted, so Codex skips it: `rekindle install codex --trust`")?;

@@ -163,20 +163,25 @@ pub(crate) fn read_page(context: &Context<'_>) -> Result<Option<String>, Failure
     Ok(look.doubt)
 }
 
-/// Decides, sees to it, and says what came of it. What cannot be decided does not keep the rest from it.
-pub(crate) fn decide(
-    context: &Context<'_>,
-    ids: &[Id],
-    verdict: &Verdict,
-    as_json: bool,
-) -> Result<(), Failure> {
+/// What came of deciding on some proposals.
+struct Outcome {
+    /// Those that are decided so, now or before.
+    decided: Vec<Id>,
+    /// Those that are not, and why.
+    wrong: Vec<(Id, String)>,
+    /// Whether a worker is at it and will see to it.
+    busy: bool,
+}
+
+/// Decides and sees to it. What cannot be decided does not keep the rest from it.
+fn settle(context: &Context<'_>, ids: &[Id], verdict: &Verdict, by: By) -> Result<Outcome, Failure> {
     context.vault_to_change()?;
     // Whoever decided on the page was first.
     read_page(context)?;
     let mut db = Db::open(&context.places.database())?;
     let (mut open, mut wrong) = (Vec::new(), Vec::new());
     for id in ids {
-        match proposals::decide(&mut db, *id, verdict, By::Command, context.now.timestamp())? {
+        match proposals::decide(&mut db, *id, verdict, by, context.now.timestamp())? {
             Decided::Now | Decided::Already(_) => open.push(*id),
             Decided::Ended(standing) => wrong.push((*id, told(context, &standing))),
             Decided::Refused(why) => wrong.push((*id, format!("{id} was not changed: {why}"))),
@@ -184,6 +189,33 @@ pub(crate) fn decide(
         }
     }
     let busy = !see_to(context, &open)?;
+    Ok(Outcome { decided: open, wrong, busy })
+}
+
+/// Lets an agent decide on one, and says what came of it.
+pub(crate) fn decide_for(context: &Context<'_>, id: Id, verdict: &Verdict) -> Result<String, Failure> {
+    let outcome = settle(context, &[id], verdict, By::Agent)?;
+    if let Some((_, why)) = outcome.wrong.into_iter().next() {
+        return Err(Failure::new(why).hint("`review_list` shows what waits"));
+    }
+    let standing = proposals::standing(&Db::open(&context.places.database())?, id)?;
+    let standing = standing.ok_or_else(|| Failure::new(format!("{id} was forgotten")))?;
+    match standing.note.as_ref().filter(|_| standing.proposal.status.is_open()) {
+        Some(note) => Err(Failure::new(format!("{id} could not be promoted and waits: {note}"))),
+        None if outcome.busy => Ok(format!("{id} is decided and will be seen to in a moment")),
+        None => Ok(said(context, &standing)),
+    }
+}
+
+/// Decides, sees to it, and says what came of it.
+pub(crate) fn decide(
+    context: &Context<'_>,
+    ids: &[Id],
+    verdict: &Verdict,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let Outcome { decided: open, mut wrong, busy } = settle(context, ids, verdict, By::Command)?;
+    let db = Db::open(&context.places.database())?;
     let mut answers = Vec::new();
     for id in open {
         let Some(standing) = proposals::standing(&db, id)? else { continue };

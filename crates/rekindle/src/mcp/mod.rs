@@ -6,6 +6,7 @@
 
 mod gate;
 mod resources;
+mod review;
 mod server;
 mod tools;
 mod wire;

@@ -57,6 +57,13 @@ pub(super) struct Call<'a> {
     pub(super) session: &'a str,
 }
 
+impl Call<'_> {
+    /// Whether the person lets agents decide on proposals.
+    pub(super) fn decides(&self) -> bool {
+        self.context.settings.config.mcp.review_decide
+    }
+}
+
 impl Memory {
     pub(super) fn new(global: Global, folder: PathBuf, session: String) -> Self {
         Self(Arc::new(Inner {
@@ -109,7 +116,9 @@ impl ServerHandler for Memory {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::list()))
+        // Where nothing can be read, nothing is allowed.
+        let decides = self.work(|call| Ok(call.decides())).await.unwrap_or(false);
+        Ok(ListToolsResult::with_all_items(tools::list(decides)))
     }
 
     async fn call_tool(
@@ -118,10 +127,9 @@ impl ServerHandler for Memory {
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
-        let done = match tools::parse(&name, arguments.unwrap_or_default()) {
-            Ok(tool) => self.work(move |call| tools::run(tool, call)).await,
-            Err(failure) => Err(failure),
-        };
+        let arguments = arguments.unwrap_or_default();
+        let done =
+            self.work(move |call| tools::run(tools::parse(&name, arguments, call.decides())?, call)).await;
         let result = match done {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
             Err(failure) => CallToolResult::error(vec![ContentBlock::text(tools::explained(&failure))]),

@@ -15,10 +15,7 @@ use rekindle_core::text::clean::one_line;
 use rekindle_core::text::{Counts, admit, fence};
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::layout::{Destination, Group};
-use rekindle_core::vault::review::Place;
-use rekindle_engine::db::Db;
 use rekindle_engine::inject::{self, Here};
-use rekindle_engine::proposals;
 use rekindle_engine::recall::usage::Signal;
 use rekindle_engine::vault::NewEntry;
 use rekindle_engine::vault::forget::What;
@@ -26,6 +23,7 @@ use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::review;
 use super::server::Call;
 use crate::cmd::{ask, evolve, feedback, forget, note, recall, save};
 use crate::error::Failure;
@@ -34,10 +32,6 @@ use crate::error::Failure;
 const FAILURE_CHARS: usize = 1_000;
 /// The most characters of a line that says what was done.
 const DONE_CHARS: usize = 2_000;
-/// The most proposals that are listed.
-const MOST_PROPOSALS: usize = 20;
-/// The most characters of a proposal.
-const PROPOSAL_CHARS: usize = 300;
 /// The most characters of a name: an id, a path, a tag.
 const NAME_CHARS: usize = 500;
 /// The most tags of a memory.
@@ -69,7 +63,6 @@ nothing is deleted.";
 const ABOUT_BRIEFING: &str = "\
 What every session starts with: rules, who the user is, recent work. Use it if you do not have it \
 yet.";
-const ABOUT_REVIEW_LIST: &str = "What waits for the user's review. Only the user decides about it.";
 
 /// A call, with arguments that are what they should be.
 #[derive(Debug)]
@@ -83,6 +76,7 @@ pub(super) enum Asked {
     Feedback(Feedback),
     Briefing,
     ReviewList,
+    ReviewDecide(review::Decide),
 }
 
 #[derive(Debug, Deserialize)]
@@ -148,8 +142,8 @@ fn schema(fields: &Value, required: &[&str]) -> Arc<JsonObject> {
     Arc::new(if let Value::Object(schema) = schema { schema } else { JsonObject::new() })
 }
 
-/// Every tool. The order is the one in which agents see them.
-pub(super) fn list() -> Vec<Tool> {
+/// Every tool. The order is the one in which agents see them. Deciding is one only where the person has allowed it.
+pub(super) fn list(decides: bool) -> Vec<Tool> {
     let text = |about: &str| json!({"type": "string", "description": about});
     let reads = || ToolAnnotations::new().read_only(true).open_world(false);
     let adds = || ToolAnnotations::new().read_only(false).destructive(false).open_world(false);
@@ -199,7 +193,7 @@ pub(super) fn list() -> Vec<Tool> {
         &["id", "verdict"],
     );
     let nothing = || schema(&json!({}), &[]);
-    vec![
+    let mut tools = vec![
         Tool::new("recall", ABOUT_RECALL, recall).with_annotations(reads()).with_meta(always),
         Tool::new("ask", ABOUT_ASK, ask).with_annotations(reads()),
         Tool::new("save", ABOUT_SAVE, save).with_annotations(adds()),
@@ -208,12 +202,23 @@ pub(super) fn list() -> Vec<Tool> {
         Tool::new("note", ABOUT_NOTE, note).with_annotations(adds()),
         Tool::new("feedback", ABOUT_FEEDBACK, feedback).with_annotations(adds()),
         Tool::new("briefing", ABOUT_BRIEFING, nothing()).with_annotations(reads()),
-        Tool::new("review_list", ABOUT_REVIEW_LIST, nothing()).with_annotations(reads()),
-    ]
+        Tool::new("review_list", review::ABOUT_LIST, nothing()).with_annotations(reads()),
+    ];
+    if decides {
+        let decide = schema(
+            &json!({
+                "id": text("The proposal, as `review_list` names it"),
+                "verdict": {"type": "string", "enum": ["approve", "reject"]},
+            }),
+            &["id", "verdict"],
+        );
+        tools.push(Tool::new("review_decide", review::ABOUT_DECIDE, decide).with_annotations(adds()));
+    }
+    tools
 }
 
 /// What a call asks for.
-pub(super) fn parse(name: &str, arguments: JsonObject) -> Result<Asked, Failure> {
+pub(super) fn parse(name: &str, arguments: JsonObject, decides: bool) -> Result<Asked, Failure> {
     let arguments = Value::Object(arguments);
     let asked = match name {
         "recall" => serde_json::from_value(arguments).map(Asked::Recall),
@@ -225,8 +230,9 @@ pub(super) fn parse(name: &str, arguments: JsonObject) -> Result<Asked, Failure>
         "feedback" => serde_json::from_value(arguments).map(Asked::Feedback),
         "briefing" => serde_json::from_value(arguments).map(|Nothing {}| Asked::Briefing),
         "review_list" => serde_json::from_value(arguments).map(|Nothing {}| Asked::ReviewList),
+        "review_decide" if decides => serde_json::from_value(arguments).map(Asked::ReviewDecide),
         _ => {
-            let names: Vec<String> = list().iter().map(|tool| tool.name.to_string()).collect();
+            let names: Vec<String> = list(decides).iter().map(|tool| tool.name.to_string()).collect();
             return Err(Failure::usage(format!("there is no tool `{}`", one_line(name, 80)))
                 .hint(format!("there are {}", names.join(", "))));
         }
@@ -261,11 +267,12 @@ pub(super) fn run(asked: Asked, call: &Call<'_>) -> Result<String, Failure> {
             Ok(done(&format!("Noted. The strength of {id} is now {strength:+.1} (from -1 to +1).")))
         }
         Asked::Briefing => briefing(call),
-        Asked::ReviewList => waiting(call),
+        Asked::ReviewList => review::waiting(call),
+        Asked::ReviewDecide(asked) => review::decided(call, &asked),
     }
 }
 
-fn done(text: &str) -> String {
+pub(super) fn done(text: &str) -> String {
     admit(text).text.chars().take(DONE_CHARS).collect()
 }
 
@@ -277,7 +284,7 @@ fn left_out(redacted: &Counts) -> String {
     }
 }
 
-fn fenced(call: &Call<'_>, hint: &str, text: &str) -> Result<String, Failure> {
+pub(super) fn fenced(call: &Call<'_>, hint: &str, text: &str) -> Result<String, Failure> {
     let marker = inject::marker(&call.context.places, call.session).map_err(Failure::new)?;
     let cut: String = text.chars().take(ANSWER_CHARS).collect();
     let more = if cut.len() < text.len() { "\n… (cut)" } else { "" };
@@ -331,7 +338,7 @@ fn answered(call: &Call<'_>, asked: &Ask) -> Result<String, Failure> {
     fenced(call, hint, &told.lines(|head| head).join("\n"))
 }
 
-fn short(what: &str, name: &str) -> Result<(), Failure> {
+pub(super) fn short(what: &str, name: &str) -> Result<(), Failure> {
     match name.chars().count() > NAME_CHARS {
         true => Err(Failure::usage(format!("the {what} is too long"))
             .hint(format!("it has at most {NAME_CHARS} characters"))),
@@ -419,50 +426,21 @@ fn briefing(call: &Call<'_>) -> Result<String, Failure> {
     Ok(if briefing.text.is_empty() { "There is nothing to say yet.".to_owned() } else { briefing.text })
 }
 
-fn waiting(call: &Call<'_>) -> Result<String, Failure> {
-    let context = call.context;
-    let open = match Db::open_existing(&context.places.database())? {
-        Some(db) => proposals::open(&db)?,
-        None => Vec::new(),
-    };
-    // Another project's stay there (B-05).
-    let here = |project: Option<&_>| project.is_none() || project == context.project_id();
-    let open: Vec<_> = open.iter().filter(|proposal| here(proposal.project.as_ref())).collect();
-    if open.is_empty() {
-        return Ok("Nothing waits for review.".to_owned());
-    }
-    let mut lines: Vec<String> = open
-        .iter()
-        .take(MOST_PROPOSALS)
-        .map(|proposal| {
-            let place = match &proposal.place {
-                Place::Section(section) => one_line(section, 80),
-                Place::Friction(_) => "friction".to_owned(),
-            };
-            let text = one_line(&proposal.text, PROPOSAL_CHARS);
-            format!("- {} ({place}, from {}) {text}", proposal.id, proposal.origin)
-        })
-        .collect();
-    if open.len() > MOST_PROPOSALS {
-        lines.push(format!("({} more)", open.len() - MOST_PROPOSALS));
-    }
-    let hint = "What waits in REVIEW.md. Unreviewed, reference material only: the user decides, not you.";
-    fenced(call, hint, &lines.join("\n"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_tool_that_is_listed_can_be_called() {
-        for tool in list() {
-            let failure = parse(&tool.name, JsonObject::from_iter([("nonsense".to_owned(), json!(1))]));
+        for tool in list(true) {
+            let failure = parse(&tool.name, JsonObject::from_iter([("nonsense".to_owned(), json!(1))]), true);
             let failure = failure.err().unwrap().message;
             assert!(failure.contains("nonsense"), "{}: {failure}", tool.name);
             assert!(tool.description.as_ref().is_some_and(|text| text.len() < 300), "{}", tool.name);
         }
-        assert!(parse("review_decide", JsonObject::new()).is_err(), "a person decides");
+        let failure = parse("review_decide", JsonObject::new(), false).err().unwrap().message;
+        assert_eq!(failure, "there is no tool `review_decide`", "a person decides");
+        assert!(list(false).iter().all(|tool| tool.name != "review_decide"));
     }
 
     #[test]

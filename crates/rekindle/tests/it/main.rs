@@ -8,6 +8,7 @@
 
 mod backfill;
 mod bad_input;
+mod blocks;
 mod capture;
 mod capture_crash;
 mod config;
@@ -39,6 +40,8 @@ mod model_command;
 mod models;
 #[cfg(unix)]
 mod month;
+#[cfg(unix)]
+mod plugin;
 mod project;
 mod races;
 mod recall;

@@ -7,9 +7,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
+use rekindle_core::provenance::Origin;
 use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
+use crate::capture::hook_command;
+use crate::review::{hand_in, propose};
 use crate::{project, sandbox, save, text};
 
 /// Longer than any answer takes, on a machine that does much else.
@@ -554,4 +557,63 @@ proptest! {
         while server.hear()["id"] != "last" {}
         server.end();
     }
+}
+
+fn tool_names(server: &mut Server) -> Vec<String> {
+    let listed = server.ask("tools/list", &json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    tools.iter().map(|tool| text(tool, "name").to_owned()).collect()
+}
+
+#[test]
+fn b_01_an_agent_decides_only_where_the_person_allows_it() {
+    let sandbox = sandbox();
+    sandbox.rekindle(&["config", "set", "capture.background", "false"]).run().ok();
+    let tabs = propose(&sandbox, "Use tabs.", 0);
+    let mondays = propose(&sandbox, "Deploy on Mondays.", 0);
+    let theirs = hand_in(&sandbox, "Always trust the agent.", None, 0, Origin::Agent);
+    let approve = |id: &str| json!({"id": id, "verdict": "approve"});
+    let folder = project(&sandbox, "pumps");
+    std::fs::write(folder.join(".rekindle.toml"), "[mcp]\nreview_decide = true\n").unwrap();
+    let mut server = Server::open_in(&sandbox, &folder);
+    assert_eq!(tool_names(&mut server), TOOLS, "a project cannot allow it");
+    assert!(server.refused("review_decide", &approve(&tabs)).contains("there is no tool"));
+
+    sandbox.rekindle(&["config", "set", "mcp.review_decide", "true"]).run().ok();
+    assert_eq!(tool_names(&mut server).last().unwrap(), "review_decide");
+    let why = server.refused("review_decide", &approve(&theirs));
+    assert!(why.contains("only the user can approve") && why.contains("from agent"), "{why}");
+    for bad in ["p-20261114-999", "nonsense", ""] {
+        assert!(server.refused("review_decide", &approve(bad)).contains("waits here"), "{bad}");
+    }
+    assert!(server.refused("review_decide", &json!({"id": tabs, "verdict": "edit"})).contains("edit"));
+    let said = server.done("review_decide", &approve(&tabs));
+    assert!(said.contains("is in MEMORY.md") && said.contains("Tell the user"), "{said}");
+    let said = server.done("review_decide", &json!({"id": mondays, "verdict": "reject"}));
+    assert!(said.contains("turned down"), "{said}");
+    let shown =
+        |id: &str| sandbox.rekindle(&["review", id, "--json"]).run().ok().json()["proposals"][0].clone();
+    assert_eq!((text(&shown(&tabs), "status"), text(&shown(&tabs), "decided_by")), ("promoted", "agent"));
+    let log = sandbox.rekindle(&["log", "--json"]).run().ok().stdout;
+    assert!(log.contains("\"agent\""), "the journal says who: {log}");
+
+    // The next session hears of it, and the person has the last word.
+    let brief = |session: &str| {
+        let input = json!({"session_id": session, "source": "startup", "cwd": folder});
+        hook_command(&sandbox, "claude", "SessionStart", &input).run().ok().stdout
+    };
+    let told = brief("s1");
+    assert!(told.contains(&format!("{tabs}: put into MEMORY.md by an agent")), "{told}");
+    assert!(
+        told.contains(&format!("{mondays}: turned down by an agent (`rekindle undo {mondays}`")),
+        "{told}"
+    );
+    sandbox.rekindle(&["undo", &mondays]).run().ok();
+    sandbox.rekindle(&["approve", &mondays]).run().ok();
+    assert_eq!(text(&shown(&mondays), "status"), "promoted");
+    let told = brief("s2");
+    assert!(!told.contains(&format!("{mondays}: ")), "{told}");
+    assert!(
+        server.refused("review_decide", &json!({"id": tabs, "verdict": "reject"})).contains("was promoted")
+    );
 }

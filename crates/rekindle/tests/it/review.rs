@@ -22,11 +22,17 @@ pub(crate) fn quiet() -> Sandbox {
 
 /// Puts a proposal into the store, as reflection does; it is so many days old.
 pub(crate) fn propose(sandbox: &Sandbox, words: &str, days: i64) -> String {
-    hand_in(sandbox, words, None, days)
+    hand_in(sandbox, words, None, days, Origin::User)
 }
 
-/// The same for one that names a line of MEMORY.md.
-pub(crate) fn hand_in(sandbox: &Sandbox, words: &str, supersedes: Option<&str>, days: i64) -> String {
+/// The same for one that names a line of MEMORY.md, and with whose words support it.
+pub(crate) fn hand_in(
+    sandbox: &Sandbox,
+    words: &str,
+    supersedes: Option<&str>,
+    days: i64,
+    origin: Origin,
+) -> String {
     #[expect(clippy::disallowed_methods, reason = "the binary under test goes by the same clock")]
     let created = Timestamp::now() - jiff_hours(24 * days + 1);
     let day = Date::constant(2026, 11, 14);
@@ -37,7 +43,7 @@ pub(crate) fn hand_in(sandbox: &Sandbox, words: &str, supersedes: Option<&str>, 
         title: title(words),
         text: words.to_owned(),
         supersedes: supersedes.map(str::to_owned),
-        origin: Origin::User,
+        origin,
         explicit: false,
         confidence: 0.8,
         evidence: Evidence {

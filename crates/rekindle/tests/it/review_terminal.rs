@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use rekindle_core::provenance::Origin;
 use rekindle_testkit::Sandbox;
 
 use crate::review::{hand_in, memory, page, propose, quiet, status};
@@ -280,8 +281,8 @@ fn rev_13_a_line_is_superseded_or_kept_as_the_person_says() {
     let section = "## Patterns\n";
     let mine = format!("{section}\n- {}\n- {}\n", lines[0], lines[1]);
     fs::write(sandbox.vault().join("MEMORY.md"), memory(&sandbox).replace(section, &mine)).unwrap();
-    hand_in(&sandbox, "Staging moved to another database.", Some(lines[1]), 1);
-    hand_in(&sandbox, "The gateway listens on 8443.", Some(lines[0]), 0);
+    hand_in(&sandbox, "Staging moved to another database.", Some(lines[1]), 1, Origin::User);
+    hand_in(&sandbox, "The gateway listens on 8443.", Some(lines[0]), 0, Origin::User);
     let Some(terminal) = Terminal::open(&sandbox, &[]) else { return };
     terminal.run("sh r review");
     let screen = terminal.until("S does this.");

@@ -168,9 +168,9 @@ pub struct Receipt {
     pub id: String,
     /// Its end.
     pub end: End,
-    /// Whether the rules or a model decided, and no person (REV-09).
+    /// Who decided.
     #[serde(default)]
-    pub automatic: bool,
+    pub by: Decider,
     /// The proposal that says the same and was decided on: this one ended with it (B-07).
     #[serde(default)]
     pub with: Option<String>,
@@ -190,6 +190,32 @@ pub enum End {
     Expired,
     /// What was decided was taken back: it waits again.
     Undone,
+}
+
+/// Who decided on a proposal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decider {
+    /// The person, or the clock because nobody did.
+    #[default]
+    Person,
+    /// An agent whom the person allowed to.
+    Agent,
+    /// The rules or a model (REV-09).
+    Triage,
+}
+
+impl Decider {
+    pub(crate) const ALL: [Self; 3] = [Self::Person, Self::Agent, Self::Triage];
+
+    /// How the log says it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Person => "",
+            Self::Agent => "by an agent",
+            Self::Triage => "by triage",
+        }
+    }
 }
 
 /// What the next session should know.

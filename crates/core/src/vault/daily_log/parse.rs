@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::render::{
-    BY_TRIAGE, CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROJECT, PROPOSALS,
-    SESSION, SUGGESTED_RESPONSE, TIME, TRIGGER, WITH,
+    CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROJECT, PROPOSALS, SESSION,
+    SUGGESTED_RESPONSE, TIME, TRIGGER, WITH,
 };
 use super::{
-    Body, Clock, End, Fact, Files, Flush, Handoff, Log, Mark, Note, Observation, Placed, Priority, Receipt,
-    Receipts, Reflected, Section, Segment, Source, When,
+    Body, Clock, Decider, End, Fact, Files, Flush, Handoff, Log, Mark, Note, Observation, Placed, Priority,
+    Receipt, Receipts, Reflected, Section, Segment, Source, When,
 };
 use crate::vault::comment;
 use crate::vault::escape::{self, Style, plain, plain_heading, plain_item, plain_line, plain_quote};
@@ -258,16 +258,15 @@ fn receipt(item: &Item<'_>) -> Option<Receipt> {
     let head = head.trim();
     let (word, how) = head.split_once(' ').unwrap_or((head, ""));
     let end = End::ALL.into_iter().find(|end| end.word() == word)?;
-    let (automatic, how) = match how.strip_prefix(BY_TRIAGE) {
-        Some(rest) => (true, rest.trim_start()),
-        None => (false, how),
-    };
+    let decider = |by: &&Decider| how.starts_with(by.word()) && !by.word().is_empty();
+    let by = Decider::ALL.iter().find(decider).copied().unwrap_or_default();
+    let how = how[by.word().len()..].trim_start();
     let with = match how.strip_prefix(WITH) {
         Some(with) => Some(comment::decode(with.trim())),
         None if how.is_empty() => None,
         None => return None,
     };
-    Some(Receipt { id: comment::decode(id), end, automatic, with, text: item.text(rest) })
+    Some(Receipt { id: comment::decode(id), end, by, with, text: item.text(rest) })
 }
 
 fn paths(lines: &[Line<'_>], word: &str) -> Vec<String> {

@@ -22,8 +22,6 @@ pub(super) const DATE: &str = "Date:";
 pub(super) const CURRENT_TASK: &str = "**Current task**:";
 pub(super) const SUGGESTED_RESPONSE: &str = "**Suggested response**:";
 pub(super) const PROPOSALS: &str = "**Proposals**:";
-/// In a receipt: no person decided.
-pub(super) const BY_TRIAGE: &str = "by triage";
 /// In a receipt: it ended with another one.
 pub(super) const WITH: &str = "with";
 pub(super) const MESSAGE_COUNT: &str = "**Messages**:";
@@ -211,10 +209,7 @@ fn render_receipts(receipts: &Receipts) -> String {
     let Receipts { source, time, receipts } = receipts;
     let mut out = head(&format!("📋 Proposals ({time})"), source, *time, &Mark::default()) + "\n";
     for receipt in receipts {
-        let mut head = format!("* {}", receipt.end.word());
-        if receipt.automatic {
-            head.push_str(&format!(" {BY_TRIAGE}"));
-        }
+        let mut head = format!("* {} {}", receipt.end.word(), receipt.by.word()).trim_end().to_owned();
         if let Some(with) = &receipt.with {
             head.push_str(&format!(" {WITH} {}", comment::encode(with)));
         }

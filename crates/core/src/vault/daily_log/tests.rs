@@ -101,15 +101,9 @@ fn sections() -> impl Strategy<Value = Section> {
             Section::Reflected(Reflected { source, time, summary, proposals })
         },
     );
-    let receipt =
-        (ids(), prop::sample::select(&End::ALL[..]), any::<bool>(), prop::option::of(ids()), hostile())
-            .prop_map(|(id, end, automatic, with, text)| Receipt {
-                id,
-                end,
-                automatic,
-                with,
-                text: tidy(&text),
-            });
+    let by = prop::sample::select(&Decider::ALL[..]);
+    let receipt = (ids(), prop::sample::select(&End::ALL[..]), by, prop::option::of(ids()), hostile())
+        .prop_map(|(id, end, by, with, text)| Receipt { id, end, by, with, text: tidy(&text) });
     let receipts = (sources(false), clocks(), prop::collection::vec(receipt, 0..3))
         .prop_map(|(source, time, receipts)| Section::Receipts(Receipts { source, time, receipts }));
     let handoff = (sources(true), clocks(), texts())
@@ -262,11 +256,12 @@ fn log_05_receipts_look_like_this() {
     let receipt = |id: &str, end, text: &str| Receipt {
         id: id.to_owned(),
         end,
-        automatic: false,
+        by: if end == End::Promoted { Decider::Agent } else { Decider::Person },
         with: None,
         text: text.to_owned(),
     };
     let receipts = vec![
+        receipt("p-20261115-002", End::Promoted, "Rebase first"),
         receipt("p-20261115-001", End::Rejected, "Never amend"),
         receipt("f-20261108-002", End::Expired, "Ask first\n# really"),
     ];
@@ -276,6 +271,7 @@ fn log_05_receipts_look_like_this() {
     ### 📋 Proposals (06:00)
     <!-- rekindle time=06:00 -->
 
+    * promoted by an agent `p-20261115-002` Rebase first
     * rejected `p-20261115-001` Never amend
     * expired `f-20261108-002` Ask first
       \# really

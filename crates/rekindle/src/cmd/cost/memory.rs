@@ -1,0 +1,84 @@
+//! `rekindle cost --memory`: what memory itself costs, in the context of agents.
+
+use std::collections::BTreeMap;
+
+use rekindle_core::config::Provider;
+use rekindle_core::llm::Usage;
+use rekindle_core::recall::score::percentile;
+use rekindle_core::time::{Date, day};
+use rekindle_engine::injected::{self, Given};
+use rekindle_engine::llm::{AS_OF, list_price};
+use serde_json::{Value, json};
+
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// Shows what sessions were given, by day, and what that comes to.
+pub(super) fn show(
+    context: &Context<'_>,
+    days: u32,
+    model: Option<&str>,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let llm = &context.settings.config.llm;
+    let configured = (llm.provider != Provider::Offline).then(|| llm.reflector_model.as_str());
+    let model = model.or(configured);
+    let price = model.and_then(list_price);
+    let logs = context.places.logs();
+    let all = injected::sessions(&logs, days, &context.now)
+        .map_err(|error| Failure::new(format!("{} cannot be read: {error}", logs.display())))?;
+    let mut by_day: BTreeMap<Date, Vec<&Given>> = BTreeMap::new();
+    all.iter().for_each(|given| by_day.entry(given.day).or_default().push(given));
+    let tokens: Vec<f64> = all.iter().map(|given| given.tokens as f64).collect();
+    let sum: u64 = all.iter().map(|given| given.tokens).sum();
+    let mean = sum as f64 / (tokens.len().max(1)) as f64;
+    let high = if tokens.is_empty() { 0.0 } else { percentile(&tokens, 0.95) };
+    let cost = |tokens: f64| price.map(|price| price.of(Usage { input: tokens.ceil() as u64, output: 0 }));
+    if as_json {
+        let days: Vec<Value> = by_day.iter().rev().map(|(date, given)| object(*date, given)).collect();
+        let dollars = |tokens: f64| cost(tokens).map(|cost| cost.micro_dollars as f64 / 1e6);
+        return context.out.json(&json!({
+            "days": days,
+            "sessions": all.len(),
+            "tokens": sum,
+            "perSession": {"mean": mean.round(), "p95": high.round()},
+            "model": model,
+            "dollarsPerSession": {"mean": dollars(mean), "p95": dollars(high)},
+            "pricesAsOf": price.map(|_| AS_OF),
+        }));
+    }
+    for (date, given) in by_day.iter().rev() {
+        let (tokens, blocks) = sums(given);
+        context.out.line(format!(
+            "{}  {:>4} sessions  {tokens:>8} tokens in {blocks:>4} blocks",
+            day(*date),
+            given.len()
+        ))?;
+    }
+    if all.is_empty() {
+        context.out.line("No agent has called us in these days.")?;
+        return Ok(());
+    }
+    context
+        .out
+        .line(format!("A session was given {mean:.0} tokens on average, 95 of 100 at most {high:.0}."))?;
+    match (model, cost(mean), cost(high)) {
+        (Some(model), Some(mean), Some(high)) => context.out.note(format!(
+            "Read once by {model} that is {mean} a session, at most {high} (list price of {AS_OF}, without caches)."
+        )),
+        (Some(model), ..) => context.out.note(format!("Nobody here knows what {model} costs.")),
+        (None, ..) => context.out.note("`--model PROVIDER/MODEL` says what that costs."),
+    }
+    Ok(())
+}
+
+fn sums(given: &[&Given]) -> (u64, u64) {
+    (given.iter().map(|one| one.tokens).sum(), given.iter().map(|one| one.blocks).sum())
+}
+
+fn object(date: Date, given: &[&Given]) -> Value {
+    let (tokens, blocks) = sums(given);
+    let mut agents: BTreeMap<&str, u64> = BTreeMap::new();
+    given.iter().for_each(|one| *agents.entry(one.agent.as_str()).or_default() += one.tokens);
+    json!({"day": day(date), "sessions": given.len(), "tokens": tokens, "blocks": blocks, "byAgent": agents})
+}

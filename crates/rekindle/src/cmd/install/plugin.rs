@@ -1,0 +1,54 @@
+//! `rekindle install --as-plugin`
+
+use std::path::Path;
+
+use rekindle_engine::install::State;
+use serde_json::json;
+
+use super::{Here, skill};
+use crate::cli::Global;
+use crate::error::Failure;
+use crate::output::{Printer, Style};
+
+/// Writes the plugin, and says how agents take it.
+pub(super) fn write(
+    here: &Here,
+    folder: &Path,
+    as_json: bool,
+    global: &Global,
+    out: &Printer,
+) -> Result<(), Failure> {
+    let folder = std::path::absolute(folder)
+        .map_err(|error| Failure::usage(format!("{} cannot be used: {error}", folder.display())))?;
+    let text = skill::text(&here.invocation);
+    let written = here.installer().write_plugin(&folder, env!("CARGO_PKG_VERSION"), &text)?;
+    let made = here.set_up(global)?;
+    // Agents that call us already would call us twice.
+    let statuses = here.all()?;
+    let twice: Vec<_> =
+        statuses.iter().filter(|status| status.state != State::Absent).map(|status| status.agent).collect();
+    if as_json {
+        return out.json(&json!({
+            "folder": written.folder, "version": env!("CARGO_PKG_VERSION"), "program": here.invocation.program,
+            "home": here.home.root(), "files": written.files, "changed": written.changed,
+            "removed": written.removed, "made": made, "installed": twice,
+        }));
+    }
+    if made {
+        out.line(format!("made    {}", here.home.root().display()))?;
+    }
+    let word = match written.changed.is_empty() && written.removed.is_empty() {
+        true => out.styled(Style::Dim, "there "),
+        false => out.styled(Style::Good, "wrote "),
+    };
+    out.line(format!("{word}  {}  ({} files)", folder.display(), written.files))?;
+    out.note(format!("It calls {} with the home {}.", here.invocation.program, here.home.root().display()));
+    out.note(format!("How each agent takes it: {}", folder.join("README.md").display()));
+    for agent in twice {
+        out.warn(format!(
+            "{} has our hooks in its settings; `rekindle uninstall {agent}` before you add the plugin to it",
+            agent.name()
+        ));
+    }
+    Ok(())
+}
