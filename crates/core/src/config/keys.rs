@@ -90,6 +90,8 @@ pub(super) const KEYS: &[Key] = &[
     Key::new("review.per_day", Kind::Whole { min: 0, max: 1000 }),
     Key::new("review.expire_days", Kind::Whole { min: 1, max: 365 }),
     Key::new("review.plain", Kind::Bool),
+    Key::new("review.triage", Kind::OneOf(&["on", "rules", "off"])),
+    Key::new("review.earn", Kind::Whole { min: 1, max: 1000 }),
     Key::new("review.todoist.enabled", Kind::Bool),
     Key::new("review.todoist.url", Kind::Url),
     Key::new("review.todoist.key_variable", Kind::Variable),
@@ -100,8 +102,6 @@ pub(super) const KEYS: &[Key] = &[
     Key::new("review.telegram.secret_variable", Kind::Variable),
     // Telegram's ids have 52 bits; those of groups are negative.
     Key::new("review.telegram.chat", Kind::Whole { min: -(1 << 52), max: 1 << 52 }),
-    Key::new("review.triage", Kind::OneOf(&["on", "rules", "off"])),
-    Key::new("review.earn", Kind::Whole { min: 1, max: 1000 }),
     Key::new("recall.k", Kind::Whole { min: 1, max: 10 }),
     Key::new("recall.rewrite", Kind::Bool),
     Key::new("recall.fusion", Kind::OneOf(&["default", "linear"])),
