@@ -4,6 +4,7 @@
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::environment;
 
@@ -64,8 +65,16 @@ pub fn start(arguments: &[&str], folder: &Path) -> io::Result<()> {
     command.spawn().map(drop)
 }
 
-/// Leaves the session this process was born in, where there are sessions.
+/// Nothing in the background lasts longer, whatever it waits for: a disk that does not answer cannot be interrupted in any
+/// other way. What was begun is taken up by the next one.
+const LIMIT: Duration = Duration::from_secs(35 * 60);
+
+/// Leaves the session this process was born in, where there are sessions, and sees to it that it ends.
 pub fn detach() {
+    std::thread::spawn(|| {
+        std::thread::sleep(LIMIT);
+        std::process::exit(70);
+    });
     #[cfg(unix)]
     // It fails only for a process that already leads one.
     rustix::process::setsid().map(drop).unwrap_or_default();
