@@ -14,16 +14,22 @@ use rekindle_testkit::{Sandbox, anchors};
 use serde_json::json;
 
 const ROUNDS: usize = 100;
-const SIZES: [usize; 2] = [1_000, 20_000];
+/// With nothing of ours in memory every round reads the program and the index from the disk.
+const COLD_ROUNDS: usize = 20;
+const SIZES: [usize; 3] = [1_000, 20_000, 100_000];
 
 fn main() {
     let Some(empty) = anchors::find("empty") else {
         eprintln!("the anchors are not built: run scripts/bench.sh inject");
         std::process::exit(2);
     };
-    println!("what it costs to be told, cold, p50 and p95 of {ROUNDS}");
+    println!("what it costs to be told, a new process each time, p50 and p95");
     for size in SIZES {
-        told(&empty, size);
+        let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle")).init();
+        fill(&sandbox, size);
+        for cache in [Cache::Warm, Cache::Cold] {
+            told(&empty, &sandbox, size, cache);
+        }
     }
 }
 
@@ -78,28 +84,51 @@ fn fill(sandbox: &Sandbox, size: usize) {
     assert!(indexed.success());
 }
 
-fn told(empty: &Path, size: usize) {
-    let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle")).init();
-    fill(&sandbox, size);
+/// Whether the system holds our files in memory.
+#[derive(Clone, Copy, PartialEq)]
+enum Cache {
+    Warm,
+    Cold,
+}
+
+/// Asks the system to let go of the program and of everything in the index; GNU's `dd` knows how.
+fn let_go(sandbox: &Sandbox) {
+    let index = std::fs::read_dir(sandbox.state().join("index")).expect("an index");
+    let files = index.map(|file| file.expect("a file").path()).filter(|path| path.is_file());
+    for file in files.chain([env!("CARGO_BIN_EXE_rekindle").into()]) {
+        let mut dd = Command::new("dd");
+        dd.arg(format!("if={}", file.display())).args(["iflag=nocache", "count=0", "status=none"]);
+        assert!(dd.status().expect("dd runs").success());
+    }
+}
+
+fn told(empty: &Path, sandbox: &Sandbox, size: usize, cache: Cache) {
+    let rounds = if cache == Cache::Warm { ROUNDS } else { COLD_ROUNDS };
     let mut times: [Vec<Duration>; 4] = Default::default();
     let (mut said, mut briefed) = (0, 0);
-    for number in 0..ROUNDS {
+    for number in 0..rounds {
         let machine = number * 13 % size;
         let prompt = format!("what is the matter with machine {machine} in hall {}?", machine % 37);
-        let session = format!("bench-{number}");
+        let session = format!("bench-{number}-{}", cache == Cache::Cold);
+        let ours = |args: &[&str], input: &str| {
+            if cache == Cache::Cold {
+                let_go(sandbox);
+            }
+            timed(&mut rekindle(sandbox, args), input)
+        };
         times[0].push(timed(&mut Command::new(empty), "").0);
-        times[1].push(timed(&mut rekindle(&sandbox, &["recall", &prompt, "--json"]), "").0);
+        times[1].push(ours(&["recall", &prompt, "--json"], "").0);
         let start = json!({"session_id": session, "source": "startup"}).to_string();
-        let (took, length) = timed(&mut rekindle(&sandbox, &["hook", "claude", "SessionStart"]), &start);
+        let (took, length) = ours(&["hook", "claude", "SessionStart"], &start);
         times[2].push(took);
         briefed += usize::from(length > 0);
         let asked = json!({"session_id": session, "prompt": prompt}).to_string();
-        let (took, length) = timed(&mut rekindle(&sandbox, &["hook", "claude", "UserPromptSubmit"]), &asked);
+        let (took, length) = ours(&["hook", "claude", "UserPromptSubmit"], &asked);
         times[3].push(took);
         said += usize::from(length > 0);
     }
     let [nothing, recall, start, prompt] = times.map(spread);
-    println!("{size} memories");
+    println!("{size} memories, {} cache", if cache == Cache::Warm { "warm" } else { "cold" });
     println!("  empty program       {:7.2} ms", nothing.0);
     println!(
         "  recall              {:7.2} ms   p95 {:7.2}   {:.1} x empty",
@@ -108,13 +137,13 @@ fn told(empty: &Path, size: usize) {
         recall.0 / nothing.0
     );
     println!(
-        "  session start       {:7.2} ms   p95 {:7.2}   {:.1} x empty   {briefed} of {ROUNDS} were told something (target: 20 ms)",
+        "  session start       {:7.2} ms   p95 {:7.2}   {:.1} x empty   {briefed} of {rounds} were told something (target: 20 ms)",
         start.0,
         start.1,
         start.0 / nothing.0
     );
     println!(
-        "  prompt              {:7.2} ms   p95 {:7.2}   {:.2} x recall   {said} of {ROUNDS} were told something (target: 30 ms)",
+        "  prompt              {:7.2} ms   p95 {:7.2}   {:.2} x recall   {said} of {rounds} were told something (target: 30 ms)",
         prompt.0,
         prompt.1,
         prompt.0 / recall.0

@@ -118,7 +118,7 @@ impl Run {
             Action::Edit(one) => self.command(*one, &Verdict::Edit(format!("Mine: {}", TEXTS[*one]))),
             Action::TakeBack(one) => {
                 let id = self.ids[*one];
-                let decided = self.first.get(&id).is_some_and(|status| *status != Status::Expired);
+                let decided = self.first.contains_key(&id);
                 // Lines that the person wrote between may be in the way; then it stays as it is.
                 let answer = self.trial.try_to_take_back(id);
                 let waits = matches!(answer, Ok(Reconsidered::Waiting));
@@ -191,8 +191,10 @@ impl Run {
         let (memory, log) = (self.trial.read("MEMORY.md"), self.trial.log());
         for (id, text) in self.ids.iter().zip(TEXTS) {
             let status = self.trial.status(*id);
-            // Triage leaves these to the person.
-            assert_eq!(status, self.first.get(id).copied().unwrap_or(Status::Triaged), "{id}");
+            // Triage leaves these to the person, and what was taken back it does not look at again.
+            let taken_back = self.taken_back.contains_key(id);
+            let open = if taken_back { Status::Pending } else { Status::Triaged };
+            assert_eq!(status, self.first.get(id).copied().unwrap_or(open), "{id}");
             let receipts =
                 ["promoted", "rejected", "expired"].map(|end| log.matches(&format!("{end} `{id}`")).count());
             let expected = match status {
