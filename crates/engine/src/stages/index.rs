@@ -6,13 +6,9 @@ use crate::models::Models;
 use crate::queue::StepError;
 use crate::recall::upkeep::{Settled, Upkeep};
 
-/// Whether everything is in it; what takes longer is left to the next indexer, and recall says so until then. While one
-/// session after another comes in, it is done for several at once.
+/// Whether everything is in it; what takes longer is left to the next indexer, and recall says so until then. It is never
+/// put off: what the next session is held against must not depend on how fast the machine is.
 pub(super) fn settle(world: &World) -> Result<bool, StepError> {
-    world.pace.sometimes(|| bring_in(world)).unwrap_or(Ok(false))
-}
-
-fn bring_in(world: &World) -> Result<bool, StepError> {
     let vault = world.vault()?;
     let model =
         Models::open(&world.home).load(world.config.embed.model.as_str()).map_err(StepError::passing)?;

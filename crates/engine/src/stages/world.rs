@@ -9,7 +9,6 @@ use rekindle_core::llm::{Error, Fault, Model, Retry};
 use rekindle_core::scope::ProjectId;
 use rekindle_core::time::{TimeZone, Timestamp, Zoned};
 
-use super::pace::Pace;
 use crate::cost::{Caps, Metered};
 use crate::db::{self, Db};
 use crate::home::{Home, Places};
@@ -33,23 +32,12 @@ pub struct World {
     stopped: Cell<bool>,
     /// The database, once a step has asked for it.
     db: OnceCell<Db>,
-    /// How often steps bring the index up to date.
-    pub(super) pace: Pace,
 }
 
 impl World {
     /// With no end in sight.
     pub fn new(home: Home, places: Places, config: Config, zone: TimeZone) -> Self {
-        Self {
-            home,
-            places,
-            config,
-            zone,
-            until: None,
-            stopped: Cell::new(false),
-            db: OnceCell::new(),
-            pace: Pace::default(),
-        }
+        Self { home, places, config, zone, until: None, stopped: Cell::new(false), db: OnceCell::new() }
     }
 
     /// That ends in so much time.
