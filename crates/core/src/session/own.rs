@@ -11,7 +11,10 @@ pub(crate) fn lines(message: &str) -> Vec<&str> {
         let trimmed = line.trim();
         let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
         match (fence, mark) {
-            (None, Some(mark)) => fence = Some(mark),
+            (None, Some(mark)) => {
+                fence = Some(mark);
+                lines.push("");
+            }
             (Some(open), Some(mark)) if open == mark => fence = None,
             (Some(_), _) => {}
             (None, None) if trimmed.starts_with(['>', '|', '<', '{', '}', '#', '$', '+']) => lines.push(""),

@@ -62,13 +62,20 @@ pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>
             } else {
                 Vec::new()
             };
-            if let Some(last) = found.last_mut() {
+            if let Some(last) = found.last_mut().filter(|last| follows(&said.text, last.text, text)) {
                 last.next = Some(text);
             }
             found.push(Sentence { at: said.at, text, next: None, list, answers, asked, long });
         }
     }
     found
+}
+
+/// Whether nothing stands between two parts of a message: words around a quotation or code are not said in one breath.
+fn follows(message: &str, one: &str, two: &str) -> bool {
+    let place = |part: &str| part.as_ptr().addr().checked_sub(message.as_ptr().addr());
+    let between = place(one).zip(place(two)).and_then(|(one_at, two)| message.get(one_at + one.len()..two));
+    between.is_some_and(|between| between.trim().is_empty())
 }
 
 /// `2. always exit with an error`
@@ -178,6 +185,19 @@ pub(super) fn goes_on(said: &Said) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_around_a_quotation_are_not_one_statement() {
+        let follow = |message: &str| {
+            let lines = own_lines(message);
+            let (Some(one), Some(two)) = (lines.first(), lines.last()) else { panic!("{message}") };
+            follows(message, one, two)
+        };
+        assert!(follow("that's wrong\nuse pnpm instead of npm") && follow("that's wrong\n\nuse pnpm"));
+        for between in ["> \n", "> npm i\n", "```\nnpm i\n```\n", "    npm i\n"] {
+            assert!(!follow(&format!("that's wrong\n{between}use pnpm instead of npm")), "{between}");
+        }
+    }
 
     #[test]
     fn what_was_pasted_is_nobodys_word() {
