@@ -20,6 +20,17 @@ pub struct Ranked {
     pub factors: Factors,
 }
 
+impl Ranked {
+    /// The same, found at least as well as another that says the same.
+    #[must_use]
+    pub fn at_least(self, other: &Self) -> Self {
+        if other.parts.relevance <= self.parts.relevance {
+            return self;
+        }
+        Self { score: other.parts.relevance * self.factors.product(), parts: other.parts, ..self }
+    }
+}
+
 /// The best `count` of the documents that `wanted` wants, best first. `here` says which belong to the project at hand.
 ///
 /// Documents of equal score are ordered by number here; whoever shows them orders them by name, which survives a

@@ -1,11 +1,12 @@
 //! From the order of everything to the few that are shown: what was asked for, each thing once, the trusted before the
 //! doubtful, and never more than a prompt can bear.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use super::document::Document;
+use super::document::{Document, Source};
 use super::filter::Filters;
 use super::merge::Mention;
 use super::rank::Ranked;
@@ -126,28 +127,34 @@ pub fn select(
     let k = k.min(MOST);
     let mut selection = Selection::default();
     let mut pool: Vec<Hit> = Vec::new();
-    let mut said: HashSet<String> = HashSet::new();
-    for (mut ranked, mut document) in found.filter(|(_, document)| filters.admit(document)) {
+    let mut said: HashMap<String, usize> = HashMap::new();
+    for (ranked, document) in found.filter(|(_, document)| filters.admit(document)) {
         if held(&document) {
             selection.dropped.push(dropped(&document, ranked.score, Rule::Held, Vec::new()));
             continue;
         }
-        if !said.insert(normalised(&document.text)) {
-            selection.dropped.push(dropped(&document, ranked.score, Rule::Duplicate, Vec::new()));
-            if selection.dropped.len() > MOST_DROPPED {
-                selection.dropped.pop();
+        match said.entry(normalised(&document.text)) {
+            Entry::Occupied(same) => {
+                let mut other = (ranked, document);
+                if let Some(shown) = pool.get_mut(*same.get())
+                    && standing(&other.1) > standing(&shown.document)
+                {
+                    let ranked = other.0.at_least(&shown.ranked);
+                    let better = weighed(ranked, other.1, &usage);
+                    let worse = std::mem::replace(shown, better);
+                    other = (worse.ranked, worse.document);
+                }
+                selection.dropped.push(dropped(&other.1, other.0.score, Rule::Duplicate, Vec::new()));
+                if selection.dropped.len() > MOST_DROPPED {
+                    selection.dropped.pop();
+                }
+                continue;
             }
-            continue;
+            Entry::Vacant(new) => {
+                new.insert(pool.len());
+            }
         }
-        let before = ranked.factors.product();
-        let lived = usage(&document);
-        document.stale |= lived.stale;
-        ranked.factors = ranked.factors.with_usage(lived.strength).with_stale(document.stale);
-        // Of what has decayed to nothing, nothing is left: the share of it would be no number.
-        if before > 0.0 {
-            ranked.score *= ranked.factors.product() / before;
-        }
-        pool.push(Hit { document, ranked, doubts: Vec::new(), lineage: Vec::new() });
+        pool.push(weighed(ranked, document, &usage));
         if pool.len() > k * LOOKED_AT {
             break;
         }
@@ -176,6 +183,25 @@ pub fn select(
     selection
 }
 
+/// Of two that say the same, the one that stands higher is shown: what a person has seen before what nobody has, and what is
+/// kept as a memory before where it was noticed.
+fn standing(document: &Document) -> (bool, bool) {
+    (document.reviewed, matches!(document.source, Source::Entry | Source::Skill | Source::Memory))
+}
+
+/// A hit with what it has lived through.
+fn weighed(mut ranked: Ranked, mut document: Document, usage: impl Fn(&Document) -> Lived) -> Hit {
+    let before = ranked.factors.product();
+    let lived = usage(&document);
+    document.stale |= lived.stale;
+    ranked.factors = ranked.factors.with_usage(lived.strength).with_stale(document.stale);
+    // Of what has decayed to nothing, nothing is left: the share of it would be no number.
+    if before > 0.0 {
+        ranked.score *= ranked.factors.product() / before;
+    }
+    Hit { document, ranked, doubts: Vec::new(), lineage: Vec::new() }
+}
+
 /// So many of those that are not shown are remembered.
 const MOST_DROPPED: usize = 50;
 
@@ -195,7 +221,6 @@ mod tests {
     use super::*;
     use crate::provenance::Origin;
     use crate::recall::adjust::Factors;
-    use crate::recall::document::Source;
     use crate::recall::fuse::Parts;
 
     fn found(count: usize, text: impl Fn(usize) -> String) -> Vec<(Ranked, Document)> {
@@ -205,7 +230,7 @@ mod tests {
                 let ranked = Ranked {
                     document: n as u32,
                     score: 1.0 / (1.0 + n as f32),
-                    parts: Parts::default(),
+                    parts: Parts { relevance: 1.0 / (1.0 + n as f32), ..Parts::default() },
                     factors,
                 };
                 let document = Document {
@@ -257,6 +282,27 @@ mod tests {
         assert_eq!(ids(&selection), ["d00000"]);
         assert!(selection.dropped.iter().all(|dropped| dropped.rule == Rule::Duplicate));
         assert!(selection.dropped.len() <= MOST_DROPPED + 1);
+    }
+
+    #[test]
+    fn sto_16_of_two_that_say_the_same_the_memory_is_shown_and_not_where_it_was_noticed() {
+        let mut pair = found(3, |n| if n == 2 { "Other.".into() } else { "Use pnpm.".into() });
+        pair[0].1.source = Source::Observation;
+        for document in pair.iter_mut().map(|(_, document)| document) {
+            document.reviewed = false;
+        }
+        let selection = plain(pair, 5);
+        assert_eq!(ids(&selection), ["d00001", "d00002"]);
+        assert!(selection.hits[0].ranked.score > 0.9, "what was found better counts for both");
+        assert_eq!(
+            (selection.dropped[0].id.as_str(), selection.dropped[0].rule),
+            ("d00000", Rule::Duplicate)
+        );
+        // What a person has seen stands above what nobody has.
+        let mut pair = found(2, |_| "Use pnpm.".into());
+        pair[0].1.reviewed = false;
+        pair[1].1.source = Source::Note;
+        assert_eq!(ids(&plain(pair, 5)), ["d00001"]);
     }
 
     #[test]
