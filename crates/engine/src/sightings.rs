@@ -2,8 +2,8 @@
 //! texts count as the same if they say the same in other words (STO-16).
 
 use rekindle_core::proposal::Evidence;
+use rekindle_core::reflect::likeness::Statement;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::text::specifics::specifics;
 use rekindle_core::time::Timestamp;
 
 use crate::db::{Db, Error, Row, params};
@@ -41,7 +41,7 @@ pub struct Seen<'a> {
 /// What is known of something like this, in this project or everywhere.
 pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
     let said = normalised(seen.text);
-    let particulars = specifics(seen.text);
+    let claim = Statement::of(seen.text);
     let mut best: Option<(f32, Sighting)> = None;
     db.run(|connection| {
         let mut statement = connection.prepare_cached(
@@ -53,9 +53,9 @@ pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
             let theirs: String = row.get(4)?;
             let likeness =
                 if theirs == said { 1.0 } else { cosine(seen.vector, row.get_ref(5)?.as_blob_or_null()?) };
-            // "Valve 1 is blue" and "valve 2 is blue" are as alike as can be, and not the same.
-            let other = || specifics(&row.get::<_, String>(1).unwrap_or_default()) != particulars;
-            if likeness < SAME || (theirs != said && other()) {
+            // "Valve 1 is blue" and "valve 2 is blue" are as alike as can be, "always" and "never" nearly so; neither are the same.
+            let agrees = || Statement::of(&row.get::<_, String>(1).unwrap_or_default()).agrees(&claim);
+            if likeness < SAME || (theirs != said && !agrees()) {
                 continue;
             }
             if best.as_ref().is_none_or(|(best, _)| likeness > *best) {
@@ -166,17 +166,19 @@ mod tests {
         assert_eq!(find(&db, &first).unwrap(), None);
         add(&mut db, &first, Some("personal-private/_inbox/tabs.md"), at).unwrap();
         let other =
-            Seen { text: "Indent with tabs", vector: &[0.9, 0.43], project: Some("p"), evidence: &two };
+            Seen { text: "Use tabs everywhere", vector: &[0.9, 0.43], project: Some("p"), evidence: &two };
         let known = find(&db, &other).unwrap().unwrap();
         assert_eq!(known.became.as_deref(), Some("personal-private/_inbox/tabs.md"));
         let merged = again(&mut db, &known, &other, None, at).unwrap();
         assert_eq!(merged.sessions, ["a", "b"]);
         let known = find(&db, &first).unwrap().unwrap();
-        assert_eq!((known.text.as_str(), known.evidence.sessions.len()), ("Indent with tabs", 2));
+        assert_eq!((known.text.as_str(), known.evidence.sessions.len()), ("Use tabs everywhere", 2));
         let far = Seen { text: "Use spaces", vector: &[0.5, 0.86], project: None, evidence: &one };
         assert_eq!(find(&db, &far).unwrap(), None);
         let numbered = Seen { text: "Use 2 tabs", vector: &[1.0, 0.0], project: None, evidence: &one };
         assert_eq!(find(&db, &numbered).unwrap(), None, "another number is another thing");
+        let opposite = Seen { text: "Never use tabs", vector: &[1.0, 0.0], project: None, evidence: &one };
+        assert_eq!(find(&db, &opposite).unwrap(), None, "who changes their mind is heard");
         let blind = Seen { text: "use  TABS", vector: &[], project: None, evidence: &one };
         assert!(find(&db, &blind).unwrap().is_some(), "without a model the words decide");
     }
