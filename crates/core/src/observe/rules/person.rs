@@ -182,6 +182,12 @@ pub(super) fn goes_on(said: &Said) -> bool {
     super::line::begins(&folded, common::APPROVALS, "").is_some() || super::judge::chosen(line).is_some()
 }
 
+/// Whether a request only brings branches together.
+pub(super) fn merges(request: &str) -> bool {
+    let folded = own::folded(request);
+    has(&folded, common::MERGES) || has_dense(&folded, common::DENSE_MERGES)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

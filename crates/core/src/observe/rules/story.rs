@@ -96,9 +96,12 @@ pub(super) fn files(view: &View<'_>, segment: &Segment, known: &[Draft]) -> Opti
     // "Yes, do that" says nothing about what for, and what was asked before it may have been something else.
     let asked = view.said[..view.said.partition_point(|said| said.at < first)].last();
     let asked = asked.filter(|said| said.at >= segment.from && !person::goes_on(said));
-    let request = asked
-        .and_then(|said| Some((said, person::request(said)?)))
-        .filter(|(_, text)| !text.ends_with([':', '：']));
+    let asked = asked.and_then(|said| Some((said, person::request(said)?)));
+    // What comes in with a merge was done elsewhere, for reasons that nobody gives here.
+    if asked.is_some_and(|(_, text)| person::merges(text)) {
+        return None;
+    }
+    let request = asked.filter(|(_, text)| !text.ends_with([':', '：']));
     let commit = view
         .steps_between(first, segment.to)
         .rev()

@@ -177,6 +177,20 @@ fn obs_05_files_with_what_for() {
         .ran("git add -A && git commit -m \"Cache the thumbnails\"", "[main 1]")
         .agent("Done.");
     assert_eq!(committed.told(), ["Files: Changed a.rs; committed as “Cache the thumbnails”"]);
+    // What a merge brings in was done elsewhere.
+    for request in [
+        "fix merge conflicts from parent please",
+        "oh wait, there are merge conflicts, let's deal with that first",
+        "merge from origin shop/invoices",
+        "löse die Konflikte",
+        "解决冲突吧，谢谢你",
+    ] {
+        let merged = Session::new().user(request).edited("/home/dev/shop/a.rs").agent("Done.");
+        assert_eq!(merged.told(), Vec::<String>::new(), "{request}");
+    }
+    let about =
+        Session::new().user("Show merged invoices in grey").edited("/home/dev/shop/a.rs").agent("Done.");
+    assert_eq!(about.told(), ["Files: Changed a.rs for “Show merged invoices in grey”"]);
     // A write that was refused changed nothing.
     let refused = Session::new().user("Show the invoice number in the title").called(
         "Edit",
