@@ -244,3 +244,37 @@ fn x_22_idea_04_an_idea_is_looked_into_only_by_a_program_that_the_person_chose()
     let cost = sandbox.rekindle(&["cost", "--json"]).run().ok().json();
     assert!(cost["providers"]["command"]["today"]["tokens"].as_u64().unwrap() > 0, "it is counted: {cost}");
 }
+
+#[test]
+fn idea_04_x_22_an_idea_of_a_session_is_looked_into_at_once_if_the_person_wants_that() {
+    use crate::distil::{Told, observe_run};
+    let sandbox = sandbox();
+    let cwd = crate::project(&sandbox, "pumps");
+    let held = |id: &str, idea: &str| {
+        let mut told = Told::new(cwd.clone(), id);
+        told.user("Please rename the valve module to gate.").edits("src/gate.rs").agent("Renamed.");
+        told.user(idea).agent("Noted.");
+        for reply in ["good", "go on please", "and the docs as well", "commit it now"] {
+            told.user(reply).agent("Done.");
+        }
+        told.ends(&sandbox);
+        observe_run(&sandbox)["output"].clone()
+    };
+    let program = looks_up(&sandbox, "echo '<research>Others draw it as a heat map.</research>'");
+    sandbox.rekindle(&["config", "set", "ideas.research.program", program.to_str().unwrap()]).run().ok();
+    sandbox.rekindle(&["config", "set", "ideas.research.when", "asked"]).run().ok();
+    let came = held("s1", "Idea for later: we could show the pressure of all pumps on one map.");
+    assert_eq!((came["ideas"].as_array().unwrap().len(), &came["researched"]), (1, &serde_json::json!([])));
+    assert!(!program.with_extension("in").exists(), "asked means asked");
+    sandbox.rekindle(&["config", "set", "ideas.research.when", "always"]).run().ok();
+    let came = held("s2", "Idea for later: we could colour each valve by its age.");
+    assert_eq!(came["ideas"].as_array().unwrap().len(), 1, "{came}");
+    let note = sandbox.read(came["researched"][0].as_str().unwrap());
+    assert!(note.contains("> Others draw it as a heat map.") && note.contains("\norigin: tool\n"), "{note}");
+    // One that finds nothing out costs the session nothing: the idea is there, and the run says why.
+    looks_up(&sandbox, "echo 'no network' >&2; exit 7");
+    let came = held("s3", "Idea for later: we could print the log of a pump as a ticket.");
+    assert_eq!(came["ideas"].as_array().unwrap().len(), 1, "{came}");
+    let why = came["researched"][0].as_str().unwrap();
+    assert!(why.contains("no network") || why.contains('7'), "{why}");
+}

@@ -173,6 +173,7 @@ fn idea_01_ideas_and_follow_ups() {
         Kind::Idea,
         &[
             "Idea: show the diff before the upload.",
+            "Idea for later: show the diff before the upload.",
             "Later we should split the worker into two processes.",
             "TODO: measure the cold start on Windows.",
             "One day we could offer an export to Parquet.",
