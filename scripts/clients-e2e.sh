@@ -10,7 +10,8 @@
 #   scripts/clients-e2e.sh --programs DIR         keep the agents there for the next time
 #   scripts/clients-e2e.sh --keep                 keep the homes of the sessions, to look at them
 #
-# REKINDLE_BIN names the program to test (else it is built); REKINDLE_E2E_REQUIRED=1 makes a skip a failure.
+# REKINDLE_BIN names the program to test (else it is built); REKINDLE_E2E_REQUIRED=1 makes a skip a failure;
+# REKINDLE_E2E_PATIENCE=SECONDS waits longer for an answer than 90 s, on a slow machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 for tool in npm node python3; do

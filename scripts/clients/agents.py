@@ -14,7 +14,7 @@ import time
 import uuid
 from pathlib import Path
 
-PATIENCE = 90  # seconds for one answer; the first start of an agent is slow on a small machine
+PATIENCE = int(os.environ.get("REKINDLE_E2E_PATIENCE", "90"))  # seconds for one answer; the first start of an agent is slow on a small machine
 
 
 class Process:
@@ -44,7 +44,10 @@ class Process:
     def wait_for(self, wanted):
         deadline = time.monotonic() + PATIENCE
         while True:
-            line = self.lines.get(timeout=max(0.1, deadline - time.monotonic()))
+            try:
+                line = self.lines.get(timeout=max(0.1, deadline - time.monotonic()))
+            except queue.Empty:
+                raise RuntimeError(f"no answer within {PATIENCE} s; see {self.log.name}") from None
             if line is None:
                 raise RuntimeError(f"the agent ended too early; see {self.log.name}")
             if wanted(line):
@@ -356,6 +359,12 @@ class Pi:
     files = [".pi/agent/extensions/rekindle.ts"]
     hooks = {"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}
     compaction = {"PreCompact", "PostCompact"}
+    # It has no MCP of its own; this package gives it one.
+    adapter = "pi-mcp-adapter@2.36.0"
+
+    def adapt(self, box):
+        place = box.programs.install(self.adapter).parent / "pi-mcp-adapter"
+        box.write(".pi/agent/settings.json", json.dumps({"packages": [str(place)]}))
 
     def set_up(self, box, url):
         box.env.update(PI_SKIP_VERSION_CHECK="1", PI_OFFLINE="1", STUB_KEY="stub")

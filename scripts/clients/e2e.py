@@ -65,7 +65,7 @@ class Box:
         self.home, self.project, self.logs = root / "home", root / "project", root / "logs"
         for folder in (self.home, self.project, self.logs):
             folder.mkdir(parents=True)
-        self.bin = programs.install(agent.package)
+        self.programs, self.bin = programs, programs.install(agent.package)
         node = programs.install(NODE)
         self.env = {"HOME": str(self.home), "PATH": f"{node}:{self.bin}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
                     "TERM": "dumb", "TMPDIR": str(root), "USER": "e2e"}
@@ -311,11 +311,14 @@ def learnt(box, agent):
 
 def tool(box, agent):
     """The model calls a tool of the server that install registered, and gets what was saved; it is told what the server is
-    for, too."""
+    for, too, except by pi, whose servers come from a package of its own."""
     box.rekindle("save", "decision", "ledger-port", "--global", "--body",
                  "The ledger database listens on port 7410; its code name is toolzq.")
     box.rekindle("reindex")
     directive = '[[tool:recall {"query": "which port does the ledger database listen on"}]]'
+    if agent.word == "pi":
+        agent.adapt(box)
+        box.rekindle("install", "pi", "--yes")
     process = agent.open(box)
     try:
         # Gemini CLI asks the person; Claude Code was told in its settings, and Codex that nobody is to be asked.
@@ -328,7 +331,8 @@ def tool(box, agent):
     sent = json.dumps([request["body"] for request in box.model.requests])
     problems = [f"the model never got {what}" for words, what in
                 (("What memory has about it", "the tool's answer"), ("toolzq", "the memory"),
-                 ("Memory of earlier work with this user", "the server's instructions")) if words not in sent]
+                 ("Memory of earlier work with this user", "the server's instructions"))
+                if words not in sent and not (agent.word == "pi" and "instructions" in what)]
     if problems:
         raise Failed("; ".join(problems))
 
@@ -459,9 +463,8 @@ def hold(process, agent, prompts):
 
 
 def sessions_of(agent):
-    # pi has no MCP of its own.
-    return [ended, killed, compacted, resumed, short, warm, learnt, fenced, broken, plugged] + (
-        [unsaved, hung, told] if agent.word == "pi" else [tool])
+    return [ended, killed, compacted, resumed, short, warm, learnt, fenced, broken, plugged, tool] + (
+        [unsaved, hung, told] if agent.word == "pi" else [])
 
 
 def hold_one(session, agent, box):
