@@ -76,6 +76,22 @@ impl ContentHash {
     }
 }
 
+/// A hash in the making, for bytes that come one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Hashing(Sha256);
+
+impl Hashing {
+    /// More bytes.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The hash of what came so far.
+    pub fn so_far(&self) -> ContentHash {
+        ContentHash(self.0.clone().finalize().into())
+    }
+}
+
 impl fmt::Display for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

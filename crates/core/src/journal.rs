@@ -140,6 +140,12 @@ impl Patch {
         }
     }
 
+    /// The range that turns a text of `at` bytes, which ends in `end`, into one with `inserted` behind it.
+    pub fn at_end(at: usize, end: &str, inserted: String) -> Self {
+        let lead = end[ceil(end, end.len().saturating_sub(CONTEXT_BYTES))..].to_owned();
+        Self { at, removed: String::new(), inserted, lead, trail: String::new() }
+    }
+
     /// Takes the change back. Where `now` is not the text the change made, its place is found by what it wrote and
     /// what stood around it; a place that is gone or not unique is an error, never a guess.
     pub fn reverse(&self, now: &str) -> Result<String, PatchError> {
@@ -238,6 +244,19 @@ pub enum Op {
         /// The difference; `None` once it was forgotten.
         patch: Option<Patch>,
     },
+    /// A file that grew at its end, in its place.
+    Append {
+        /// Which.
+        place: Place,
+        /// What it was.
+        before: ContentHash,
+        /// How many bytes that were.
+        size: u64,
+        /// What it became.
+        after: ContentHash,
+        /// What was added; `None` once it was forgotten.
+        patch: Option<Patch>,
+    },
     /// A file that is there no more: the taking back of a [`Op::Create`].
     Remove {
         /// Which.
@@ -266,6 +285,7 @@ impl Op {
         match self {
             Self::Create { place, .. }
             | Self::Edit { place, .. }
+            | Self::Append { place, .. }
             | Self::Remove { place, .. }
             | Self::Move { place, .. } => Some(place),
             Self::Forgotten => None,
@@ -285,7 +305,7 @@ impl Op {
     pub fn can_be_undone(&self) -> bool {
         match self {
             Self::Create { .. } | Self::Move { .. } => true,
-            Self::Edit { patch, .. } => patch.is_some(),
+            Self::Edit { patch, .. } | Self::Append { patch, .. } => patch.is_some(),
             Self::Remove { text, .. } => text.is_some(),
             Self::Forgotten => false,
         }
@@ -294,7 +314,7 @@ impl Op {
     /// Drops the text it holds of a file that stays.
     pub fn forget_text(&mut self) {
         match self {
-            Self::Edit { patch, .. } => *patch = None,
+            Self::Edit { patch, .. } | Self::Append { patch, .. } => *patch = None,
             Self::Remove { text, .. } => *text = None,
             Self::Create { .. } | Self::Move { .. } | Self::Forgotten => {}
         }
@@ -303,7 +323,9 @@ impl Op {
     /// Whether any text it holds satisfies `test`.
     pub fn any_text(&self, test: impl Fn(&str) -> bool) -> bool {
         match self {
-            Self::Edit { patch: Some(patch), .. } => patch.any_text(test),
+            Self::Edit { patch: Some(patch), .. } | Self::Append { patch: Some(patch), .. } => {
+                patch.any_text(test)
+            }
             Self::Remove { text: Some(text), .. } => test(text),
             _ => false,
         }
@@ -356,6 +378,15 @@ mod tests {
         let first = Patch::between("## A\n\n## B\n", "## A\n\n- a\n\n## B\n");
         assert_eq!(first.reverse("## A\n\n- a\n- b\n\n## B\n").unwrap(), "## A\n\n- b\n\n## B\n");
         assert_eq!(first.reverse("## A\n\nx - a\n- b\n"), Err(PatchError::Gone));
+    }
+
+    #[test]
+    fn log_01_what_was_added_at_the_end_is_the_patch_between() {
+        let before = "# Ä day of the log, with more words than a patch keeps around it: äöü\n";
+        let after = format!("{before}\n### More\n");
+        let patch = Patch::at_end(before.len(), &before[before.len() - 52..], "\n### More\n".to_owned());
+        assert_eq!(patch, Patch::between(before, &after));
+        assert_eq!(patch.reverse(&after).unwrap(), before);
     }
 
     #[test]

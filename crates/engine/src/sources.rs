@@ -16,10 +16,11 @@ use rekindle_core::hash::ContentHash;
 use rekindle_core::recall::collect::{self, Context, MAX_FILE_BYTES};
 use rekindle_core::recall::document::{Document, Stamp, Unit};
 use rekindle_core::time::{TimeZone, Timestamp};
+use rekindle_core::vault::lines::walk;
 use rekindle_core::vault::tombstone::Graveyard;
 
 use crate::disk::{self, Content};
-use crate::vault::{Error, Vault, text};
+use crate::vault::{Error, Vault, Whole, text};
 
 /// Nobody nests notes deeper.
 const MAX_DEPTH: usize = 64;
@@ -144,6 +145,36 @@ impl Walk {
 /// Reads one file. Without documents: it is gone, it is not one that can be recalled from, or it cannot be read.
 pub fn read(vault: &Vault, path: &str) -> Result<Unit, Error> {
     Ok(Reader::new(vault)?.read(path).0)
+}
+
+/// What a daily log has more than it had when `before` was its stamp, if it is what `now` says and nothing but grown; `None`
+/// if it has to be read as a whole.
+pub fn read_grown(
+    vault: &Vault,
+    path: &str,
+    before: &Stamp,
+    now: ContentHash,
+) -> Result<Option<Unit>, Error> {
+    let vault_folder = vault.folder_name();
+    let Some(file) = file_of(vault, &vault_folder, path) else { return Ok(None) };
+    let io = Error::io("read", &file);
+    let Some(metadata) = plain_file(&file).map_err(io)? else { return Ok(None) };
+    let stamp = Stamp { modified: modified(&metadata), size: metadata.len(), hash: now };
+    let is_that = |whole: &Whole| (whole.hash, whole.size) == (now, stamp.size);
+    let Some(whole) = vault.logs.whole(&file)?.filter(is_that) else { return Ok(None) };
+    if stamp.size > MAX_FILE_BYTES || before.size == 0 || before.size > stamp.size {
+        return Ok(None);
+    }
+    let Some(added) = disk::behind(&file, before.size).map_err(Error::io("read", &file))? else {
+        return Ok(None);
+    };
+    let Ok(added) = std::str::from_utf8(&added) else { return Ok(None) };
+    let lines_before = whole.lines.saturating_sub(walk(added).lines.len());
+    let Reader { graves, zone, .. } = &Reader::new(vault)?;
+    let modified = Timestamp::from_nanosecond(i128::from(stamp.modified)).ok();
+    let context = Context { zone, modified, graves };
+    let documents = collect::added_to_log(path, &vault_folder, added, lines_before, &context);
+    Ok(documents.map(|documents| Unit { path: path.to_owned(), stamp: Some(stamp), documents }))
 }
 
 /// Reads many files, makes something of each, and says which could not be read, and why. Every file that was asked for has

@@ -14,8 +14,8 @@ use rekindle_testkit::{Sandbox, anchors};
 use serde_json::{Value, json};
 
 const HOOKS: usize = 200;
-const FEW: usize = 1_000;
-const MANY: usize = 10_000;
+/// How many ended sessions wait for the worker; `REKINDLE_BENCH_LOAD=300,1000` takes others.
+const LOADS: [usize; 4] = [300, 1_000, 3_000, 10_000];
 
 fn main() {
     let (Some(empty), Some(write_one)) = (anchors::find("empty"), anchors::find("write_one")) else {
@@ -23,7 +23,7 @@ fn main() {
         std::process::exit(2);
     };
     hooks(&empty, &write_one);
-    load(&empty);
+    load(&empty, &write_one);
 }
 
 fn middle(mut times: Vec<Duration>) -> f64 {
@@ -104,15 +104,24 @@ fn hooks(empty: &Path, write_one: &Path) {
     );
 }
 
-/// The highest memory that a process used, in MB, seen while it ran.
-fn watch(child: &mut Child) -> (f64, Duration) {
-    let start = Instant::now();
-    let mut peak: f64 = 0.0;
+/// The most memory that a process had, in MB: in all, and without what is mapped from files.
+#[derive(Clone, Copy, Default)]
+struct Peak {
+    all: f64,
+    own: f64,
+}
+
+/// Watches a process to its end.
+fn watch(child: &mut Child, start: Instant) -> (Peak, Duration) {
+    let mut peak = Peak::default();
     loop {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = line.and_then(|line| line.trim().split(' ').next()?.parse::<f64>().ok()).unwrap_or(0.0);
-        peak = peak.max(kib / 1024.0);
+        let megabytes = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+            line.trim().split(' ').next().and_then(|kib| kib.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+        };
+        peak.all = peak.all.max(megabytes("VmHWM:"));
+        peak.own = peak.own.max(megabytes("RssAnon:"));
         if let Some(status) = child.try_wait().expect("it can be asked") {
             assert!(status.success());
             return (peak, start.elapsed());
@@ -126,9 +135,12 @@ fn transcript(folder: &Path, number: usize) -> PathBuf {
     let mut text = String::new();
     let mut parent = Value::Null;
     for turn in 0..6 {
-        for (kind, words) in
-            [("user", "Please look at the pump again and tell me what is wrong."), ("assistant", "Done.")]
-        {
+        // Something to observe, which is a memory once, and something to talk about.
+        let said = match turn {
+            0 => "We decided to use port 8080 for staging because port 80 is taken.",
+            _ => "Please look at the pump again and tell me what is wrong.",
+        };
+        for (kind, words) in [("user", said), ("assistant", "Done.")] {
             let id = format!("{number}-{turn}-{kind}");
             let line = json!({"type": kind, "uuid": id, "parentUuid": parent, "isSidechain": false, "version": "2.1.325",
                 "sessionId": format!("s{number}"), "cwd": "/home/dev/project",
@@ -167,18 +179,31 @@ fn fill(sandbox: &Sandbox, count: usize) {
 }
 
 /// Thousands of ended sessions at once: memory stays flat, and a hook does not notice.
-fn load(empty: &Path) {
+fn load(empty: &Path, write_one: &Path) {
     println!(
         "a worker draining ended sessions (each is read, becomes an event, a handoff and an observation)"
     );
-    let mut peaks = Vec::new();
-    for count in [FEW, MANY] {
+    let chosen = std::env::var("REKINDLE_BENCH_LOAD").unwrap_or_default();
+    let mut loads: Vec<usize> = chosen.split(',').filter_map(|count| count.trim().parse().ok()).collect();
+    if loads.is_empty() {
+        loads = LOADS.to_vec();
+    }
+    let most = loads.iter().copied().max().unwrap_or_default();
+    let mut measured = Vec::new();
+    for count in loads {
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle")).init();
         fill(&sandbox, count);
+        // The anchor of this load, before it: others may be at the machine.
+        let folder = sandbox.work().join("anchor");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let one =
+            |number: usize| timed(Command::new(write_one).arg(folder.join(format!("{number}.md"))), None);
+        let anchor = middle((0..100).map(one).collect());
         let mut worker = rekindle(&sandbox, &["worker", "--once"]);
+        let start = Instant::now();
         let mut child = worker.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
         let (mut hooks, mut nothing) = (Vec::new(), Vec::new());
-        if count == MANY {
+        if count == most {
             std::thread::sleep(Duration::from_millis(500));
             for number in 0..100 {
                 let mut hook = rekindle(&sandbox, &["hook", "claude", "Stop"]);
@@ -187,17 +212,29 @@ fn load(empty: &Path) {
                 nothing.push(timed(&mut Command::new(empty), None));
             }
         }
-        let (peak, took) = watch(&mut child);
+        let (peak, took) = watch(&mut child, start);
+        let each = took.as_secs_f64() * 1e3 / count as f64;
         println!(
-            "  {count:6} events   {:7.1} s   {:6.1} a second   peak {peak:.1} MB",
+            "  {count:6} sessions   {:7.1} s   {each:5.1} ms each, {:.1} x write, fsync, rename   peak {:.1} MB, {:.1} MB without mapped files",
             took.as_secs_f64(),
-            count as f64 / took.as_secs_f64()
+            each / anchor,
+            peak.all,
+            peak.own
         );
         if !hooks.is_empty() {
             let (hook, nothing) = (middle(hooks), middle(nothing));
             println!("  hooks meanwhile  {hook:7.2} ms, {:.1} x an empty program meanwhile", hook / nothing);
         }
-        peaks.push(peak);
+        measured.push((count, peak, each));
     }
-    println!("  memory at {MANY} is {:.2} x that at {FEW} (target: 1)", peaks[1] / peaks[0]);
+    let base = measured.iter().find(|(count, ..)| *count >= 1_000).copied();
+    let (Some((few, small, quick)), Some((many, large, slow))) = (base, measured.last().copied()) else {
+        return;
+    };
+    println!(
+        "  at {many} against {few}: memory {:.2} x (target: 1), {:.2} x without mapped files; time for each {:.2} x (target: 1)",
+        large.all / small.all,
+        large.own / small.own,
+        slow / quick
+    );
 }

@@ -48,12 +48,15 @@ pub struct PreparedUnit {
     pub unit: Unit,
     /// They are here.
     pub documents: Vec<Prepared>,
+    /// They come behind so many of the file's documents that are in the index already, and take the place of the rest;
+    /// `None`: of all of them. A file that grows at its end is added to without being read again.
+    pub behind: Option<u32>,
 }
 
 impl From<Unit> for PreparedUnit {
     fn from(mut unit: Unit) -> Self {
         let documents = std::mem::take(&mut unit.documents).into_iter().map(Prepared::new).collect();
-        Self { unit, documents }
+        Self { unit, documents, behind: None }
     }
 }
 
@@ -107,7 +110,13 @@ fn write_units(units: &[PreparedUnit], parts: &mut [Vec<u8>; PARTS], names: &mut
     let out = &mut parts[Part::Units as usize];
     for unit in units {
         let (offset, length) = names.add(&unit.unit.path);
-        for value in [offset, length, first, u32::from(unit.unit.stamp.is_some())] {
+        // 0: gone, 1: whole, from 2 on: behind so many less two.
+        let state = match (&unit.unit.stamp, unit.behind) {
+            (None, _) => 0,
+            (Some(_), None) => 1,
+            (Some(_), Some(behind)) => behind.saturating_add(2),
+        };
+        for value in [offset, length, first, state] {
             out.extend_from_slice(&value.to_le_bytes());
         }
         let stamp = unit.unit.stamp.as_ref();

@@ -35,6 +35,8 @@ pub struct KnownUnit<'a> {
     pub stamp: Option<Stamp>,
     /// Its documents in the segment.
     pub documents: std::ops::Range<u32>,
+    /// They come behind so many of the file's documents in older segments; `None`: they take the place of all.
+    pub behind: Option<u32>,
 }
 
 /// What a segment knows about a document without reading it.
@@ -136,7 +138,8 @@ impl Segment {
         let unit = units.get(number as usize)?;
         let (offset, length, first) = (u32_at(unit, 0)?, u32_at(unit, 1)?, u32_at(unit, 2)?);
         let path = self.name(offset, length)?;
-        let stamp = match u32_at(unit, 3)? {
+        let state = u32_at(unit, 3)?;
+        let stamp = match state {
             0 => None,
             _ => Some(Stamp {
                 modified: i64::from_le_bytes(unit[16..24].try_into().ok()?),
@@ -148,7 +151,7 @@ impl Segment {
             units.get(number as usize + 1).map_or(Some(self.header.documents), |unit| u32_at(unit, 2))?;
         let documents = first.min(self.header.documents)
             ..next.clamp(first.min(self.header.documents), self.header.documents);
-        Some(KnownUnit { path, stamp, documents })
+        Some(KnownUnit { path, stamp, documents, behind: state.checked_sub(2) })
     }
 
     /// The unit of a path.

@@ -1,7 +1,7 @@
 //! The index as one reader sees it: the segments of one generation, the newest last, and which of their documents were
 //! replaced since. A reader waits for nobody and writes nothing.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use rekindle_core::id::ChangeId;
@@ -19,6 +19,8 @@ use super::segment::{About, Segment, Stored};
 #[derive(Debug)]
 pub struct Snapshot {
     pub(super) generation: u64,
+    /// How many of the segments are files of their own; the rest is the delta.
+    pub(super) layers: usize,
     /// Bytes of the delta that this snapshot knows.
     pub(super) delta_bytes: usize,
     pub(super) seen: Option<ChangeId>,
@@ -78,46 +80,23 @@ pub struct Size {
 impl Snapshot {
     pub(super) fn new(
         generation: u64,
+        layers: usize,
         segments: Vec<Segment>,
         seen: Option<ChangeId>,
         delta_bytes: usize,
         torn: bool,
     ) -> Self {
-        let mut first = Vec::with_capacity(segments.len());
-        let mut total = 0;
-        for segment in &segments {
-            first.push(total);
-            total += segment.documents();
-        }
-        let mut replaced = vec![false; total as usize];
-        let mut newer: HashSet<String> = HashSet::new();
-        for (place, (segment, first)) in segments.iter().zip(&first).enumerate().rev() {
-            // The newest segments are small, the oldest is not: look the few up in the many.
-            for path in &newer {
-                if let Some((_, unit)) = segment.unit_of(path) {
-                    let range =
-                        (first + unit.documents.start) as usize..(first + unit.documents.end) as usize;
-                    replaced.get_mut(range).into_iter().flatten().for_each(|replaced| *replaced = true);
-                }
-            }
-            if place > 0 {
-                let units = (0..segment.units()).filter_map(|unit| segment.unit(unit));
-                newer.extend(units.map(|unit| unit.path.to_owned()));
-            }
-        }
-        Self { generation, delta_bytes, seen, torn, segments, first, replaced }
+        let first = first_numbers(&segments);
+        let replaced = replaced(&segments, &first);
+        Self { generation, layers, delta_bytes, seen, torn, segments, first, replaced }
     }
 
     /// Segments none of whose units takes the place of another's.
     pub(crate) fn of_distinct(segments: Vec<Segment>) -> Self {
-        let mut first = Vec::with_capacity(segments.len());
-        let mut total = 0;
-        for segment in &segments {
-            first.push(total);
-            total += segment.documents();
-        }
-        let replaced = vec![false; total as usize];
-        Self { generation: 0, delta_bytes: 0, seen: None, torn: false, segments, first, replaced }
+        let first = first_numbers(&segments);
+        let replaced = vec![false; segments.iter().map(|segment| segment.documents() as usize).sum()];
+        let layers = segments.len();
+        Self { generation: 0, layers, delta_bytes: 0, seen: None, torn: false, segments, first, replaced }
     }
 
     /// What is known about a document without reading it.
@@ -155,7 +134,7 @@ impl Snapshot {
     pub fn in_memory(units: Vec<PreparedUnit>) -> Self {
         let space = Space { model: String::new(), dimension: 0 };
         let segments = Segment::open(build(&space, units).into()).into_iter().collect();
-        Self::new(0, segments, None, 0, false)
+        Self::new(0, 1, segments, None, 0, false)
     }
 
     /// The last change of the vault that it knows of.
@@ -185,7 +164,7 @@ impl Snapshot {
             windows: self.segments.iter().map(|segment| (segment.windows() + segment.fine()) as usize).sum(),
             pending: self.segments.iter().map(|segment| segment.pending() as usize).sum(),
             bytes: self.segments.iter().map(Segment::size).sum(),
-            segments: self.segments.len().saturating_sub(1),
+            segments: self.segments.len().saturating_sub(self.layers),
             delta: self.delta_bytes,
         }
     }
@@ -362,24 +341,84 @@ impl Snapshot {
         stamps
     }
 
+    /// The numbers of a file's documents, in their order.
+    fn numbers_of(&self, path: &str) -> impl DoubleEndedIterator<Item = u32> {
+        let ranges: Vec<Range<u32>> = self
+            .segments
+            .iter()
+            .zip(&self.first)
+            .filter_map(|(segment, first)| Some((first, segment.unit_of(path)?.1.documents)))
+            .map(|(first, documents)| first + documents.start..first + documents.end)
+            .collect();
+        ranges.into_iter().flatten().filter(|number| !self.is_replaced(*number))
+    }
+
+    fn is_replaced(&self, number: u32) -> bool {
+        self.replaced.get(number as usize).copied().unwrap_or(true)
+    }
+
+    /// How many documents a file has.
+    pub fn count_of(&self, path: &str) -> usize {
+        self.numbers_of(path).count()
+    }
+
+    /// The last documents of a file that are part of this thread, at most `most`; `None` if there are more.
+    pub fn last_of_thread(&self, path: &str, thread: Option<&str>, most: usize) -> Option<Vec<Prepared>> {
+        let mut last = Vec::new();
+        for number in self.numbers_of(path).rev() {
+            let (segment, local) = self.locate(number)?;
+            let one = prepared(segment, local)?;
+            if thread.is_none() || one.document.thread.as_deref() != thread {
+                break;
+            }
+            if last.len() == most {
+                return None;
+            }
+            last.push(one);
+        }
+        last.reverse();
+        Some(last)
+    }
+
     /// One file with its documents and their vectors.
     pub fn unit(&self, path: &str) -> Option<PreparedUnit> {
-        let (segment, unit) =
-            self.segments.iter().rev().find_map(|segment| Some((segment, segment.unit_of(path)?.1)))?;
-        let documents = unit.documents.clone().filter_map(|local| prepared(segment, local)).collect();
-        let unit = Unit { path: unit.path.to_owned(), stamp: unit.stamp, documents: Vec::new() };
-        Some(PreparedUnit { unit, documents })
+        let newest = self.segments.iter().rev().find_map(|segment| segment.unit_of(path))?.1;
+        let documents = self.numbers_of(path).filter_map(|number| {
+            let (segment, local) = self.locate(number)?;
+            prepared(segment, local)
+        });
+        let documents = documents.collect();
+        let unit = Unit { path: newest.path.to_owned(), stamp: newest.stamp, documents: Vec::new() };
+        Some(PreparedUnit { unit, documents, behind: None })
+    }
+
+    /// What the small segments hold of a file.
+    pub fn recent(&self, path: &str) -> Option<PreparedUnit> {
+        let from = self.first.get(self.layers).copied()?;
+        let documents: Vec<Prepared> = self
+            .numbers_of(path)
+            .filter(|number| *number >= from)
+            .filter_map(|number| self.locate(number).and_then(|(segment, local)| prepared(segment, local)))
+            .collect();
+        let unit = Unit { path: path.to_owned(), stamp: None, documents: Vec::new() };
+        Some(PreparedUnit { unit, documents, behind: None })
     }
 
     /// Everything that is there, by path. Vectors of another model are left behind.
     pub fn all(&self, space: &Space) -> BTreeMap<String, PreparedUnit> {
-        let mut all = BTreeMap::new();
-        for (place, segment) in self.segments.iter().enumerate() {
+        let mut all = self.since(0, space);
+        all.retain(|_, unit| unit.unit.stamp.is_some());
+        all
+    }
+
+    /// What the segments from this one on hold, by path, as one segment would.
+    pub(super) fn since(&self, place: usize, space: &Space) -> BTreeMap<String, PreparedUnit> {
+        let mut all: BTreeMap<String, PreparedUnit> = BTreeMap::new();
+        for (segment, first) in self.segments.iter().zip(&self.first).skip(place) {
             let keep_vectors = segment.space() == *space;
             for known in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {
                 let documents = known.documents.clone().filter_map(|local| {
-                    let number = self.first[place] + local;
-                    if self.replaced.get(number as usize).copied().unwrap_or(true) {
+                    if self.is_replaced(first + local) {
                         return None;
                     }
                     match keep_vectors {
@@ -387,16 +426,75 @@ impl Snapshot {
                         false => segment.document(local).map(Prepared::new),
                     }
                 });
-                let documents = documents.collect();
-                let unit = Unit { path: known.path.to_owned(), stamp: known.stamp, documents: Vec::new() };
-                match unit.stamp {
-                    Some(_) => all.insert(unit.path.clone(), PreparedUnit { unit, documents }),
-                    None => all.remove(&unit.path),
-                };
+                match (all.get_mut(known.path), known.behind) {
+                    (Some(older), Some(behind)) => {
+                        older.documents.extend(documents);
+                        older.unit.stamp = known.stamp;
+                        older.behind = older.behind.map(|before| before.min(behind));
+                    }
+                    (_, behind) => {
+                        let documents = documents.collect();
+                        let path = known.path.to_owned();
+                        let unit = Unit { path: path.clone(), stamp: known.stamp, documents: Vec::new() };
+                        // There is nothing older than the first segment.
+                        let behind = behind.filter(|_| place > 0);
+                        all.insert(path, PreparedUnit { unit, documents, behind });
+                    }
+                }
             }
         }
         all
     }
+
+    /// The documents of each segment that is a file of its own, replaced ones too, and of the delta.
+    pub(super) fn layer_sizes(&self) -> (Vec<usize>, usize) {
+        let mut sizes: Vec<usize> =
+            self.segments.iter().map(|segment| segment.documents() as usize).collect();
+        let delta = sizes.split_off(self.layers.min(sizes.len())).into_iter().sum();
+        (sizes, delta)
+    }
+
+    /// What a reader pays for the layers above the first: units that have to be looked up, documents that are read in vain.
+    pub(super) fn burden(&self) -> (usize, usize) {
+        let units = self.segments.iter().skip(1).map(|segment| segment.units() as usize).sum();
+        (units, self.replaced.iter().filter(|replaced| **replaced).count())
+    }
+}
+
+fn first_numbers(segments: &[Segment]) -> Vec<u32> {
+    let mut total = 0;
+    let first = segments.iter().map(|segment| {
+        let first = total;
+        total += segment.documents();
+        first
+    });
+    first.collect()
+}
+
+/// For each document, whether a later segment holds something else in its place.
+fn replaced(segments: &[Segment], first: &[u32]) -> Vec<bool> {
+    let mut replaced = vec![false; segments.iter().map(|segment| segment.documents() as usize).sum()];
+    let Some((oldest, newer)) = segments.split_first() else { return replaced };
+    // The newer segments are small, the oldest is not: only what they hold is looked up in it.
+    let mut live: HashMap<&str, Vec<Range<u32>>> = HashMap::new();
+    for (segment, first) in newer.iter().zip(first.iter().skip(1)) {
+        for unit in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {
+            let live = live.entry(unit.path).or_insert_with(|| {
+                oldest.unit_of(unit.path).map(|(_, unit)| unit.documents).into_iter().collect()
+            });
+            let mut kept = unit.behind.unwrap_or(0);
+            for range in &mut *live {
+                let end = range.start + kept.min(range.len() as u32);
+                kept -= end - range.start;
+                let gone = replaced.get_mut(end as usize..range.end as usize);
+                gone.into_iter().flatten().for_each(|replaced| *replaced = true);
+                range.end = end;
+            }
+            live.retain(|range| !range.is_empty());
+            live.push(first + unit.documents.start..first + unit.documents.end);
+        }
+    }
+    replaced
 }
 
 fn prepared(segment: &Segment, local: u32) -> Option<Prepared> {

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! index/CURRENT          which generation holds, as JSON
-//! index/000003.base      its large segment: mapped by readers, never changed
+//! index/000003.base      a large segment: mapped by readers, never changed; a generation has one or more
 //! index/000003.delta     its small segments, each a frame: appended by whoever changed the vault
 //! index/writer.lock      held by the one who makes a new generation
 //! index/delta.lock       held for the moment of an append, and of the switch to a new generation
 //! index/embedding.lock   held by the one who makes many vectors
 //! ```
 //!
-//! A reader opens `CURRENT`, the base and the delta, and is never waited for: the files of a generation do not change,
+//! A reader opens `CURRENT`, the bases and the delta, and is never waited for: the files of a generation do not change,
 //! and one that is switched away under a reader is opened anew.
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::build::{PreparedUnit, Space, build};
 use super::current;
-use super::format::{Damage, VERSION};
+use super::format::Damage;
 use super::frames;
 use super::segment::Segment;
 use super::snapshot::Snapshot;
@@ -71,11 +71,21 @@ impl Error {
     }
 }
 
+/// The version of `CURRENT`; the segments have their own.
+const FORMAT: u32 = 2;
+/// At most so many documents become one segment when the delta is folded in, so that memory stays flat.
+const LAYER: usize = 2048;
+/// A reader looks up every unit of the segments above the first: with more than this, all become one.
+const UPPER_UNITS: usize = 2000;
+
 /// `CURRENT`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Current {
     format: u32,
+    /// The number of the delta.
     generation: u64,
+    /// The numbers of the large segments, the oldest first.
+    layers: Vec<u64>,
     /// The last change of the vault that the base knows of.
     seen: Option<ChangeId>,
 }
@@ -120,7 +130,7 @@ impl Index {
     }
 
     fn current(&self) -> Result<Option<Current>, Error> {
-        current::read(&self.current_file(), VERSION)
+        current::read(&self.current_file(), FORMAT)
     }
 
     /// What is there now; `None` if there is no index yet.
@@ -141,12 +151,15 @@ impl Index {
     }
 
     fn open_generation(&self, current: &Current) -> Result<Snapshot, Error> {
-        let base = self.base(current.generation);
         let open = |bytes: Mapped, path: &Path| {
             Segment::open(bytes).map_err(|damage| Error::Damaged { path: path.to_owned(), damage })
         };
-        let mapped = Mapped::open(&base).map_err(Error::io("read", &base))?;
-        let mut segments = vec![open(mapped, &base)?];
+        let mut segments = Vec::with_capacity(current.layers.len());
+        for layer in &current.layers {
+            let base = self.base(*layer);
+            segments.push(open(Mapped::open(&base).map_err(Error::io("read", &base))?, &base)?);
+        }
+        let layers = segments.len();
         let path = self.delta(current.generation);
         let bytes = std::fs::read(&path).map_err(Error::io("read", &path))?;
         let (found, whole) = frames::frames(&bytes);
@@ -156,7 +169,7 @@ impl Index {
             seen = later.or(seen);
             segments.push(open(segment.to_vec().into(), &path)?);
         }
-        Ok(Snapshot::new(current.generation, segments, seen, whole, whole < bytes.len()))
+        Ok(Snapshot::new(current.generation, layers, segments, seen, whole, whole < bytes.len()))
     }
 
     /// The right to append to the delta. Nobody else appends or publishes while it is held, so hold it for moments.
@@ -246,19 +259,20 @@ impl Index {
     /// them. While one is made, some of its own may show up here.
     pub fn left_overs(&self) -> Vec<PathBuf> {
         let current = self.current().ok().flatten();
-        current.map(|current| self.needless(current.generation)).unwrap_or_default()
+        current.map(|current| self.needless(Some(&current))).unwrap_or_default()
     }
 
-    /// Segments of other generations than `keep`, and temporary files.
-    fn needless(&self, keep: u64) -> Vec<PathBuf> {
-        let keep = [self.base(keep), self.delta(keep)];
+    /// Segments that are not part of `keep`, and temporary files.
+    fn needless(&self, keep: Option<&Current>) -> Vec<PathBuf> {
+        let mut kept: Vec<PathBuf> = keep.map(|keep| self.delta(keep.generation)).into_iter().collect();
+        kept.extend(keep.into_iter().flat_map(|keep| &keep.layers).map(|layer| self.base(*layer)));
         let is_needless = |file: &PathBuf| {
             let is_segment =
                 file.extension().is_some_and(|extension| extension == "base" || extension == "delta");
             let is_temporary = file
                 .file_name()
                 .is_some_and(|name| name.as_encoded_bytes().starts_with(disk::TEMPORARY.as_bytes()));
-            (is_segment || is_temporary) && !keep.contains(file)
+            (is_segment || is_temporary) && !kept.contains(file)
         };
         self.files().into_iter().filter(is_needless).collect()
     }
@@ -330,6 +344,43 @@ impl Writer<'_> {
         seen: Option<&ChangeId>,
         old: Old,
     ) -> Result<(), Error> {
+        self.publish_on(Vec::new(), space, units, basis, seen, old)
+    }
+
+    /// Puts the delta into a segment of its own, together with the newest of the large ones as long as they are not much
+    /// larger: what is in memory meanwhile does not depend on how much there is. Where that has left a reader too much to
+    /// look at, everything becomes one.
+    pub fn fold(&self, space: &Space) -> Result<(), Error> {
+        let Some(current) = self.index.current()? else { return Ok(()) };
+        let basis = self.index.open_generation(&current)?;
+        let (sizes, mut documents) = basis.layer_sizes();
+        let (units, replaced) = basis.burden();
+        let is_much = units > UPPER_UNITS || replaced > LAYER.max(sizes.iter().sum::<usize>() / 4);
+        let mut kept = sizes.len();
+        while let Some(size) = kept.checked_sub(1).and_then(|below| sizes.get(below)) {
+            if !is_much && (*size > documents * 2 || documents + size > LAYER) {
+                break;
+            }
+            (kept, documents) = (kept - 1, documents + size);
+        }
+        let units = match kept {
+            0 => basis.all(space),
+            kept => basis.since(kept, space),
+        };
+        let layers = current.layers.get(..kept).unwrap_or_default().to_vec();
+        self.publish_on(layers, space, units, Some(&basis), basis.seen(), Old::Removed)
+    }
+
+    /// Makes `units` the newest segment above `layers`, and that the next generation.
+    fn publish_on(
+        &self,
+        mut layers: Vec<u64>,
+        space: &Space,
+        units: BTreeMap<String, PreparedUnit>,
+        basis: Option<&Snapshot>,
+        seen: Option<&ChangeId>,
+        old: Old,
+    ) -> Result<(), Error> {
         let bytes = build(space, units.into_values().collect());
         let _appender = self.index.appender()?;
         // A damaged index has no current generation, but it may have files: never reuse their names.
@@ -352,9 +403,10 @@ impl Writer<'_> {
         let (base, delta) = (self.index.base(generation), self.index.delta(generation));
         disk::write_whole(&delta, &tail).map_err(Error::io("written", &delta))?;
         disk::write_whole(&base, &bytes).map_err(Error::io("written", &base))?;
-        let current = Current { format: VERSION, generation, seen: seen.cloned() };
+        layers.push(generation);
+        let current = Current { format: FORMAT, generation, layers, seen: seen.cloned() };
         current::write(&self.index.current_file(), &current)?;
-        self.sweep(generation, old)
+        self.sweep(Some(&current), old)
     }
 
     /// Overwrites and removes the whole index.
@@ -362,11 +414,11 @@ impl Writer<'_> {
         let _appender = self.index.appender()?;
         let path = self.index.current_file();
         disk::remove(&path).map_err(Error::io("removed", &path))?;
-        self.sweep(u64::MAX, Old::Shredded)
+        self.sweep(None, Old::Shredded)
     }
 
     /// Removes what no generation needs any more.
-    fn sweep(&self, keep: u64, old: Old) -> Result<(), Error> {
+    fn sweep(&self, keep: Option<&Current>, old: Old) -> Result<(), Error> {
         for file in self.index.needless(keep) {
             let gone = match old {
                 Old::Removed => disk::remove(&file),

@@ -133,6 +133,88 @@ fn fnd_10_a_rebuilt_index_is_the_same_to_the_last_score() {
     assert_eq!(base(&grown), base(&fresh));
 }
 
+/// The documents of `unit` from `from` on, to come behind the first `behind` that are there.
+fn more(unit: &PreparedUnit, from: usize, behind: u32) -> PreparedUnit {
+    PreparedUnit { documents: unit.documents[from..].to_vec(), behind: Some(behind), ..unit.clone() }
+}
+
+fn up_to(unit: &PreparedUnit, count: usize) -> PreparedUnit {
+    PreparedUnit { documents: unit.documents[..count].to_vec(), ..unit.clone() }
+}
+
+fn fold(index: &Index) {
+    index.writer(Duration::ZERO).unwrap().fold(&space()).unwrap();
+}
+
+#[test]
+fn fnd_10_a_file_that_grew_is_the_same_as_one_that_was_read_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let fresh = Index::at(folder.path().join("fresh"));
+    let (long, other) = (unit("log.md", 3, 40), unit("z.md", 5, 3));
+    publish(&fresh, &[unit("a.md", 1, 3), long.clone(), other.clone()]);
+    let truth = everything(&fresh.open().unwrap().unwrap());
+    // With a fold after every so many additions; 0 is none.
+    for every in [0, 1, 2, 5] {
+        let grown = Index::at(folder.path().join(format!("{every}")));
+        publish(&grown, &[unit("a.md", 1, 3), up_to(&long, 2)]);
+        append(&grown, vec![unit("gone.md", 9, 2)], &change(1));
+        // Threads of the made-up documents are at 0, 1, 4, 5 …, so that no thread is cut here.
+        for (number, count) in (2..=40).step_by(2).enumerate() {
+            let mut step = more(&up_to(&long, count), count - 2, count as u32 - 2);
+            // Now and then the last ones come again, or more than there will be.
+            if number % 3 == 1 {
+                step = more(&up_to(&long, count), count - 4, count as u32 - 4);
+            }
+            append(&grown, vec![step], &change(2));
+            if every > 0 && number % every == 0 {
+                fold(&grown);
+            }
+        }
+        append(&grown, vec![unit("z.md", 8, 9)], &change(3));
+        let absent = Unit { path: "gone.md".to_owned(), stamp: None, documents: Vec::new() };
+        append(&grown, vec![absent.into(), other.clone()], &change(4));
+        let snapshot = grown.open().unwrap().unwrap();
+        assert_eq!(everything(&snapshot), truth, "folded every {every}");
+        assert_eq!(snapshot.stamps(), fresh.open().unwrap().unwrap().stamps());
+        assert_eq!((snapshot.count_of("log.md"), snapshot.unit("log.md").unwrap().documents.len()), (40, 40));
+        fold(&grown);
+        let snapshot = grown.open().unwrap().unwrap();
+        assert_eq!(everything(&snapshot), truth, "folded every {every}, and in the end");
+        assert_eq!(snapshot.seen(), Some(&change(4)));
+        let publish_all = grown.writer(Duration::ZERO).unwrap();
+        let (all, basis) = publish_all.load(&space());
+        publish_all.publish(&space(), all, basis.as_ref(), None, Old::Removed).unwrap();
+        assert_eq!(everything(&grown.open().unwrap().unwrap()), truth);
+        assert!(grown.left_overs().is_empty());
+    }
+}
+
+#[test]
+fn sto_15_a_fold_leaves_large_segments_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::at(folder.path().to_owned());
+    publish(&index, &[unit("large.md", 1, 3000)]);
+    let bases = || {
+        let mut files: Vec<_> =
+            std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "base"));
+        files.sort();
+        files
+    };
+    let large = bases();
+    for round in 0..6 {
+        append(&index, vec![unit(&format!("{round}.md"), round, 4)], &change(1));
+        fold(&index);
+        assert!((2..=3).contains(&bases().len()), "the small ones become few");
+        assert!(bases().contains(&large[0]), "the large one is not written again");
+    }
+    assert_eq!(everything(&index.open().unwrap().unwrap()).len(), 3000 + 24);
+    // What is read in vain is not left for ever.
+    append(&index, vec![unit("large.md", 2, 1)], &change(2));
+    fold(&index);
+    assert_eq!((bases().len(), everything(&index.open().unwrap().unwrap()).len()), (1, 25));
+}
+
 #[test]
 fn what_is_appended_while_a_generation_is_made_is_not_lost() {
     let folder = tempfile::tempdir().unwrap();

@@ -33,11 +33,11 @@ const BATCH: usize = 16 * 1024 * 1024;
 /// What a message costs besides its text: its ids, its place, its words.
 const EACH: usize = 1024;
 /// A segment with fewer documents is small.
-const SMALL: u32 = 20_000;
+const SMALL: u32 = 10_000;
 /// So many small ones may gather.
 const MANY: usize = 8;
 /// At most so many documents of small ones become one segment at a time, so that memory stays flat.
-const MERGED: u32 = 20_000;
+const MERGED: u32 = 10_000;
 /// How long to wait for another process that adds to the index.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often a reader tries again when segments are switched under it.
@@ -224,12 +224,16 @@ impl Store {
             Err(Error::Damaged { .. }) => return Ok(empty),
             Err(error) => return Err(error),
         };
-        match self.segments(&current) {
-            Ok(segments) if segments.iter().all(|segment| segment.verify().is_ok()) => Ok(current),
-            Ok(_) | Err(Error::Damaged { .. }) => Ok(empty),
-            Err(Error::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => Ok(empty),
-            Err(error) => Err(error),
+        // One after the other: all of their bytes are looked at, and need not be in memory at once.
+        for number in &current.segments {
+            match self.segment(*number) {
+                Ok(segment) if segment.verify().is_ok() => {}
+                Ok(_) | Err(Error::Damaged { .. }) => return Ok(empty),
+                Err(Error::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => return Ok(empty),
+                Err(error) => return Err(error),
+            }
         }
+        Ok(current)
     }
 
     /// How far each session is indexed.
@@ -343,6 +347,7 @@ fn units(segment: &Segment) -> Vec<PreparedUnit> {
                 .map(Prepared::by_words)
                 .collect(),
             unit: Unit { path: unit.path.to_owned(), stamp: unit.stamp, documents: Vec::new() },
+            behind: None,
         })
         .collect()
 }
@@ -411,6 +416,7 @@ impl<'a> Reading<'a> {
         PreparedUnit {
             unit: Unit { path, stamp, documents: Vec::new() },
             documents: std::mem::take(&mut self.documents),
+            behind: None,
         }
     }
 }

@@ -8,8 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use rekindle_core::hash::ContentHash;
 use rekindle_core::id::ChangeId;
 use rekindle_core::journal::{Op, Place, Root};
+use rekindle_core::recall::collect::MAX_DOCUMENTS;
+use rekindle_core::recall::document::Stamp;
 
 use crate::index::embedding::{Embedder, Known, SAVE_BUDGET};
 use crate::index::{Error as IndexError, Index, Old, PreparedUnit, Snapshot};
@@ -20,6 +23,8 @@ use crate::vault::{self, Outcome, Vault};
 const FOLD_AT: usize = 48;
 /// How many bytes they may have together.
 const FOLD_AT_BYTES: usize = 1 << 20;
+/// A thread with more documents than this at the end of a log is read with the whole log.
+const THREAD_AT_MOST: usize = 64;
 /// More changed documents than this are folded in at once.
 const APPEND_AT_MOST: usize = 64;
 /// How long a person who asked for an index waits for another process that makes one.
@@ -128,11 +133,18 @@ impl Upkeep<'_> {
         if newest.is_none() {
             return Ok(CaughtUp::Current);
         }
-        let mut units = Vec::with_capacity(touched.len());
-        for path in &touched {
-            units.push(PreparedUnit::from(sources::read(self.vault, path)?));
+        let (mut units, mut before) = (Vec::with_capacity(touched.len()), Vec::new());
+        for (path, how) in &touched {
+            if let How::Grew(growth) = how
+                && let Some(unit) = self.grown(&snapshot, path, growth)?
+            {
+                units.push(unit);
+                before.extend(snapshot.recent(path));
+            } else {
+                units.push(PreparedUnit::from(sources::read(self.vault, path)?));
+                before.extend(snapshot.unit(path));
+            }
         }
-        let before: Vec<PreparedUnit> = touched.iter().filter_map(|path| snapshot.unit(path)).collect();
         let pending = self.embedder.fill(&mut units, &self.known(&snapshot, &before), SAVE_BUDGET);
         let files = units.len();
         if !appender.append(&self.embedder.space(), units, newest.as_ref())? {
@@ -176,7 +188,7 @@ impl Upkeep<'_> {
     /// The files that changes after `seen` touched, and the last of those changes. `None`: the journal does not know
     /// `seen`. A change that is under way is left for its writer to report.
     fn touched_since(&self, seen: Option<&ChangeId>) -> Result<Option<Touched>, Error> {
-        let (mut touched, mut newest, mut found) = (BTreeSet::new(), None, seen.is_none());
+        let (mut touched, mut newest, mut found) = (BTreeMap::new(), None, seen.is_none());
         for record in self.vault.changes()? {
             let record = record?;
             if Some(&record.change.id) == seen {
@@ -187,10 +199,36 @@ impl Upkeep<'_> {
                 continue;
             }
             newest.get_or_insert(record.change.id);
-            let places = record.change.ops.iter().flat_map(Op::places);
-            touched.extend(places.filter_map(|place| self.path_of(place)));
+            for op in &record.change.ops {
+                for path in op.places().filter_map(|place| self.path_of(place)) {
+                    let newer = touched.remove(&path);
+                    touched.insert(path, How::before(newer, op));
+                }
+            }
         }
         Ok(found.then_some(Touched { files: touched, newest }))
+    }
+
+    /// What was added to a daily log, behind what the index has of it. The end of a thread that goes on comes again, so that
+    /// a thread is in one piece. `None` if the log has to be read as a whole.
+    fn grown(&self, snapshot: &Snapshot, path: &str, growth: &Growth) -> Result<Option<PreparedUnit>, Error> {
+        let is_before = |stamp: &Stamp| (stamp.hash, stamp.size) == (growth.before, growth.size);
+        let Some(stamp) = snapshot.stamp(path).filter(is_before) else { return Ok(None) };
+        let Some(unit) = sources::read_grown(self.vault, path, &stamp, growth.after)? else {
+            return Ok(None);
+        };
+        let thread = unit.documents.first().and_then(|document| document.thread.as_deref());
+        let Some(mut documents) = snapshot.last_of_thread(path, thread, THREAD_AT_MOST) else {
+            return Ok(None);
+        };
+        let kept = snapshot.count_of(path) - documents.len();
+        let fresh = PreparedUnit::from(unit);
+        documents.extend(fresh.documents);
+        if kept + documents.len() > MAX_DOCUMENTS {
+            return Ok(None);
+        }
+        let behind = u32::try_from(kept).ok();
+        Ok(behind.map(|behind| PreparedUnit { unit: fresh.unit, documents, behind: Some(behind) }))
     }
 
     /// How the index calls a file of the vault.
@@ -202,13 +240,9 @@ impl Upkeep<'_> {
         }
     }
 
-    /// Puts the small segments into the large one.
+    /// Puts the small segments into a large one.
     fn fold(&self, patience: Duration) -> Result<(), Error> {
-        let space = self.embedder.space();
-        let writer = self.index.writer(patience)?;
-        let (all, basis) = writer.load(&space);
-        let seen = basis.as_ref().and_then(Snapshot::seen).cloned();
-        Ok(writer.publish(&space, all, basis.as_ref(), seen.as_ref(), Old::Removed)?)
+        Ok(self.index.writer(patience)?.fold(&self.embedder.space())?)
     }
 
     /// Compares every file with what the index knows of it, and reads what changed. `progress` may say stop.
@@ -323,9 +357,39 @@ impl Upkeep<'_> {
 
 /// What changes touched.
 struct Touched {
-    files: BTreeSet<String>,
+    files: BTreeMap<String, How>,
     /// The last of them.
     newest: Option<ChangeId>,
+}
+
+/// How a file changed.
+enum How {
+    /// Only by additions at its end.
+    Grew(Growth),
+    /// In whatever way.
+    Anyhow,
+}
+
+/// What a file grew from and to.
+struct Growth {
+    before: ContentHash,
+    size: u64,
+    after: ContentHash,
+}
+
+impl How {
+    /// With an older change before what is known.
+    fn before(newer: Option<Self>, op: &Op) -> Self {
+        match (newer, op) {
+            (None, Op::Append { before, size, after, .. }) => {
+                Self::Grew(Growth { before: *before, size: *size, after: *after })
+            }
+            (Some(Self::Grew(grew)), Op::Append { before, size, after, .. }) if grew.before == *after => {
+                Self::Grew(Growth { before: *before, size: *size, after: grew.after })
+            }
+            _ => Self::Anyhow,
+        }
+    }
 }
 
 /// Files read between two reports of progress.
@@ -333,7 +397,7 @@ const READ_BATCH: usize = 1000;
 
 fn absent(path: String) -> PreparedUnit {
     let unit = rekindle_core::recall::document::Unit { path, stamp: None, documents: Vec::new() };
-    PreparedUnit { unit, documents: Vec::new() }
+    PreparedUnit { unit, documents: Vec::new(), behind: None }
 }
 
 /// The last change of ours that has ended.

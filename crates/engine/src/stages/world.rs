@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, OnceCell};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rekindle_core::config::{Config, Provider};
@@ -13,7 +14,7 @@ use crate::cost::{Caps, Metered};
 use crate::db::{self, Db};
 use crate::home::{Home, Places};
 use crate::queue::StepError;
-use crate::vault::Vault;
+use crate::vault::{Logs, Vault};
 use crate::{clock, environment, llm, project};
 
 /// The places, the settings and the time that functions work with.
@@ -32,12 +33,15 @@ pub struct World {
     stopped: Cell<bool>,
     /// The database, once a step has asked for it.
     db: OnceCell<Db>,
+    /// What the steps so far have learnt about the daily logs.
+    logs: Arc<Logs>,
 }
 
 impl World {
     /// With no end in sight.
     pub fn new(home: Home, places: Places, config: Config, zone: TimeZone) -> Self {
-        Self { home, places, config, zone, until: None, stopped: Cell::new(false), db: OnceCell::new() }
+        let (stopped, db, logs) = (Cell::new(false), OnceCell::new(), Arc::default());
+        Self { home, places, config, zone, until: None, stopped, db, logs }
     }
 
     /// That ends in so much time.
@@ -113,7 +117,7 @@ impl World {
     /// The vault, for a step that writes to it.
     pub fn vault(&self) -> Result<Vault, StepError> {
         let vault = Vault::open(&self.places).map_err(StepError::passing)?;
-        Ok(vault.in_zone(self.zone.clone()))
+        Ok(vault.in_zone(self.zone.clone()).knowing(Arc::clone(&self.logs)))
     }
 }
 

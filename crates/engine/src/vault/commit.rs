@@ -20,6 +20,7 @@ use rekindle_core::vault::layout;
 
 use super::journal::{Journal, Outcome};
 use super::lock::{InFlight, Lock};
+use super::logs::End;
 use super::{Error, NoteText, Vault, door};
 use crate::{disk, random};
 
@@ -40,6 +41,15 @@ pub enum Write {
         /// What was read.
         read: NoteText,
         /// Its new text.
+        text: String,
+    },
+    /// A log that is there and grows at its end, in its place.
+    Append {
+        /// Where.
+        place: Place,
+        /// How it was found.
+        end: End,
+        /// What comes behind it.
         text: String,
     },
     /// A note that should be gone, as it was read.
@@ -73,9 +83,10 @@ impl Write {
 
     fn place(&self) -> Option<&Place> {
         match self {
-            Self::Create { place, .. } | Self::Replace { place, .. } | Self::Remove { place, .. } => {
-                Some(place)
-            }
+            Self::Create { place, .. }
+            | Self::Replace { place, .. }
+            | Self::Append { place, .. }
+            | Self::Remove { place, .. } => Some(place),
             Self::Move { to, .. } => Some(to),
             Self::Forget => None,
         }
@@ -91,6 +102,13 @@ impl Write {
                 before: read.hash,
                 after: ContentHash::of(text.as_bytes()),
                 patch: Some(Patch::between(&read.text, text)),
+            },
+            Self::Append { place, end, text } => Op::Append {
+                place: place.clone(),
+                before: end.hash,
+                size: end.identity.size,
+                after: end.hash_with(text),
+                patch: Some(end.patch(text)),
             },
             Self::Remove { place, read } => {
                 Op::Remove { place: place.clone(), before: read.hash, text: Some(read.text.clone()) }
@@ -216,7 +234,10 @@ impl Writer<'_> {
             return Err(error);
         }
         if let Err(error) = apply_all(&steps) {
-            self.close(&change.id, Outcome::Aborted);
+            // What could not even be taken back is left to the next writer, who will find it begun.
+            if !steps.iter().any(Step::is_torn) {
+                self.close(&change.id, Outcome::Aborted);
+            }
             return Err(error);
         }
         let settled = self.settle(&steps)?;
@@ -241,6 +262,14 @@ impl Writer<'_> {
             _ => return Err(Error::NotPermitted(place.to_string())),
         }
         let target = self.vault.file(place)?;
+        if let Write::Append { end, .. } = write {
+            // Under the lock nobody of us writes, and whoever else does changes this.
+            let now = std::fs::metadata(&target).map_err(Error::io("read", &target))?;
+            return match disk::Identity::of(&now) == end.identity {
+                true => Ok(()),
+                false => Err(Error::Changed(place.to_string())),
+            };
+        }
         let there = disk::hash(&target).map_err(Error::io("read", &target))?;
         match write {
             Write::Create { .. } | Write::Move { .. } => {
@@ -256,7 +285,7 @@ impl Writer<'_> {
                     return Err(Error::Changed(place.to_string()));
                 }
             }
-            Write::Forget => {}
+            Write::Append { .. } | Write::Forget => {}
         }
         if let Write::Move { from, hash, .. } = write {
             if from.root != Root::Vault || place.root != Root::Vault {
@@ -303,7 +332,7 @@ impl Writer<'_> {
             Op::Create { after, .. } => out == *after,
             Op::Edit { before, after, .. } => out == *before || out == *after,
             Op::Remove { before, .. } => out == *before,
-            Op::Move { .. } | Op::Forgotten => true,
+            Op::Append { .. } | Op::Move { .. } | Op::Forgotten => true,
         };
         if ours {
             return Ok(None);
@@ -336,7 +365,7 @@ fn stage_all(steps: &[Step], writes: &[Write]) -> Result<(), Error> {
         let staged = match write {
             Write::Create { text, .. } => disk::stage(&step.staged, text.as_bytes(), None),
             Write::Replace { text, .. } => disk::stage(&step.staged, text.as_bytes(), Some(&step.target)),
-            Write::Remove { .. } | Write::Move { .. } | Write::Forget => Ok(()),
+            Write::Append { .. } | Write::Remove { .. } | Write::Move { .. } | Write::Forget => Ok(()),
         };
         staged.map_err(Error::io("write", &step.target))?;
     }
@@ -360,20 +389,38 @@ fn apply_all(steps: &[Step]) -> Result<(), Error> {
 }
 
 impl Step {
-    /// The file that is ours alone and goes when the change is done; a file that is moved is nobody's temporary one.
+    /// The file that is ours alone and goes when the change is done; a file that is moved is nobody's temporary one, and
+    /// one that grows needs none.
     pub(super) fn temporary(&self) -> Option<&Path> {
-        (!matches!(self.op, Op::Move { .. })).then_some(&self.staged)
+        (!matches!(self.op, Op::Move { .. } | Op::Append { .. })).then_some(&self.staged)
+    }
+
+    /// Whether a part of what was to be added is there.
+    fn is_torn(&self) -> bool {
+        match &self.op {
+            Op::Append { size, patch: Some(patch), .. } => {
+                let there = disk::appended(&self.target, *size, patch.inserted().as_bytes());
+                there.ok().flatten().is_some_and(|there| there > 0)
+            }
+            _ => false,
+        }
     }
 
     pub(super) fn apply(&self) -> Result<(), Error> {
         let applied = match &self.op {
             Op::Create { .. } | Op::Move { .. } => disk::publish(&self.staged, &self.target),
             Op::Edit { .. } => disk::exchange(&self.staged, &self.target),
+            Op::Append { size, patch: Some(patch), .. } => {
+                disk::append(&self.target, *size, patch.inserted().as_bytes())
+            }
             Op::Remove { .. } => disk::publish(&self.target, &self.staged),
-            Op::Forgotten => Ok(()),
+            Op::Append { patch: None, .. } | Op::Forgotten => Ok(()),
         };
         applied.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Error::Exists(self.place.to_string()),
+            io::ErrorKind::InvalidData if matches!(self.op, Op::Append { .. }) => {
+                Error::Changed(self.place.to_string())
+            }
             _ => Error::io("write", &self.target)(error),
         })
     }
@@ -384,14 +431,19 @@ impl Step {
             Op::Create { .. } | Op::Move { .. } => disk::publish(&self.target, &self.staged),
             Op::Remove { .. } => disk::publish(&self.staged, &self.target),
             Op::Edit { .. } => disk::exchange(&self.staged, &self.target),
-            Op::Forgotten => Ok(()),
+            Op::Append { size, patch: Some(patch), .. } => {
+                disk::cut(&self.target, *size, patch.inserted().as_bytes())
+            }
+            Op::Append { patch: None, .. } | Op::Forgotten => Ok(()),
         };
         taken.map_err(Error::io("restore", &self.target))
     }
 }
 
+/// The folders whose names changed.
 fn folders(steps: &[Step]) -> BTreeSet<&Path> {
-    steps.iter().flat_map(|step| [step.target.parent(), step.staged.parent()]).flatten().collect()
+    let named = steps.iter().filter(|step| !matches!(step.op, Op::Append { .. }));
+    named.flat_map(|step| [step.target.parent(), step.staged.parent()]).flatten().collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The documents that several hands write: MEMORY.md, the daily log, Ideas.md, the system log. Each change reads the
+//! The documents that several hands write: MEMORY.md, Ideas.md, the system log. Each change reads the
 //! document under the lock, lets `core` decide what it becomes, and commits exactly that.
 
 use std::path::PathBuf;
@@ -11,7 +11,6 @@ use rekindle_core::text::admit;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::text::redact::Counts;
 use rekindle_core::time::{Date, Zoned};
-use rekindle_core::vault::daily_log::{self, Section};
 use rekindle_core::vault::entry::{Entry, Status};
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::ideas::{self, Idea};
@@ -211,40 +210,6 @@ impl Vault {
         let (changed, replaced) = promoted(&place, &before, new, &admit(new.statement).text, now.date())?;
         let outcome = Promoted { outcome: changed.outcome, replaced };
         Ok(Previewed { before, after: changed.text, outcome })
-    }
-
-    /// Adds a section to the log of its day (LOG-01). What is given has been admitted by whoever made the section.
-    pub fn log(&self, section: &Section, by: Actor, now: &Zoned) -> Result<Committed, Error> {
-        let place = Place::vault(layout::daily_log(now.date()));
-        let mut writer = self.writer(now)?;
-        let read = self.read(&place)?;
-        let text = read.as_ref().map_or_else(|| daily_log::render_new(now.date()), |note| note.text.clone());
-        let write = Write::put(place, read, daily_log::append(&text, section));
-        writer.commit(Draft::new("daily", by, vec![write]))
-    }
-
-    /// The same for a section with a key, unless that key is in the log of this day or of the day before already (LOG-06):
-    /// a step that is run twice logs once. `None` if there was nothing to do.
-    pub fn log_once(&self, section: &Section, by: Actor, now: &Zoned) -> Result<Option<Committed>, Error> {
-        let place = Place::vault(layout::daily_log(now.date()));
-        let mut writer = self.writer(now)?;
-        let read = self.read(&place)?;
-        if let Some(key) = &section.source().dedupe_key {
-            let is_in = |text: Option<&str>| text.is_some_and(|text| daily_log::contains_key(text, key));
-            let before = now.date().yesterday().ok().map(|date| self.daily_log(date)).transpose()?.flatten();
-            if is_in(read.as_ref().map(|note| note.text.as_str())) || is_in(before.as_deref()) {
-                return Ok(None);
-            }
-        }
-        let text = read.as_ref().map_or_else(|| daily_log::render_new(now.date()), |note| note.text.clone());
-        let write = Write::put(place, read, daily_log::append(&text, section));
-        let verb = if matches!(section, Section::Receipts(_)) { "receipt" } else { "daily" };
-        writer.commit(Draft::new(verb, by, vec![write])).map(Some)
-    }
-
-    /// The log of a day; `None` if there is none.
-    pub fn daily_log(&self, date: Date) -> Result<Option<String>, Error> {
-        Ok(self.read(&Place::vault(layout::daily_log(date)))?.map(|note| note.text))
     }
 
     /// Adds a line to the system log (FND-05).

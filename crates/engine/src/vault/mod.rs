@@ -3,7 +3,7 @@
 //! - [`Vault`] opens the folders and reads notes
 //! - `door`: which file a path really means, and who may write there
 //! - `lock`, `journal`, `commit`, `recover`: how a change becomes all of it or none of it, and can be taken back
-//! - `entries`, `documents`: what people do: save, evolve, add a line
+//! - `entries`, `documents`, `logs`: what people do: save, evolve, add a line or a section
 //! - `inbox`, `incubator`: what they decide about what was captured, and about ideas
 //! - `scan`, `find`: what there is, and which memory a person means
 //! - `undo`, `forget`: taking back, and making sure it is gone
@@ -19,13 +19,14 @@ mod inbox;
 mod incubator;
 mod journal;
 mod lock;
+mod logs;
 mod recover;
 mod research;
 mod scan;
 mod undo;
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rekindle_core::hash::ContentHash;
 use rekindle_core::journal::{Place, Root};
@@ -41,6 +42,7 @@ pub use error::Error;
 pub use inbox::{Keeping, Shelved, ShelvedEntry};
 pub use incubator::{IdeaMoved, Overdue};
 pub use journal::{Outcome, Record};
+pub use logs::{End, Logs, Whole};
 pub use research::Researchable;
 pub use scan::{Found, Problem, Scan};
 pub use undo::Undone;
@@ -70,6 +72,8 @@ pub struct Vault {
     places: Places,
     /// The zone of the person's days, once somebody asked for it.
     zone: OnceLock<TimeZone>,
+    /// What is known of the daily logs.
+    pub(crate) logs: Arc<Logs>,
 }
 
 impl Vault {
@@ -90,7 +94,13 @@ impl Vault {
             identity: resolve(places.identity()),
             places: places.clone(),
             zone: OnceLock::new(),
+            logs: Arc::default(),
         })
+    }
+
+    /// The same vault with what another one has learnt about the daily logs.
+    pub fn knowing(self, logs: Arc<Logs>) -> Self {
+        Self { logs, ..self }
     }
 
     /// The same vault with the person's days in `zone` instead of the system's.

@@ -89,6 +89,9 @@ impl Step {
                 true => Progress::Waiting,
                 false => Progress::Blocked,
             },
+            Op::Append { before, size, after, patch: Some(patch), .. } => {
+                return self.grown(target, (*before, *size), *after, patch.inserted());
+            }
             Op::Remove { before, .. } if staged.is_none() => match target {
                 None => Progress::Applied,
                 Some(hash) if hash == *before => Progress::Waiting,
@@ -103,6 +106,31 @@ impl Step {
         })
     }
 
+    /// A file that was to grow: it has all of it, or none or a part of it and nothing else, or somebody was at it. Then it
+    /// is as they left it, with ours in it or without.
+    fn grown(
+        &self,
+        target: Option<ContentHash>,
+        (before, size): (ContentHash, u64),
+        after: ContentHash,
+        added: &str,
+    ) -> Result<Progress, Error> {
+        if target == Some(after) {
+            return Ok(Progress::Applied);
+        }
+        let read = |error| Error::io("read", &self.target)(error);
+        let begun = disk::appended(&self.target, size, added.as_bytes()).map_err(read)?.is_some();
+        if begun && disk::hash_of_first(&self.target, size).map_err(read)? == Some(before) {
+            return Ok(Progress::Waiting);
+        }
+        let has_it = match std::fs::read(&self.target) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).contains(added),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+            Err(error) => return Err(read(error)),
+        };
+        Ok(if has_it { Progress::Applied } else { Progress::Blocked })
+    }
+
     /// Whether nobody touched the target since this step was applied, so that it can be taken back.
     fn is_untouched(&self) -> Result<bool, Error> {
         let (target, staged) = self.hashes()?;
@@ -110,6 +138,7 @@ impl Step {
             Op::Create { after, .. } => staged.is_none() && target == Some(*after),
             Op::Move { .. } => staged.is_none() && target.is_some(),
             Op::Edit { after, .. } => staged.is_some() && target == Some(*after),
+            Op::Append { after, .. } => target == Some(*after),
             Op::Remove { .. } => staged.is_some() && target.is_none(),
             Op::Forgotten => false,
         })

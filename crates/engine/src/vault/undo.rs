@@ -89,7 +89,7 @@ impl Vault {
                     false => Err(cannot(place, "it was changed since")),
                 }
             }
-            Op::Edit { place, patch: Some(patch), .. } => {
+            Op::Edit { place, patch: Some(patch), .. } | Op::Append { place, patch: Some(patch), .. } => {
                 let read = there(place)?;
                 let text = patch.reverse(&read.text).map_err(|error| cannot(place, &error.to_string()))?;
                 Ok(Write::Replace { place: place.clone(), read, text })
@@ -109,7 +109,7 @@ impl Vault {
                     false => Ok(Write::Move { from: place.clone(), to: from.clone(), hash }),
                 }
             }
-            Op::Edit { .. } | Op::Remove { .. } | Op::Forgotten => {
+            Op::Edit { .. } | Op::Append { .. } | Op::Remove { .. } | Op::Forgotten => {
                 Err(Error::Forgotten(change.id.to_string()))
             }
         }

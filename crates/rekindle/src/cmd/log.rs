@@ -85,6 +85,9 @@ fn operation(op: &Op) -> Value {
         Op::Edit { place, before, after, .. } => {
             json!({"op": "edit", "place": place, "before": before, "after": after})
         }
+        Op::Append { place, before, after, .. } => {
+            json!({"op": "append", "place": place, "before": before, "after": after})
+        }
         Op::Remove { place, before, .. } => json!({"op": "remove", "place": place, "before": before}),
         Op::Move { place, from, before } => {
             json!({"op": "move", "place": place, "from": from, "before": before})

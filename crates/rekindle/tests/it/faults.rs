@@ -30,7 +30,16 @@ fn without_ids(bytes: &[u8]) -> Vec<u8> {
     let kept = text.lines().filter(|line| {
         !["id: ", "created: ", "updated: ", "reviewed: "].iter().any(|key| line.starts_with(key))
     });
-    kept.collect::<Vec<_>>().join("\n").into_bytes()
+    // In a log they stand in headings and comments.
+    let logged = |line: &str| match line {
+        heading if heading.starts_with("### ") => heading.replace(|c: char| c.is_ascii_digit(), "0"),
+        marks if marks.starts_with("<!-- rekindle ") => {
+            let keys = marks.split(' ').map(|word| word.split('=').next().unwrap_or_default());
+            keys.collect::<Vec<_>>().join(" ")
+        }
+        other => other.to_owned(),
+    };
+    kept.map(logged).collect::<Vec<_>>().join("\n").into_bytes()
 }
 
 /// Breaks `command` at every one of its steps, each time from the same state, and holds what is left against what a
@@ -139,6 +148,52 @@ fn evolve_survives_every_break() {
         let command = sandbox.rekindle(&["evolve", "old-0", "--body", "Third.", "--reason", "r"]);
         break_everywhere("evolve", &sandbox, &command, None);
     }
+}
+
+#[test]
+fn log_01_an_addition_to_the_log_survives_every_break() {
+    if !can_trace() {
+        return;
+    }
+    for round in 0..rounds() {
+        let sandbox = lived_in(round);
+        for note in ["First note.", "Second note."] {
+            sandbox.rekindle(&["daily", "add", note]).run().ok();
+        }
+        let command = sandbox.rekindle(&["daily", "add", "Third note."]);
+        break_everywhere("daily add", &sandbox, &command, None);
+        break_everywhere("undo of it", &sandbox, &sandbox.rekindle(&["undo"]), None);
+    }
+}
+
+#[test]
+fn log_01_an_edit_of_the_log_after_a_crash_is_never_lost() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = lived_in(0);
+    sandbox.rekindle(&["daily", "add", "First note."]).run().ok();
+    let log = sandbox.files().into_keys().find(|path| path.starts_with("memory/")).unwrap();
+    let start = sandbox.snapshot();
+    let command = sandbox.rekindle(&["daily", "add", "Second note."]);
+    let mut broken = 0;
+    for (at, edit) in (1..).flat_map(|at| [(at, "\nMine, at the end.\n"), (at, "Mine, in the middle.")]) {
+        sandbox.restore(&start);
+        let Some(call) = faults::run(&command, Fault::kill_after(at)).fault else { break };
+        broken += 1;
+        let there = sandbox.read(&log);
+        let edited = match edit.starts_with('\n') {
+            true => format!("{there}{edit}"),
+            false => there.replace("First note.", edit),
+        };
+        sandbox.write(&log, &edited);
+        save(&sandbox, "probe", "next", "the next command");
+        let kept = sandbox.read(&log);
+        assert_eq!(kept.matches(edit).count(), 1, "lost after a kill at step {at} ({call})\n{kept}");
+        assert!(kept.starts_with(edited.as_str()), "changed after a kill at step {at} ({call})\n{kept}");
+        assert!(kept.matches("Second note.").count() <= 1, "twice after step {at} ({call})\n{kept}");
+    }
+    assert!(broken >= 10, "only {broken} steps to break: is the tracer seeing them?");
 }
 
 #[test]

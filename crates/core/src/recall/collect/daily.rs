@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::visible::visible;
-use super::{File, Text, note};
+use super::{File, Found, Text, note};
 use crate::provenance::Origin;
 use crate::recall::document::{Document, Source};
 use crate::scope::ProjectId;
@@ -25,12 +25,13 @@ pub(super) fn date_of(inside: &str) -> Option<Date> {
     is_day.then(|| stem.parse().ok()).flatten()
 }
 
-pub(super) fn documents(file: &File<'_>, date: Date) -> Vec<Document> {
-    let mut found = Vec::new();
+pub(super) fn documents(file: &File<'_>, date: Date) -> Vec<Found> {
+    let mut all: Vec<Found> = Vec::new();
     let mut from = 0;
     for own in placed(&file.lines) {
-        found.extend(theirs(file, date, from..own.lines.start));
+        all.extend(theirs(file, date, from..own.lines.start).into_iter().map(Found::from));
         let ours = Ours { file, date, own: &own };
+        let mut found = Vec::new();
         match &own.section {
             Section::Observation(observation) => ours.observed(observation, &mut found),
             Section::Reflected(part) => found.extend(ours.quoted(&part.summary, "reflected", part.time)),
@@ -54,11 +55,28 @@ pub(super) fn documents(file: &File<'_>, date: Date) -> Vec<Document> {
                 }));
             }
         }
-        ours.left_over().into_iter().for_each(|lines| found.extend(theirs(file, date, lines)));
+        let key = &own.section.source().dedupe_key;
+        all.extend(found.into_iter().map(|document| Found { document, key: key.clone() }));
+        for lines in ours.left_over() {
+            all.extend(theirs(file, date, lines).into_iter().map(Found::from));
+        }
         from = own.lines.end;
     }
-    found.extend(theirs(file, date, from..file.lines.len()));
-    found
+    all.extend(theirs(file, date, from..file.lines.len()).into_iter().map(Found::from));
+    all
+}
+
+/// Whether every line is part of a section of ours that has a key.
+pub(super) fn is_ours(file: &File<'_>, date: Date) -> bool {
+    let mut from = file.lines.iter().take_while(|line| line.is_blank()).count();
+    let is_next = |own: &Placed| {
+        let follows = own.lines.start == from;
+        from = own.lines.end;
+        follows
+            && own.section.source().dedupe_key.is_some()
+            && Ours { file, date, own }.left_over().is_empty()
+    };
+    placed(&file.lines).iter().all(is_next) && from == file.lines.len()
 }
 
 /// Lines that a person wrote into the log.

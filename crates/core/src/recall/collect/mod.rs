@@ -86,13 +86,47 @@ pub fn documents(path: &str, vault_folder: &str, text: &str, context: &Context<'
         Some(layout::MEMORY) => memory::documents(&file),
         Some(layout::REVIEW) => review::documents(&file),
         Some(inside) => match daily::date_of(inside) {
-            Some(date) => daily::documents(&file, date),
+            Some(date) => return finished(daily::documents(&file, date), &file),
             None => entry::documents(&file, inside).unwrap_or_else(|| note::documents(&file)),
         },
         None if path == layout::IDEAS => ideas::documents(&file),
         None => note::documents(&file),
     };
-    finished(found, &file)
+    finished(found.into_iter().map(Found::from), &file)
+}
+
+/// Everything in what was added to a daily log that had `lines_before` lines, as [`documents`] of the whole log would have
+/// it behind what it had before. `None` if only the whole log can tell: what was added is not just sections of ours, each
+/// known by its key.
+pub fn added_to_log(
+    path: &str,
+    vault_folder: &str,
+    added: &str,
+    lines_before: usize,
+    context: &Context<'_>,
+) -> Option<Vec<Document>> {
+    let date = daily::date_of(in_vault(path, vault_folder)?).filter(|_| is_wanted(path, vault_folder))?;
+    // Not the end of a block that somebody left open.
+    if !added.trim_start_matches(['\r', '\n']).starts_with("### ") {
+        return None;
+    }
+    let text = safe::safe(added);
+    let mut lines = walk(&text).lines;
+    lines.iter_mut().for_each(|line| line.number += lines_before);
+    let file = File { path, text: &text, lines, context };
+    daily::is_ours(&file, date).then(|| finished(daily::documents(&file, date), &file))
+}
+
+/// A document, and what its name is made of besides its text.
+struct Found {
+    document: Document,
+    key: Option<String>,
+}
+
+impl From<Document> for Found {
+    fn from(document: Document) -> Self {
+        Self { document, key: None }
+    }
 }
 
 /// A file being read: its text is safe, its lines have the numbers of the file.
@@ -152,11 +186,11 @@ struct Text {
 }
 
 /// Leaves out what was forgotten or says nothing, and gives a name to what has none.
-fn finished(found: Vec<Document>, file: &File<'_>) -> Vec<Document> {
+fn finished(found: impl IntoIterator<Item = Found>, file: &File<'_>) -> Vec<Document> {
     let graves = file.context.graves;
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let mut documents = Vec::with_capacity(found.len().min(MAX_DOCUMENTS));
-    for mut document in found.into_iter().take(MAX_DOCUMENTS) {
+    let mut documents = Vec::new();
+    for Found { mut document, key } in found.into_iter().take(MAX_DOCUMENTS) {
         if !graves.is_empty() {
             if EntryId::parse(&document.id).is_some_and(|id| graves.holds_entry(&id)) {
                 continue;
@@ -167,7 +201,13 @@ fn finished(found: Vec<Document>, file: &File<'_>) -> Vec<Document> {
             continue;
         }
         if document.id.is_empty() {
-            document.id = format!("{}#{}", file.path, ContentHash::of(document.text.as_bytes()).short(8));
+            let text = document.text.as_bytes();
+            // With the key of its section it does not depend on what else is in the file.
+            let hash = key.map_or_else(
+                || ContentHash::of(text).short(8),
+                |key| ContentHash::of_parts(&[key.as_bytes(), text]).short(12),
+            );
+            document.id = format!("{}#{hash}", file.path);
         }
         let nth = seen.entry(document.id.clone()).or_default();
         *nth += 1;

@@ -7,6 +7,7 @@
 mod clock;
 mod parse;
 mod render;
+mod tail;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,7 @@ use crate::time::Date;
 pub use clock::{Clock, NotAClock, When};
 pub use parse::{parse, placed};
 pub use render::{append, render_new, segment_title};
+pub use tail::Tail;
 
 /// One section of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,12 +1,12 @@
 //! Sections as they are appended.
 
 use super::{
-    Body, Clock, Fact, Flush, Handoff, Mark, Note, Observation, Receipts, Reflected, Section, Source, When,
+    Body, Clock, Fact, Flush, Handoff, Mark, Note, Observation, Receipts, Reflected, Section, Source, Tail,
+    When,
 };
 use crate::time::{Date, day};
 use crate::vault::comment;
 use crate::vault::escape::{self, Style, tidy, tidy_line};
-use crate::vault::lines::{newline_of, walk};
 
 pub(super) const SESSION: &str = "session";
 pub(super) const DEDUPE: &str = "dedupe";
@@ -35,27 +35,11 @@ pub fn render_new(date: Date) -> String {
 }
 
 /// The log with `section` behind everything it has; what it has stays a prefix, byte for byte (LOG-01).
-///
-/// A code block or comment that somebody left open would hide the section, so it is closed first. The log takes what
-/// it is given even then: it is the store of last resort (LOG-07).
 pub fn append(text: &str, section: &Section) -> String {
-    let walked = walk(text);
-    let mut block = String::new();
-    if walked.lines.last().is_some_and(|line| line.ending.is_empty() && !line.text.is_empty()) {
-        block.push('\n');
-    }
-    if let Some(open) = walked.open {
-        block.push_str(&open.closer());
-        block.push('\n');
-    }
-    if walked.lines.last().is_some_and(|line| !line.is_blank()) || walked.open.is_some() {
-        block.push('\n');
-    }
-    block.push_str(&render(section));
-    format!("{text}{}", block.replace('\n', newline_of(text)))
+    format!("{text}{}", Tail::of(text).addition(section))
 }
 
-fn render(section: &Section) -> String {
+pub(super) fn render(section: &Section) -> String {
     match section {
         Section::Observation(observation) => render_observation(observation),
         Section::Reflected(reflected) => render_reflected(reflected),

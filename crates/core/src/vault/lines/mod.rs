@@ -5,6 +5,7 @@
 //! and leaves everything inside a line alone.
 
 pub(crate) mod blocks;
+mod ending;
 #[cfg(test)]
 pub(crate) mod tests;
 mod walker;
@@ -12,6 +13,8 @@ mod walker;
 use std::ops::Range;
 
 use thiserror::Error;
+
+pub use ending::Ending;
 
 use blocks::is_conflict;
 use walker::Walker;
@@ -185,6 +188,10 @@ pub fn newline_of(text: &str) -> &'static str {
             count.1 += 1;
         }
     }
+    most(&counts)
+}
+
+fn most(counts: &[(&'static str, usize)]) -> &'static str {
     // `max_by_key` prefers the last of equals, and `\n` should win a tie.
     counts.iter().rev().max_by_key(|(_, count)| count).map_or("\n", |(ending, _)| ending)
 }

@@ -15,7 +15,7 @@ enum Paragraph {
     Contained,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Walker {
     /// The columns to which the open list items are indented.
     pub(super) containers: Vec<usize>,

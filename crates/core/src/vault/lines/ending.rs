@@ -1,0 +1,120 @@
+//! What the end of a document is like, found piece by piece: a document need not be in memory to be added to.
+
+use super::walker::Walker;
+use super::{Kind, Open, most, split};
+
+/// Where the YAML block at the top may end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Head {
+    /// Nothing was seen yet.
+    #[default]
+    Unknown,
+    /// It has begun. If it never ends, it was none.
+    Open,
+    /// There is none, or it is over.
+    Over,
+}
+
+/// The end of a document, as far as it was read.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    walker: Walker,
+    head: Head,
+    lines: usize,
+    endings: [(&'static str, usize); 3],
+    /// Whether the last line is nothing but spaces, and whether it has an end; nothing without a line.
+    last: Option<(bool, bool)>,
+}
+
+impl Default for Ending {
+    fn default() -> Self {
+        let endings = [("\n", 0), ("\r\n", 0), ("\r", 0)];
+        Self { walker: Walker::default(), head: Head::default(), lines: 0, endings, last: None }
+    }
+}
+
+impl Ending {
+    /// The next piece: whole lines that end in `\n`, or the last piece of all. `each` hears every line.
+    pub fn read(&mut self, piece: &str, mut each: impl FnMut(&str)) {
+        let is_first = self.lines == 0;
+        for line in split(piece) {
+            // Only the document's own byte-order mark is none of its text.
+            let text = if is_first { line.text } else { &piece[line.start..line.text_end()] };
+            each(text);
+            self.lines += 1;
+            let is_edge = text.trim_end() == "---";
+            let (kind, _) = self.walker.step(text, self.lines);
+            let mut is_blank = kind == Kind::Blank;
+            match self.head {
+                Head::Unknown => self.head = if is_edge { Head::Open } else { Head::Over },
+                Head::Open if is_edge => {
+                    // It was one after all: what comes now begins anew.
+                    (self.walker, self.head, is_blank) = (Walker::default(), Head::Over, false);
+                }
+                Head::Open | Head::Over => {}
+            }
+            if let Some(count) = self.endings.iter_mut().find(|(ending, _)| *ending == line.ending) {
+                count.1 += 1;
+            }
+            self.last = Some((is_blank, !line.ending.is_empty() || text.is_empty()));
+        }
+    }
+
+    /// How many lines there are.
+    pub fn lines(&self) -> usize {
+        self.lines
+    }
+
+    /// Whether what is added begins a line of its own.
+    pub fn is_ended(&self) -> bool {
+        self.last.is_none_or(|(_, ended)| ended)
+    }
+
+    /// Whether the last line is blank, or there is none.
+    pub fn is_blank(&self) -> bool {
+        self.last.is_none_or(|(blank, _)| blank)
+    }
+
+    /// A block outside of lists that is still open.
+    pub fn open(&self) -> Option<Open> {
+        self.walker.open.filter(|_| self.walker.containers.is_empty())
+    }
+
+    /// The line ending most lines have; `\n` where there is none.
+    pub fn newline(&self) -> &'static str {
+        most(&self.endings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::document;
+    use super::super::{newline_of, walk};
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_end_is_the_same_however_it_is_read(text in document(), size in 1_usize..40) {
+            let mut ending = Ending::default();
+            let mut lines = 0;
+            let mut piece = String::new();
+            for line in text.split_inclusive('\n') {
+                piece.push_str(line);
+                if piece.len() >= size && piece.ends_with('\n') {
+                    ending.read(&std::mem::take(&mut piece), |_| lines += 1);
+                }
+            }
+            ending.read(&piece, |_| lines += 1);
+            let walked = walk(&text);
+            let last = walked.lines.last();
+            prop_assert_eq!((ending.lines(), lines), (walked.lines.len(), walked.lines.len()));
+            prop_assert_eq!(ending.open(), walked.open);
+            prop_assert_eq!(ending.newline(), newline_of(&text));
+            prop_assert_eq!(ending.is_blank(), last.is_none_or(|line| line.is_blank()));
+            let unended = last.is_some_and(|line| line.ending.is_empty() && !line.text.is_empty());
+            prop_assert_eq!(ending.is_ended(), !unended);
+        }
+    }
+}
