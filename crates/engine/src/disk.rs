@@ -177,7 +177,13 @@ pub fn append(path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
         file.set_len(at)?;
         file.sync_data()?;
     }
-    written
+    written?;
+    // An editor that put a new file in its place while we wrote left us with one that has no name any more.
+    let named = std::fs::metadata(path)?;
+    match Identity::of(&named).is_same_file(&Identity::of(&file.metadata()?)) {
+        true => Ok(()),
+        false => Err(changed()),
+    }
 }
 
 /// How many of these bytes stand behind the first `at` bytes of a file; `None` if something else does, or if it is shorter.

@@ -112,7 +112,7 @@ mod tests {
             prop_assert_eq!((ending.lines(), lines), (walked.lines.len(), walked.lines.len()));
             prop_assert_eq!(ending.open(), walked.open);
             prop_assert_eq!(ending.newline(), newline_of(&text));
-            prop_assert_eq!(ending.is_blank(), last.is_none_or(|line| line.is_blank()));
+            prop_assert_eq!(ending.is_blank(), last.is_none_or(crate::vault::lines::Line::is_blank));
             let unended = last.is_some_and(|line| line.ending.is_empty() && !line.text.is_empty());
             prop_assert_eq!(ending.is_ended(), !unended);
         }
