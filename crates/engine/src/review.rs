@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use crate::db::{self, Db, OptionalExtension, params};
 use crate::proposals::{self, Decided, Standing, Verdict};
-use crate::vault::{self, ReviewShown, Vault};
+use crate::vault::{self, Amendment, ReviewShown, Vault};
 
 /// So many pages are remembered: a copy that sync brings back may be a few versions old.
 const KEPT_PAGES: i64 = 20;
@@ -86,14 +86,21 @@ pub fn meet(db: &mut Db, vault: &Vault) -> Result<(), Error> {
 
 /// What is aimed at a section or a line of MEMORY.md that moved moves with it (B-07). Gives what cannot, and why.
 pub fn rebase(db: &mut Db, vault: &Vault) -> Result<HashMap<Id, String>, Error> {
-    let Some(memory) = vault.read(&Place::vault(layout::fixed(layout::MEMORY)))? else {
-        return Ok(HashMap::new());
-    };
+    let memory = vault.read(&Place::vault(layout::fixed(layout::MEMORY)))?;
+    let memory = memory.map(|note| note.text).unwrap_or_default();
     let all = proposals::all(db)?;
     let meant_for = meant_for(&all);
     let mut lost = HashMap::new();
     for proposal in all.iter().filter(|proposal| proposal.status.is_open()) {
-        match aim(proposal, &memory.text, &meant_for) {
+        if proposal.section().is_none() {
+            let Proposal { text, supersedes, .. } = proposal;
+            let new = Amendment { proposal, statement: text, supersedes: supersedes.as_deref() };
+            if let Err(error) = vault.amended(&new) {
+                lost.insert(proposal.id, error.to_string());
+            }
+            continue;
+        }
+        match aim(proposal, &memory, &meant_for) {
             Aim::Same => {}
             Aim::Moved(moved) => {
                 proposals::retarget(db, &moved)?;
@@ -110,10 +117,8 @@ pub fn rebase(db: &mut Db, vault: &Vault) -> Result<HashMap<Id, String>, Error> 
 pub fn meant_for(all: &[Proposal]) -> impl Fn(Id) -> Option<String> {
     move |id| {
         let known = all.iter().find(|known| known.id == id)?;
-        match &known.place {
-            review::Place::Section(name) => Some(name.clone()),
-            review::Place::Friction(_) => None,
-        }
+        let named = matches!(known.place, review::Place::Section(_)) || known.target.is_some();
+        known.section().filter(|_| named).map(str::to_owned)
     }
 }
 

@@ -51,6 +51,7 @@ mod tests {
             id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
             source: Source::Reflection,
             place: Place::Section("Patterns".to_owned()),
+            target: None,
             title: text.to_owned(),
             text: text.to_owned(),
             supersedes: None,

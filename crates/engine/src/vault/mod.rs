@@ -4,10 +4,12 @@
 //! - `door`: which file a path really means, and who may write there
 //! - `lock`, `journal`, `commit`, `recover`: how a change becomes all of it or none of it, and can be taken back
 //! - `entries`, `documents`: what people do: save, evolve, add a line
+//! - `amend`: a line for an identity file or a memory, as a proposal has it
 //! - `inbox`, `incubator`: what they decide about what was captured, and about ideas
 //! - `scan`, `find`: what there is, and which memory a person means
 //! - `undo`, `forget`: taking back, and making sure it is gone
 
+mod amend;
 mod commit;
 mod documents;
 mod door;
@@ -34,6 +36,7 @@ use rekindle_core::vault::layout;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::tombstone::Graveyard;
 
+pub use amend::{Amended, Amendment};
 pub use commit::{Committed, Draft, Write, Writer};
 pub use documents::{LineAdded, NewIdea, PROMOTE, Previewed, Promoted, Promotion, ReviewShown};
 pub use entries::{Evolved, NewEntry, Saved};
@@ -126,8 +129,12 @@ impl Vault {
         }
     }
 
-    /// The file a place means, links followed as far as they stay inside.
+    /// The file a place means, links followed as far as they stay inside. An identity file may be a link to wherever the
+    /// person keeps it (IDN-02).
     pub fn file(&self, place: &Place) -> Result<PathBuf, Error> {
+        if place.root == Root::Identity {
+            return door::follow(&self.identity, &place.path);
+        }
         door::resolve(self.root(place.root), &place.path)
     }
 

@@ -51,6 +51,7 @@ mod recall_quality;
 mod reflect;
 mod review;
 mod review_model;
+mod review_patches;
 #[cfg(unix)]
 mod review_terminal;
 mod surfaces;

@@ -110,6 +110,7 @@ impl Walk {
             id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
             source: Source::Reflection,
             place: Place::Section(section.to_owned()),
+            target: None,
             title: title(words),
             text: words.to_owned(),
             supersedes: None,

@@ -2,12 +2,13 @@
 
 mod model;
 mod reconsider;
+mod targets;
 
 use rekindle_core::proposal::{By, Evidence, Proposal, Source as Came};
 use rekindle_core::provenance::Origin;
 use rekindle_core::time::{Date, TimeZone, Timestamp};
 use rekindle_core::vault::memory::render_new;
-use rekindle_core::vault::review::Kind;
+use rekindle_core::vault::review::{Kind, Place};
 
 use super::*;
 use crate::db::OptionalExtension;
@@ -124,6 +125,7 @@ impl Trial {
             id: Id { kind: Kind::Reflection, date: DAY, number: 1, machine: None },
             source: Came::Reflection,
             place: Place::Section("Patterns".to_owned()),
+            target: None,
             title: String::new(),
             text: String::new(),
             supersedes: None,
