@@ -22,7 +22,7 @@ pub use decide::{
     mark_promoted, mark_triaged, reopen, retarget, standing, standings,
 };
 pub use history::{Line, What, accepted, automatic, check};
-pub use machine::meet;
+pub use machine::{has_name, meet, take_name};
 
 /// A proposal without an id, which the store gives it.
 #[derive(Clone, Debug, PartialEq)]

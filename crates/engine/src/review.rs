@@ -65,9 +65,16 @@ pub fn on_page(db: &Db) -> Result<HashSet<Id>, db::Error> {
     Ok(known(db)?.last().map(|page| page.proposals.iter().map(|one| one.id).collect()).unwrap_or_default())
 }
 
-/// Looks whether the notes hold ids that this store did not give: another machine shares them, and from now on ours say who
+/// Looks whether others share the notes: a program brings them elsewhere, or they hold ids that this store did not give: another machine shares them, and from now on ours say who
 /// gave them, so that none is given twice (REV-01, B-16).
 pub fn meet(db: &mut Db, vault: &Vault) -> Result<(), Error> {
+    if proposals::has_name(db)? {
+        return Ok(());
+    }
+    // Where a program brings the notes to other machines, two that begin on the same day would give the same ids.
+    if vault.is_synced() {
+        return Ok(proposals::take_name(db)?);
+    }
     let read = |name| vault.read(&Place::vault(layout::fixed(name)));
     let mut ids: Vec<Id> = Vec::new();
     if let Some(page) = read(layout::REVIEW)?

@@ -7,6 +7,7 @@
 //! - `amend`: a line for an identity file or a memory, as a proposal has it
 //! - `inbox`, `incubator`: what they decide about what was captured, and about ideas
 //! - `scan`, `find`: what there is, and which memory a person means
+//! - `synced`: whether other machines have a part in it
 //! - `undo`, `forget`: taking back, and making sure it is gone
 
 mod amend;
@@ -24,6 +25,7 @@ mod lock;
 mod recover;
 mod research;
 mod scan;
+mod synced;
 mod undo;
 
 use std::path::{Path, PathBuf};
@@ -114,6 +116,11 @@ impl Vault {
     /// The notes that the vault is a part of, with links resolved.
     pub fn notes(&self) -> &Path {
         &self.notes
+    }
+
+    /// Whether a program brings the vault to other machines, as far as can be seen.
+    pub fn is_synced(&self) -> bool {
+        synced::is_synced(&self.folder)
     }
 
     /// The name of the vault folder, as links inside the notes spell it.
