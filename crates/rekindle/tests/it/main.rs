@@ -22,6 +22,7 @@ mod eval;
 mod faults;
 mod feedback;
 mod forget;
+mod friction;
 mod house;
 mod ideas;
 mod identity;
