@@ -46,6 +46,8 @@ fn idn_05_the_person_applies_what_they_approved_and_can_take_it_back() {
     let shown = &listed["proposals"][0];
     assert_eq!((text(shown, "file"), text(shown, "section")), ("AGENTS.md", "AGENTS.md"), "{shown}");
     assert!(text(shown, "diff").contains("-- Use npm.\n+- Use pnpm in this workspace.\n"), "{shown}");
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+    assert!(page(&sandbox).contains("## Proposed for: AGENTS.md"), "{}", page(&sandbox));
     let screen = sandbox.rekindle(&["review", "--list"]).run().ok().stdout;
     assert!(screen.contains("AGENTS.md") && screen.contains("+- Use pnpm in this workspace."), "{screen}");
     sandbox.rekindle(&["review", "apply", &id]).run().fails(1);
@@ -70,7 +72,7 @@ fn idn_05_the_person_applies_what_they_approved_and_can_take_it_back() {
     sandbox.rekindle(&["review", "apply", &id, "--yes"]).run().fails(1);
     sandbox.rekindle(&["undo"]).run().ok();
     assert_eq!((read(&sandbox), status(&sandbox, &id).as_str()), (before, "pending"));
-    assert!(page(&sandbox).contains("## Proposed for: AGENTS.md"));
+    assert_eq!(review(&sandbox, &[])["waiting"], 1);
     sandbox.rekindle(&["review", "--check"]).run().ok();
 }
 
