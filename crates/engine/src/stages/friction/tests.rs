@@ -137,7 +137,7 @@ fn fri_03_b_01_a_model_may_add_what_the_observations_bear_out_and_nothing_else()
     disk::make_folder(trial.world.places.identity()).unwrap();
     disk::write_whole(&file, b"# Agents\n").unwrap();
     (0..3).for_each(|session| {
-        observed(&trial, session, &format!("Run the linter before every commit of part {session}."))
+        observed(&trial, session, &format!("Run the linter before every commit of part {session}."));
     });
     let at = trial.now();
     let event = Event { id: "e".to_owned(), name: names::FRICTION_REQUESTED.to_owned(), data: json!({}), at };

@@ -31,8 +31,8 @@ impl Trial {
         std::fs::read_to_string(self.identity("AGENTS.md")).unwrap()
     }
 
-    pub(super) fn aim_at(&self, target: Target, text: &str, supersedes: Option<&str>) -> Id {
-        let file = match &target {
+    pub(super) fn aim_at(&self, target: &Target, text: &str, supersedes: Option<&str>) -> Id {
+        let file = match target {
             Target::Memory(name) | Target::Identity(name) | Target::Entry(name) => name.clone(),
         };
         self.hand_in_as(|one| Proposal {
@@ -46,7 +46,7 @@ impl Trial {
     }
 
     pub(super) fn for_agents(&self, text: &str, supersedes: Option<&str>) -> Id {
-        self.aim_at(Target::Identity("AGENTS.md".to_owned()), text, supersedes)
+        self.aim_at(&Target::Identity("AGENTS.md".to_owned()), text, supersedes)
     }
 
     fn post(&self) -> Post {
@@ -204,7 +204,7 @@ fn rev_12_vlt_04_an_approved_change_of_a_memory_is_a_new_version() {
         let old = trial.read(path.as_str());
         let line = "The staging database listens on port 5432.";
         let words = "The staging database listens on port 6432.";
-        let id = trial.aim_at(Target::Entry(path.to_string()), words, Some(line));
+        let id = trial.aim_at(&Target::Entry(path.to_string()), words, Some(line));
         trial.decide(id, &Verdict::Approve);
         trial.killed_after(steps);
         trial.work();
@@ -232,7 +232,7 @@ fn b_07_the_same_about_two_files_is_two_questions_and_a_memory_that_is_gone_says
     trial.decide(memory, &Verdict::Approve);
     trial.work();
     assert_eq!((trial.status(memory), trial.status(agents)), (Status::Promoted, Status::Triaged));
-    let gone = trial.aim_at(Target::Entry("personal-private/fix/gone.md".to_owned()), "It is so.", None);
+    let gone = trial.aim_at(&Target::Entry("personal-private/fix/gone.md".to_owned()), "It is so.", None);
     assert!(review::rebase(&mut trial.db(), &trial.world.vault().unwrap()).unwrap().contains_key(&gone));
     trial.decide(gone, &Verdict::Approve);
     trial.work();
