@@ -349,6 +349,9 @@ pub struct Change {
     /// The change that it takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<ChangeId>,
+    /// The proposal that it carries out, where its text does not name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
     /// What it did, in order.
     pub ops: Vec<Op>,
 }

@@ -23,6 +23,7 @@ pub mod capture;
 pub mod config;
 pub mod event;
 pub mod feedback;
+pub mod friction;
 pub mod hash;
 pub mod hook;
 pub mod id;

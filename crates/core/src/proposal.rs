@@ -2,6 +2,7 @@
 
 pub mod acceptance;
 pub mod rebase;
+mod target;
 pub mod worth;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,8 @@ use crate::scope::ProjectId;
 use crate::text::clean::one_line;
 use crate::time::Timestamp;
 use crate::vault::review::{Id, Place};
+
+pub use target::Target;
 
 /// The longest title, in characters.
 const TITLE_CHARS: usize = 60;
@@ -27,11 +30,14 @@ pub struct Proposal {
     pub source: Source,
     /// Where it would go.
     pub place: Place,
+    /// What it would change, if that is not the section of `MEMORY.md` that its place names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Target>,
     /// A few words.
     pub title: String,
     /// What would be written, word for word.
     pub text: String,
-    /// The line of `MEMORY.md` or the entry that it would take the place of.
+    /// The line of its target that it would take the place of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<String>,
     /// Whose words support it (B-01).
@@ -217,6 +223,9 @@ pub struct Evidence {
     pub messages: Vec<String>,
     /// The words themselves, short.
     pub quotes: Vec<String>,
+    /// The windows of sessions that were observed (FRI-04).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observations: Vec<String>,
 }
 
 impl Evidence {
@@ -227,6 +236,7 @@ impl Evidence {
             (&mut self.sessions, &other.sessions),
             (&mut self.messages, &other.messages),
             (&mut self.quotes, &other.quotes),
+            (&mut self.observations, &other.observations),
         ];
         for (ours, theirs) in lists {
             for item in theirs {

@@ -201,6 +201,11 @@ impl Places {
         self.state.join("editing")
     }
 
+    /// Approved changes of identity files that wait to be applied: derived, may be deleted.
+    pub fn patches(&self) -> PathBuf {
+        self.state.join("patches")
+    }
+
     /// Logs.
     pub fn logs(&self) -> PathBuf {
         self.state.join("logs")

@@ -45,6 +45,7 @@ pub mod map;
 pub mod messages;
 pub mod models;
 pub mod observations;
+pub mod patches;
 pub mod project;
 pub mod proposals;
 pub mod queue;

@@ -22,7 +22,7 @@ pub use decide::{
     mark_promoted, mark_triaged, reopen, retarget, standing, standings,
 };
 pub use history::{Line, What, accepted, automatic, check};
-pub use machine::meet;
+pub use machine::{has_name, meet, take_name};
 
 /// A proposal without an id, which the store gives it.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,7 @@ fn hand_in_one(
     run: &str,
     new: &New,
 ) -> rusqlite::Result<Result<Handed, String>> {
-    let said = normalised(&new.proposal.text);
+    let said = said(&new.proposal);
     let same: Option<(String, Option<String>)> = transaction
         .query_row(
             "SELECT proposal, run FROM proposals WHERE said = ?1 ORDER BY created DESC, id DESC LIMIT 1",
@@ -124,6 +124,15 @@ fn hand_in_one(
     write(transaction, &proposal, &said)?;
     transaction.execute("UPDATE proposals SET run = ?2 WHERE id = ?1", params![id.to_string(), run])?;
     Ok(Ok(Handed::Proposed(id)))
+}
+
+/// What a proposal says, by which the same is known again. About another file the same is another question.
+fn said(proposal: &Proposal) -> String {
+    let text = normalised(&proposal.text);
+    match proposal.section() {
+        Some(_) => text,
+        None => format!("{}: {text}", proposal.file()),
+    }
 }
 
 /// Whoever is trusted more supports the statement by themselves (B-01).
@@ -196,7 +205,7 @@ pub fn support(db: &mut Db, id: Id, evidence: &Evidence) -> Result<bool, Error> 
             return Ok(Ok(false));
         }
         let another = proposal.evidence.merge(evidence);
-        write(transaction, &proposal, &normalised(&proposal.text))?;
+        write(transaction, &proposal, &said(&proposal))?;
         Ok(Ok(another))
     })?;
     supported.map_err(|what| Error::Content { path, what })
@@ -239,6 +248,7 @@ mod tests {
             id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
             source: Source::Reflection,
             place: Place::Section("Patterns".to_owned()),
+            target: None,
             title: text.to_owned(),
             text: text.to_owned(),
             supersedes: None,

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use crate::db::{self, Db, OptionalExtension, params};
 use crate::proposals::{self, Decided, Standing, Verdict};
-use crate::vault::{self, ReviewShown, Vault};
+use crate::vault::{self, Amendment, ReviewShown, Vault};
 
 /// So many pages are remembered: a copy that sync brings back may be a few versions old.
 const KEPT_PAGES: i64 = 20;
@@ -65,9 +65,16 @@ pub fn on_page(db: &Db) -> Result<HashSet<Id>, db::Error> {
     Ok(known(db)?.last().map(|page| page.proposals.iter().map(|one| one.id).collect()).unwrap_or_default())
 }
 
-/// Looks whether the notes hold ids that this store did not give: another machine shares them, and from now on ours say who
+/// Looks whether others share the notes: a program brings them elsewhere, or they hold ids that this store did not give: another machine shares them, and from now on ours say who
 /// gave them, so that none is given twice (REV-01, B-16).
 pub fn meet(db: &mut Db, vault: &Vault) -> Result<(), Error> {
+    if proposals::has_name(db)? {
+        return Ok(());
+    }
+    // Where a program brings the notes to other machines, two that begin on the same day would give the same ids.
+    if vault.is_synced() {
+        return Ok(proposals::take_name(db)?);
+    }
     let read = |name| vault.read(&Place::vault(layout::fixed(name)));
     let mut ids: Vec<Id> = Vec::new();
     if let Some(page) = read(layout::REVIEW)?
@@ -86,14 +93,21 @@ pub fn meet(db: &mut Db, vault: &Vault) -> Result<(), Error> {
 
 /// What is aimed at a section or a line of MEMORY.md that moved moves with it (B-07). Gives what cannot, and why.
 pub fn rebase(db: &mut Db, vault: &Vault) -> Result<HashMap<Id, String>, Error> {
-    let Some(memory) = vault.read(&Place::vault(layout::fixed(layout::MEMORY)))? else {
-        return Ok(HashMap::new());
-    };
+    let memory = vault.read(&Place::vault(layout::fixed(layout::MEMORY)))?;
+    let memory = memory.map(|note| note.text).unwrap_or_default();
     let all = proposals::all(db)?;
     let meant_for = meant_for(&all);
     let mut lost = HashMap::new();
     for proposal in all.iter().filter(|proposal| proposal.status.is_open()) {
-        match aim(proposal, &memory.text, &meant_for) {
+        if proposal.section().is_none() {
+            let Proposal { text, supersedes, .. } = proposal;
+            let new = Amendment { proposal, statement: text, supersedes: supersedes.as_deref() };
+            if let Err(error) = vault.amended(&new) {
+                lost.insert(proposal.id, error.to_string());
+            }
+            continue;
+        }
+        match aim(proposal, &memory, &meant_for) {
             Aim::Same => {}
             Aim::Moved(moved) => {
                 proposals::retarget(db, &moved)?;
@@ -110,10 +124,8 @@ pub fn rebase(db: &mut Db, vault: &Vault) -> Result<HashMap<Id, String>, Error> 
 pub fn meant_for(all: &[Proposal]) -> impl Fn(Id) -> Option<String> {
     move |id| {
         let known = all.iter().find(|known| known.id == id)?;
-        match &known.place {
-            review::Place::Section(name) => Some(name.clone()),
-            review::Place::Friction(_) => None,
-        }
+        let named = matches!(known.place, review::Place::Section(_)) || known.target.is_some();
+        known.section().filter(|_| named).map(str::to_owned)
     }
 }
 

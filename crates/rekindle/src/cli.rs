@@ -64,6 +64,7 @@ pub(crate) enum Command {
     Feedback(cmd::Feedback),
     Note(cmd::Note),
     Reflect(cmd::Reflect),
+    Friction(cmd::Friction),
     Inbox(cmd::Inbox),
     Review(cmd::Review),
     Approve(cmd::Approve),

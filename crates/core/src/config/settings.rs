@@ -24,6 +24,8 @@ pub struct Config {
     pub observe: Observe,
     /// When observations are reflected on.
     pub reflect: Reflect,
+    /// When there is enough to look for what keeps going wrong.
+    pub friction: Friction,
     /// How a person is asked.
     pub review: Review,
     /// What a prompt gets.
@@ -171,6 +173,18 @@ pub struct Capture {
 pub struct Reflect {
     /// A day that has more tokens of observations than this is not left for the morning.
     pub threshold_tokens: u64,
+}
+
+/// When there is enough to look for what keeps going wrong (FRI-07).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Friction {
+    /// So many observations have to be known.
+    pub min_observations: usize,
+    /// They have to go back so many days.
+    pub min_days: i64,
+    /// Something has to come up in so many sessions.
+    pub min_sessions: usize,
 }
 
 /// How a person is asked about proposals (B-07, REV-10).

@@ -73,7 +73,13 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         "memory.log_level" => [("'error'", "error"), ("'debug'", "debug")],
         "memory.confidence.high" => [("0.95", "0.95"), ("1", "1")],
         "memory.confidence.medium" => [("0.5", "0.5"), ("0", "0")],
-        "recall.k" | "review.per_day" | "review.expire_days" | "review.earn" => [("3", "3"), ("10", "10")],
+        "recall.k"
+        | "friction.min_observations"
+        | "friction.min_days"
+        | "friction.min_sessions"
+        | "review.per_day"
+        | "review.expire_days"
+        | "review.earn" => [("3", "3"), ("10", "10")],
         "capture.min_user_messages"
         | "capture.idle_minutes"
         | "capture.dead_minutes"

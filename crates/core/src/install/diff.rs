@@ -16,6 +16,16 @@ enum Side {
 
 /// What changes from `old` to `new`; empty if nothing does. `None` stands for a file that is not there.
 pub fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> String {
+    // Line ends are no part of what a terminal should do.
+    render([name, name], old, new, |line| line.trim_end_matches('\r'))
+}
+
+/// The same as a patch that `git apply` and `patch -p1` take in the folder of the file, byte for byte.
+pub fn patch(name: &str, old: Option<&str>, new: Option<&str>) -> String {
+    render([&format!("a/{name}"), &format!("b/{name}")], old, new, |line| line)
+}
+
+fn render(names: [&str; 2], old: Option<&str>, new: Option<&str>, shown_as: fn(&str) -> &str) -> String {
     let (before, after) = (lines(old.unwrap_or_default()), lines(new.unwrap_or_default()));
     let script = compare(&before, &after);
     let mut shown = String::new();
@@ -35,8 +45,7 @@ pub fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> String {
                 Side::Old => '-',
                 Side::New => '+',
             };
-            // Line ends are no part of what a terminal should do.
-            let bare = line.strip_suffix('\n').unwrap_or(line).trim_end_matches('\r');
+            let bare = shown_as(line.strip_suffix('\n').unwrap_or(line));
             append(&mut shown, format_args!("{mark}{bare}\n"));
             if !line.ends_with('\n') {
                 shown.push_str("\\ No newline at end of file\n");
@@ -46,8 +55,9 @@ pub fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> String {
     if shown.is_empty() {
         return shown;
     }
-    let label = |text: Option<&str>| if text.is_some() { name } else { "/dev/null" };
-    format!("--- {}\n+++ {}\n{shown}", label(old), label(new))
+    let label = |text: Option<&str>, name| if text.is_some() { name } else { "/dev/null" };
+    let [from, to] = names;
+    format!("--- {}\n+++ {}\n{shown}", label(old, from), label(new, to))
 }
 
 fn append(text: &mut String, arguments: std::fmt::Arguments<'_>) {

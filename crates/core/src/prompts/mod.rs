@@ -42,6 +42,8 @@ pub const REFLECT: Template = Template { name: "reflect", version: 1, text: incl
 
 /// An idea into what is known about it elsewhere (IDEA-04).
 pub const RESEARCH: Template = Template { name: "research", version: 1, text: include_str!("research.md") };
+/// Observations into what keeps going wrong (FRI-03).
+pub const FRICTION: Template = Template { name: "friction", version: 1, text: include_str!("friction.md") };
 /// Proposals into what is worth asking about (REV-09).
 pub const TRIAGE: Template = Template { name: "triage", version: 1, text: include_str!("triage.md") };
 
@@ -51,7 +53,8 @@ mod tests {
     use crate::hash::ContentHash;
 
     /// Every template, and the hash of its words in this version.
-    const ALL: [(Template, &str); 9] = [
+    const ALL: [(Template, &str); 10] = [
+        (FRICTION, "7ae4a32f59d2f97c"),
         (REWRITE, "ea4854b5b56c0d3e"),
         (OBSERVE, "a8379c53ebafbeca"),
         (MINE, "a4d1b8555719af32"),

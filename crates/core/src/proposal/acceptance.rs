@@ -20,10 +20,12 @@ pub struct Category {
 impl Category {
     /// Of one proposal.
     pub fn of(proposal: &Proposal) -> Self {
-        let section = match &proposal.place {
-            Place::Section(name) => name.clone(),
+        let section = match (&proposal.place, proposal.section()) {
+            (Place::Section(_), Some(name)) => name.to_owned(),
+            // Every memory is the same kind of thing; identity files are few and each its own.
+            (_, None) => proposal.identity().unwrap_or("entry").to_owned(),
             // Every day of them is the same kind of thing.
-            Place::Friction(_) => Source::Friction.word().to_owned(),
+            (Place::Friction(_), Some(_)) => Source::Friction.word().to_owned(),
         };
         Self { source: proposal.source.word(), section }
     }

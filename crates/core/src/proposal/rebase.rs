@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Proposal, instead_of};
+use super::{Proposal, Target, instead_of};
 use crate::reflect::likeness::Statement;
 use crate::text::normal::normalised;
 use crate::vault::lines::heading_words;
@@ -26,16 +26,17 @@ pub enum Aim {
 
 /// Looks at where a proposal would go. `meant_for` tells the section that a promoted proposal was meant for.
 pub fn aim(proposal: &Proposal, memory: &str, meant_for: &dyn Fn(Id) -> Option<String>) -> Aim {
+    let Some(name) = proposal.section() else { return Aim::Same };
     // A document that is not there will be made, and one whose structure is not certain says nothing.
     let Ok(sections) = sections(memory) else { return Aim::Same };
     if sections.is_empty() {
         return Aim::Same;
     }
     let (mut moved, mut lost) = (proposal.clone(), None);
-    if let Place::Section(name) = &proposal.place
-        && !has(&sections, name)
-    {
+    let names_one = matches!(proposal.place, Place::Section(_)) || proposal.target.is_some();
+    if names_one && !has(&sections, name) {
         match renamed(&sections, name, meant_for) {
+            Some(title) if proposal.target.is_some() => moved.target = Some(Target::Memory(title)),
             Some(title) => moved.place = Place::Section(title),
             None => {
                 lost = Some(format!(
@@ -114,6 +115,7 @@ mod tests {
             id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number: 9, machine: None },
             source: Source::Reflection,
             place: Place::Section(section.to_owned()),
+            target: None,
             title: supersedes.map_or_else(|| text.to_owned(), instead_of),
             text: text.to_owned(),
             supersedes: supersedes.map(str::to_owned),

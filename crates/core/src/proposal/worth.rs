@@ -52,7 +52,9 @@ pub fn ranked<'a>(proposals: &'a [Proposal], on_page: &HashSet<Id>, now: Timesta
     for (place, (_, proposal)) in seen.into_iter().chain(unseen) {
         let statement = Statement::of(&proposal.text);
         // What the person sees is never folded away.
-        let leader = folded.iter_mut().find(|(_, leader, _)| leader.is_same(&statement));
+        let leader = folded
+            .iter_mut()
+            .find(|(_, leader, of)| of.proposal.shares_file(proposal) && leader.is_same(&statement));
         match leader.filter(|_| !on_page.contains(&proposal.id)) {
             Some((_, _, leader)) => leader.same.push(proposal.id),
             None => folded.push((place, statement, Folded { proposal, same: Vec::new() })),
@@ -102,6 +104,7 @@ mod tests {
             id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number, machine: None },
             source: Source::Reflection,
             place: Place::Section("Patterns".to_owned()),
+            target: None,
             title: text.to_owned(),
             text: text.to_owned(),
             supersedes: None,

@@ -129,6 +129,7 @@ impl Draft {
             id,
             source: if self.supersedes.is_some() { Source::Supersede } else { Source::Reflection },
             place: Place::Section(self.section.title(user)),
+            target: None,
             title,
             text: self.text.clone(),
             supersedes: self.supersedes.clone(),

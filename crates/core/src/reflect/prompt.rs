@@ -54,6 +54,11 @@ pub fn material(period: &Period<'_>) -> Material {
 }
 
 impl Material {
+    /// The observations by day.
+    pub fn days(&self) -> &Value {
+        &self.days
+    }
+
     /// The prompt at a level of [`compress::guidance`]. `observer` is what made the observations.
     pub fn prompt(&self, period: &Period<'_>, observer: Option<Template>, level: u8) -> Prompt {
         // JSON, so that nothing that was said can look like the end of what was said.

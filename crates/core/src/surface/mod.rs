@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use crate::proposal::{By, Proposal};
 use crate::text::admit;
 use crate::text::clean::one_line;
-use crate::vault::review::Place;
 
 /// The longest name of a section that is sent, in characters.
 const SECTION_CHARS: usize = 100;
@@ -18,8 +17,6 @@ const SECTION_CHARS: usize = 100;
 const QUOTES: usize = 3;
 /// The most characters of a quotation.
 const QUOTE_CHARS: usize = 160;
-/// Where what fixes friction goes (REV-16).
-const FRICTION: &str = "Friction Fixes";
 
 /// A place other than this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -78,10 +75,21 @@ impl Question<'_> {
 
     /// Where it would go.
     pub fn section(&self) -> String {
-        match &self.proposal.place {
-            Place::Section(name) => one_line(&admit(name).text, SECTION_CHARS),
-            Place::Friction(_) => FRICTION.to_owned(),
-        }
+        one_line(&admit(&self.proposal.aim()).text, SECTION_CHARS)
+    }
+
+    /// The line that it would take the place of, as it may leave.
+    fn instead_of(&self) -> Option<String> {
+        self.proposal.supersedes.as_ref().map(|old| one_line(&admit(old).text, QUOTE_CHARS))
+    }
+
+    /// How the person makes it so, if a yes is not all of it (IDN-05).
+    fn last_step(&self) -> Option<String> {
+        let file = self.proposal.identity()?;
+        Some(format!(
+            "A yes makes a patch of it; `rekindle review apply {}` changes {file}.",
+            self.proposal.id
+        ))
     }
 
     /// What it rests on, short.
@@ -107,11 +115,12 @@ pub(crate) fn sample(text: &str) -> Proposal {
     use crate::proposal::{Evidence, Source, Status};
     use crate::provenance::Origin;
     use crate::time::{Date, Timestamp};
-    use crate::vault::review::{Id, Kind};
+    use crate::vault::review::{Id, Kind, Place};
     Proposal {
         id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number: 7, machine: None },
         source: Source::Reflection,
         place: Place::Section("Patterns".to_owned()),
+        target: None,
         title: text.to_owned(),
         text: text.to_owned(),
         supersedes: None,
@@ -122,6 +131,7 @@ pub(crate) fn sample(text: &str) -> Proposal {
             sessions: vec!["s1".to_owned(), "s2".to_owned()],
             messages: Vec::new(),
             quotes: vec!["From now on\nuse tabs".to_owned()],
+            ..Evidence::default()
         },
         project: None,
         created: Timestamp::UNIX_EPOCH,

@@ -20,8 +20,14 @@ const REJECT: &str = "reject";
 /// What the message says.
 pub fn message(question: Question<'_>) -> String {
     let mut text = format!("Remember this?\n\n{}\n\n→ {}", cut(&question.words()), question.section());
+    if let Some(old) = question.instead_of() {
+        text.push_str(&format!("\nInstead of: {old}"));
+    }
     for quote in question.quotes() {
         text.push_str(&format!("\n“{quote}”"));
+    }
+    if let Some(step) = question.last_step() {
+        text.push_str(&format!("\n\n{step}"));
     }
     text.push_str(&format!("\n\n{}", question.proposal.id));
     text
@@ -30,6 +36,9 @@ pub fn message(question: Question<'_>) -> String {
 /// What it says when there is nothing to decide any more.
 pub fn over(question: Question<'_>, status: Status) -> String {
     let became = match status {
+        Status::Approved | Status::Edited if question.proposal.identity().is_some() => {
+            "✅ A patch; `rekindle review apply` makes it so"
+        }
         Status::Approved | Status::Edited | Status::Promoted => "✅ Remembered",
         Status::Rejected => "❌ Turned down",
         Status::Expired => "⌛ Archived, because nobody decided in time",

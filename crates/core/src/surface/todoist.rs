@@ -119,7 +119,9 @@ fn description(question: Question<'_>) -> String {
         let more = if sessions.len() > SESSIONS { ", …" } else { "" };
         lines.push(format!("Observed in: {}{more}", named.join(", ")));
     }
+    lines.extend(question.instead_of().map(|old| format!("Instead of: {old}")));
     lines.extend(question.quotes().iter().map(|quote| format!("> {quote}")));
+    lines.extend(question.last_step());
     lines
         .push("Complete it to remember this; delete it, or label it `rejected`, to turn it down.".to_owned());
     lines.join("\n")

@@ -10,7 +10,7 @@ use crate::llm::{Budget, Cost, Expects, Prompt, Request};
 use crate::prompts;
 use crate::proposal::Proposal;
 use crate::text::clean::one_line;
-use crate::vault::review::{Id, Place};
+use crate::vault::review::Id;
 
 /// So many proposals are asked about at once.
 pub const BATCH: usize = 20;
@@ -28,15 +28,11 @@ const BUDGET: Budget = Budget { tokens: 2_000, cost: Cost { micro_dollars: 100_0
 /// Asks about a batch.
 pub fn ask(proposals: &[&Proposal], memory: &str, deadline: Duration) -> Request {
     let shown = proposals.iter().map(|proposal| {
-        let section = match &proposal.place {
-            Place::Section(name) => name.as_str(),
-            Place::Friction(_) => "",
-        };
         let quotes: Vec<String> =
             proposal.evidence.quotes.iter().take(QUOTES).map(|quote| one_line(quote, QUOTE_CHARS)).collect();
         json!({
             "id": proposal.id,
-            "section": section,
+            "section": proposal.aim(),
             "text": one_line(&proposal.text, TEXT_CHARS),
             "origin": proposal.origin.word(),
             "sessions": proposal.evidence.sessions.len(),

@@ -191,11 +191,14 @@ fn rule(
     if statement.terms().is_empty() {
         return (Reject, Why::Empty);
     }
-    if facts.memory.says(&statement) {
+    // What another file should say is another question.
+    if proposal.section().is_some() && facts.memory.says(&statement) {
         return (Reject, Why::Said);
     }
     let outright = is_outright(proposal);
-    if let Some((before, _)) = decided.iter().rev().find(|(_, other)| other.is_same(&statement)) {
+    if let Some((before, _)) =
+        decided.iter().rev().find(|(before, other)| before.shares_file(proposal) && other.is_same(&statement))
+    {
         // Whoever says it again in so many words after they turned it down may have changed their mind.
         let again = outright && before.status == Status::Rejected;
         return (if again { NeedsReview } else { Reject }, Why::Decided);
@@ -206,7 +209,10 @@ fn rule(
     if proposal.origin == Origin::Tool {
         return (NeedsReview, Why::Unsaid);
     }
-    if proposal.supersedes.is_some() || !matches!(proposal.place, Place::Section(_)) {
+    if proposal.supersedes.is_some()
+        || proposal.target.is_some()
+        || !matches!(proposal.place, Place::Section(_))
+    {
         return (NeedsReview, Why::Changes);
     }
     match (outright, (facts.earned)(proposal)) {

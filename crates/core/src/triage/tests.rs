@@ -13,6 +13,7 @@ fn proposal(number: u32, text: &str) -> Proposal {
         id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number, machine: None },
         source: Source::Reflection,
         place: Place::Section("Patterns".to_owned()),
+        target: None,
         title: text.to_owned(),
         text: text.to_owned(),
         supersedes: None,

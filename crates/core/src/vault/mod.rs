@@ -1,5 +1,6 @@
 //! The documents people own: how each is parsed, changed and rendered, byte for byte.
 
+pub mod amend;
 mod as_text;
 mod comment;
 pub mod daily_log;

@@ -4,7 +4,7 @@ use super::{Finding, Patient};
 use crate::clock;
 use crate::db::{self, Db};
 use crate::vault::Error;
-use crate::{proposals, review as page};
+use crate::{patches, proposals, review as page};
 
 /// A queue whose oldest proposal waits longer than this is one that nobody looks at.
 const LONG_DAYS: i64 = 5;
@@ -31,6 +31,19 @@ fn look(patient: &Patient<'_>) -> Result<Vec<Finding>, db::Error> {
             wrong,
             "`rekindle review --check` shows all of it, `rekindle runs` what was done, `rekindle retry` does it again",
         ));
+    }
+    for patch in patches::waiting(&db, patient.vault)? {
+        let (id, file) = (patch.standing.proposal.id, patch.standing.proposal.file().to_owned());
+        findings.push(match patch.fits {
+            Ok(_) => Finding::warning(
+                format!("{id} is approved and waits to be applied to {file}"),
+                "`rekindle review apply` shows the change and applies it",
+            ),
+            Err(why) => Finding::warning(
+                format!("{id} is approved and does not fit {file} any more: {why}"),
+                "`rekindle undo` with its id lets it wait again, to be edited or turned down",
+            ),
+        });
     }
     let (waiting, oldest) = proposals::waiting(&db)?;
     let now = clock::now(patient.vault.zone().clone()).timestamp();

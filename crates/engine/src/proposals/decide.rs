@@ -377,6 +377,7 @@ pub fn retarget(db: &mut Db, to: &Proposal) -> Result<bool, Error> {
         |standing| Standing {
             proposal: Proposal {
                 place: to.place.clone(),
+                target: to.target.clone(),
                 supersedes: to.supersedes.clone(),
                 title: to.title.clone(),
                 ..standing.proposal

@@ -171,7 +171,9 @@ pub fn check(db: &Db) -> Result<Vec<String>, Error> {
             let was = ended.map_or("never decided on", What::word);
             wrong.push(format!("{id} is {}, but was {was}", status.word()));
         }
-        if matches!(status, Status::Approved | Status::Edited) && !is_seen_to(db, with.unwrap_or(id))? {
+        // A patch waits for the person to apply it (IDN-05).
+        let approved = matches!(status, Status::Approved | Status::Edited) && proposal.identity().is_none();
+        if approved && !is_seen_to(db, with.unwrap_or(id))? {
             wrong.push(format!("{id} is {}, and nothing is left that would promote it", status.word()));
         }
     }

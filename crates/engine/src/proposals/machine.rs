@@ -35,6 +35,23 @@ pub fn meet(db: &mut Db, ids: &[Id]) -> Result<(), Error> {
     })
 }
 
+/// This machine gets a name for good, because others may share its notes. One that has ids without a name keeps those.
+pub fn take_name(db: &mut Db) -> Result<(), Error> {
+    let path = db.path().to_owned();
+    let new = Machine::new(random::bytes().map_err(|cause| Error::Folder { path, cause })?);
+    db.change(|transaction| {
+        if name(transaction)?.is_none() {
+            transaction.execute("INSERT INTO machine VALUES (1, ?1)", [new.to_string()])?;
+        }
+        Ok(())
+    })
+}
+
+/// Whether this machine has one.
+pub fn has_name(db: &Db) -> Result<bool, Error> {
+    db.run(|connection| connection.query_row("SELECT EXISTS (SELECT 1 FROM machine)", [], |row| row.get(0)))
+}
+
 #[cfg(test)]
 mod tests {
     use rekindle_core::proposal::{Evidence, Proposal, Source, Status};
@@ -51,6 +68,7 @@ mod tests {
             id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
             source: Source::Reflection,
             place: Place::Section("Patterns".to_owned()),
+            target: None,
             title: text.to_owned(),
             text: text.to_owned(),
             supersedes: None,

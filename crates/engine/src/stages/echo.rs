@@ -280,6 +280,7 @@ fn propose(
                 id: Id { kind: Kind::Reflection, date: now.date(), number: 0, machine: None },
                 source: Came::Correction,
                 place: Place::Section(LESSONS.to_owned()),
+                target: None,
                 title: title(&lesson.text),
                 text: lesson.text.clone(),
                 supersedes: None,
@@ -291,6 +292,7 @@ fn propose(
                     sessions: vec![request.session_id.clone()],
                     messages: vec![lesson.message.clone()],
                     quotes: vec![one_line(&lesson.text, QUOTE_CHARS)],
+                    ..Evidence::default()
                 },
                 project: world.project(request.cwd.as_deref()),
                 created: now.timestamp(),

@@ -103,6 +103,7 @@ impl<'a> Keeper<'a> {
             sessions: vec![self.from.session.to_owned()],
             messages: candidate.messages.clone(),
             quotes: quotes.map(|text| one_line(&text, QUOTE_CHARS)).take(2).collect(),
+            ..Evidence::default()
         };
         let vector = self
             .model
@@ -193,6 +194,7 @@ impl<'a> Keeper<'a> {
             id,
             source: Source::Sidecar,
             place: Place::Section(section),
+            target: None,
             title: candidate.title.clone(),
             text: candidate.text.clone(),
             supersedes: None,

@@ -2,6 +2,7 @@
 
 pub mod capture;
 pub mod echo;
+pub mod friction;
 mod gate;
 pub mod idle;
 mod index;
@@ -90,6 +91,16 @@ pub static REGISTRY: Registry = Registry {
             body: reflected::reflected,
         },
         Function {
+            name: friction::NAME,
+            triggers: &[names::FRICTION_REQUESTED],
+            // After reflection, which may have found the same.
+            schedule: Some(Schedule::Daily { hour: 7, minute: 0 }),
+            emits: &[],
+            // One at a time, whoever asks (EXE-03).
+            key: |_| Some(friction::NAME.to_owned()),
+            body: friction::friction,
+        },
+        Function {
             name: triage::NAME,
             triggers: &[names::PROPOSALS_STAGED],
             schedule: None,
@@ -150,6 +161,7 @@ pub static REGISTRY: Registry = Registry {
         names::SESSION_ENDED,
         names::NOTED,
         names::VOICE_CALL_COMPLETED,
+        names::FRICTION_REQUESTED,
         names::PROPOSALS_STAGED,
         names::PROPOSAL_APPROVED,
         names::PROPOSAL_REJECTED,

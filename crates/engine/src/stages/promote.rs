@@ -1,6 +1,7 @@
 //! `promote` (EXE-05): what was decided on becomes so. An approved proposal goes to MEMORY.md, every end gets its line in the
 //! log of the day, and by the clock what nobody decided on for too long is archived. Every step can be run twice.
 
+mod apply;
 mod preview;
 mod reconsider;
 #[cfg(test)]
@@ -13,28 +14,28 @@ use rekindle_core::hash::ContentHash;
 use rekindle_core::id::ChangeId;
 use rekindle_core::journal::{self, Actor, Change, Op};
 use rekindle_core::proposal::rebase::{Aim, aim};
-use rekindle_core::proposal::{By, Status};
+use rekindle_core::proposal::{By, Proposal, Status};
 use rekindle_core::vault::daily_log::{Clock, Decider, End, Receipt, Receipts, Section, Source};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::memory::{Mark, Outcome, user_section};
-use rekindle_core::vault::review::{Id, Place};
+use rekindle_core::vault::review::Id;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::World;
 use crate::db::Db;
+use crate::patches;
 use crate::proposals::{self, Standing, Verdict, What};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::review::{self, Look};
 use crate::vault::{self, PROMOTE, Promotion, ReviewShown, Vault};
 
-pub use preview::{Preview, preview};
+pub use apply::{Look as PatchLook, Patch, apply, look_at_patch};
+pub use preview::{Does, Preview, preview};
 pub use reconsider::{Reconsidered, reconsider};
 
 /// The function's name.
 pub const NAME: &str = "promote";
-/// The heading for what fixes friction; MEMORY.md has no such section, so it goes where such things go (REV-15).
-const FRICTION: &str = "Friction Fixes";
 /// Why a proposal waits again whose promotion was taken back.
 const TAKEN_BACK: &str = "its promotion was taken back with `rekindle undo`";
 
@@ -109,6 +110,16 @@ struct Written {
     /// Why it could not be written.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
+    /// The file that the person has to change themselves (IDN-05).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    patch: Option<String>,
+}
+
+impl Written {
+    /// With no change of our own to tell of.
+    fn plain(outcome: Option<Outcome>, refused: Option<String>, patch: Option<String>) -> Self {
+        Self { outcome, replaced: None, change: None, refused, patch }
+    }
 }
 
 fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
@@ -131,7 +142,7 @@ fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
             }
             Ok(reopened)
         })?;
-    } else {
+    } else if written.patch.is_none() {
         let ended = steps.run("mark-promoted", || {
             let mut db = world.db()?;
             let ids = with_followers(&db, id)?;
@@ -162,36 +173,56 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
         return Err(StepError::fatal(format!("{id} was forgotten")));
     };
     let vault = world.vault()?;
-    let place = where_now(&standing, &vault, world)?;
-    let (mark, supersedes) = (mark(&standing), standing.supersedes());
-    let new = Promotion { section: section(&place), statement: standing.text(), supersedes, mark: &mark };
     let by = match standing.by {
         Some(By::Triage) => Actor::Worker,
         Some(By::Agent) => Actor::Agent,
         _ => Actor::User,
     };
+    let Some(section) = where_now(&standing, &vault, world)? else {
+        return amend(&standing, by, &vault, world);
+    };
+    let (mark, supersedes) = (mark(&standing), standing.supersedes());
+    let new = Promotion { section: &section, statement: standing.text(), supersedes, mark: &mark };
     match vault.promote(&world.config.user.name, &new, by, &world.now()) {
         Ok(added) => Ok(Written {
             outcome: Some(added.outcome.outcome),
             replaced: supersedes.map(|_| added.outcome.replaced),
             change: added.change.map(|change| change.to_string()),
             refused: None,
+            patch: None,
         }),
-        Err(
-            error @ (vault::Error::Structure { .. }
-            | vault::Error::NotText { .. }
-            | vault::Error::TooLarge { .. }
-            | vault::Error::NotAFile(_)),
-        ) => Ok(Written { outcome: None, replaced: None, change: None, refused: Some(error.to_string()) }),
-        Err(error) => Err(StepError::passing(error)),
+        Err(error) => refused(error),
     }
 }
 
-/// The section of MEMORY.md that a place is.
-fn section(place: &Place) -> &str {
-    match place {
-        Place::Section(section) => section,
-        Place::Friction(_) => FRICTION,
+/// A document that cannot take it, as a reason to wait; anything else may pass.
+fn refused(error: vault::Error) -> Result<Written, StepError> {
+    match error {
+        vault::Error::Structure { .. }
+        | vault::Error::Document { .. }
+        | vault::Error::NotText { .. }
+        | vault::Error::NotFound(_)
+        | vault::Error::Archived(_)
+        | vault::Error::TooLarge { .. }
+        | vault::Error::NotAFile(_) => Ok(Written::plain(None, Some(error.to_string()), None)),
+        error => Err(StepError::passing(error)),
+    }
+}
+
+/// A memory gets a new version; an identity file stays as it is, and what the person can apply is shown to them (IDN-05).
+fn amend(standing: &Standing, by: Actor, vault: &Vault, world: &World) -> Result<Written, StepError> {
+    let new = patches::amendment(standing);
+    let Some(file) = standing.proposal.identity() else {
+        return match vault.amend_entry(&new, by, &world.now()) {
+            Ok(true) => Ok(Written::plain(Some(Outcome::Appended), None, None)),
+            Ok(false) => Ok(Written::plain(Some(Outcome::AlreadyThere), None, None)),
+            Err(error) => refused(error),
+        };
+    };
+    match vault.amended(&new) {
+        Ok(amended) if amended.is_there() => Ok(Written::plain(Some(Outcome::AlreadyThere), None, None)),
+        Ok(_) => Ok(Written::plain(None, None, Some(file.to_owned()))),
+        Err(error) => refused(error),
     }
 }
 
@@ -200,15 +231,16 @@ fn mark(standing: &Standing) -> Mark {
     Mark { id: Some(standing.proposal.id.to_string()), origin: standing.proposal.origin }
 }
 
-/// The section it goes to, by the name that the person gave it since (B-07). The line that it supersedes is the one that was
-/// shown, or none.
-fn where_now(standing: &Standing, vault: &Vault, world: &World) -> Result<Place, StepError> {
+/// The section of MEMORY.md it goes to, by the name that the person gave it since (B-07); none if it is aimed at another
+/// file. The line that it supersedes is the one that was shown, or none.
+fn where_now(standing: &Standing, vault: &Vault, world: &World) -> Result<Option<String>, StepError> {
+    let section = |proposal: &Proposal| proposal.section().map(str::to_owned);
     let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
     let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
     let all = proposals::all(&world.db()?)?;
     Ok(match aim(&standing.proposal, &memory, &review::meant_for(&all)) {
-        Aim::Moved(moved) => moved.place,
-        Aim::Same | Aim::Lost(_) => standing.proposal.place.clone(),
+        Aim::Moved(moved) => section(&moved),
+        Aim::Same | Aim::Lost(_) => section(&standing.proposal),
     })
 }
 
@@ -304,6 +336,7 @@ fn log_of(
 pub(super) fn refresh(world: &World) -> Result<String, StepError> {
     let user = user_section(&world.config.user.name);
     let per_day = world.config.review.per_day;
+    patches::refresh(&world.db()?, &world.vault()?, &world.places.patches()).map_err(StepError::passing)?;
     let shown =
         review::refresh(&mut world.db()?, &world.vault()?, &user, per_day, Actor::Worker, &world.now());
     Ok(match shown.map_err(StepError::passing)? {
@@ -330,6 +363,7 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
     let in_force = promotions(&vault).map_err(StepError::passing)?;
     let now = world.now().timestamp();
     let (mut waiting, mut again) = (Vec::new(), Vec::new());
+    let by_hand = apply::applied_by_hand(world, &standings)?;
     for Standing { proposal, with, .. } in standings {
         // What ended with another one has no line of its own.
         let id = proposal.id;
@@ -338,7 +372,8 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
             let reopened =
                 proposals::reopen(&mut db, id, &[Status::Promoted], What::Undone, TAKEN_BACK, now)?;
             waiting.extend(reopened.then_some(id));
-        } else if promoted == Some(true) && proposal.status.is_open() {
+        } else if by_hand.contains(&with.unwrap_or(id)) || promoted == Some(true) && proposal.status.is_open()
+        {
             let done = proposals::mark_promoted(&mut db, id, now)?;
             again.extend(done.then_some(id));
         }
@@ -361,8 +396,9 @@ fn promotions(vault: &Vault) -> Result<BTreeMap<Id, (ChangeId, bool)>, vault::Er
             continue;
         }
         let in_force = !undone.contains(&record.change.id);
-        if record.change.verb == PROMOTE {
-            for id in ids(&record.change) {
+        if record.change.verb == PROMOTE || record.change.about.is_some() {
+            let named = record.change.about.as_deref().and_then(|id| id.parse::<Id>().ok());
+            for id in ids(&record.change).into_iter().chain(named) {
                 found.entry(id).or_insert_with(|| (record.change.id.clone(), in_force));
             }
         }

@@ -132,6 +132,8 @@ pub struct Draft {
     pub permission: Option<Permission>,
     /// The change it takes back.
     pub undoes: Option<ChangeId>,
+    /// The proposal that it carries out.
+    pub about: Option<String>,
     /// What should happen, in order.
     pub writes: Vec<Write>,
 }
@@ -139,7 +141,7 @@ pub struct Draft {
 impl Draft {
     /// A change inside the vault.
     pub fn new(verb: &'static str, by: Actor, writes: Vec<Write>) -> Self {
-        Self { verb, by, permission: None, undoes: None, writes }
+        Self { verb, by, permission: None, undoes: None, about: None, writes }
     }
 }
 
@@ -209,7 +211,7 @@ impl Vault {
 impl Writer<'_> {
     /// Makes a change. An error means that nothing of it happened.
     pub fn commit(&mut self, draft: Draft) -> Result<Committed, Error> {
-        let Draft { verb, by, permission, undoes, writes } = draft;
+        let Draft { verb, by, permission, undoes, about, writes } = draft;
         let writes: Vec<Write> = writes.into_iter().filter(changes_something).collect();
         if writes.is_empty() {
             return Ok(Committed { change: None, conflicts: Vec::new() });
@@ -221,7 +223,7 @@ impl Writer<'_> {
         let id =
             random::change_id(at).map_err(Error::io("get random bytes for", self.vault.places.state()))?;
         let ops = writes.iter().map(Write::op).collect();
-        let change = Change { id, at: iso(at), verb: verb.to_owned(), by, permission, undoes, ops };
+        let change = Change { id, at: iso(at), verb: verb.to_owned(), by, permission, undoes, about, ops };
         let steps = self.vault.steps(&change)?;
 
         let temporaries = steps.iter().filter_map(Step::temporary).map(Path::to_owned).collect();

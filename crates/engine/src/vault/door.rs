@@ -38,6 +38,17 @@ pub(super) fn resolve(root: &Path, path: &VaultPath) -> Result<PathBuf, Error> {
     Ok(at)
 }
 
+/// The file that `path` names below `root`, wherever a link at its end leads.
+pub(super) fn follow(root: &Path, path: &VaultPath) -> Result<PathBuf, Error> {
+    let at = path.parts().fold(root.to_owned(), |at, part| at.join(part));
+    match std::fs::symlink_metadata(&at) {
+        Ok(metadata) if metadata.file_type().is_symlink() => {
+            at.canonicalize().map_err(Error::io("open", &at))
+        }
+        _ => resolve(root, path),
+    }
+}
+
 /// A name in the same folder that another system would take for the same file.
 pub(super) fn collision(file: &Path) -> Option<String> {
     let (folder, name) = (file.parent()?, file.file_name()?.to_str()?);

@@ -10,6 +10,7 @@ use rekindle_core::text::admit;
 use rekindle_core::text::redact::Counts;
 use rekindle_core::time::Zoned;
 use rekindle_core::vault::entry::{Confidence, Entry, Evolution, Evolve, MAX_BODY_BYTES, Status, evolve};
+use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::layout::{self, Destination, Shelf};
 use rekindle_core::vault::path::{VaultPath, slug};
 
@@ -53,6 +54,17 @@ pub struct Saved {
     pub redacted: Counts,
     /// Whether the same text had been forgotten before.
     pub was_forgotten: bool,
+}
+
+/// A new version of a memory, but for what it says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NewVersion<'a> {
+    pub(super) path: &'a VaultPath,
+    pub(super) reason: &'a str,
+    pub(super) origin: Origin,
+    /// The proposal that it carries out.
+    pub(super) about: Option<&'a str>,
+    pub(super) by: Actor,
 }
 
 /// A memory that got a new version.
@@ -112,16 +124,31 @@ impl Vault {
         by: Actor,
         now: &Zoned,
     ) -> Result<Evolved, Error> {
+        let new = NewVersion { path, reason, origin, about: None, by };
+        self.evolve_with(&new, &mut |_| Ok(body.to_owned()), now)
+    }
+
+    /// The same with a body that is made of the one that is there.
+    pub(super) fn evolve_with(
+        &self,
+        version: &NewVersion<'_>,
+        make: &mut dyn FnMut(&str) -> Result<String, Error>,
+        now: &Zoned,
+    ) -> Result<Evolved, Error> {
+        let NewVersion { path, reason, origin, about, by } = *version;
         if layout::shelf(path) == Shelf::Archive {
             return Err(Error::Archived(path.to_string()));
         }
-        let (body, mut redacted) = admitted("the body", body)?;
         let reason = admit(reason);
+        let mut redacted = Counts::default();
         redacted.merge(&reason.redacted);
         let id = random::entry_id().map_err(Error::io("get random bytes for", self.folder()))?;
         // Everything is read under the lock, so that two evolves of one entry make two versions, not one.
         let mut writer = self.writer(now)?;
         let read = self.read_entry(path)?;
+        let document = |source| Error::Document { path: path.to_string(), source };
+        let (body, found) = admitted("the body", &make(Note::parse(&read.text).map_err(document)?.body())?)?;
+        redacted.merge(&found);
         let archive = self.free_archive(path, now)?;
         let change = Evolve {
             body: &body,
@@ -132,13 +159,13 @@ impl Vault {
             archive: &archive,
             origin,
         };
-        let Evolution { new, archived } = evolve(&read.text, &change)
-            .map_err(|source| Error::Document { path: path.to_string(), source })?;
+        let Evolution { new, archived } = evolve(&read.text, &change).map_err(document)?;
         let writes = vec![
             Write::Create { place: Place::vault(archive.clone()), text: archived },
             Write::Replace { place: Place::vault(path.clone()), read, text: new },
         ];
-        let committed = writer.commit(Draft::new("evolve", by, writes))?;
+        let about = about.map(str::to_owned);
+        let committed = writer.commit(Draft { about, ..Draft::new("evolve", by, writes) })?;
         let path = path.clone();
         Ok(Evolved { id, path, archive, change: committed.change, redacted, conflicts: committed.conflicts })
     }

@@ -4,10 +4,13 @@
 //! - `door`: which file a path really means, and who may write there
 //! - `lock`, `journal`, `commit`, `recover`: how a change becomes all of it or none of it, and can be taken back
 //! - `entries`, `documents`, `logs`: what people do: save, evolve, add a line or a section
+//! - `amend`: a line for an identity file or a memory, as a proposal has it
 //! - `inbox`, `incubator`: what they decide about what was captured, and about ideas
 //! - `scan`, `find`: what there is, and which memory a person means
+//! - `synced`: whether other machines have a part in it
 //! - `undo`, `forget`: taking back, and making sure it is gone
 
+mod amend;
 mod commit;
 mod documents;
 mod door;
@@ -23,6 +26,7 @@ mod logs;
 mod recover;
 mod research;
 mod scan;
+mod synced;
 mod undo;
 
 use std::path::{Path, PathBuf};
@@ -35,6 +39,7 @@ use rekindle_core::vault::layout;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::tombstone::Graveyard;
 
+pub use amend::{Amended, Amendment};
 pub use commit::{Committed, Draft, Write, Writer};
 pub use documents::{LineAdded, NewIdea, PROMOTE, Previewed, Promoted, Promotion, ReviewShown};
 pub use entries::{Evolved, NewEntry, Saved};
@@ -123,6 +128,11 @@ impl Vault {
         &self.notes
     }
 
+    /// Whether a program brings the vault to other machines, as far as can be seen.
+    pub fn is_synced(&self) -> bool {
+        synced::is_synced(&self.folder)
+    }
+
     /// The name of the vault folder, as links inside the notes spell it.
     pub fn folder_name(&self) -> String {
         self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
@@ -136,8 +146,12 @@ impl Vault {
         }
     }
 
-    /// The file a place means, links followed as far as they stay inside.
+    /// The file a place means, links followed as far as they stay inside. An identity file may be a link to wherever the
+    /// person keeps it (IDN-02).
     pub fn file(&self, place: &Place) -> Result<PathBuf, Error> {
+        if place.root == Root::Identity {
+            return door::follow(&self.identity, &place.path);
+        }
         door::resolve(self.root(place.root), &place.path)
     }
 

@@ -35,6 +35,7 @@ impl Vault {
             by,
             permission: change.permission,
             undoes: Some(change.id.clone()),
+            about: None,
             writes,
         };
         let committed = writer.commit(draft)?;

@@ -15,6 +15,7 @@ mod eval;
 pub(crate) mod evolve;
 pub(crate) mod feedback;
 pub(crate) mod forget;
+mod friction;
 mod hook;
 mod ideas;
 mod identity;
@@ -37,7 +38,9 @@ mod reindex;
 mod reject;
 mod retry;
 pub(crate) mod review;
+pub(crate) mod review_apply;
 mod review_reports;
+pub(crate) mod review_show;
 mod run;
 mod runs;
 pub(crate) mod save;
@@ -64,6 +67,7 @@ pub(crate) use self::eval::Eval;
 pub(crate) use self::evolve::Evolve;
 pub(crate) use self::feedback::Feedback;
 pub(crate) use self::forget::Forget;
+pub(crate) use self::friction::Friction;
 pub(crate) use self::hook::Hook;
 pub(crate) use self::ideas::Ideas;
 pub(crate) use self::identity::Identity;
@@ -161,6 +165,7 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Llm(llm) => llm.run(context),
         Command::Note(note) => note.run(context),
         Command::Reflect(reflect) => reflect.run(context),
+        Command::Friction(friction) => friction.run(context),
         Command::Retry(retry) => retry.run(context),
         Command::Run(run) => run.run(context),
         Command::Runs(runs) => runs.run(context),

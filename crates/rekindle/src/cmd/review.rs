@@ -5,32 +5,27 @@ use std::time::Duration;
 
 use clap::Args;
 use rekindle_core::proposal::{By, Status};
-use rekindle_core::text::clean::{clean, one_line};
-use rekindle_core::time::{Timestamp, day, iso};
-use rekindle_core::vault::review::{Id, Place};
+use rekindle_core::time::Timestamp;
+use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;
-use rekindle_engine::proposals::{self, Decided, Standing, Verdict};
+use rekindle_engine::patches::{self, is_patch};
+use rekindle_engine::proposals::{self, Decided, Verdict};
 use rekindle_engine::review::{self, Asked};
 use rekindle_engine::stages::promote::Reconsidered;
 use rekindle_engine::stages::{REGISTRY, promote};
 use rekindle_engine::worker::{Post, do_now};
 use serde_json::{Value, json};
 
+use super::review_apply;
 use super::review_reports;
+use super::review_show::{json, print, said, show, told};
 use super::surfaces::Verb;
 use crate::compose::Context;
 use crate::error::Failure;
-use crate::output::Style;
 use crate::tui;
 
 /// How long a decision waits for a worker that is at it. It is safe in the store; the worker will see to it.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// So many days before it is archived, a proposal says so (REV-11).
-const NOTICE_DAYS: i64 = 2;
-/// The most quotations of one proposal that are shown.
-const QUOTES: usize = 3;
-/// The most characters of a quotation on the screen.
-const QUOTE_CHARS: usize = 160;
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Look through what waits for your decision, the most valuable first
 #[derive(Args)]
@@ -97,7 +92,11 @@ impl Review {
             return review_reports::check(context, &db, self.json);
         }
         let lost = match may_write(context) {
-            true => review::rebase(&mut db, &context.vault()?).map_err(Failure::new)?,
+            true => {
+                let vault = context.vault()?;
+                patches::refresh(&db, &vault, &context.places.patches()).map_err(Failure::new)?;
+                review::rebase(&mut db, &vault).map_err(Failure::new)?
+            }
             false => HashMap::new(),
         };
         if !self.ids.is_empty() {
@@ -123,7 +122,7 @@ impl Review {
                 today.iter().map(|(standing, same)| json(context, standing, same, &lost)).collect();
             return context.out.json(&json!({
                 "waiting": waiting, "shown": today.len(), "later": later.len(), "doubt": doubt,
-                "proposals": proposals,
+                "proposals": proposals, "patches": review_apply::remind(context, &db)?,
             }));
         }
         for (standing, same) in &today {
@@ -131,6 +130,14 @@ impl Review {
         }
         if let Some(doubt) = doubt {
             context.out.warn(format!("nothing was decided from REVIEW.md: {doubt}"));
+        }
+        for patch in review_apply::remind(context, &db)? {
+            let word = |name: &str| patch[name].as_str().unwrap_or_default().to_owned();
+            let (id, file) = (word("id"), word("file"));
+            match patch["unfit"].as_str() {
+                Some(why) => context.out.warn(format!("{id} is approved for {file} and does not fit: {why}")),
+                None => context.out.note(format!("{id} waits for `rekindle review apply {id}` ({file}).")),
+            }
         }
         context.out.note(match (today.len(), later.len()) {
             (0, 0) => "Nothing waits for you.".to_owned(),
@@ -223,7 +230,7 @@ pub(crate) fn decide(
         if let Some(note) = standing.note.as_ref().filter(|_| status.is_open()) {
             wrong.push((id, format!("{id} could not be promoted and waits: {note}")));
         }
-        let seen_to = !matches!(status, Status::Approved | Status::Edited);
+        let seen_to = !matches!(status, Status::Approved | Status::Edited) || is_patch(&standing);
         if !seen_to && !busy {
             wrong.push((id, format!("{id} is {}, but could not be written yet", status.word())));
         }
@@ -272,147 +279,4 @@ pub(crate) fn reconsider(
             .hint("try it again when it has ended (`rekindle runs`)"));
     };
     promote::reconsider(&post, &context.world(), id, decided).map_err(Failure::new)
-}
-
-/// What became of one, in a sentence.
-pub(crate) fn told(context: &Context<'_>, standing: &Standing) -> String {
-    let by = standing.by.map_or_else(String::new, |by| format!(" {}", by.phrase()));
-    let at = standing.decided.map_or_else(String::new, |at| {
-        let at = at.to_zoned(context.now.time_zone().clone());
-        format!(" on {} at {}", day(at.date()), at.strftime("%H:%M"))
-    });
-    let status = standing.proposal.status;
-    let why = standing.note.as_ref().filter(|_| status == Status::Rejected);
-    let why = why.map_or_else(String::new, |reason| format!(" (because: {reason})"));
-    format!("{} was {}{by}{at}{why}", standing.proposal.id, status.word())
-}
-
-pub(crate) fn said(context: &Context<'_>, standing: &Standing) -> String {
-    let id = standing.proposal.id;
-    match standing.proposal.status {
-        Status::Promoted => format!("{id} is in MEMORY.md, meant for {}", section(standing)),
-        Status::Rejected => format!("{id} is turned down"),
-        _ => told(context, standing),
-    }
-}
-
-pub(crate) fn section(standing: &Standing) -> String {
-    match &standing.proposal.place {
-        Place::Section(name) => name.clone(),
-        Place::Friction(date) => format!("Friction Fixes of {}", day(*date)),
-    }
-}
-
-/// What became of those that were asked for.
-fn show(
-    context: &Context<'_>,
-    db: &Db,
-    ids: &[Id],
-    lost: &HashMap<Id, String>,
-    as_json: bool,
-) -> Result<(), Failure> {
-    let mut found = Vec::new();
-    for id in ids {
-        let Some(standing) = proposals::standing(db, *id)? else {
-            return Err(Failure::usage(format!("there is no proposal {id}")));
-        };
-        found.push(standing);
-    }
-    if as_json {
-        let proposals: Vec<Value> = found.iter().map(|standing| json(context, standing, &[], lost)).collect();
-        return context.out.json(&json!({"proposals": proposals}));
-    }
-    for standing in &found {
-        print(context, standing, &[], lost)?;
-        if !standing.proposal.status.is_open() {
-            context.out.line(format!("  {}", told(context, standing)))?;
-        }
-    }
-    Ok(())
-}
-
-/// In how many days it is archived, once that is near.
-pub(crate) fn expires(context: &Context<'_>, standing: &Standing) -> Option<i64> {
-    let left = i64::from(context.settings.config.review.expire_days) - standing.days(context.now.timestamp());
-    (standing.proposal.status.is_open() && left <= NOTICE_DAYS).then_some(left.max(0))
-}
-
-fn print(
-    context: &Context<'_>,
-    standing: &Standing,
-    same: &[Id],
-    lost: &HashMap<Id, String>,
-) -> Result<(), Failure> {
-    let (out, proposal) = (context.out, &standing.proposal);
-    let age = match standing.days(context.now.timestamp()) {
-        0 => "today".to_owned(),
-        1 => "1 day old".to_owned(),
-        days => format!("{days} days old"),
-    };
-    let sessions = match proposal.evidence.sessions.len() {
-        0 | 1 => String::new(),
-        many => format!(", {many} sessions"),
-    };
-    let id = out.styled(Style::Bold, proposal.id);
-    let about = format!("[{}{sessions}, {age}]", proposal.origin);
-    out.line(format!("{id}  {}  {}", section(standing), out.styled(Style::Dim, about)))?;
-    for line in clean(standing.text()).lines() {
-        out.line(format!("  {line}"))?;
-    }
-    let dim = |text: String| out.line(format!("  {}", out.styled(Style::Dim, text)));
-    if let Some(old) = &proposal.supersedes {
-        dim(format!("instead of: {}", one_line(old, QUOTE_CHARS)))?;
-    }
-    for quote in proposal.evidence.quotes.iter().take(QUOTES) {
-        dim(format!("> {}", one_line(quote, QUOTE_CHARS)))?;
-    }
-    if !same.is_empty() {
-        let ids: Vec<String> = same.iter().map(ToString::to_string).collect();
-        dim(format!("{} more say nearly the same and are decided with it: {}", same.len(), ids.join(", ")))?;
-    }
-    if let Some(with) = standing.with.filter(|_| !proposal.status.is_open()) {
-        dim(format!("decided with {with}, which says nearly the same"))?;
-    }
-    if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
-        out.line(format!("  {}", out.styled(Style::Warn, format!("waits again: {note}"))))?;
-    }
-    if let Some(why) = lost.get(&proposal.id) {
-        out.line(format!("  {}", out.styled(Style::Warn, why)))?;
-    }
-    if let Some(left) = expires(context, standing) {
-        let when = match left {
-            0 => "tonight".to_owned(),
-            1 => "in 1 day".to_owned(),
-            days => format!("in {days} days"),
-        };
-        out.line(format!("  {}", out.styled(Style::Warn, format!("will be archived {when}"))))?;
-    }
-    Ok(())
-}
-
-fn json(context: &Context<'_>, standing: &Standing, same: &[Id], lost: &HashMap<Id, String>) -> Value {
-    let proposal = &standing.proposal;
-    json!({
-        "id": proposal.id,
-        "status": proposal.status,
-        "section": section(standing),
-        "title": proposal.title,
-        "text": standing.text(),
-        "reworded": standing.worded.is_some(),
-        "supersedes": proposal.supersedes,
-        "source": proposal.source,
-        "origin": proposal.origin,
-        "confidence": proposal.confidence,
-        "evidence": proposal.evidence,
-        "project": proposal.project,
-        "created": iso(proposal.created),
-        "days": standing.days(context.now.timestamp()),
-        "expires_in_days": expires(context, standing),
-        "same": same,
-        "with": standing.with,
-        "target_lost": lost.get(&proposal.id),
-        "note": standing.note,
-        "decided": standing.decided.map(iso),
-        "decided_by": standing.by,
-    })
 }

@@ -1,4 +1,4 @@
-//! `rekindle review connect|disconnect|webhook`: other places in which a person is asked.
+//! The verbs of `rekindle review`: other places in which a person is asked, and what they apply themselves.
 
 use std::io::Read;
 
@@ -12,6 +12,7 @@ use rekindle_engine::db::Db;
 use rekindle_engine::{config, environment, hooks, surfaces};
 use serde_json::{Value, json};
 
+use super::review_apply::Apply;
 use super::send;
 use crate::ask;
 use crate::compose::Context;
@@ -33,6 +34,16 @@ Examples:
   rekindle review connect todoist
   rekindle review connect telegram --chat 123456789")]
     Connect(Connect),
+    /// Change an identity file as you approved it
+    #[command(after_help = "\
+AGENTS.md, SOUL.md, USER.md and IDENTITY.md are yours: approving a change of one makes a patch, and nothing but this command
+applies it. It shows the change and asks. The patches are files, so `git apply` does it as well (docs/review.md).
+
+Examples:
+  rekindle review apply                    # all that wait, one after the other
+  rekindle review apply f-20261115-001
+  rekindle review apply f-20261115-001 --yes")]
+    Apply(Apply),
     /// Send nothing there any more, and hear nothing from there
     #[command(after_help = "\
 Examples:
@@ -99,6 +110,7 @@ impl Verb {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         match self {
             Self::Connect(connect) => connect.run(context),
+            Self::Apply(apply) => apply.run(context),
             Self::Disconnect { place } => disconnect(context, place.into()),
             Self::Webhook { place, signature, json } => webhook(context, place.into(), signature, json),
         }

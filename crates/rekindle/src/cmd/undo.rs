@@ -8,7 +8,7 @@ use rekindle_engine::stages::promote::{self, Reconsidered};
 use serde_json::json;
 
 use super::log::places;
-use super::review;
+use super::{review, review_show};
 use crate::compose::Context;
 use crate::error::Failure;
 
@@ -75,6 +75,6 @@ impl Undo {
         if standing.proposal.status.is_open() {
             return Err(Failure::new(format!("nobody decided on {id}; it waits")));
         }
-        Err(Failure::new(review::told(context, &standing)))
+        Err(Failure::new(review_show::told(context, &standing)))
     }
 }

@@ -4,7 +4,7 @@
 use rekindle_core::proposal::Proposal;
 use rekindle_core::provenance::Origin;
 use rekindle_core::text::clean::one_line;
-use rekindle_core::vault::review::{Id, Place};
+use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;
 use rekindle_engine::proposals::{self, Verdict};
 use serde::Deserialize;
@@ -86,10 +86,7 @@ pub(super) fn waiting(call: &Call<'_>) -> Result<String, Failure> {
         .iter()
         .take(MOST_PROPOSALS)
         .map(|proposal| {
-            let place = match &proposal.place {
-                Place::Section(section) => one_line(section, 80),
-                Place::Friction(_) => "friction".to_owned(),
-            };
+            let place = one_line(&proposal.aim(), 80);
             let text = one_line(&proposal.text, PROPOSAL_CHARS);
             format!("- {} ({place}, from {}) {text}", proposal.id, proposal.origin)
         })

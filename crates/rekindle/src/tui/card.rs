@@ -6,7 +6,7 @@ use rekindle_core::time::{Timestamp, iso};
 use rekindle_core::vault::memory::Outcome;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::proposals::Standing;
-use rekindle_engine::stages::promote::Preview;
+use rekindle_engine::stages::promote::{Does, Preview};
 
 use super::text::shown;
 
@@ -97,7 +97,13 @@ pub(crate) fn rows(facts: &Facts<'_>) -> Vec<Row> {
     let Facts { standing, section, same, .. } = facts;
     let proposal = &standing.proposal;
     let mut rows = Rows::default();
-    rows.add(Tone::Head, format!("{} for MEMORY.md, section {section}", proposal.id));
+    rows.add(
+        Tone::Head,
+        match proposal.section() {
+            Some(_) => format!("{} for MEMORY.md, section {section}", proposal.id),
+            None => format!("{} for {section}", proposal.id),
+        },
+    );
     for line in standing.text().lines() {
         rows.add(Tone::Plain, format!("  {line}"));
     }
@@ -148,12 +154,25 @@ fn change(rows: &mut Rows, facts: &Facts<'_>) {
             return;
         }
     };
-    let does = match preview.outcome.outcome {
-        _ if preview.outcome.replaced => "The line it names is struck, and this stands behind it:".to_owned(),
-        Outcome::Appended => "A line is added:".to_owned(),
-        Outcome::Reflected => format!("There is no section {section}, so it goes under Reflected:"),
-        Outcome::Merged => "A line there says the same; it only gets a note:".to_owned(),
-        Outcome::AlreadyThere => "It is in MEMORY.md already; nothing changes.".to_owned(),
+    let file = facts.standing.proposal.file();
+    let replaces = match preview.does {
+        Does::Memory(promoted) => promoted.replaced,
+        Does::Patch | Does::Version => supersedes.is_some(),
+        Does::Nothing => false,
+    };
+    let does = match preview.does {
+        Does::Memory(promoted) => match promoted.outcome {
+            _ if replaces => "The line it names is struck, and this stands behind it:".to_owned(),
+            Outcome::Appended => "A line is added:".to_owned(),
+            Outcome::Reflected => format!("There is no section {section}, so it goes under Reflected:"),
+            Outcome::Merged => "A line there says the same; it only gets a note:".to_owned(),
+            Outcome::AlreadyThere => "It is in MEMORY.md already; nothing changes.".to_owned(),
+        },
+        Does::Patch => {
+            format!("{file} is yours: a yes makes this a patch, `rekindle review apply` applies it:")
+        }
+        Does::Version => "The memory gets a new version; the old one goes to the archive:".to_owned(),
+        Does::Nothing => format!("{file} says so already; nothing changes."),
     };
     rows.add(Tone::Head, does);
     // The first two lines name the file, which is said already.
@@ -167,7 +186,7 @@ fn change(rows: &mut Rows, facts: &Facts<'_>) {
         }
     }
     match supersedes {
-        Some(_) if preview.outcome.replaced => {
+        Some(_) if replaces => {
             rows.add(Tone::Warn, "S does this. a adds the line and leaves the old one as it is.");
         }
         Some(old) => rows.add(Tone::Warn, format!("The line it names is not there any more: {old}")),

@@ -6,13 +6,15 @@ use rekindle_core::proposal::{By, Status};
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;
+use rekindle_engine::patches::is_patch;
 use rekindle_engine::proposals::{self, Decided, Standing, Verdict};
 use rekindle_engine::review::{Asked, asked_today};
 use rekindle_engine::stages::promote::{self, Reconsidered};
 use rekindle_engine::{editor, stages::World};
 
 use super::card::{Card, Facts, Fate, Row, rows};
-use crate::cmd::review::{expires, read_page, reconsider, said, section, see_to, told};
+use crate::cmd::review::{read_page, reconsider, see_to};
+use crate::cmd::review_show::{expires, said, section, told};
 use crate::compose::Context;
 use crate::error::Failure;
 
@@ -117,10 +119,10 @@ impl<'a> Desk<'a> {
             return not(true, format!("{id} could not be promoted and waits: {why}"));
         };
         let told = match status {
-            Status::Approved | Status::Edited if busy => {
+            Status::Approved | Status::Edited if busy && !is_patch(&standing) => {
                 format!("{id} is {}; the worker that is running sees to it", status.word())
             }
-            Status::Approved | Status::Edited => {
+            Status::Approved | Status::Edited if !is_patch(&standing) => {
                 format!("{id} is {}, but could not be written yet", status.word())
             }
             _ => said(self.context, &standing),

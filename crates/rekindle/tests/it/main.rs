@@ -22,6 +22,7 @@ mod eval;
 mod faults;
 mod feedback;
 mod forget;
+mod friction;
 mod house;
 mod ideas;
 mod identity;
@@ -51,6 +52,7 @@ mod recall_quality;
 mod reflect;
 mod review;
 mod review_model;
+mod review_patches;
 #[cfg(unix)]
 mod review_terminal;
 mod surfaces;

@@ -15,6 +15,18 @@ const DAY: Date = Date::constant(2026, 11, 14);
 
 /// Puts something on the hot list, as the observer does.
 fn observed(sandbox: &Sandbox, session: &str, kind: Kind, words: &str) {
+    observed_on(sandbox, session, kind, words, DAY, Timestamp::from_second(1_800_000_000).unwrap());
+}
+
+/// The same on any day.
+pub(crate) fn observed_on(
+    sandbox: &Sandbox,
+    session: &str,
+    kind: Kind,
+    words: &str,
+    day: Date,
+    at: Timestamp,
+) {
     let finding = Finding {
         kind,
         priority: Priority::High,
@@ -32,8 +44,8 @@ fn observed(sandbox: &Sandbox, session: &str, kind: Kind, words: &str) {
         session: session.to_owned(),
         project: None,
         trigger: "shutdown".to_owned(),
-        day: DAY,
-        at: Timestamp::from_second(1_800_000_000).unwrap(),
+        day,
+        at,
         observed: Observed { parts, ..Observed::default() },
         tokens: 20,
         distilled: 0,

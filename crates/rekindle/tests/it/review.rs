@@ -33,28 +33,43 @@ pub(crate) fn hand_in(
     days: i64,
     origin: Origin,
 ) -> String {
-    #[expect(clippy::disallowed_methods, reason = "the binary under test goes by the same clock")]
-    let created = Timestamp::now() - jiff_hours(24 * days + 1);
-    let day = Date::constant(2026, 11, 14);
-    let proposal = Proposal {
-        id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
-        source: Source::Reflection,
-        place: Place::Section("Patterns".to_owned()),
+    hand_in_as(sandbox, |one| Proposal {
         title: title(words),
         text: words.to_owned(),
         supersedes: supersedes.map(str::to_owned),
         origin,
+        evidence: Evidence { quotes: vec![format!("From now on: {words}")], ..one.evidence },
+        created: one.created - jiff_hours(24 * days),
+        ..one
+    })
+}
+
+/// Puts into the store what is made of a plain proposal, an hour old.
+pub(crate) fn hand_in_as(sandbox: &Sandbox, as_what: impl Fn(Proposal) -> Proposal) -> String {
+    #[expect(clippy::disallowed_methods, reason = "the binary under test goes by the same clock")]
+    let created = Timestamp::now() - jiff_hours(1);
+    let day = Date::constant(2026, 11, 14);
+    let proposal = as_what(Proposal {
+        id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
+        source: Source::Reflection,
+        place: Place::Section("Patterns".to_owned()),
+        target: None,
+        title: String::new(),
+        text: String::new(),
+        supersedes: None,
+        origin: Origin::User,
         explicit: false,
         confidence: 0.8,
         evidence: Evidence {
             sessions: vec!["s1".to_owned()],
             messages: vec!["s1-4".to_owned()],
-            quotes: vec![format!("From now on: {words}")],
+            quotes: Vec::new(),
+            ..Evidence::default()
         },
         project: None,
         created,
         status: Status::Pending,
-    };
+    });
     let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
     let new = New { kind: Kind::Reflection, day, proposal };
     match proposals::hand_in(&mut db, "test", &[new]).unwrap().remove(0) {

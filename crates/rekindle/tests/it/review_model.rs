@@ -1,11 +1,11 @@
-//! Whatever people, editors, sync, other programs, triage, the clock and kills do to proposals, in whatever order, through the
-//! real binary: each proposal waits or has exactly one end, and no byte that a person wrote into MEMORY.md is lost (VER-09,
-//! REV-14).
+//! Whatever people, editors, sync, Todoist, Telegram, other programs, triage, the clock and kills do to proposals, in whatever
+//! order, through the real binary: each proposal waits or has exactly one end, and no byte that a person wrote into MEMORY.md
+//! or AGENTS.md is lost (VER-09, REV-14, IDN-05).
 
 use std::collections::BTreeMap;
 use std::fs;
 
-use rekindle_core::proposal::{Evidence, Proposal, Source, Status, title};
+use rekindle_core::proposal::{Evidence, Proposal, Source, Status, Target, title};
 use rekindle_core::provenance::Origin;
 use rekindle_core::time::{Date, Timestamp};
 use rekindle_core::vault::daily_log::{self, End, Section};
@@ -13,9 +13,13 @@ use rekindle_core::vault::review::{Id, Kind, Place};
 use rekindle_engine::db::Db;
 use rekindle_engine::proposals::{self, Handed, New};
 use rekindle_testkit::faults::{self, Fault};
-use rekindle_testkit::{Output, Sandbox};
+use rekindle_testkit::{
+    Command, Output, Reply, Sandbox, TELEGRAM_TOKEN, TODOIST_KEY, TelegramServer, TodoistServer,
+};
+use serde_json::{Value, json};
 
-use crate::sandbox;
+use crate::surfaces::later;
+use crate::{sandbox, save, text};
 
 /// A small generator of our own, so that a seed means the same on every machine.
 struct Dice(u64);
@@ -41,8 +45,19 @@ const TEXTS: [&str; 10] = [
     "…",
 ];
 
+/// The chat that is asked.
+const CHAT: i64 = 4242;
+
 struct Walk {
     sandbox: Sandbox,
+    todoist: TodoistServer,
+    telegram: TelegramServer,
+    /// The path of a memory that proposals are about.
+    entry: String,
+    /// What was pressed, to be told again.
+    presses: Vec<Value>,
+    /// The lines that the person wrote to AGENTS.md.
+    mine_for_agents: Vec<String>,
     dice: Dice,
     ids: Vec<Id>,
     /// The lines that the person wrote to MEMORY.md.
@@ -61,8 +76,15 @@ impl Walk {
         for (key, value) in [("capture.background", "false"), ("review.earn", "2"), ("review.per_day", "4")] {
             sandbox.rekindle(&["config", "set", key, value]).run().ok();
         }
-        Self {
+        let entry = text(&save(&sandbox, "fix", "pump", "The pump of the line is blue."), "path").to_owned();
+        let (todoist, telegram) = (TodoistServer::default(), TelegramServer::default());
+        let walk = Self {
             sandbox,
+            todoist,
+            telegram,
+            entry,
+            presses: Vec::new(),
+            mine_for_agents: Vec::new(),
             dice: Dice(seed),
             ids: Vec::new(),
             mine: Vec::new(),
@@ -70,7 +92,17 @@ impl Walk {
             ended: BTreeMap::new(),
             taken_back: false,
             kills: 0,
-        }
+        };
+        walk.run(&["review", "connect", "todoist", "--url", walk.todoist.url(), "--yes"]).ok();
+        let chat = ["--chat", "4242", "--yes"];
+        walk.run(&[&["review", "connect", "telegram", "--url", walk.telegram.url()], &chat[..]].concat())
+            .ok();
+        walk
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let command = self.sandbox.rekindle(arguments).env("TODOIST_API_TOKEN", TODOIST_KEY);
+        command.env("TELEGRAM_BOT_TOKEN", TELEGRAM_TOKEN)
     }
 
     fn db(&self) -> Db {
@@ -78,19 +110,21 @@ impl Walk {
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
-        let output = self.sandbox.rekindle(arguments).run();
+        let output = self.command(arguments).run();
         assert!(!output.stderr.contains("panicked"), "{arguments:?}: {}", output.stderr);
         output
     }
 
     fn work(&self) {
+        later(&self.sandbox);
         self.run(&["worker", "--once"]).ok();
     }
 
     /// Killed at a step of its work on the disk, if it gets that far.
     fn killed(&mut self, arguments: &[&str]) {
         let (at, after) = (1 + self.dice.roll(120), self.dice.roll(2) == 0);
-        let command = self.sandbox.rekindle(arguments);
+        later(&self.sandbox);
+        let command = self.command(arguments);
         let fault = if after { Fault::kill_after(at) } else { Fault::kill(at) };
         if faults::available().is_ok() {
             self.kills += usize::from(faults::run(&command, fault).fault.is_some());
@@ -106,10 +140,16 @@ impl Walk {
         let created = Timestamp::now() - age;
         let day = Date::constant(2026, 11, 14);
         let section = ["Patterns", "Hard Rules", "No Such Section"][self.dice.roll(3)];
+        let target = match self.dice.roll(5) {
+            0 | 1 => Some((Target::Identity("AGENTS.md".to_owned()), "AGENTS.md".to_owned())),
+            2 => Some((Target::Entry(self.entry.clone()), self.entry.clone())),
+            _ => None,
+        };
         let proposal = Proposal {
             id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
             source: Source::Reflection,
-            place: Place::Section(section.to_owned()),
+            place: Place::Section(target.as_ref().map_or(section, |(_, name)| name.as_str()).to_owned()),
+            target: target.map(|(target, _)| target),
             title: title(words),
             text: words.to_owned(),
             supersedes: None,
@@ -145,7 +185,7 @@ impl Walk {
             return self.propose();
         }
         let id = self.any();
-        match self.dice.roll(20) {
+        match self.dice.roll(29) {
             0 | 1 => drop(self.run(&["approve", &id])),
             2 => drop(self.run(&["reject", &id])),
             3 => drop(self.run(&["edit", &id, "--text", &format!("In my words, about {id}.")])),
@@ -190,8 +230,50 @@ impl Walk {
                 self.mine.push(line);
             }
             16 => self.killed(&["approve", &id]),
+            17 => self.todoist.complete(&id),
+            18 => self.todoist.delete(&id),
+            19 => self
+                .todoist
+                .change(&id, |task| task["labels"] = json!(["memory-review", "agent", "rejected"])),
+            20 | 21 => self.press(&id),
+            22 => {
+                if let Some(press) = self.presses.first() {
+                    self.telegram.replay(press);
+                }
+            }
+            23 => {
+                let outage = || Reply::json(503, "{}");
+                match self.dice.roll(4) {
+                    0 => self.todoist.refuse("GET /api/v1/tasks", outage()),
+                    1 => self.todoist.lose("POST /api/v1/tasks", outage()),
+                    2 => self.telegram.refuse("getUpdates", outage()),
+                    _ => self.telegram.lose("sendMessage", outage()),
+                }
+            }
+            24 => drop(self.run(&["review", "apply", &id, "--yes"])),
+            25 => drop(self.run(&["review", "apply", "--yes"])),
+            26 => self.killed(&["review", "apply", "--yes"]),
+            27 => {
+                let line = format!("- Mine for agents, number {}", self.mine_for_agents.len());
+                let path = self.agents();
+                let text = fs::read_to_string(&path).unwrap();
+                fs::write(&path, format!("{line}\n{text}")).unwrap();
+                self.mine_for_agents.push(line);
+            }
             _ => self.killed(&["worker", "--once"]),
         }
+    }
+
+    fn agents(&self) -> std::path::PathBuf {
+        self.sandbox.home().join("agents/AGENTS.md")
+    }
+
+    /// Presses a button below a message about it, if there is one.
+    fn press(&mut self, id: &str) {
+        let message = self.telegram.messages().into_iter().find(|message| text(message, "text").contains(id));
+        let Some(message) = message else { return };
+        let word = ["approve", "reject"][self.dice.roll(2)];
+        self.presses.push(self.telegram.press(CHAT, &message, &format!("memory:{word}:{id}")));
     }
 
     /// The time has come to archive what is old.
@@ -216,20 +298,26 @@ impl Walk {
         );
         let receipts = self.receipts();
         let memory = fs::read_to_string(self.sandbox.vault().join("MEMORY.md")).unwrap();
+        let agents = fs::read_to_string(self.agents()).unwrap();
+        let entry = fs::read_to_string(self.sandbox.vault().join(&self.entry)).unwrap_or_default();
         let db = self.db();
         for id in &self.ids {
             let standing = proposals::standing(&db, *id).unwrap().unwrap();
             let status = standing.proposal.status;
             let what = format!("{what}: {id} is {status:?}");
-            assert!(!matches!(status, Status::Approved | Status::Edited), "{what}");
-            if let Some(before) = self.ended.get(id).filter(|_| !self.taken_back) {
+            let approved = matches!(status, Status::Approved | Status::Edited);
+            // Only what the person has to apply stays approved.
+            assert!(!approved || standing.proposal.identity().is_some(), "{what}");
+            let before = self.ended.get(id).filter(|_| !self.taken_back);
+            if let Some(before) = before.filter(|before| !matches!(before, Status::Approved | Status::Edited))
+            {
                 assert_eq!(status, *before, "{what}");
             }
             let own = receipts.get(&id.to_string()).cloned().unwrap_or_default();
             let ends = own.iter().filter(|end| **end != End::Undone).count();
             let back = own.len() - ends;
             // What is taken back before its run was through has no line for its end.
-            let (least, most) = if status.is_open() { (0, back) } else { (1, back + 1) };
+            let (least, most) = if status.is_open() || approved { (0, back) } else { (1, back + 1) };
             assert!(least <= ends && ends <= most, "{what}: {own:?}");
             let expected = match status {
                 Status::Promoted => Some(End::Promoted),
@@ -241,8 +329,24 @@ impl Walk {
                 assert!(own.contains(&expected), "{what}: {own:?}");
             }
             let marked = memory.split_whitespace().filter(|word| *word == id.to_string()).count();
-            let has_line = status == Status::Promoted && standing.with.is_none();
+            let is_there = status == Status::Promoted && standing.with.is_none();
+            let has_line = is_there && standing.proposal.section().is_some();
             assert_eq!(marked, usize::from(has_line), "{what} in\n{memory}");
+            let line = format!("- {}\n", standing.text());
+            match &standing.proposal.target {
+                // A kill may come between the file and the store; the next look knows.
+                Some(Target::Identity(_)) if approved => {}
+                Some(Target::Identity(_)) => {
+                    assert_eq!(agents.matches(&line).count(), usize::from(is_there), "{what} in\n{agents}");
+                }
+                Some(Target::Entry(_)) => {
+                    assert_eq!(entry.matches(&line).count(), usize::from(is_there), "{what} in\n{entry}");
+                }
+                Some(Target::Memory(_)) | None => {}
+            }
+        }
+        for line in &self.mine_for_agents {
+            assert_eq!(agents.matches(&format!("{line}\n")).count(), 1, "{what}: `{line}` in\n{agents}");
         }
         self.ended = self
             .ids

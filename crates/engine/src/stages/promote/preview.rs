@@ -1,33 +1,57 @@
-//! What an approval would do to MEMORY.md, before anybody approves.
+//! What an approval would do to its file, before anybody approves.
 
 use rekindle_core::install::diff;
 use rekindle_core::vault::layout;
 
-use super::{mark, section, where_now};
+use super::{mark, where_now};
 use crate::proposals::Standing;
 use crate::queue::StepError;
 use crate::stages::World;
-use crate::vault::{Promoted, Promotion};
+use crate::vault::{Amendment, Promoted, Promotion};
 
 /// What approving a proposal would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// The change of MEMORY.md, as `diff -u` shows it.
+    /// The change of the file, as `diff -u` shows it.
     pub diff: String,
     /// What would become of the statement.
-    pub outcome: Promoted,
+    pub does: Does,
 }
 
-/// What approving would do to MEMORY.md: instead of the line that it names if `superseding`, else beside it. The error says
-/// why MEMORY.md cannot take it.
+/// What becomes of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    /// It goes to MEMORY.md.
+    Memory(Promoted),
+    /// An identity file gets a patch, which the person applies (IDN-05).
+    Patch,
+    /// A memory gets a new version.
+    Version,
+    /// The file says so already.
+    Nothing,
+}
+
+/// What approving would do: instead of the line that it names if `superseding`, else beside it. The error says why the file
+/// cannot take it.
 pub fn preview(world: &World, standing: &Standing, superseding: bool) -> Result<Preview, StepError> {
-    let mark = mark(standing);
     let supersedes = standing.proposal.supersedes.as_deref().filter(|_| superseding);
     let vault = world.vault()?;
-    let place = where_now(standing, &vault, world)?;
-    let new = Promotion { section: section(&place), statement: standing.text(), supersedes, mark: &mark };
+    let Some(section) = where_now(standing, &vault, world)? else {
+        let proposal = &standing.proposal;
+        let new = Amendment { proposal, statement: standing.text(), supersedes };
+        let amended = vault.amended(&new).map_err(StepError::passing)?;
+        let does = match proposal.identity() {
+            _ if amended.is_there() => Does::Nothing,
+            Some(_) => Does::Patch,
+            None => Does::Version,
+        };
+        let diff = diff::unified(proposal.file(), amended.before.as_deref(), Some(&amended.after));
+        return Ok(Preview { diff, does });
+    };
+    let mark = mark(standing);
+    let new = Promotion { section: &section, statement: standing.text(), supersedes, mark: &mark };
     let previewed = vault.preview(&world.config.user.name, &new, &world.now());
     let previewed = previewed.map_err(StepError::passing)?;
     let diff = diff::unified(layout::MEMORY, Some(&previewed.before), Some(&previewed.after));
-    Ok(Preview { diff, outcome: previewed.outcome })
+    Ok(Preview { diff, does: Does::Memory(previewed.outcome) })
 }

@@ -8,6 +8,7 @@ use rekindle_core::vault::daily_log::End;
 use rekindle_core::vault::review::Id;
 
 use super::{NAME, log, promotions, refresh, take_back, with_followers};
+use crate::patches::is_patch;
 use crate::proposals::{self, Standing, What};
 use crate::queue::StepError;
 use crate::stages::{REGISTRY, World};
@@ -39,6 +40,11 @@ pub fn reconsider(
     do_now(post, world, &REGISTRY, NAME, &id.to_string()).map_err(StepError::passing)?;
     let standing_of = |id| proposals::standing(&world.db()?, id).map_err(StepError::from);
     let Some(mut standing) = standing_of(id)? else { return Ok(Reconsidered::Unknown) };
+    if is_patch(&standing) {
+        // One that is in its file is promoted, though whoever applied it was killed before the store knew.
+        take_back(world)?;
+        standing = standing_of(id)?.unwrap_or(standing);
+    }
     if decided.is_some_and(|at| standing.decided != Some(at)) || standing.proposal.status.is_open() {
         return Ok(Reconsidered::Otherwise(Box::new(standing)));
     }

@@ -2,12 +2,13 @@
 
 mod model;
 mod reconsider;
+mod targets;
 
 use rekindle_core::proposal::{By, Evidence, Proposal, Source as Came};
 use rekindle_core::provenance::Origin;
 use rekindle_core::time::{Date, TimeZone, Timestamp};
 use rekindle_core::vault::memory::render_new;
-use rekindle_core::vault::review::Kind;
+use rekindle_core::vault::review::{Kind, Place};
 
 use super::*;
 use crate::db::OptionalExtension;
@@ -124,6 +125,7 @@ impl Trial {
             id: Id { kind: Kind::Reflection, date: DAY, number: 1, machine: None },
             source: Came::Reflection,
             place: Place::Section("Patterns".to_owned()),
+            target: None,
             title: String::new(),
             text: String::new(),
             supersedes: None,
@@ -508,4 +510,14 @@ fn rev_06_an_event_from_outside_decides_and_comes_too_late() {
     assert_eq!(trial.standing(ids[0]).by, Some(By::Event));
     assert_eq!(count(&trial.read("MEMORY.md"), "Use tabs."), 1);
     assert_eq!((count(&trial.log(), "promoted `"), count(&trial.log(), "rejected `")), (1, 1));
+}
+
+#[test]
+fn rev_01_b_16_where_notes_are_synced_the_first_id_says_who_gave_it() {
+    let trial = Trial::new();
+    assert_eq!((trial.look().decided.len(), trial.propose("Patterns", "Use tabs.", 0).machine), (0, None));
+    let trial = Trial::new();
+    disk::make_folder(&trial.world.places.notes().join(".stfolder")).unwrap();
+    trial.look();
+    assert!(trial.propose("Patterns", "Use tabs.", 0).machine.is_some());
 }

@@ -9,7 +9,7 @@ use rekindle_core::time::Timestamp;
 use rekindle_core::vault::memory::Outcome;
 use rekindle_core::vault::review::Place;
 use rekindle_engine::proposals::Standing;
-use rekindle_engine::stages::promote::Preview;
+use rekindle_engine::stages::promote::{Does, Preview};
 use rekindle_engine::vault::Promoted;
 
 use super::super::card::{Facts, Fate, rows};
@@ -30,6 +30,7 @@ fn standing(text: &str, quotes: &[&str]) -> Standing {
             id: id(1),
             source: Source::Supersede,
             place: Place::Section("System Architecture".to_owned()),
+            target: None,
             title: text.to_owned(),
             text: text.to_owned(),
             supersedes: Some("Staging Postgres listens on port 5432.".to_owned()),
@@ -40,6 +41,7 @@ fn standing(text: &str, quotes: &[&str]) -> Standing {
                 sessions: many("session-", 5),
                 messages: many("m", 2),
                 quotes: quotes.iter().map(|quote| (*quote).to_owned()).collect(),
+                ..Evidence::default()
             },
             project: None,
             created: at(NOW - 3 * 86_400 - 60),
@@ -61,7 +63,7 @@ fn about(standing: &Standing, diff: &str) -> Vec<Row> {
         standing,
         section: "System Architecture",
         same: &[id(7), id(8)],
-        preview: Ok(Preview { diff: diff.to_owned(), outcome }),
+        preview: Ok(Preview { diff: diff.to_owned(), does: Does::Memory(outcome) }),
         now: Timestamp::from_second(NOW).unwrap(),
         expire_days: 7,
     })

@@ -1,0 +1,82 @@
+//! An approved change of an identity file, applied by the person (IDN-05): nothing else ever does it.
+
+use rekindle_core::vault::daily_log::End;
+use rekindle_core::vault::review::Id;
+
+use super::{NAME, log, refresh, with_followers};
+use crate::patches::{amendment, is_patch};
+use crate::proposals::{self, Standing};
+use crate::queue::StepError;
+use crate::stages::{REGISTRY, World};
+use crate::vault::{self, Amended};
+use crate::worker::{Post, do_now};
+
+/// A patch as the person is shown it.
+#[derive(Clone, Debug)]
+pub struct Patch {
+    /// The proposal.
+    pub standing: Standing,
+    /// What applying it does.
+    pub amended: Amended,
+}
+
+/// What there is to apply.
+#[derive(Debug)]
+pub enum Look {
+    /// This.
+    Patch(Box<Patch>),
+    /// It is approved, and does not fit the file any more.
+    Unfit(vault::Error),
+    /// It is not a patch that waits.
+    Otherwise(Box<Standing>),
+    /// There is no such proposal.
+    Unknown,
+}
+
+/// Looks at what applying a proposal would do, after what its decision asked for is done. No worker may be at it.
+pub fn look_at_patch(post: &Post, world: &World, id: Id) -> Result<Look, StepError> {
+    do_now(post, world, &REGISTRY, NAME, &id.to_string()).map_err(StepError::passing)?;
+    let Some(standing) = proposals::standing(&world.db()?, id)? else { return Ok(Look::Unknown) };
+    if !is_patch(&standing) || standing.with.is_some() {
+        return Ok(Look::Otherwise(Box::new(standing)));
+    }
+    Ok(match world.vault()?.amended(&amendment(&standing)) {
+        Ok(amended) => Look::Patch(Box::new(Patch { standing, amended })),
+        Err(error) => Look::Unfit(error),
+    })
+}
+
+/// Applies a patch exactly as it was looked at. What is done twice by a kill in between is done once.
+pub fn apply(_post: &Post, world: &World, patch: &Patch) -> Result<(), StepError> {
+    let Patch { standing, amended } = patch;
+    let id = standing.proposal.id;
+    let now = proposals::standing(&world.db()?, id)?.filter(is_patch);
+    if now.is_none_or(|now| now.decided != standing.decided) {
+        return Err(StepError::fatal(format!("{id} was decided on otherwise meanwhile")));
+    }
+    world.vault()?.apply(&amendment(standing), amended, &world.now()).map_err(StepError::passing)?;
+    applied(world, id)
+}
+
+/// It is where it belongs, with those that ended with it.
+pub(super) fn applied(world: &World, id: Id) -> Result<(), StepError> {
+    let mut db = world.db()?;
+    let ids = with_followers(&db, id)?;
+    for id in &ids {
+        proposals::mark_promoted(&mut db, *id, world.now().timestamp())?;
+    }
+    log(&ids, End::Promoted, world)?;
+    refresh(world)?;
+    Ok(())
+}
+
+/// The patches that are in their files, whoever put them there.
+pub(super) fn applied_by_hand(world: &World, standings: &[Standing]) -> Result<Vec<Id>, StepError> {
+    let vault = world.vault()?;
+    let is_there = |standing: &&Standing| {
+        is_patch(standing)
+            && standing.with.is_none()
+            && vault.amended(&amendment(standing)).is_ok_and(|amended| amended.is_there())
+    };
+    Ok(standings.iter().filter(is_there).map(|standing| standing.proposal.id).collect())
+}

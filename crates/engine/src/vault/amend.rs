@@ -1,0 +1,143 @@
+//! A line for a file that a person keeps by hand, as an approved proposal has it: an identity file, which changes only when
+//! the person applies the patch themselves (IDN-05), or a memory, which gets a new version (VLT-04).
+
+use std::path::PathBuf;
+
+use rekindle_core::hash::ContentHash;
+use rekindle_core::journal::{Actor, Permission, Place, Root};
+use rekindle_core::proposal::{Proposal, Target};
+use rekindle_core::provenance::Origin;
+use rekindle_core::text::admit;
+use rekindle_core::time::Zoned;
+use rekindle_core::vault::amend::{LEARNED, amend};
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::identity::DOCUMENTS;
+use rekindle_core::vault::path::VaultPath;
+
+use super::documents::structure;
+use super::entries::NewVersion;
+use super::{Committed, Draft, Error, NoteText, PROMOTE, Vault, Write};
+
+/// What should be written where.
+#[derive(Clone, Copy, Debug)]
+pub struct Amendment<'a> {
+    /// The proposal that it carries out.
+    pub proposal: &'a Proposal,
+    /// What it says.
+    pub statement: &'a str,
+    /// The line that it takes the place of.
+    pub supersedes: Option<&'a str>,
+}
+
+/// What an amendment would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Amended {
+    /// The file, with links followed.
+    pub file: PathBuf,
+    /// What is there; none if there is no such file.
+    pub before: Option<String>,
+    /// What would be there. The same if the file says so already.
+    pub after: String,
+    /// The file as it was looked at.
+    pub hash: Option<ContentHash>,
+}
+
+impl Amended {
+    /// Whether the file says so already.
+    pub fn is_there(&self) -> bool {
+        self.before.as_ref() == Some(&self.after)
+    }
+}
+
+impl Amendment<'_> {
+    fn place(&self) -> Result<Place, Error> {
+        match &self.proposal.target {
+            Some(Target::Identity(name)) => {
+                let known = DOCUMENTS.iter().find(|document| document.name == name);
+                let known = known.ok_or_else(|| Error::NotFound(name.clone()))?;
+                Ok(Place { root: Root::Identity, path: VaultPath::parse(known.name)? })
+            }
+            Some(Target::Entry(path)) => Ok(Place::vault(VaultPath::parse(path)?)),
+            Some(Target::Memory(_)) | None => Err(Error::NotFound(self.proposal.file().to_owned())),
+        }
+    }
+
+    /// The text of the file with the line in it.
+    fn made_of(&self, place: &Place, text: &str) -> Result<String, Error> {
+        let section = (place.root == Root::Identity).then_some(LEARNED);
+        let amended = amend(text, &admit(self.statement).text, self.supersedes, section);
+        Ok(amended.map_err(|why| structure(place)(&why))?.unwrap_or_else(|| text.to_owned()))
+    }
+}
+
+impl Vault {
+    /// What an amendment would do to the file as it is now.
+    pub fn amended(&self, new: &Amendment<'_>) -> Result<Amended, Error> {
+        let place = new.place()?;
+        let file = self.file(&place)?;
+        let read = self.read(&place)?;
+        let hash = read.as_ref().map(|read| read.hash);
+        let before = read.map(|NoteText { text, .. }| text);
+        let after = match (&before, place.root) {
+            (Some(text), Root::Identity) => new.made_of(&place, text)?,
+            (Some(text), _) => {
+                let document = |source| Error::Document { path: place.to_string(), source };
+                let body = Note::parse(text).map_err(document)?.body().to_owned();
+                let head = text.strip_suffix(&body).unwrap_or_default();
+                format!("{head}{}", new.made_of(&place, &body)?)
+            }
+            (None, Root::Identity) => new.made_of(&place, starter(&place))?,
+            (None, _) => return Err(Error::NotFound(place.to_string())),
+        };
+        Ok(Amended { file, before, after, hash })
+    }
+
+    /// Changes an identity file as the person has seen it and asked for (IDN-05): nothing happens if it is not what they
+    /// looked at any more.
+    pub fn apply(&self, new: &Amendment<'_>, seen: &Amended, now: &Zoned) -> Result<Committed, Error> {
+        let place = new.place()?;
+        let mut writer = self.writer(now)?;
+        let read = self.read(&place)?;
+        if read.as_ref().map(|read| read.hash) != seen.hash {
+            return Err(Error::Changed(place.to_string()));
+        }
+        let write = Write::put(place, read, seen.after.clone());
+        writer.commit(Draft {
+            permission: Some(Permission::Asked),
+            about: Some(new.proposal.id.to_string()),
+            ..Draft::new(PROMOTE, Actor::User, vec![write])
+        })
+    }
+
+    /// Gives a memory a new version with the line in it. Says whether that was needed.
+    pub fn amend_entry(&self, new: &Amendment<'_>, by: Actor, now: &Zoned) -> Result<bool, Error> {
+        let place = new.place()?;
+        if self.amended(new)?.is_there() {
+            return Ok(false);
+        }
+        let id = new.proposal.id.to_string();
+        let version = NewVersion {
+            path: &place.path,
+            reason: &format!("approved: {id}"),
+            origin: self.less_trusted(&place, new.proposal.origin)?,
+            about: Some(&id),
+            by,
+        };
+        self.evolve_with(&version, &mut |body| new.made_of(&place, body), now)?;
+        Ok(true)
+    }
+
+    /// Whoever is trusted less stands for a text of both (B-01).
+    fn less_trusted(&self, place: &Place, origin: Origin) -> Result<Origin, Error> {
+        let text = self.read(place)?.map(|read| read.text).unwrap_or_default();
+        let there = Note::parse(&text).ok().and_then(|note| note.text_of("origin")?.parse::<Origin>().ok());
+        let both = [there.unwrap_or(Origin::User), origin];
+        Ok(Origin::ALL.into_iter().rev().find(|one| both.contains(one)).unwrap_or(origin))
+    }
+}
+
+/// What a new identity file begins with.
+fn starter(place: &Place) -> &'static str {
+    let known = DOCUMENTS.iter().find(|document| document.name == place.path.as_str());
+    known.map_or("", |document| document.starter)
+}

@@ -1,0 +1,88 @@
+//! `rekindle friction`
+
+use std::time::Duration;
+
+use clap::Args;
+use rekindle_core::event::{Event, names};
+use rekindle_core::run::Status;
+use rekindle_engine::db::Db;
+use rekindle_engine::proposals;
+use rekindle_engine::queue::{Filter, Queue, Run};
+use rekindle_engine::random;
+use rekindle_engine::stages::{REGISTRY, friction};
+use serde_json::{Value, json};
+
+use super::worker::{self, How};
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// How long to wait for a worker that is at it.
+const PATIENCE: Duration = Duration::from_secs(15 * 60);
+
+/// Look for what keeps going wrong, and propose what would mend it
+#[derive(Args)]
+#[command(after_help = "\
+Does at once what otherwise happens every morning at seven: the observations of seven days are searched for what you had to
+say in several sessions, for commands that keep failing, and for lines of MEMORY.md that do not hold any more. Each fix is
+a proposal with the file, the exact line and what it rests on; nothing changes before you approve. If there is nothing, it
+says why (friction.min_observations, friction.min_days and friction.min_sessions say when there is enough).
+
+Examples:
+  rekindle friction
+  rekindle friction --json | jq '.report.why'")]
+pub(crate) struct Friction {
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Friction {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        context.vault_to_change()?;
+        let at = context.now.timestamp();
+        let event = Event {
+            id: random::change_id(at)?.as_str().to_owned(),
+            name: names::FRICTION_REQUESTED.to_owned(),
+            data: json!({}),
+            at,
+        };
+        let mut queue = Queue::new(Db::open(&context.places.database())?);
+        queue.accept(&REGISTRY, std::slice::from_ref(&event), at)?;
+        if worker::work(context, How::Drain { patience: PATIENCE })?.is_none() {
+            return Err(Failure::new("another worker has been at it for too long")
+                .hint("`rekindle runs` shows what it does; the look is in the queue and will be done"));
+        }
+        let runs = queue.history(&Filter { since: Some(at), ..Filter::default() })?;
+        let run = runs.into_iter().find(|run| run.event == event.id && run.function == friction::NAME);
+        let run =
+            run.ok_or_else(|| Failure::new("the look was not done").hint("`rekindle doctor` may know why"))?;
+        if matches!(run.status, Status::Failed | Status::Dead) {
+            let why = run.error.as_deref().unwrap_or("no reason is known").to_owned();
+            return Err(Failure::new(format!("the look failed: {why}"))
+                .hint(format!("`rekindle run {}` shows more", run.id)));
+        }
+        self.show(context, &run)
+    }
+
+    fn show(&self, context: &Context<'_>, run: &Run) -> Result<(), Failure> {
+        let report = run.output.clone().unwrap_or_else(|| json!({"why": run.reason, "proposed": []}));
+        let db = Db::open(&context.places.database())?;
+        let ids = report["proposed"].as_array().cloned().unwrap_or_default();
+        let mut found = Vec::new();
+        for id in ids.iter().filter_map(Value::as_str).filter_map(|id| id.parse().ok()) {
+            found.extend(proposals::get(&db, id)?);
+        }
+        if self.json {
+            return context.out.json(&json!({"run": run.id, "proposals": found, "report": report}));
+        }
+        for proposal in &found {
+            context.out.line(format!("{}  {}", proposal.id, proposal.title))?;
+            context.out.line(format!("  {}", proposal.text))?;
+        }
+        match report["why"].as_str() {
+            Some(why) => context.out.note(format!("Nothing is proposed: {why}.")),
+            None => context.out.note("`rekindle review` shows them with what they rest on."),
+        }
+        Ok(())
+    }
+}

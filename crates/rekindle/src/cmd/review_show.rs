@@ -1,0 +1,196 @@
+//! What `rekindle review` shows of a proposal: in a list, as JSON, and what became of it in a sentence.
+
+use std::collections::HashMap;
+
+use rekindle_core::proposal::Status;
+use rekindle_core::text::clean::{clean, one_line};
+use rekindle_core::time::{day, iso};
+use rekindle_core::vault::review::{Id, Place};
+use rekindle_engine::db::Db;
+use rekindle_engine::patches::{self, is_patch};
+use rekindle_engine::proposals::{self, Standing};
+use rekindle_engine::stages::promote;
+use serde_json::{Value, json};
+
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::Style;
+
+/// So many days before it is archived, a proposal says so (REV-11).
+const NOTICE_DAYS: i64 = 2;
+/// The most quotations of one proposal that are shown.
+const QUOTES: usize = 3;
+/// The most characters of a quotation on the screen.
+const QUOTE_CHARS: usize = 160;
+
+/// What became of one, in a sentence.
+pub(crate) fn told(context: &Context<'_>, standing: &Standing) -> String {
+    let by = standing.by.map_or_else(String::new, |by| format!(" {}", by.phrase()));
+    let at = standing.decided.map_or_else(String::new, |at| {
+        let at = at.to_zoned(context.now.time_zone().clone());
+        format!(" on {} at {}", day(at.date()), at.strftime("%H:%M"))
+    });
+    let status = standing.proposal.status;
+    let why = standing.note.as_ref().filter(|_| status == Status::Rejected);
+    let why = why.map_or_else(String::new, |reason| format!(" (because: {reason})"));
+    format!("{} was {}{by}{at}{why}", standing.proposal.id, status.word())
+}
+
+pub(crate) fn said(context: &Context<'_>, standing: &Standing) -> String {
+    let id = standing.proposal.id;
+    match standing.proposal.status {
+        Status::Promoted => match standing.proposal.section() {
+            Some(_) => format!("{id} is in MEMORY.md, meant for {}", section(standing)),
+            None => format!("{id} is in {}", standing.proposal.file()),
+        },
+        Status::Approved | Status::Edited if is_patch(standing) => {
+            let path = patches::path(&context.places.patches(), id);
+            let file = standing.proposal.file();
+            let patch = path.display();
+            format!("{id} is approved; `rekindle review apply {id}` changes {file} (the patch: {patch})")
+        }
+        Status::Rejected => format!("{id} is turned down"),
+        _ => told(context, standing),
+    }
+}
+
+pub(crate) fn section(standing: &Standing) -> String {
+    match &standing.proposal.place {
+        Place::Section(_) => standing.proposal.aim().into_owned(),
+        Place::Friction(date) => format!("{} (friction fix of {})", standing.proposal.aim(), day(*date)),
+    }
+}
+
+/// The change of its file as `diff -u` shows it, if it still can be made.
+fn change(context: &Context<'_>, standing: &Standing) -> Option<String> {
+    let shown = standing.proposal.status.is_open() || is_patch(standing);
+    let preview = shown.then(|| promote::preview(&context.world(), standing, !standing.beside))?;
+    preview.ok().map(|preview| preview.diff)
+}
+
+/// What became of those that were asked for.
+pub(super) fn show(
+    context: &Context<'_>,
+    db: &Db,
+    ids: &[Id],
+    lost: &HashMap<Id, String>,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let mut found = Vec::new();
+    for id in ids {
+        let Some(standing) = proposals::standing(db, *id)? else {
+            return Err(Failure::usage(format!("there is no proposal {id}")));
+        };
+        found.push(standing);
+    }
+    if as_json {
+        let proposals: Vec<Value> = found.iter().map(|standing| json(context, standing, &[], lost)).collect();
+        return context.out.json(&json!({"proposals": proposals}));
+    }
+    for standing in &found {
+        print(context, standing, &[], lost)?;
+        if !standing.proposal.status.is_open() {
+            context.out.line(format!("  {}", told(context, standing)))?;
+        }
+    }
+    Ok(())
+}
+
+/// In how many days it is archived, once that is near.
+pub(crate) fn expires(context: &Context<'_>, standing: &Standing) -> Option<i64> {
+    let left = i64::from(context.settings.config.review.expire_days) - standing.days(context.now.timestamp());
+    (standing.proposal.status.is_open() && left <= NOTICE_DAYS).then_some(left.max(0))
+}
+
+pub(super) fn print(
+    context: &Context<'_>,
+    standing: &Standing,
+    same: &[Id],
+    lost: &HashMap<Id, String>,
+) -> Result<(), Failure> {
+    let (out, proposal) = (context.out, &standing.proposal);
+    let age = match standing.days(context.now.timestamp()) {
+        0 => "today".to_owned(),
+        1 => "1 day old".to_owned(),
+        days => format!("{days} days old"),
+    };
+    let sessions = match proposal.evidence.sessions.len() {
+        0 | 1 => String::new(),
+        many => format!(", {many} sessions"),
+    };
+    let id = out.styled(Style::Bold, proposal.id);
+    let about = format!("[{}{sessions}, {age}]", proposal.origin);
+    out.line(format!("{id}  {}  {}", section(standing), out.styled(Style::Dim, about)))?;
+    for line in clean(standing.text()).lines() {
+        out.line(format!("  {line}"))?;
+    }
+    let dim = |text: String| out.line(format!("  {}", out.styled(Style::Dim, text)));
+    // What changes another file than MEMORY.md is shown to the letter.
+    if proposal.section().is_none()
+        && let Some(diff) = change(context, standing)
+    {
+        diff.lines().skip(2).try_for_each(|line| dim(clean(line).into_owned()))?;
+    }
+    if let Some(old) = &proposal.supersedes {
+        dim(format!("instead of: {}", one_line(old, QUOTE_CHARS)))?;
+    }
+    for quote in proposal.evidence.quotes.iter().take(QUOTES) {
+        dim(format!("> {}", one_line(quote, QUOTE_CHARS)))?;
+    }
+    if !same.is_empty() {
+        let ids: Vec<String> = same.iter().map(ToString::to_string).collect();
+        dim(format!("{} more say nearly the same and are decided with it: {}", same.len(), ids.join(", ")))?;
+    }
+    if let Some(with) = standing.with.filter(|_| !proposal.status.is_open()) {
+        dim(format!("decided with {with}, which says nearly the same"))?;
+    }
+    if let Some(note) = standing.note.as_ref().filter(|_| proposal.status.is_open()) {
+        out.line(format!("  {}", out.styled(Style::Warn, format!("waits again: {note}"))))?;
+    }
+    if let Some(why) = lost.get(&proposal.id) {
+        out.line(format!("  {}", out.styled(Style::Warn, why)))?;
+    }
+    if let Some(left) = expires(context, standing) {
+        let when = match left {
+            0 => "tonight".to_owned(),
+            1 => "in 1 day".to_owned(),
+            days => format!("in {days} days"),
+        };
+        out.line(format!("  {}", out.styled(Style::Warn, format!("will be archived {when}"))))?;
+    }
+    Ok(())
+}
+
+pub(super) fn json(
+    context: &Context<'_>,
+    standing: &Standing,
+    same: &[Id],
+    lost: &HashMap<Id, String>,
+) -> Value {
+    let proposal = &standing.proposal;
+    json!({
+        "id": proposal.id,
+        "status": proposal.status,
+        "section": section(standing),
+        "file": proposal.file(),
+        "diff": change(context, standing),
+        "title": proposal.title,
+        "text": standing.text(),
+        "reworded": standing.worded.is_some(),
+        "supersedes": proposal.supersedes,
+        "source": proposal.source,
+        "origin": proposal.origin,
+        "confidence": proposal.confidence,
+        "evidence": proposal.evidence,
+        "project": proposal.project,
+        "created": iso(proposal.created),
+        "days": standing.days(context.now.timestamp()),
+        "expires_in_days": expires(context, standing),
+        "same": same,
+        "with": standing.with,
+        "target_lost": lost.get(&proposal.id),
+        "note": standing.note,
+        "decided": standing.decided.map(iso),
+        "decided_by": standing.by,
+    })
+}

@@ -1,0 +1,116 @@
+//! Approved changes of identity files, through the real binary and the tools that take patches (IDN-05).
+#![cfg(unix)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use rekindle_core::proposal::{Proposal, Target};
+use rekindle_core::vault::review::Place;
+use rekindle_testkit::{Command, Sandbox};
+
+use crate::review::{hand_in_as, page, quiet, review, status};
+use crate::text;
+
+fn agents(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home().join("agents/AGENTS.md")
+}
+
+/// A proposal for AGENTS.md.
+pub(crate) fn for_agents(sandbox: &Sandbox, words: &str, supersedes: Option<&str>) -> String {
+    hand_in_as(sandbox, |one| Proposal {
+        place: Place::Section("AGENTS.md".to_owned()),
+        target: Some(Target::Identity("AGENTS.md".to_owned())),
+        title: words.to_owned(),
+        text: words.to_owned(),
+        supersedes: supersedes.map(str::to_owned),
+        ..one
+    })
+}
+
+fn read(sandbox: &Sandbox) -> String {
+    fs::read_to_string(agents(sandbox)).unwrap()
+}
+
+#[test]
+fn idn_05_the_person_applies_what_they_approved_and_can_take_it_back() {
+    let sandbox = quiet();
+    // The identity is kept elsewhere and linked, as people do with their dotfiles.
+    let kept = sandbox.user_home().join("dotfiles");
+    fs::create_dir(&kept).unwrap();
+    fs::rename(agents(&sandbox), kept.join("AGENTS.md")).unwrap();
+    std::os::unix::fs::symlink(kept.join("AGENTS.md"), agents(&sandbox)).unwrap();
+    fs::write(kept.join("AGENTS.md"), "# Agents\n\n- Use npm.\n").unwrap();
+    let before = read(&sandbox);
+    let id = for_agents(&sandbox, "Use pnpm in this workspace.", Some("Use npm."));
+    let listed = review(&sandbox, &[]);
+    let shown = &listed["proposals"][0];
+    assert_eq!((text(shown, "file"), text(shown, "section")), ("AGENTS.md", "AGENTS.md"), "{shown}");
+    assert!(text(shown, "diff").contains("-- Use npm.\n+- Use pnpm in this workspace.\n"), "{shown}");
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+    assert!(page(&sandbox).contains("## Proposed for: AGENTS.md"), "{}", page(&sandbox));
+    let screen = sandbox.rekindle(&["review", "--list"]).run().ok().stdout;
+    assert!(screen.contains("AGENTS.md") && screen.contains("+- Use pnpm in this workspace."), "{screen}");
+    sandbox.rekindle(&["review", "apply", &id]).run().fails(1);
+
+    let said = sandbox.rekindle(&["approve", &id]).run().ok().stdout;
+    assert!(said.contains(&format!("rekindle review apply {id}")), "{said}");
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+    assert_eq!((read(&sandbox), status(&sandbox, &id).as_str()), (before.clone(), "approved"));
+    let noted = sandbox.rekindle(&["review", "--list"]).run().ok();
+    assert!(noted.stderr.contains(&format!("rekindle review apply {id}")), "{}", noted.stderr);
+    sandbox.rekindle(&["review", "--check"]).run().ok();
+    assert!(sandbox.rekindle(&["doctor"]).run().ok().stdout.contains("review apply"), "doctor knows");
+    let nobody = sandbox.rekindle(&["review", "apply", &id]).run().fails(2);
+    assert!(nobody.stderr.contains("--yes"), "{}", nobody.stderr);
+    assert_eq!(read(&sandbox), before);
+
+    let applied = sandbox.rekindle(&["review", "apply", &id, "--yes"]).run().ok().stdout;
+    assert!(applied.contains("+- Use pnpm in this workspace."), "{applied}");
+    assert_eq!(read(&sandbox), "# Agents\n\n- Use pnpm in this workspace.\n");
+    assert!(agents(&sandbox).is_symlink(), "the link stays a link");
+    assert_eq!(status(&sandbox, &id), "promoted");
+    sandbox.rekindle(&["review", "apply", &id, "--yes"]).run().fails(1);
+    sandbox.rekindle(&["undo"]).run().ok();
+    assert_eq!((read(&sandbox), status(&sandbox, &id).as_str()), (before, "pending"));
+    assert_eq!(review(&sandbox, &[])["waiting"], 1);
+    sandbox.rekindle(&["review", "--check"]).run().ok();
+}
+
+#[test]
+fn idn_05_the_patch_is_one_that_git_and_patch_take() {
+    let tools: [&[&str]; 2] = [&["git", "apply"], &["patch", "-p1", "-i"]];
+    for tool in tools {
+        let found = std::env::var_os("PATH")
+            .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(tool[0]).is_file()));
+        if !found {
+            eprintln!("{} is not here", tool[0]);
+            continue;
+        }
+        for (old, new) in [
+            ("# Agents\n\n- Use npm.", "# Agents\n\n- Use npm.\n\n## Learned\n\n- Ask first.\n"),
+            (
+                "# Agents\r\n\r\n- Use npm.\r\n",
+                "# Agents\r\n\r\n- Use npm.\r\n\r\n## Learned\r\n\r\n- Ask first.\r\n",
+            ),
+        ] {
+            let sandbox = quiet();
+            fs::write(agents(&sandbox), old).unwrap();
+            let id = for_agents(&sandbox, "Ask first.", None);
+            sandbox.rekindle(&["approve", &id]).run().ok();
+            let patch = sandbox.state().join(format!("patches/{id}.patch"));
+            let folder = agents(&sandbox).parent().unwrap().to_owned();
+            let command = Command::new(tool[0], folder).args(&tool[1..]);
+            // GNU patch keeps carriage returns only when it is told that they are bytes.
+            let command =
+                if tool[0] == "patch" { command.arg(patch).arg("--binary") } else { command.arg(patch) };
+            let output = command.env("PATH", std::env::var_os("PATH").unwrap()).run();
+            assert_eq!(output.code, Some(0), "{tool:?}: {}{}", output.stdout, output.stderr);
+            assert_eq!(read(&sandbox), new, "{tool:?}");
+            // Whoever applied it, it is where it belongs.
+            let listed = review(&sandbox, &[]);
+            assert_eq!(listed["patches"].as_array().unwrap().len(), 1, "{listed}");
+            sandbox.rekindle(&["review", "apply", &id, "--yes"]).run().ok();
+            assert_eq!((read(&sandbox).as_str(), status(&sandbox, &id).as_str()), (new, "promoted"));
+        }
+    }
+}
