@@ -2,7 +2,8 @@
 # How fast recall is, cold, in turns with an empty program and one FTS5 query over the same memories.
 # docs/benchmarks.md says what is measured and how to read it. A few minutes; most of it is embedding.
 #
-#   --full           also 3,000, 10,000 and 100,000 memories, and a plot of growth (about 20 minutes)
+#   --full           also 3,000, 10,000 and, with made-up vectors, 100,000 memories, and a plot of growth
+#   --computed       the vectors of the 100,000 are computed as well (half an hour more on two processors)
 #   --synthetic      also 300,000 and 1,000,000, whose vectors are made up
 #   --keep DIR       keep corpora and indexes there, and use what an earlier run left
 #   --out DIR        where recall.md, recall.json and growth.svg go (target/bench-recall)
@@ -13,12 +14,15 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 target="${CARGO_TARGET_DIR:-target}"
 sizes=1000,20000
+made_up=
+computed=
 work=
 out="$target/bench-recall"
 more=()
 while [ $# -gt 0 ]; do
   case "$1" in
-    --full) sizes=1000,3000,10000,20000,100000; more+=(--plot) ;;
+    --full) sizes=1000,3000,10000,20000; made_up=100000; more+=(--plot) ;;
+    --computed) computed=1 ;;
     --synthetic) more+=(--synthetic 300000,1000000) ;;
     --keep) work="$2"; shift ;;
     --out) out="$2"; shift ;;
@@ -29,6 +33,8 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+[ -z "$computed" ] || { sizes="$sizes${made_up:+,$made_up}"; made_up=; }
+[ -z "$made_up" ] || more+=(--made-up "$made_up")
 cargo build --release --package rekindle --bin rekindle
 cargo build --release --package rekindle-testkit --example empty
 cargo build --release --locked --manifest-path bench/Cargo.toml --target-dir "$target/bench"

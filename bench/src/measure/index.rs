@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::options::Options;
 use super::program::fts5_build;
 use super::rekindle::{NOT_THERE, Rekindle};
-use super::run::Run;
+use super::run::{Run, Sample};
 use super::store::{Store, say};
 
 /// How often each is built; the middle counts.
@@ -23,16 +23,23 @@ pub fn words(options: &Options, rekindle: &Rekindle, store: &Store) -> Result<Va
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
         gone(&database)?;
-        theirs.push(fts5_build(&store.lines(), &database, store.folder()).timed()?.wall);
+        theirs.push(fts5_build(&store.lines(), &database, store.folder()).timed()?);
         if ours_too {
             gone(&state)?;
-            ours.push(rekindle.reindex_into(&store.home(), &state, true).timed()?.wall);
+            ours.push(rekindle.reindex_into(&store.home(), &state, true).timed()?);
         }
     }
     gone(&database)?;
     gone(&state)?;
-    let ours = if ours_too { json!(middle(ours)) } else { json!(NOT_THERE) };
-    Ok(json!({"memories": store.size, "fts5_ms": middle(theirs), "rekindle_ms": ours}))
+    let of = |samples: &[Sample], what: fn(&Sample) -> f64| middle(samples.iter().map(what).collect());
+    let ours_of = |what: fn(&Sample) -> f64| if ours_too { json!(of(&ours, what)) } else { json!(NOT_THERE) };
+    Ok(json!({
+        "memories": store.size,
+        "fts5_ms": of(&theirs, |sample| sample.wall),
+        "fts5_processor_ms": of(&theirs, |sample| sample.cpu),
+        "rekindle_ms": ours_of(|sample| sample.wall),
+        "rekindle_processor_ms": ours_of(|sample| sample.cpu),
+    }))
 }
 
 /// Memories a second, everything included: reading the vault, words, vectors, publishing. With `--onnx` the texts of

@@ -4,7 +4,7 @@ use std::io::{Error, Result};
 use std::path::PathBuf;
 
 const USAGE: &str = "usage: measure --empty PROGRAM --rekindle PROGRAM --work DIR --out DIR
-    [--sizes 1000,20000] [--synthetic 300000,1000000] [--rounds 200] [--seed 7] [--plot] [--onnx FOLDER]";
+    [--sizes 1000,20000] [--made-up 100000] [--synthetic 300000,1000000] [--rounds 200] [--seed 7] [--plot] [--onnx FOLDER]";
 
 /// All of it.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub struct Options {
     pub out: PathBuf,
     /// Sizes with a vault and vectors of the model, ascending.
     pub sizes: Vec<usize>,
+    /// Sizes with a vault whose vectors are made up.
+    pub made_up: Vec<usize>,
     /// Sizes at which embedding would take hours: a store of lines with made-up vectors.
     pub synthetic: Vec<usize>,
     /// How often each program is run cold.
@@ -40,6 +42,7 @@ impl Options {
             work: PathBuf::new(),
             out: PathBuf::new(),
             sizes: vec![1000, 20_000],
+            made_up: Vec::new(),
             synthetic: Vec::new(),
             rounds: 200,
             seed: 7,
@@ -59,6 +62,7 @@ impl Options {
                 "--work" => options.work = PathBuf::from(value),
                 "--out" => options.out = PathBuf::from(value),
                 "--sizes" => options.sizes = numbers(&value)?,
+                "--made-up" => options.made_up = numbers(&value)?,
                 "--synthetic" => options.synthetic = numbers(&value)?,
                 "--rounds" => options.rounds = number(&value)?.max(1),
                 "--seed" => options.seed = number(&value)? as u64,
@@ -75,7 +79,7 @@ impl Options {
 
     /// Every size, ascending.
     pub fn all_sizes(&self) -> Vec<usize> {
-        let mut sizes = [self.sizes.as_slice(), self.synthetic.as_slice()].concat();
+        let mut sizes = [self.sizes.as_slice(), self.made_up.as_slice(), self.synthetic.as_slice()].concat();
         sizes.sort_unstable();
         sizes.dedup();
         sizes

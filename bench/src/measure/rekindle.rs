@@ -64,6 +64,11 @@ impl Rekindle {
         self.run(home, &["reindex"])
     }
 
+    /// The same with vectors that nobody had to compute.
+    pub fn reindex_made_up(&self, home: &Path) -> Run {
+        self.run(home, &["reindex", "--synthetic-vectors"])
+    }
+
     /// The same with the state elsewhere, so that an index can be built from nothing and the good one stays.
     pub fn reindex_into(&self, home: &Path, state: &Path, words_only: bool) -> Run {
         let run =

@@ -221,7 +221,7 @@ impl Report {
 pub fn made(store: &Store) -> Value {
     let kept = store.made.iter().filter(|(name, _)| *name != "key");
     let mut made: serde_json::Map<_, _> = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
-    made.insert("synthetic_vectors".to_owned(), json!(store.synthetic));
+    made.insert("synthetic_vectors".to_owned(), json!(store.synthetic || store.made_up));
     Value::Object(made)
 }
 

@@ -19,8 +19,10 @@ pub struct Store {
     folder: PathBuf,
     /// How many memories.
     pub size: usize,
-    /// Whether Rekindle's vectors are made up here.
+    /// Whether it is a store of lines, with made-up vectors.
     pub synthetic: bool,
+    /// Whether it is a vault whose vectors are made up.
+    pub made_up: bool,
     /// Whether Rekindle has an index of it.
     pub indexed: bool,
     /// What building it took, from this run or, if it was kept, from the one that built it.
@@ -77,7 +79,11 @@ impl Store {
     pub fn prepare(options: &Options, rekindle: &Rekindle, size: usize) -> Result<Self> {
         let folder = options.work.join(size.to_string());
         let synthetic = options.synthetic.contains(&size);
-        let key = json!({"format": FORMAT, "seed": options.seed, "size": size, "synthetic": synthetic});
+        let made_up = options.made_up.contains(&size) && !synthetic;
+        let mut key = json!({"format": FORMAT, "seed": options.seed, "size": size, "synthetic": synthetic});
+        if made_up {
+            key["made_up"] = json!(true);
+        }
         let found: Option<Map<String, Value>> = fs::read(folder.join("made.json"))
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
@@ -88,7 +94,7 @@ impl Store {
         }
         fs::create_dir_all(&folder)?;
         let made = found.unwrap_or_else(|| Map::from_iter([("key".to_owned(), key)]));
-        let mut store = Self { folder, size, synthetic, indexed: false, made };
+        let mut store = Self { folder, size, synthetic, made_up, indexed: false, made };
         if fresh {
             say(&format!("{} memories: lines, FTS5", thousands(size)));
             let lines = corpus(&store.folder, options.seed).arg("lines").arg(size.to_string());
@@ -127,8 +133,13 @@ impl Store {
                     let vault = Rekindle::vault(&self.home());
                     let notes = corpus(&self.folder, options.seed).arg("vault").arg(self.size.to_string());
                     notes.arg(vault).timed()?;
-                    say(&format!("{} memories: index with vectors", thousands(self.size)));
-                    rekindle.reindex(&self.home()).timed()?
+                    if self.made_up {
+                        say(&format!("{} memories: index with made-up vectors", thousands(self.size)));
+                        rekindle.reindex_made_up(&self.home()).timed()?
+                    } else {
+                        say(&format!("{} memories: index with vectors", thousands(self.size)));
+                        rekindle.reindex(&self.home()).timed()?
+                    }
                 }
             };
             self.record("index_peak_bytes", json!(built.peak))?;

@@ -78,10 +78,11 @@ pub fn all(colds: &[Cold], words: &Value, vectors: &Value, index_bytes: Option<f
         judged: true,
     });
     let built = words["rekindle_ms"].as_f64().zip(words["fts5_ms"].as_f64());
+    let processed = words["rekindle_processor_ms"].as_f64().zip(words["fts5_processor_ms"].as_f64());
     targets.push(Target {
         what: "words of 20,000 indexed / FTS5 build".to_owned(),
         measured: built.filter(|_| words["memories"] == 20_000).map(|(ours, theirs)| ours / theirs),
-        by_processor: None,
+        by_processor: processed.filter(|_| words["memories"] == 20_000).map(|(ours, theirs)| ours / theirs),
         limit: 2.0,
         unit: "x",
         at_least: false,

@@ -76,6 +76,43 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Content> {
     Ok(if bytes.len() as u64 > limit { Content::TooLarge(metadata.len()) } else { Content::Bytes(bytes) })
 }
 
+/// Reads a file of at most `limit` bytes that is no link, with what the system said of it before; `None` for anything
+/// else, or if there is none.
+pub fn read_plain(path: &Path, limit: u64) -> io::Result<Option<(std::fs::Metadata, Vec<u8>)>> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        // Opening a pipe must not wait for somebody to write into it.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    #[cfg(not(unix))]
+    if std::fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Ok(None);
+    }
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        // A link, where links are not followed.
+        #[cfg(unix)]
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() > limit {
+        return Ok(None);
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= limit).then_some((metadata, bytes)))
+}
+
 /// The hash of a file of any size; `None` if there is none.
 pub fn hash(path: &Path) -> io::Result<Option<ContentHash>> {
     hash_of_first(path, u64::MAX)

@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::fs::Metadata;
+use std::fs::{DirEntry, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -111,15 +111,15 @@ impl Walk {
                     .problems
                     .push((below, format!("folders are nested more than {MAX_DEPTH} deep here")));
             } else if kind.is_file() {
-                self.file(&item.path(), below);
+                self.file(&item, below);
             }
         }
         Ok(())
     }
 
-    fn file(&mut self, file: &Path, path: String) {
+    fn file(&mut self, file: &DirEntry, path: String) {
         let refuse = |found: &mut Listing, what: String| found.problems.push((path.clone(), what));
-        match std::fs::symlink_metadata(file) {
+        match file.metadata() {
             Ok(metadata) if metadata.len() > MAX_FILE_BYTES => {
                 refuse(&mut self.found, format!("it is larger than {} MiB", MAX_FILE_BYTES >> 20));
             }
@@ -264,8 +264,7 @@ impl<'a> Reader<'a> {
     fn bytes(&self, path: &str) -> io::Result<Option<(Stamp, Vec<u8>)>> {
         let Some(file) = file_of(self.vault, &self.vault_folder, path) else { return Ok(None) };
         // Looked at before it is read: what changes meanwhile is newer than the stamp and will be noticed.
-        let Some(metadata) = plain_file(&file)? else { return Ok(None) };
-        let Content::Bytes(bytes) = disk::read(&file, MAX_FILE_BYTES)? else { return Ok(None) };
+        let Some((metadata, bytes)) = disk::read_plain(&file, MAX_FILE_BYTES)? else { return Ok(None) };
         let hash = ContentHash::of(&bytes);
         Ok(Some((Stamp { modified: modified(&metadata), size: metadata.len(), hash }, bytes)))
     }

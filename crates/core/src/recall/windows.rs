@@ -54,15 +54,21 @@ struct Mark {
 /// The windows of `text`, in order. They cover all of it, and neighbours overlap. A text without anything to see has
 /// none, a short one has one.
 pub fn windows(text: &str) -> Vec<Window> {
+    windows_by(text, &marks(text))
+}
+
+/// The windows of `text` and its fine windows, from one walk over it.
+pub fn both(text: &str) -> (Vec<Window>, Vec<Window>) {
+    let marks = marks(text);
+    (windows_by(text, &marks), fine_by(text, &marks))
+}
+
+fn windows_by(text: &str, (marks, total): &(Vec<Mark>, usize)) -> Vec<Window> {
     if text.trim().is_empty() {
         return Vec::new();
     }
     let whole = Window { start: 0, end: text.len() };
-    // Nothing shorter in bytes can have so many words, and most texts are.
-    if text.len() <= WORDS {
-        return vec![whole];
-    }
-    let (marks, total) = marks(text);
+    let total = *total;
     let (size, mut stride) = (WORDS * HALVES, STRIDE * HALVES);
     if total <= size {
         return vec![whole];
@@ -71,10 +77,10 @@ pub fn windows(text: &str) -> Vec<Window> {
     stride = stride.max((total - size).div_ceil(MAX_WINDOWS - 1));
     let size = stride + overlap;
     let count = 1 + (total - size).div_ceil(stride);
-    let starts = (0..count).map(|nth| border_near(&marks, nth * stride));
+    let starts = (0..count).map(|nth| border_near(marks, nth * stride));
     let ends = (0..count).map(|nth| match nth + 1 == count {
         true => text.len(),
-        false => border_near(&marks, nth * stride + size),
+        false => border_near(marks, nth * stride + size),
     });
     starts.zip(ends).map(|(start, end)| Window { start, end }).collect()
 }
@@ -90,10 +96,11 @@ const FINE_REST: usize = 5;
 /// among many is lost in the vector of a whole text, and found by its own. They follow each other without overlap; a
 /// text of one piece has none, since its window says the same.
 pub fn fine(text: &str) -> Vec<Window> {
-    if text.len() <= FINE_WORDS {
-        return Vec::new();
-    }
-    let (marks, total) = marks(text);
+    fine_by(text, &marks(text))
+}
+
+fn fine_by(text: &str, (marks, total): &(Vec<Mark>, usize)) -> Vec<Window> {
+    let total = *total;
     let least = (FINE_WORDS * HALVES).max(total.div_ceil(MAX_FINE));
     let before = |place: usize| marks.get(place).map_or(total, |mark| mark.before);
     let at = |place: usize| marks.get(place).map_or(text.len(), |mark| mark.at);
@@ -155,7 +162,7 @@ fn marks(text: &str) -> (Vec<Mark>, usize) {
     let mut blank_line = true;
     let mut ended = false;
     for (at, c) in text.char_indices() {
-        if is_unspaced(c) {
+        if !c.is_ascii() && is_unspaced(c) {
             marks.push(Mark { at, before: total, border });
             total += 1;
             (border, letters, blank_line, ended) = (Border::Word, 0, false, false);

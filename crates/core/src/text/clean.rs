@@ -25,7 +25,8 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 /// `text` as one line of at most `max_chars` characters, for titles and listings: cleaned, every run of whitespace
 /// one space, and `…` where it was cut.
 pub fn one_line(text: &str, max_chars: usize) -> String {
-    let line = single_spaced(&clean(text));
+    // So many bytes are more characters than that, whatever they are.
+    let line = single_spaced(&clean(text), max_chars.saturating_mul(4));
     let Some((cut, _)) = line.char_indices().nth(max_chars) else { return line };
     if max_chars == 0 {
         return String::new();
@@ -35,10 +36,14 @@ pub fn one_line(text: &str, max_chars: usize) -> String {
     format!("{kept}…")
 }
 
-/// `text` with every run of whitespace replaced by one space, and none at its ends.
-pub(super) fn single_spaced(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
+/// `text` with every run of whitespace replaced by one space, and none at its ends; it may end anywhere after
+/// `enough` bytes.
+pub(super) fn single_spaced(text: &str, enough: usize) -> String {
+    let mut line = String::with_capacity(text.len().min(enough.saturating_add(64)));
     for word in text.split_whitespace() {
+        if line.len() > enough {
+            break;
+        }
         if !line.is_empty() {
             line.push(' ');
         }

@@ -29,7 +29,7 @@ fn reduced(text: &str) -> String {
     let folded: String = clean(text).nfkc().flat_map(char::to_lowercase).nfkc().collect();
     let unmarked = without_emphasis(&folded);
     let lines: Vec<&str> = unmarked.lines().map(without_line_markers).collect();
-    let mut line = single_spaced(&lines.join(" "));
+    let mut line = single_spaced(&lines.join(" "), usize::MAX);
     line.truncate(line.trim_end_matches(|c: char| c.is_whitespace() || ENDINGS.contains(&c)).len());
     line
 }

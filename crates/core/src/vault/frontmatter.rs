@@ -4,6 +4,8 @@
 //! time, so that unknown keys, their order, comments, quoting and line endings stay as the person left them.
 //! Parsing to a tree and writing it out again was rejected: no YAML writer gives back the bytes it was given.
 
+mod plain;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -225,6 +227,13 @@ impl<'a> Note<'a> {
 
 /// Reads the top-level `key: value` pairs between two offsets of `text`.
 fn parse_fields(text: &str, range: Range<usize>) -> Result<Vec<Field>, Error> {
+    match plain::fields(text, range.clone()) {
+        Some(fields) => Ok(fields),
+        None => parsed_fields(text, range),
+    }
+}
+
+fn parsed_fields(text: &str, range: Range<usize>) -> Result<Vec<Field>, Error> {
     let yaml = &text[range.clone()];
     let mut reader =
         Reader { places: Places::new(yaml, range.start), fields: Vec::new(), depth: 0, key: None };

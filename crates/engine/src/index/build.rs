@@ -1,7 +1,7 @@
 //! Units in, bytes of a segment out. The same units give the same bytes, whenever and wherever.
 
 use rekindle_core::recall::collection::{Flags, NO_TIME};
-use rekindle_core::recall::counts::{self, Count, Counted};
+use rekindle_core::recall::counts::{self, Counted};
 use rekindle_core::recall::document::{Document, Unit};
 use rekindle_core::recall::windows::{self, Window};
 use rekindle_core::scope::ProjectId;
@@ -9,7 +9,7 @@ use rekindle_core::time::Timestamp;
 use rekindle_embed::Quantised;
 
 use super::format::{Header, PARTS, Part, assemble};
-use super::nibbles;
+use super::{nibbles, postings};
 
 /// One document with its vectors, as far as there are any.
 #[derive(Clone, Debug)]
@@ -30,7 +30,8 @@ impl Prepared {
     pub fn new(document: Document) -> Self {
         let searched = document.searched();
         let bare = |windows: Vec<Window>| windows.into_iter().map(|window| (window, None)).collect();
-        Self { windows: bare(windows::windows(&searched)), fine: bare(windows::fine(&searched)), document }
+        let (windows, fine) = windows::both(&searched);
+        Self { windows: bare(windows), fine: bare(fine), document }
     }
 }
 
@@ -69,13 +70,6 @@ pub struct Space {
     pub dimension: usize,
 }
 
-/// A posting before it is sorted into its term.
-struct Posting {
-    term: u64,
-    document: u32,
-    count: Count,
-}
-
 /// Lays out a segment.
 pub(super) fn build(space: &Space, mut units: Vec<PreparedUnit>) -> Vec<u8> {
     units.sort_by(|a, b| a.unit.path.cmp(&b.unit.path));
@@ -91,9 +85,10 @@ pub(super) fn build(space: &Space, mut units: Vec<PreparedUnit>) -> Vec<u8> {
     let mut names = Names::default();
     write_units(&units, &mut parts, &mut names);
 
-    let counted = count_all(&documents);
+    let (counted, blobs) = count_all(&documents);
     header.length = counted.iter().map(|counted| u64::from(counted.length)).sum();
-    write_columns(&documents, &counted, &mut parts, &mut names);
+    write_columns(&documents, &counted, &blobs, &mut parts, &mut names);
+    drop(blobs);
     parts[Part::Names as usize] = std::mem::take(&mut names.heap);
     let coarse = [Part::FirstWindows, Part::Windows, Part::Vectors];
     header.windows =
@@ -130,9 +125,11 @@ fn write_units(units: &[PreparedUnit], parts: &mut [Vec<u8>; PARTS], names: &mut
 fn write_columns(
     documents: &[&Prepared],
     counted: &[Counted],
+    blobs: &[Vec<u8>],
     parts: &mut [Vec<u8>; PARTS],
     names: &mut Names,
 ) {
+    parts[Part::Blob as usize].reserve_exact(blobs.iter().map(Vec::len).sum());
     let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
     let mut projects: Vec<&str> = documents
         .iter()
@@ -148,7 +145,7 @@ fn write_columns(
     }
     let (mut thread, mut blob_bytes) = (0_u32, 0_u64);
     let mut before: Option<(&str, &str)> = None;
-    for (prepared, counted) in documents.iter().zip(counted) {
+    for ((prepared, counted), blob) in documents.iter().zip(counted).zip(blobs) {
         let document = &prepared.document;
         let here = document.thread.as_deref().map(|thread| (document.path.as_str(), thread));
         if here.is_none() || here != before {
@@ -167,10 +164,8 @@ fn write_columns(
         put(Part::Flags, &Flags::of(document).bits().to_le_bytes());
         put(Part::Scopes, &scope.to_le_bytes());
         put(Part::Blobs, &blob_bytes.to_le_bytes());
-        // A document is plain data: it always has a JSON form.
-        let blob = serde_json::to_vec(document).unwrap_or_default();
         blob_bytes += blob.len() as u64;
-        put(Part::Blob, &blob);
+        put(Part::Blob, blob);
     }
     put(Part::Blobs, &blob_bytes.to_le_bytes());
 }
@@ -184,9 +179,11 @@ fn write_windows(
     header: &mut Header,
     encode: impl Fn(&Quantised) -> (Vec<u8>, f32),
 ) -> u32 {
-    let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
     let dimension = header.dimension as usize;
     let nothing = encode(&Quantised { steps: vec![0; dimension], scale: 0.0 });
+    let total: usize = documents.iter().map(|prepared| of(prepared).len()).sum();
+    parts[vectors as usize].reserve_exact(total * nothing.0.len());
+    let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
     let mut count = 0_u32;
     for embedded in documents.iter().map(|prepared| of(prepared)) {
         put(first, &count.to_le_bytes());
@@ -218,13 +215,9 @@ fn half_bytes(vector: &Quantised) -> (Vec<u8>, f32) {
 }
 
 fn write_postings(counted: &[Counted], parts: &mut [Vec<u8>; PARTS], header: &mut Header) {
-    let mut postings: Vec<Posting> =
-        Vec::with_capacity(counted.iter().map(|counted| counted.terms.len()).sum());
-    for (document, counted) in counted.iter().enumerate() {
-        let of = |&(term, count): &(u64, Count)| Posting { term, document: document as u32, count };
-        postings.extend(counted.terms.iter().map(of));
-    }
-    postings.sort_unstable_by_key(|posting| (posting.term, posting.document));
+    let postings = postings::sorted(counted);
+    parts[Part::PostingDocuments as usize].reserve_exact(postings.len() * 4);
+    parts[Part::PostingCounts as usize].reserve_exact(postings.len() * 2);
     let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
     let mut last = None;
     for (place, posting) in postings.iter().enumerate() {
@@ -240,22 +233,29 @@ fn write_postings(counted: &[Counted], parts: &mut [Vec<u8>; PARTS], header: &mu
     put(Part::FirstPostings, &(postings.len() as u32).to_le_bytes());
 }
 
-/// Counting is most of the work, and every text is on its own.
-fn count_all(documents: &[&Prepared]) -> Vec<Counted> {
-    let count = |part: &[&Prepared]| -> Vec<Counted> {
-        part.iter().map(|prepared| counts::count(&prepared.document.searched())).collect()
+/// The terms of all documents, and each as it is kept. That is most of the work, and every text is on its own.
+fn count_all(documents: &[&Prepared]) -> (Vec<Counted>, Vec<Vec<u8>>) {
+    // A document is plain data: it always has a JSON form.
+    let one = |prepared: &&Prepared| {
+        let blob = serde_json::to_vec(&prepared.document).unwrap_or_default();
+        (counts::count(&prepared.document.searched()), blob)
     };
+    let count = |part: &[&Prepared]| -> (Vec<Counted>, Vec<Vec<u8>>) { part.iter().map(one).unzip() };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     if documents.len() < MIN_SHARE * 2 || threads == 1 {
         return count(documents);
     }
     let share = documents.len().div_ceil(threads).max(MIN_SHARE);
     std::thread::scope(|scope| {
-        let shares: Vec<_> = documents.chunks(share).map(|part| scope.spawn(move || count(part))).collect();
-        shares
-            .into_iter()
-            .flat_map(|share| share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+        let shares: Vec<_> = documents.chunks(share).map(|part| scope.spawn(|| count(part))).collect();
+        let (mut counted, mut blobs) =
+            (Vec::with_capacity(documents.len()), Vec::with_capacity(documents.len()));
+        for share in shares {
+            let (more, kept) = share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            counted.extend(more);
+            blobs.extend(kept);
+        }
+        (counted, blobs)
     })
 }
 

@@ -183,6 +183,11 @@ impl Known {
         known
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     fn get(&self, text: &str) -> Option<&Quantised> {
         if self.0.is_empty() {
             return None;

@@ -124,6 +124,7 @@ pub(super) fn assemble(mut header: Header, parts: &[Vec<u8>; PARTS]) -> Vec<u8> 
         at = (at + part.len()).next_multiple_of(ALIGNMENT);
     }
     let mut bytes = header.encode(at as u64);
+    bytes.reserve_exact(at.saturating_sub(bytes.len()));
     for ((offset, ..), part) in header.parts.iter().zip(parts) {
         bytes.resize(*offset as usize, 0);
         bytes.extend_from_slice(part);

@@ -1,7 +1,7 @@
 //! What can be recalled, laid out so that a new process finds it in milliseconds. Derived from the Markdown: delete the
 //! folder and it comes back the same.
 //!
-//! - `format`, `nibbles`, `build`, [`segment`]: the bytes of a segment, writing and reading them
+//! - `format`, `nibbles`, `postings`, `build`, [`segment`]: the bytes of a segment, writing and reading them
 //! - `current`, `frames`, [`store`]: generations, the delta beside them, and who may change them
 //! - [`snapshot`]: the whole as one reader sees it
 //! - [`embedding`]: making the vectors that are missing
@@ -12,6 +12,7 @@ pub mod embedding;
 mod format;
 mod frames;
 mod nibbles;
+mod postings;
 pub mod segment;
 pub mod snapshot;
 pub mod store;

@@ -29,6 +29,9 @@ pub(crate) struct Reindex {
     /// Leave the vectors for later; until then words alone find what is new
     #[arg(long)]
     no_embed: bool,
+    /// Vectors that say nothing, for measuring time at sizes where computing them takes hours
+    #[arg(long, hide = true)]
+    synthetic_vectors: bool,
     /// On its own, without a word, while nobody waits
     #[arg(long, hide = true)]
     background: bool,
@@ -59,7 +62,9 @@ impl Reindex {
             true => messages.rebuild(&mut |_, _| {})?,
             false => messages.update(&mut |_, _| {})?,
         };
-        if !self.no_embed && report.pending > 0 {
+        if self.synthetic_vectors {
+            report.pending = upkeep.make_up()?.pending;
+        } else if !self.no_embed && report.pending > 0 {
             match upkeep.embed(&mut show) {
                 Ok(embedded) => {
                     (report.embedded, report.pending) = (embedded.embedded, embedded.pending);

@@ -50,9 +50,9 @@ fn document(file: &File<'_>, text: Text, note: &Note<'_>, path: &VaultPath, shel
     let is_inbox = shelf == Shelf::Inbox;
     let is_theirs = entry.provenance.origin == Origin::User && is_direct;
     let looked_at = note.text_of("reviewed").and_then(parse).is_some();
+    let title = title(&text.text, path);
     Document {
         id: entry.id.as_ref().map(|id| id.as_str().to_owned()).unwrap_or_default(),
-        title: title(&text.text, path),
         tags: entry.tags,
         group: entry.group,
         kind: if entry.kind == path.name() { String::new() } else { entry.kind },
@@ -64,7 +64,7 @@ fn document(file: &File<'_>, text: Text, note: &Note<'_>, path: &VaultPath, shel
         active: holds && shelf != Shelf::Archive,
         stale: note.text_of("stale") == Some("true"),
         confidence: entry.confidence,
-        ..file.document(source, text)
+        ..file.titled(source, text, title)
     }
 }
 

@@ -140,12 +140,18 @@ struct File<'a> {
 impl File<'_> {
     /// A document with everything that most of them have in common: words of the person's own that hold everywhere.
     fn document(&self, source: Source, text: Text) -> Document {
+        let title = one_line(&text.text, MAX_TITLE_CHARS);
+        self.titled(source, text, title)
+    }
+
+    /// The same, with a title of its own.
+    fn titled(&self, source: Source, text: Text, title: String) -> Document {
         Document {
             id: String::new(),
             source,
             path: self.path.to_owned(),
             lines: Some(text.lines),
-            title: one_line(&text.text, MAX_TITLE_CHARS),
+            title,
             text: text.text,
             tags: Vec::new(),
             group: String::new(),

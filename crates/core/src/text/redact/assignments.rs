@@ -2,6 +2,7 @@
 
 use super::Kind;
 use super::literal::{Literal, bare, bare_line, quoted};
+use super::marks::Marks;
 use super::names::{Family, family, kind};
 use super::values::{is_digest, is_literal, is_password, is_token, is_word_list, looks_random};
 use super::walk::{MASK, RunEnds, Span, head, skip_blanks};
@@ -19,18 +20,16 @@ const WRAPPERS: [&str; 10] = [
 /// Parameters of a signed URL that are as good as a password while they last.
 const SIGNATURES: [&str; 4] = ["sig", "signature", "x-amz-signature", "x-goog-signature"];
 
-pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     let mut ends = RunEnds::default();
-    let mut at = 0;
-    while at < bytes.len() {
-        let hit = sign_at(bytes, at).and_then(|sign| assignment(text, &sign, &mut ends));
-        match hit {
-            Some(span) => {
-                at = span.end.max(at + 1);
-                found.push(span);
-            }
-            None => at += 1,
+    let mut from = 0;
+    for &at in &marks.signs {
+        if at >= from
+            && let Some(span) = sign_at(bytes, at).and_then(|sign| assignment(text, &sign, &mut ends))
+        {
+            from = span.end;
+            found.push(span);
         }
     }
 }

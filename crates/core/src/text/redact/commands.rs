@@ -2,6 +2,7 @@
 
 use super::Kind;
 use super::literal::{Literal, bare, quoted};
+use super::marks::Marks;
 use super::names::{Family, family, kind};
 use super::values::{is_literal, is_password, is_template, is_token};
 use super::walk::{MASK, Openings, RunEnds, Span, head, skip_blanks};
@@ -86,7 +87,11 @@ const COMMANDS: Openings = {
 };
 
 /// One pass over the words of the text, remembering the command and the verb that were last seen on the line.
-pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+    // Without an option there is nothing that a command could be given.
+    if !marks.options {
+        return;
+    }
     let bytes = text.as_bytes();
     let mut ends = RunEnds::default();
     let (mut command, mut verb) = ("", false);

@@ -1,6 +1,7 @@
 //! `Authorization` and cookies, in raw headers, in `curl -H`, in JSON and in code.
 
 use super::Kind;
+use super::marks::Marks;
 use super::values::{is_literal, is_token};
 use super::walk::{
     MASK, RunEnds, Span, base64, head, is_word_in_any_case, prefix_in_any_case, run_end, skip_blanks,
@@ -9,13 +10,13 @@ use super::walk::{
 /// What comes before the credentials. `Digest` and signatures hold nothing that can be used again.
 const SCHEMES: [&str; 8] = ["bearer", "basic", "token", "bot", "apikey", "api-key", "key", "negotiate"];
 
-pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     let mut ends = RunEnds::default();
     let mut from = 0;
-    for (at, byte) in bytes.iter().enumerate() {
+    for &at in &marks.words {
         // One look at a letter passes over most of a text.
-        let word = match byte.to_ascii_lowercase() {
+        let word = match bytes[at].to_ascii_lowercase() {
             b'a' => "authorization",
             b'b' if bytes.get(at + 1).is_some_and(|b| b.eq_ignore_ascii_case(&b'e')) => "bearer",
             b'b' => "basic",

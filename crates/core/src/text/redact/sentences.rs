@@ -6,6 +6,7 @@
 
 use super::Kind;
 use super::cues::{cue_at, is_eastern, may_begin};
+use super::marks::Marks;
 use super::names::Family;
 use super::values::{is_literal, is_password, is_token, is_word_list};
 use super::walk::{MASK, RunEnds, Span, head, prefix_in_any_case, starts_word};
@@ -52,25 +53,29 @@ const QUOTES: [(char, &str); 10] = [
 const REACH: usize = 24;
 const WORDS: usize = 8;
 
-pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+    // The cues of other scripts are no words of ASCII, and some stand inside longer ones.
+    match marks.ascii {
+        true => scan_at(text, marks.words.iter().copied(), found),
+        false => scan_at(text, text.char_indices().map(|(at, _)| at), found),
+    }
+}
+
+fn scan_at(text: &str, places: impl Iterator<Item = usize>, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     let mut ends = RunEnds::default();
-    let mut previous = '\n';
     let mut from = 0;
-    for (at, c) in text.char_indices() {
-        if c.is_ascii() && !may_begin(bytes, at) {
-            previous = c;
+    for at in places {
+        if at < from || (bytes[at].is_ascii() && !may_begin(bytes, at)) {
             continue;
         }
+        let Some(c) = text[at..].chars().next() else { continue };
+        let previous = text[..at].chars().next_back().unwrap_or('\n');
         let begins = if previous.is_ascii() {
             starts_word(bytes, at)
         } else {
             !previous.is_alphanumeric() || is_eastern(previous)
         };
-        previous = c;
-        if at < from {
-            continue;
-        }
         let Some((family, end)) = cue_at(text, at, c, begins) else { continue };
         let value = after_cue(text, at, end, family, &mut ends)
             .or_else(|| before_cue(text, at, end).filter(|_| family == Family::Password));

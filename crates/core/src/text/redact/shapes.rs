@@ -1,14 +1,18 @@
 //! Tokens known by their shape rather than by a prefix alone: JWTs, bot tokens, two-part keys.
 
 use super::Kind;
+use super::marks::Marks;
 use super::values::{distinct, looks_random};
 use super::walk::{RunEnds, Span, base64, run_end, starts_word};
 
-pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     let mut ends = RunEnds::default();
-    let mut at = 0;
-    while at < bytes.len() {
+    let mut from = 0;
+    for &at in &marks.shapes {
+        if at < from {
+            continue;
+        }
         let hit = match bytes[at] {
             b'e' => jwt(bytes, at, &mut ends),
             b'M' | b'N' | b'O' => discord(text, at, &mut ends),
@@ -19,13 +23,10 @@ pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
             b'A' => aws_secret_beside(text, at),
             _ => None,
         };
-        match hit {
-            // A shape may begin before the byte that gave it away, and end after it.
-            Some(span) => {
-                at = span.end.max(at + 1);
-                found.push(span);
-            }
-            None => at += 1,
+        // A shape may begin before the byte that gave it away, and end after it.
+        if let Some(span) = hit {
+            from = span.end;
+            found.push(span);
         }
     }
 }

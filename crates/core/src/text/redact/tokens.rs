@@ -1,6 +1,7 @@
 //! Tokens that say themselves whose they are: a vendor's prefix and enough of its alphabet after it.
 
 use super::Kind;
+use super::marks::Marks;
 use super::values::{distinct, is_placeholder};
 use super::walk::{Openings, RunEnds, Span, head, starts_word};
 
@@ -201,22 +202,19 @@ const OPENINGS: Openings = {
     openings
 };
 
-pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     let mut ends: [RunEnds; Body::COUNT] = Default::default();
-    let mut at = 0;
-    while at + 1 < bytes.len() {
-        let end = if OPENINGS.may_begin(bytes[at], bytes[at + 1]) && starts_word(bytes, at) {
-            token_at(text, at, &mut ends)
-        } else {
-            None
-        };
-        match end {
-            Some((kind, end)) => {
-                found.push(Span { kind, start: at, end });
-                at = end;
-            }
-            None => at += 1,
+    let mut from = 0;
+    for &at in &marks.words {
+        let may_begin = |second: &u8| OPENINGS.may_begin(bytes[at], *second);
+        if at >= from
+            && bytes.get(at + 1).is_some_and(may_begin)
+            && starts_word(bytes, at)
+            && let Some((kind, end)) = token_at(text, at, &mut ends)
+        {
+            found.push(Span { kind, start: at, end });
+            from = end;
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Secrets inside URLs: the password before the host, and webhook addresses that are secrets as a whole.
 
 use super::Kind;
+use super::marks::Marks;
 use super::values::{distinct, is_template, looks_random};
 use super::walk::{MASK, Span, head, run_end};
 
@@ -23,15 +24,13 @@ const WEBHOOKS: [&str; 8] = [
     "hook.eu1.make.com/",
 ];
 
-pub(super) fn scan(text: &str, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
-    let mut from = 0;
-    while let Some(at) = text[from..].find("://").map(|at| from + at) {
+    for &at in marks.signs.iter().filter(|at| bytes[**at..].starts_with(b"://")) {
         let start = at + "://".len();
         if at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'+') {
             found.extend(password(text, start));
         }
-        from = start;
     }
     // A text without this word in it has none of them.
     let webhooks = if text.contains(HOOK) { &WEBHOOKS[..] } else { &[] };

@@ -157,6 +157,19 @@ proptest! {
         prop_assert!(redacted.text.starts_with(&before) && redacted.text.ends_with(&after), "{}", redacted.text);
     }
 
+    /// A first look leaves nothing out: every scanner finds what it would find if it looked at every place.
+    #[test]
+    fn b_03_the_first_look_leaves_nothing_out(text in soup(), before in benign(), planted in any_secret()) {
+        for text in [text.replace(['\\', '%'], " "), text, format!("{before} {}", planted.text)] {
+            for scan in SCANNERS {
+                let (mut looked, mut everywhere) = (Vec::new(), Vec::new());
+                scan(&text, &Marks::of(&text), &mut looked);
+                scan(&text, &Marks::everywhere(&text), &mut everywhere);
+                prop_assert_eq!(&looked, &everywhere, "{:?}", text);
+            }
+        }
+    }
+
     #[test]
     fn b_03_benign_text_is_borrowed(text in benign()) {
         prop_assert!(matches!(redact(&text).text, Cow::Borrowed(_)), "{text}\n→ {}", redact(&text).text);

@@ -1,0 +1,106 @@
+//! Properties as nearly every note has them: one `key: value` a line, nothing that YAML reads as anything but what it
+//! says. Those are read here, in a small part of the time; the parser reads all others.
+
+use std::ops::Range;
+
+use super::{Field, Value};
+
+/// The properties between two offsets of `text`, which are whole lines; `None` where it takes a parser.
+pub(super) fn fields(text: &str, range: Range<usize>) -> Option<Vec<Field>> {
+    let mut fields: Vec<Field> = Vec::with_capacity(16);
+    let mut at = range.start;
+    for (number, line) in text[range].split_inclusive('\n').enumerate() {
+        let (key, value) = line.strip_suffix('\n')?.split_once(": ")?;
+        if !is_key(key) || fields.iter().any(|field| field.key == key) {
+            return None;
+        }
+        let start = at + key.len() + ": ".len();
+        let (value, at_value) = match value.strip_prefix('[') {
+            Some(list) => (items(list.strip_suffix(']')?)?, None),
+            None if !is_plain(value) => return None,
+            None if matches!(value, "null" | "Null" | "NULL") => {
+                (Value::Null, Some(start..start + value.len()))
+            }
+            None => (Value::Scalar(value.to_owned()), Some(start..start + value.len())),
+        };
+        // The first line of the block is the second of the file.
+        fields.push(Field { key: key.to_owned(), value, line: number + 2, at: at_value });
+        at += line.len();
+    }
+    (!fields.is_empty()).then_some(fields)
+}
+
+fn is_key(key: &str) -> bool {
+    key.starts_with(|c: char| c.is_ascii_lowercase())
+        && key.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+}
+
+/// Words, numbers, times and paths.
+fn is_plain(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.iter().enumerate().all(|(at, b)| match b {
+            b'-' | b'_' | b'.' | b'/' | b' ' => true,
+            b':' => bytes[at + 1..].first().is_some_and(u8::is_ascii_alphanumeric),
+            _ => b.is_ascii_alphanumeric(),
+        })
+}
+
+fn items(list: &str) -> Option<Value> {
+    let items = list.split(", ").map(|item| (is_plain(item) && !item.contains(':')).then(|| item.to_owned()));
+    items.collect::<Option<Vec<String>>>().map(Value::List)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::super::parsed_fields;
+    use super::*;
+
+    fn line() -> impl Strategy<Value = String> {
+        let key = prop_oneof![
+            4 => "[a-z_]{1,6}",
+            1 => select(vec!["tags", "null", "true", "y", "_a", "a1", "1a", "a b", "A"]).prop_map(String::from),
+        ];
+        let value = prop_oneof![
+            3 => "[A-Za-z0-9]([A-Za-z0-9 ._/:-]{0,14}[A-Za-z0-9])?",
+            2 => "[ -~]{0,12}",
+            1 => "\\[[a-z0-9]{1,4}(, [a-z0-9 ._/:-]{1,6}){0,3}\\]",
+            1 => select(vec![
+                "null", "~", "[]", "2025-08-03T20:07:02Z", "a: b", "a #b", "- a", "a:", ": a", "'a'", "|", "0x1f", "a, b", "[a,b]",
+                "é", "a\\tb", "? a", "*a", "&a b", "!!str a", "---", "...",
+            ])
+            .prop_map(String::from),
+        ];
+        let sign = select(vec![": ", ": ", ": ", ":", ":  ", " : "]);
+        let end = select(vec!["\n", "\n", "\n", "\n", " \n", "\r\n", "\n  "]);
+        (key, sign, value, end).prop_map(|(key, sign, value, end)| format!("{key}{sign}{value}{end}"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn what_is_read_here_the_parser_reads_the_same(lines in proptest::collection::vec(line(), 0..5)) {
+            let text = format!("---\n{}", lines.concat());
+            if let Some(found) = fields(&text, 4..text.len()) {
+                let parsed = parsed_fields(&text, 4..text.len());
+                prop_assert_eq!(format!("{:?}", Ok::<_, super::super::Error>(found)), format!("{parsed:?}"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_note_of_ours_takes_no_parser() {
+        let text = "---\nid: m-k4w7xw5xrxy2\ncreated: 2025-08-03T20:07:02Z\ntags: [embedded, firmware]\nalways_load: false\n\
+                    supersedes: null\nscope: global\n";
+        let fields = fields(text, 4..text.len()).unwrap();
+        assert_eq!(fields.len(), 6);
+        assert_eq!(fields[2].value, Value::List(vec!["embedded".into(), "firmware".into()]));
+        assert_eq!(fields[4].value, Value::Null);
+        assert_eq!(&text[fields[1].at.clone().unwrap()], "2025-08-03T20:07:02Z");
+    }
+}
