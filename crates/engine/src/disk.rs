@@ -78,7 +78,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Content> {
 
 /// Reads a file of at most `limit` bytes that is no link, with what the system said of it before; `None` for anything
 /// else, or if there is none.
-pub fn read_plain(path: &Path, limit: u64) -> io::Result<Option<(std::fs::Metadata, Vec<u8>)>> {
+pub fn read_plain(path: &Path, limit: u64) -> io::Result<Option<(Metadata, Vec<u8>)>> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
