@@ -2,15 +2,18 @@
 //! whenever the process is killed. `clippy.toml` shuts the other ways.
 #![expect(clippy::disallowed_methods, reason = "this is the room that may write, rename and remove")]
 
+mod growing;
+mod lines;
+
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use rekindle_core::hash::{ContentHash, Hashing};
+use rekindle_core::hash::ContentHash;
 
-/// How much of a large file is in memory at a time.
-const PIECE: usize = 64 * 1024;
+pub use growing::{Identity, append, appended, behind, cut, each_piece, hash_of_first};
+pub use lines::{BackwardLines, Lines};
 
 /// Makes a folder and those above it, for the owner only (SEC-01). Folders that exist keep their mode; the names of
 /// those that do not are on the disk when this returns.
@@ -116,139 +119,6 @@ pub fn read_plain(path: &Path, limit: u64) -> io::Result<Option<(Metadata, Vec<u
 /// The hash of a file of any size; `None` if there is none.
 pub fn hash(path: &Path) -> io::Result<Option<ContentHash>> {
     hash_of_first(path, u64::MAX)
-}
-
-/// The hash of the first bytes of a file; `None` if there is none.
-pub fn hash_of_first(path: &Path, bytes: u64) -> io::Result<Option<ContentHash>> {
-    let mut file = match File::open(path) {
-        Ok(file) => file.take(bytes),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let (mut hashing, mut chunk) = (Hashing::default(), vec![0; PIECE]);
-    loop {
-        match file.read(&mut chunk) {
-            Ok(0) => return Ok(Some(hashing.so_far())),
-            Ok(read) => hashing.add(&chunk[..read]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Reads a file in pieces of whole lines, whatever its size; the last one may lack its end. `each` may end it.
-pub fn each_piece(file: &mut impl Read, mut each: impl FnMut(&[u8]) -> io::Result<bool>) -> io::Result<()> {
-    let (mut buffer, mut held) = (vec![0; PIECE], 0);
-    loop {
-        if held == buffer.len() {
-            buffer.resize(held * 2, 0);
-        }
-        let read = match file.read(&mut buffer[held..]) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            read => read?,
-        };
-        if read == 0 {
-            return if held == 0 { Ok(()) } else { each(&buffer[..held]).map(drop) };
-        }
-        // What was held before has no end of a line.
-        let end = buffer[held..held + read].iter().rposition(|byte| *byte == b'\n').map(|at| held + at + 1);
-        held += read;
-        if let Some(end) = end {
-            if !each(&buffer[..end])? {
-                return Ok(());
-            }
-            buffer.copy_within(end..held, 0);
-            held -= end;
-        }
-    }
-}
-
-/// What stands behind the first `at` bytes of a file; `None` if those are not whole lines.
-pub fn behind(path: &Path, at: u64) -> io::Result<Option<Vec<u8>>> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(at.saturating_sub(1)))?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes.strip_prefix(b"\n").map(<[u8]>::to_vec))
-}
-
-/// Which file this is and how it stands: another one, or one that somebody wrote to, differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// Its device and number, where the system has such.
-    file: (u64, u64),
-    /// Its length.
-    pub size: u64,
-    /// When it was last written, and when anything about it was last changed.
-    times: (Option<SystemTime>, (i64, i64)),
-}
-
-impl Identity {
-    /// Of what the system says about a file.
-    pub fn of(metadata: &Metadata) -> Self {
-        #[cfg(unix)]
-        let (file, changed) = {
-            use std::os::unix::fs::MetadataExt;
-            ((metadata.dev(), metadata.ino()), (metadata.ctime(), metadata.ctime_nsec()))
-        };
-        #[cfg(not(unix))]
-        let (file, changed) = ((0, 0), (0, 0));
-        Self { file, size: metadata.len(), times: (metadata.modified().ok(), changed) }
-    }
-
-    /// Whether it is the same file, whatever was done to it.
-    pub fn is_same_file(&self, other: &Self) -> bool {
-        self.file == other.file
-    }
-}
-
-/// Adds bytes behind the first `at` bytes of a file, in its place, and waits until they are on the disk. Somebody who was
-/// killed may have added some of them already. If the file ends in anything else, nothing has happened; what could not be
-/// added whole is taken back.
-pub fn append(path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().read(true).append(true).open(path)?;
-    let changed = || io::Error::new(io::ErrorKind::InvalidData, "somebody changed it meanwhile");
-    let there = begun(&mut file, at, bytes)?.ok_or_else(changed)?;
-    let written = file.write_all(&bytes[there..]).and_then(|()| file.sync_data());
-    if written.is_err() && begun(&mut file, at, bytes)?.is_some() {
-        file.set_len(at)?;
-        file.sync_data()?;
-    }
-    written?;
-    // An editor that put a new file in its place while we wrote left us with one that has no name any more.
-    let named = std::fs::metadata(path)?;
-    match Identity::of(&named).is_same_file(&Identity::of(&file.metadata()?)) {
-        true => Ok(()),
-        false => Err(changed()),
-    }
-}
-
-/// How many of these bytes stand behind the first `at` bytes of a file; `None` if something else does, or if it is shorter.
-pub fn appended(path: &Path, at: u64, bytes: &[u8]) -> io::Result<Option<usize>> {
-    match File::open(path) {
-        Ok(mut file) => begun(&mut file, at, bytes),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn begun(file: &mut File, at: u64, bytes: &[u8]) -> io::Result<Option<usize>> {
-    let more = file.metadata()?.len().checked_sub(at).and_then(|more| usize::try_from(more).ok());
-    let Some(wanted) = more.and_then(|more| bytes.get(..more)) else { return Ok(None) };
-    let mut there = vec![0; wanted.len()];
-    file.seek(SeekFrom::Start(at))?;
-    file.read_exact(&mut there)?;
-    Ok((there == wanted).then_some(wanted.len()))
-}
-
-/// Takes back what [`append`] has added, unless somebody wrote behind it.
-pub fn cut(path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().read(true).append(true).open(path)?;
-    if begun(&mut file, at, bytes)?.is_some() {
-        file.set_len(at)?;
-        file.sync_data()?;
-    }
-    Ok(())
 }
 
 /// Whether anything, even a dangling link, has this name.
@@ -514,118 +384,6 @@ fn free_name(folder: &Path, purpose: &str) -> io::Result<PathBuf> {
     Ok(folder.join(format!("{TEMPORARY}{purpose}{:016x}.tmp", u64::from_le_bytes(random))))
 }
 
-/// A file that only grows, one whole line at a time.
-#[derive(Debug)]
-pub struct Lines {
-    file: File,
-}
-
-impl Lines {
-    /// Opens it for reading and appending, made for the owner if it is not there. A last line without an end is
-    /// what a crash left of a write that was never acknowledged: it is cut off.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let mut file = private(OpenOptions::new().read(true).append(true).create(true)).open(path)?;
-        let length = file.seek(SeekFrom::End(0))?;
-        if length > 0 {
-            let mut last = [0u8];
-            file.seek(SeekFrom::End(-1))?;
-            file.read_exact(&mut last)?;
-            if last != *b"\n" {
-                let whole = last_newline(&mut file, length)?;
-                file.set_len(whole)?;
-            }
-        }
-        Ok(Self { file })
-    }
-
-    /// Adds a line. `durable` waits until it is on the disk. A line that fails half-way is taken back.
-    pub fn append(&mut self, line: &str, durable: bool) -> io::Result<()> {
-        let before = self.file.metadata()?.len();
-        let written = self.file.write_all(line.as_bytes()).and_then(|()| match durable {
-            true => self.file.sync_data(),
-            false => Ok(()),
-        });
-        if written.is_err() {
-            self.file.set_len(before)?;
-        }
-        written
-    }
-}
-
-/// The end of the last whole line before `length`.
-fn last_newline(file: &mut File, length: u64) -> io::Result<u64> {
-    let mut end = length;
-    while end > 0 {
-        let start = end.saturating_sub(8192);
-        let mut chunk = vec![0; usize::try_from(end - start).unwrap_or(0)];
-        file.seek(SeekFrom::Start(start))?;
-        file.read_exact(&mut chunk)?;
-        if let Some(at) = chunk.iter().rposition(|byte| *byte == b'\n') {
-            return Ok(start + at as u64 + 1);
-        }
-        end = start;
-    }
-    Ok(0)
-}
-
-/// The lines of a file from the last to the first, without reading what nobody asks for.
-pub struct BackwardLines {
-    file: File,
-    /// Everything before this offset is still unread.
-    unread: u64,
-    /// What was read and not yet handed out, as it stands in the file.
-    buffer: Vec<u8>,
-}
-
-impl BackwardLines {
-    /// `None` if there is no such file.
-    pub fn open(path: &Path) -> io::Result<Option<Self>> {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let unread = file.metadata()?.len();
-        Ok(Some(Self { file, unread, buffer: Vec::new() }))
-    }
-
-    fn fill(&mut self) -> io::Result<()> {
-        let size = self.unread.min(64 * 1024);
-        self.unread -= size;
-        let mut chunk = vec![0; usize::try_from(size).unwrap_or(0)];
-        self.file.seek(SeekFrom::Start(self.unread))?;
-        self.file.read_exact(&mut chunk)?;
-        chunk.append(&mut self.buffer);
-        self.buffer = chunk;
-        Ok(())
-    }
-}
-
-impl Iterator for BackwardLines {
-    type Item = io::Result<Vec<u8>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let body = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
-            if let Some(at) = body.iter().rposition(|byte| *byte == b'\n') {
-                let line = body[at + 1..].to_vec();
-                self.buffer.truncate(at + 1);
-                return Some(Ok(line));
-            }
-            if self.unread == 0 {
-                let line = body.to_vec();
-                self.buffer.clear();
-                return (!line.is_empty()).then_some(Ok(line));
-            }
-            if let Err(error) = self.fill() {
-                self.unread = 0;
-                self.buffer.clear();
-                return Some(Err(error));
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -644,51 +402,6 @@ mod tests {
         assert_eq!(std::fs::read(&b).unwrap(), b"theirs");
         publish(&a, &folder.path().join("c")).unwrap();
         assert!(!a.exists());
-    }
-
-    #[test]
-    fn log_01_bytes_are_added_once_and_never_behind_something_else() {
-        let folder = folder();
-        let path = folder.path().join("log.md");
-        let is = |text: &str| assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
-        std::fs::write(&path, "one\n").unwrap();
-        append(&path, 4, b"two\n").unwrap();
-        is("one\ntwo\n");
-        append(&path, 4, b"two\n").unwrap();
-        is("one\ntwo\n");
-        // Killed in the middle of it.
-        std::fs::write(&path, "one\ntw").unwrap();
-        assert_eq!(appended(&path, 4, b"two\n").unwrap(), Some(2));
-        append(&path, 4, b"two\n").unwrap();
-        is("one\ntwo\n");
-        // Somebody wrote there, or took something away.
-        for text in ["one\nmine\n", "one\ntwo\nmine\n", "on"] {
-            std::fs::write(&path, text).unwrap();
-            assert_eq!(append(&path, 4, b"two\n").unwrap_err().kind(), io::ErrorKind::InvalidData);
-            cut(&path, 4, b"two\n").unwrap();
-            is(text);
-        }
-        std::fs::write(&path, "one\ntwo\n").unwrap();
-        cut(&path, 4, b"two\n").unwrap();
-        is("one\n");
-    }
-
-    #[test]
-    fn a_file_comes_in_pieces_of_whole_lines() {
-        for (lines, length) in [(0, 1), (1, 10), (5000, 40), (3, 3 * PIECE), (2, PIECE)] {
-            for end in ["", "\n"] {
-                let text = vec!["x".repeat(length); lines].join("\n") + end;
-                let mut pieces: Vec<Vec<u8>> = Vec::new();
-                each_piece(&mut text.as_bytes(), |piece| {
-                    pieces.push(piece.to_vec());
-                    Ok(true)
-                })
-                .unwrap();
-                assert_eq!(pieces.concat(), text.as_bytes());
-                let (_, whole) = pieces.split_last().unwrap_or((&Vec::new(), &[]));
-                assert!(whole.iter().all(|piece| piece.ends_with(b"\n")));
-            }
-        }
     }
 
     #[test]
@@ -772,31 +485,6 @@ mod tests {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
         write_whole(&file, b"2").unwrap();
         assert_eq!((mode(&file), std::fs::read(&file).unwrap()), (0o644, b"2".to_vec()));
-    }
-
-    #[test]
-    fn a_torn_last_line_is_cut_off() {
-        let folder = folder();
-        let path = folder.path().join("log");
-        std::fs::write(&path, "one\ntwo\nthr").unwrap();
-        let mut lines = Lines::open(&path).unwrap();
-        lines.append("four\n", true).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntwo\nfour\n");
-    }
-
-    #[test]
-    fn lines_come_from_the_last_to_the_first() {
-        let folder = folder();
-        let path = folder.path().join("log");
-        let lines: Vec<String> = (0..5000).map(|n| format!("{n} {}", "x".repeat(n % 97))).collect();
-        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
-        let back: Vec<String> = BackwardLines::open(&path)
-            .unwrap()
-            .unwrap()
-            .map(|line| String::from_utf8(line.unwrap()).unwrap())
-            .collect();
-        assert!(back.iter().eq(lines.iter().rev()));
-        assert!(BackwardLines::open(&folder.path().join("none")).unwrap().is_none());
     }
 
     #[test]
