@@ -228,10 +228,14 @@ pub struct Evidence {
     pub observations: Vec<String>,
 }
 
+/// So many places of each kind are kept.
+const MOST_PLACES: usize = 200;
+
 impl Evidence {
-    /// Adds what another sighting brings; says whether it came from a session that was not counted yet.
+    /// Adds what another sighting brings; says whether it came from a session that was not counted yet. Of what was seen
+    /// hundreds of times the first and the newest places are kept.
     pub fn merge(&mut self, other: &Self) -> bool {
-        let before = self.sessions.len();
+        let is_new = other.sessions.iter().any(|session| !self.sessions.contains(session));
         let lists = [
             (&mut self.sessions, &other.sessions),
             (&mut self.messages, &other.messages),
@@ -244,8 +248,11 @@ impl Evidence {
                     ours.push(item.clone());
                 }
             }
+            if ours.len() > MOST_PLACES {
+                ours.drain(1..=ours.len() - MOST_PLACES);
+            }
         }
-        self.sessions.len() > before
+        is_new
     }
 }
 
@@ -268,6 +275,17 @@ pub fn title(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sid_05_of_what_is_seen_again_and_again_the_first_and_the_newest_places_are_kept() {
+        let mut all = Evidence::default();
+        for number in 0..1000 {
+            let one = Evidence { sessions: vec![format!("s{number}")], ..Evidence::default() };
+            assert!(all.merge(&one) && !all.merge(&one), "{number}");
+        }
+        assert_eq!(all.sessions.len(), MOST_PLACES);
+        assert_eq!((all.sessions[0].as_str(), all.sessions[199].as_str()), ("s0", "s999"));
+    }
 
     #[test]
     fn a_title_is_the_beginning_in_whole_words() {

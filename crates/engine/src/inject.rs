@@ -216,6 +216,7 @@ pub fn prompt(
         k: if how == How::Call { config.recall.k.min(inject::TOOL_MOST) } else { config.recall.k },
         anyway: false,
         held: &held,
+        mentions: true,
         messages: (how == How::Whole).then_some(&messages),
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));

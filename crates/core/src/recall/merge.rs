@@ -55,6 +55,15 @@ impl Observed {
         single.then(|| Self { document: document.clone(), statement: Statement::of(&document.text) })
     }
 
+    /// Whether a document is an observation that says the same word for word, on the same authority: what needs no closer look.
+    pub fn is_repeated_by(&self, other: &Document) -> bool {
+        let single = other.source == Source::Observation && other.priority.is_some();
+        single
+            && self.document.text == other.text
+            && self.document.project == other.project
+            && self.document.origin == other.origin
+    }
+
     /// Whether both say the same, where their texts are `similar` to each other: of one project, on the same authority, and
     /// with no number, name, negation or value that differs.
     pub fn is_same(&self, other: &Self, similar: f32) -> bool {
@@ -144,6 +153,7 @@ mod tests {
         assert!(!one.is_same(&other, 1.0));
         other.document.project = None;
         assert!(!one.is_same(&other, 1.0));
+        assert!(one.is_repeated_by(&one.document) && !one.is_repeated_by(&other.document));
         let mut tool = one.clone();
         tool.document.origin = Origin::Tool;
         assert!(!one.is_same(&tool, 1.0));

@@ -47,6 +47,8 @@ pub struct Request<'a> {
     pub anyway: bool,
     /// Names of documents that the session has already.
     pub held: &'a HashSet<String>,
+    /// Whether to say where else a hit was observed (STO-16).
+    pub mentions: bool,
     /// What was said in sessions, for what the notes leave open; `None`: only the notes.
     pub messages: Option<&'a Messages>,
 }
@@ -241,7 +243,7 @@ fn choose(
     let mut taken: HashSet<u32> = selection.hits.iter().map(|hit| hit.ranked.document).collect();
     let mut merged: HashSet<u32> = merger.absorbed.iter().map(|(number, ..)| *number).collect();
     let mut at = 0;
-    while let Some(hit) = selection.hits.get_mut(at) {
+    while let Some(hit) = selection.hits.get_mut(at).filter(|_| request.mentions) {
         let all = merger.lineage(hit.ranked.document, &hit.document, &taken, |number| {
             // What a newer version of its file has replaced is still among the vectors.
             found.columns.visible.get(number as usize).filter(|visible| **visible)?;

@@ -236,6 +236,7 @@ pub fn measure(
             k: asking.k.min(MOST),
             anyway: true,
             held: &HashSet::new(),
+            mentions: true,
             messages: None,
         };
         let start = Instant::now();

@@ -24,6 +24,10 @@ impl<'a> Merger<'a> {
 
     /// Whether a document says something that none before it said.
     pub(super) fn is_new(&mut self, number: u32, document: &Document, score: f32) -> bool {
+        if self.kept.iter().any(|(other, _)| other.is_repeated_by(document)) {
+            self.absorbed.push((number, document.clone(), score));
+            return false;
+        }
         let Some(observed) = Observed::new(document) else { return true };
         let vector = self.snapshot.vector(number);
         let known = self
@@ -59,10 +63,11 @@ impl<'a> Merger<'a> {
             if other == number || taken.contains(&other) {
                 continue;
             }
-            let same = current(other)
-                .and_then(|document| Observed::new(&document))
-                .filter(|other| observed.is_same(other, similar));
-            all.extend(same.map(|same| (other, same.document)));
+            let Some(theirs) = current(other) else { continue };
+            let is_same = || Observed::new(&theirs).is_some_and(|other| observed.is_same(&other, similar));
+            if observed.is_repeated_by(&theirs) || is_same() {
+                all.push((other, theirs));
+            }
         }
         all.sort_by(|(_, a), (_, b)| Mention::of(a).order().cmp(&Mention::of(b).order()));
         all

@@ -223,6 +223,7 @@ impl<'a> Judge<'a> {
             k: LOOKED_AT,
             anyway: true,
             held: &HashSet::new(),
+            mentions: true,
             messages: None,
         };
         let embedder = self.model.as_ref().map(|model| Embedder::new(model.name(), model));

@@ -69,6 +69,7 @@ impl<'a> Near<'a> {
             k: wanted.most,
             anyway: wanted.anyway,
             held: &HashSet::new(),
+            mentions: false,
             messages: None,
         };
         let embedder = self.model.as_ref().map(|model| Embedder::new(model.name(), model));

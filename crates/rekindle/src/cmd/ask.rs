@@ -135,6 +135,7 @@ fn search(context: &Context<'_>, question: &str, all_projects: bool) -> Result<A
         k: MOST,
         anyway: false,
         held: &HashSet::new(),
+        mentions: false,
         messages: Some(&messages),
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));

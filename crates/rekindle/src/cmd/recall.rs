@@ -240,6 +240,7 @@ pub(crate) fn look_up(
         k: wanted.k,
         anyway: wanted.anyway,
         held: &HashSet::new(),
+        mentions: true,
         messages: Some(&messages),
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
