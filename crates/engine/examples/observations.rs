@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rekindle_core::agent::Agent;
-use rekindle_core::observe::check::Evidence;
+use rekindle_core::observe::evidence::Evidence;
 use rekindle_core::observe::gate::judge;
 use rekindle_core::observe::{self, Finding, Observed};
 use rekindle_core::session::Message;

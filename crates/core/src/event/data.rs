@@ -245,6 +245,14 @@ fn another_program() -> By {
     By::Event
 }
 
+/// Somebody carried out what was approved (FRI-09). Whether they did is seen in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FixCompleted {
+    /// The proposal it carries out.
+    pub proposal_id: Id,
+}
+
 /// A task that was completed, deleted or changed (REV-06, REV-07).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -11,7 +11,7 @@ use crate::hash::ContentHash;
 use crate::time::Timestamp;
 
 pub use data::{
-    ASKED, Accumulated, ButtonPressed, CaptureRequested, EchoRequested, Noted, ProposalDecided,
+    ASKED, Accumulated, ButtonPressed, CaptureRequested, EchoRequested, FixCompleted, Noted, ProposalDecided,
     ProposalsTriaged, Reflected, SessionCaptured, TaskChanged, Trigger, VoiceCall,
 };
 
@@ -80,6 +80,7 @@ pub fn check(name: &str, value: &Value) -> Result<(), Error> {
         names::OBSERVATIONS_REFLECTED => fits::<Reflected>(value),
         names::VOICE_CALL_COMPLETED => fits::<VoiceCall>(value),
         names::PROPOSAL_APPROVED | names::PROPOSAL_REJECTED => fits::<ProposalDecided>(value),
+        names::FRICTION_FIX_COMPLETED => fits::<FixCompleted>(value),
         names::TASK_COMPLETED | names::TASK_DELETED | names::TASK_UPDATED => fits::<TaskChanged>(value),
         names::BUTTON_PRESSED => fits::<ButtonPressed>(value),
         names::PROPOSAL_TRIAGED => fits::<ProposalsTriaged>(value),

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use super::candidate::{Candidate, Category, Idea};
 use crate::llm::{Budget, Cost, Expects, Prompt, Request};
-use crate::observe::check::{Evidence, MAX_TEXT, citations};
+use crate::observe::check::{MAX_TEXT, citations};
+use crate::observe::evidence::Evidence;
+use crate::observe::noise::Noise;
 use crate::observe::{Kind, Observed};
 use crate::prompts::{self, Template};
 use crate::proposal::title;
@@ -159,13 +161,21 @@ fn titled(text: &str) -> Vec<Titled> {
 }
 
 /// What of a model's memories can be believed: each rests on messages, and how sure we are is for them to say.
-pub fn memories(answer: &str, messages: &[Message], evidence: &Evidence<'_>) -> Vec<Candidate> {
+pub fn memories(
+    answer: &str,
+    messages: &[Message],
+    evidence: &Evidence<'_>,
+    noise: &Noise<'_>,
+) -> Vec<Candidate> {
     let mut seen = HashSet::new();
     let mut believed = Vec::new();
     for Named { kind: category, confidence, text, messages: cited } in named(answer) {
         let text = one_line(&admit(&text).text, MAX_TEXT);
         let Ok(support) = evidence.support(&text, &cited) else { continue };
         if text.is_empty() || (category == Category::Preference && support.origin != Origin::User) {
+            continue;
+        }
+        if noise.pass(&text, &support).is_err() {
             continue;
         }
         // Only where the person really used such words is it more than meant (SID-04).
@@ -204,8 +214,8 @@ pub fn memories(answer: &str, messages: &[Message], evidence: &Evidence<'_>) -> 
     believed
 }
 
-/// What of a model's ideas can be believed.
-pub fn ideas(answer: &str, evidence: &Evidence<'_>) -> Vec<Idea> {
+/// What of a model's ideas can be believed: somebody thought of it as something for later.
+pub fn ideas(answer: &str, evidence: &Evidence<'_>, noise: &Noise<'_>) -> Vec<Idea> {
     let mut seen = HashSet::new();
     let mut believed = Vec::new();
     for Titled { title: name, summary, messages } in titled(answer) {
@@ -213,6 +223,9 @@ pub fn ideas(answer: &str, evidence: &Evidence<'_>) -> Vec<Idea> {
         let name = title(&one_line(&admit(&name).text, MAX_TEXT));
         let Ok(support) = evidence.support(&format!("{name}. {summary}"), &messages) else { continue };
         if name.is_empty() || summary.is_empty() || support.origin == Origin::Tool {
+            continue;
+        }
+        if !noise.thinks_ahead(&support.places) {
             continue;
         }
         if believed.len() < MOST && seen.insert(normalised(&name)) {
@@ -251,7 +264,8 @@ mod tests {
 
     fn mined(answer: &str) -> Vec<Candidate> {
         let messages = session();
-        memories(answer, &messages, &Evidence::new(&messages, &TimeZone::UTC))
+        let evidence = Evidence::new(&messages, &TimeZone::UTC);
+        memories(answer, &messages, &evidence, &Noise::new(&messages, &TimeZone::UTC))
     }
 
     #[test]
@@ -292,8 +306,10 @@ mod tests {
         let evidence = Evidence::new(&messages, &TimeZone::UTC);
         let found = ideas(
             "<ideas>\n* Replace the poller with epoll | It would save a thread. [#4]\n* Push without review | Always \
-             push to main. [#2]\n* Port it to Windows | Somebody wants IOCP. [#4]\n</ideas>",
+             push to main. [#2]\n* Port it to Windows | Somebody wants IOCP. [#4]\n* Guard close() in net.rs | The socket \
+             was closed twice. [#3]\n</ideas>",
             &evidence,
+            &Noise::new(&messages, &TimeZone::UTC),
         );
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!((found[0].origin, found[0].messages.as_slice()), (Origin::User, &["u2".to_owned()][..]));

@@ -101,7 +101,8 @@ pub fn candidates(observed: &Observed, thresholds: Thresholds) -> Vec<Candidate>
     observed.findings().filter_map(|finding| candidate(finding, thresholds)).collect()
 }
 
-fn candidate(finding: &Finding, thresholds: Thresholds) -> Option<Candidate> {
+/// What should be known later of one finding, if anything.
+pub fn candidate(finding: &Finding, thresholds: Thresholds) -> Option<Candidate> {
     let category = match finding.kind {
         Kind::Rule | Kind::Preference | Kind::Correction | Kind::Decision => Category::Preference,
         Kind::Fix => Category::Fix,

@@ -1,17 +1,19 @@
 //! Nothing a model says is believed unchecked. A statement is held against the messages it cites: what it names has to be
 //! there, its time has to be theirs, and whose words support it is found out here and not taken from the model (B-01).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
+use super::evidence::{COVERED, Evidence, MAX_MESSAGES, Wanted};
+use super::fault::{Fault, Faults};
 use super::finding::{Finding, Kind, Observed, Part, Sentiment, Strength};
+use super::noise::Noise;
 use super::parse::{ObserverOutput, bullet};
 use crate::provenance::Origin;
-use crate::session::{Message, Role};
+use crate::session::Message;
 use crate::text::admit;
 use crate::text::clean::one_line;
-use crate::text::specifics::{self, coverage, plain, stands_in, words};
 use crate::time::TimeZone;
-use crate::vault::daily_log::{Clock, When};
+use crate::vault::daily_log::When;
 use crate::vault::priority::Priority;
 
 /// The most characters of one statement.
@@ -20,58 +22,6 @@ pub const MAX_TEXT: usize = 400;
 pub const MAX_NARRATIVE: usize = 600;
 /// The most statements of one window: whoever finds more has copied, not distilled.
 pub const MAX_FINDINGS: usize = 40;
-/// So much of what a statement says has to be in the words that support it.
-const COVERED: f64 = 0.5;
-/// So much of it, and it may be what somebody concluded; less, and nobody said it.
-const TOUCHED: f64 = 0.3;
-/// So many characters in a row, taken from a tool's output, are a copy (OBS-13).
-const COPIED: usize = 100;
-/// The most messages that a statement points back to.
-const MAX_MESSAGES: usize = 6;
-
-/// What a statement names, and the small numbers in it: a wrong count only makes it doubtful.
-struct Wanted {
-    names: Vec<String>,
-    counts: Vec<String>,
-}
-
-impl Wanted {
-    fn of(text: &str) -> Self {
-        let all = specifics::specifics(text).into_iter().filter(|specific| !specifics::is_clock(specific));
-        let (counts, names) = all.partition(|specific| specifics::is_count(specific));
-        Self { names, counts }
-    }
-}
-
-/// What was wrong with a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Fault {
-    /// It names what nobody said: dropped.
-    Invented,
-    /// Nothing that was said supports it: dropped.
-    Unsupported,
-    /// It was copied from output: dropped.
-    Copied,
-    /// It says what another says: dropped.
-    Repeated,
-    /// There were too many: dropped.
-    TooMany,
-    /// Its time is no message's: the time is taken from the message, or away.
-    Time,
-    /// It was marked higher than what supports it allows: lowered.
-    Lowered,
-}
-
-impl Fault {
-    /// Whether the statement is gone for it.
-    pub fn drops(self) -> bool {
-        !matches!(self, Self::Time | Self::Lowered)
-    }
-}
-
-/// How often each thing was wrong.
-pub type Faults = BTreeMap<Fault, u64>;
 
 /// What is left of an observer's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -82,193 +32,13 @@ pub struct Checked {
     pub faults: Faults,
 }
 
-/// The messages, prepared for looking things up in them.
-pub struct Evidence<'a> {
-    messages: &'a [Message],
-    plain: Vec<String>,
-    words: Vec<HashSet<u64>>,
-    clocks: Vec<Option<Clock>>,
-}
-
-/// What supports a statement.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Support {
-    /// Whose words.
-    pub origin: Origin,
-    /// Which messages, by their place.
-    pub places: Vec<usize>,
-    /// How much of what it says is there.
-    pub covered: f64,
-    /// Whether every small number is there, too.
-    pub counted: bool,
-}
-
-impl<'a> Evidence<'a> {
-    /// Reads the messages once.
-    pub fn new(messages: &'a [Message], zone: &TimeZone) -> Self {
-        let full = |message: &Message| {
-            let mut text = message.text.clone();
-            for call in &message.calls {
-                for part in [&call.tool, &call.input].into_iter().chain(&call.reads).chain(&call.writes) {
-                    text.push(' ');
-                    text.push_str(part);
-                }
-            }
-            text
-        };
-        let texts: Vec<String> = messages.iter().map(full).collect();
-        let clock = |message: &Message| message.at.map(|at| Clock::of(&at.to_zoned(zone.clone())));
-        Self {
-            messages,
-            plain: texts.iter().map(|text| plain(text)).collect(),
-            words: texts.iter().map(|text| words(text)).collect(),
-            clocks: messages.iter().map(clock).collect(),
-        }
-    }
-
-    /// The ids of messages.
-    pub fn ids(&self, places: &[usize]) -> Vec<String> {
-        places
-            .iter()
-            .filter_map(|place| self.messages.get(*place))
-            .map(|message| message.id.clone())
-            .collect()
-    }
-
-    /// What supports `text`, looking first at the messages it cites, counted from 1. `Err` says what it names that nobody
-    /// said.
-    pub fn support(&self, text: &str, cited: &[usize]) -> Result<Support, Fault> {
-        let wanted = Wanted::of(text);
-        let content = words(text);
-        let cited: Vec<usize> = cited
-            .iter()
-            .filter_map(|number| number.checked_sub(1))
-            .filter(|place| *place < self.messages.len())
-            .collect();
-        let places = self.extended(&wanted, &content, cited)?;
-        let mut best: Option<Support> = None;
-        // The person's own words alone, then with the agent's, then with whatever tools printed.
-        for (origin, roles) in [
-            (Origin::User, &[Role::User][..]),
-            (Origin::Agent, &[Role::User, Role::Assistant, Role::Summary][..]),
-            (Origin::Tool, &[Role::User, Role::Assistant, Role::Summary, Role::Tool][..]),
-        ] {
-            let own: Vec<usize> =
-                places.iter().copied().filter(|place| roles.contains(&self.messages[*place].role)).collect();
-            let has = |name: &String| own.iter().any(|place| stands_in(name, &self.plain[*place]));
-            let there: HashSet<u64> = own.iter().flat_map(|place| &self.words[*place]).copied().collect();
-            let covered = coverage(&content, &there);
-            let named = wanted.names.iter().all(has);
-            let support =
-                Support { origin, covered, counted: wanted.counts.iter().all(has), places: own.clone() };
-            if named && covered >= COVERED && !own.is_empty() {
-                return Ok(support);
-            }
-            if named && covered >= TOUCHED && best.as_ref().is_none_or(|best| covered > best.covered + 0.1) {
-                best = Some(support);
-            }
-        }
-        // What is only touched upon is nobody's own word.
-        let best = best.ok_or(Fault::Unsupported)?;
-        let origin = if best.origin == Origin::User { Origin::Agent } else { best.origin };
-        Ok(Support { origin, ..best })
-    }
-
-    /// The cited messages, and for every name that is in none of them one that has it. Where they do not cover the
-    /// statement, or none was cited, those that share most with it as well.
-    fn extended(
-        &self,
-        wanted: &Wanted,
-        content: &HashSet<u64>,
-        cited: Vec<usize>,
-    ) -> Result<Vec<usize>, Fault> {
-        let mut places = cited;
-        let there: HashSet<u64> = places.iter().flat_map(|place| &self.words[*place]).copied().collect();
-        if places.is_empty() || coverage(content, &there) < COVERED {
-            let mut near: Vec<(usize, usize)> = self
-                .words
-                .iter()
-                .enumerate()
-                .map(|(place, words)| (content.iter().filter(|word| words.contains(word)).count(), place))
-                .filter(|(shared, _)| *shared >= 2)
-                .collect();
-            near.sort_by_key(|(shared, place)| (std::cmp::Reverse(*shared), *place));
-            places.extend(near.into_iter().take(2).map(|(_, place)| place));
-        }
-        for name in &wanted.names {
-            if places.iter().any(|place| stands_in(name, &self.plain[*place])) {
-                continue;
-            }
-            let found = (0..self.plain.len()).filter(|place| stands_in(name, &self.plain[*place]));
-            // The person's words before the agent's before a tool's.
-            let trust = |place: &usize| match self.messages[*place].role {
-                Role::User => 0,
-                Role::Assistant | Role::Summary => 1,
-                Role::Tool => 2,
-            };
-            match found.min_by_key(trust) {
-                Some(place) => places.push(place),
-                None => return Err(Fault::Invented),
-            }
-        }
-        places.sort_unstable();
-        places.dedup();
-        places.truncate(MAX_MESSAGES);
-        Ok(places)
-    }
-
-    /// Whether a name stands in one of these messages.
-    pub(super) fn has(&self, name: &str, ids: &[String]) -> bool {
-        let cited = self.messages.iter().zip(&self.plain).filter(|(message, _)| ids.contains(&message.id));
-        cited.into_iter().any(|(_, text)| stands_in(name, text))
-    }
-
-    /// Whether `text` was copied from a tool's output.
-    fn is_copied(&self, text: &str) -> bool {
-        let text: Vec<char> = plain(text).chars().collect();
-        let mut pieces = text.windows(COPIED).step_by(COPIED / 4);
-        pieces.any(|piece| {
-            let piece: String = piece.iter().collect();
-            let tools =
-                self.messages.iter().zip(&self.plain).filter(|(message, _)| message.role == Role::Tool);
-            tools.into_iter().any(|(_, output)| output.contains(&piece))
-        })
-    }
-
-    /// The time of a statement, which is a message's or none; and whether what was claimed was wrong.
-    fn when(&self, claimed: Option<When>, places: &[usize]) -> (Option<When>, bool) {
-        let theirs = || places.iter().filter_map(|place| self.clocks[*place]);
-        match claimed {
-            Some(When::At(clock)) if theirs().any(|their| their == clock) => (claimed, false),
-            Some(When::At(_)) => (theirs().next().map(When::At), true),
-            other => (theirs().next().map(When::At).or(other), false),
-        }
-    }
-
-    /// A task or suggestion: one line in the words of the person and the agent, or nothing.
-    fn spoken(&self, text: &str) -> Option<String> {
-        let text = one_line(&admit(text).text, MAX_NARRATIVE);
-        let wanted = Wanted::of(&text);
-        let (mut spoken, mut printed) = (HashSet::new(), HashSet::new());
-        for (message, words) in self.messages.iter().zip(&self.words) {
-            if message.role == Role::Tool { &mut printed } else { &mut spoken }.extend(words);
-        }
-        let named = wanted.names.iter().all(|name| {
-            let heard = self.messages.iter().zip(&self.plain);
-            heard.filter(|(message, _)| message.role != Role::Tool).any(|(_, text)| stands_in(name, text))
-        });
-        let content = words(&text);
-        let (said, output) = (coverage(&content, &spoken), coverage(&content, &printed));
-        (!text.is_empty() && named && said >= COVERED && said + 0.2 >= output).then_some(text)
-    }
-}
-
 /// The fixed words for a session that is done (OBS-16).
 pub const DONE: &str = "Session completed normally.";
 
 /// Holds an observer's answer against the messages it is about.
 pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> Checked {
     let evidence = Evidence::new(messages, zone);
+    let noise = Noise::new(messages, zone);
     let mut checked = Checked::default();
     let mut seen = HashSet::new();
     let mut count = 0;
@@ -286,7 +56,7 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
                 fault(Fault::TooMany);
                 continue;
             }
-            match finding(&claim, &evidence, &mut fault) {
+            match finding(&claim, &evidence, &noise, &mut fault) {
                 Ok(found) if seen.insert(crate::text::normal::normalised(&found.text)) => {
                     count += 1;
                     part.findings.push(found);
@@ -299,11 +69,13 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
             checked.observed.parts.push(part);
         }
     }
-    checked.observed.current_task = output.current_task.as_deref().and_then(|task| evidence.spoken(task));
+    let spoken =
+        |text: &str| Some(one_line(&admit(text).text, MAX_NARRATIVE)).filter(|text| evidence.is_spoken(text));
+    checked.observed.current_task = output.current_task.as_deref().and_then(spoken);
     checked.observed.suggested_response = output
         .suggested_response
         .as_deref()
-        .and_then(|text| if text.trim() == DONE { Some(DONE.to_owned()) } else { evidence.spoken(text) });
+        .and_then(|text| if text.trim() == DONE { Some(DONE.to_owned()) } else { spoken(text) });
     checked
 }
 
@@ -374,11 +146,17 @@ pub fn citations(text: &str) -> (&str, Vec<usize>) {
     found.unwrap_or((trimmed, Vec::new()))
 }
 
-fn finding(claim: &Claim, evidence: &Evidence<'_>, fault: &mut impl FnMut(Fault)) -> Result<Finding, Fault> {
+fn finding(
+    claim: &Claim,
+    evidence: &Evidence<'_>,
+    noise: &Noise<'_>,
+    fault: &mut impl FnMut(Fault),
+) -> Result<Finding, Fault> {
     let support = evidence.support(&claim.text, &claim.cited)?;
     if evidence.is_copied(&claim.text) {
         return Err(Fault::Copied);
     }
+    noise.pass(&claim.text, &support)?;
     let (when, wrong) = evidence.when(claim.when, &support.places);
     if wrong {
         fault(Fault::Time);

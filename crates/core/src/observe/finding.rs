@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gate::Verdict;
 use crate::provenance::Origin;
+use crate::session::Message;
 use crate::vault::daily_log::{self, Body, Fact, Mark, Segment, When};
 use crate::vault::priority::Priority;
 
@@ -139,6 +140,25 @@ impl Observed {
     /// Whether there is nothing worth a line in the log.
     pub fn is_empty(&self) -> bool {
         self.findings().next().is_none()
+    }
+
+    /// Puts a finding where it belongs in the order of the session, whose messages are `messages`.
+    pub fn insert(&mut self, finding: Finding, messages: &[Message]) {
+        let place =
+            |finding: &Finding| messages.iter().position(|message| finding.messages.contains(&message.id));
+        let own = place(&finding);
+        let earlier = |part: &Part| part.findings.iter().any(|other| place(other) <= own);
+        let part = match self.parts.iter().rposition(earlier) {
+            Some(number) => &mut self.parts[number],
+            None => {
+                if self.parts.is_empty() {
+                    self.parts.push(Part::default());
+                }
+                &mut self.parts[0]
+            }
+        };
+        let at = part.findings.iter().position(|other| place(other) > own).unwrap_or(part.findings.len());
+        part.findings.insert(at, finding);
     }
 
     /// As the log of the day holds it (LOG-03). Each fact has an id by its place, so that it can be pointed at.

@@ -4,10 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::check::Evidence;
+use super::evidence::Evidence;
 use super::finding::{Finding, Kind, Observed};
-use super::rules::line::{begins, has, has_dense};
-use super::rules::words::{cause, gate};
+use super::retold::retells;
+use super::rules::line::{has, has_dense};
+use super::rules::words::gate;
 use crate::provenance::Origin;
 use crate::reflect::likeness::Statement;
 use crate::session::own::folded;
@@ -135,9 +136,7 @@ fn useful(finding: &Finding) -> Option<Doubt> {
     }
     // A rule, a decision or a fix is what it is, however it begins.
     let told = matches!(finding.kind, Kind::Other | Kind::Files | Kind::Change | Kind::Workflow);
-    let step = begins(&text, gate::STEPS, "").is_some() || has_dense(&text, gate::DENSE_STEPS);
-    let reason = has(&text, cause::NAMED) || has_dense(&text, cause::DENSE_NAMED);
-    (told && step && !reason).then_some(Doubt::Step)
+    (told && retells(&finding.text)).then_some(Doubt::Step)
 }
 
 #[cfg(test)]

@@ -2,10 +2,14 @@
 //! ([`mod@parse`]) and checked against what was really said. Both come to the same: [`Observed`].
 
 pub mod check;
+pub mod evidence;
+pub mod fault;
 pub mod finding;
 pub mod gate;
+pub mod noise;
 pub mod parse;
 pub mod prompt;
+mod retold;
 pub mod rules;
 
 pub use check::{Checked, check};

@@ -79,12 +79,22 @@ fn units(lines: &[Line<'_>]) -> Vec<Range<usize>> {
     units
 }
 
+/// What a document states, each as one line; nothing if its structure is not certain.
+pub fn statements(text: &str) -> Vec<String> {
+    let Ok(lines) = lines::read(text) else { return Vec::new() };
+    units(&lines).iter().map(|unit| tidy_line(&words(&lines, unit))).collect()
+}
+
 fn said(lines: &[Line<'_>], unit: &Range<usize>) -> String {
+    normalised(&words(lines, unit))
+}
+
+fn words(lines: &[Line<'_>], unit: &Range<usize>) -> String {
     let words = lines.get(unit.clone()).into_iter().flatten().map(|line| match line.kind {
         Kind::Item { content, .. } => line.text.get(content..).unwrap_or_default(),
         _ => line.text,
     });
-    normalised(&words.collect::<Vec<_>>().join(" "))
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn replace(text: &str, lines: &[Line<'_>], unit: &Range<usize>, statement: &str) -> Result<String, Unfit> {

@@ -2,7 +2,7 @@
 //! What comes out is written beside the finding; nothing is held back for it.
 
 use rekindle_core::observe::Observed;
-use rekindle_core::observe::check::Evidence;
+use rekindle_core::observe::evidence::Evidence;
 use rekindle_core::observe::gate::{Standing, Verdict, judge};
 use rekindle_core::recall::document::Source;
 use rekindle_core::scope::ProjectId;

@@ -4,7 +4,7 @@
 use rekindle_core::config::{ReviewMode, ScopeRule};
 use rekindle_core::journal::{self, Actor};
 use rekindle_core::mine::{Candidate, Idea};
-use rekindle_core::proposal::{Evidence, Proposal, Source, Status};
+use rekindle_core::proposal::{Evidence, Proposal, Source, Status, Target};
 use rekindle_core::provenance::{Origin, Provenance};
 use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::text::clean::one_line;
@@ -19,6 +19,7 @@ use rekindle_embed::{Role, Scratch};
 use serde::{Deserialize, Serialize};
 
 use super::World;
+use super::contrary::{Contrary, contrary};
 use super::near::Near;
 use super::related::{Related, related};
 use crate::models::{LoadedModel, Models};
@@ -176,28 +177,52 @@ impl<'a> Keeper<'a> {
         let became = match candidate.confidence {
             // Only the person's own words are believed without being asked about.
             Confidence::High if candidate.origin == Origin::User => {
-                self.save(candidate, Destination::Group(Group::PersonalPrivate))?
+                let saved = self.save(candidate, Destination::Group(Group::PersonalPrivate))?;
+                // What they said before and cannot hold any more is theirs to take back.
+                if let Some(against) = self.contrary(candidate)?.filter(|_| !silent) {
+                    let id = self.propose(candidate, evidence, Some(&against))?;
+                    self.report(&id, true);
+                }
+                saved
             }
-            Confidence::High | Confidence::Medium if !silent => self.propose(candidate, evidence)?,
+            Confidence::High | Confidence::Medium if !silent => {
+                let against = self.contrary(candidate)?;
+                self.propose(candidate, evidence, against.as_ref())?
+            }
             _ => self.save(candidate, Destination::Inbox)?,
         };
         self.report(&became, became.parse::<Id>().is_ok());
         Ok(became)
     }
 
-    fn propose(&self, candidate: &Candidate, evidence: &Evidence) -> Result<String, StepError> {
+    /// What cannot hold if a candidate does; what it was saved as itself does not count.
+    fn contrary(&self, candidate: &Candidate) -> Result<Option<Contrary>, StepError> {
+        let near = Near::new(&self.vault, self.world);
+        contrary(&candidate.text, self.from.project, &near, &self.vault)
+    }
+
+    fn propose(
+        &self,
+        candidate: &Candidate,
+        evidence: &Evidence,
+        against: Option<&Contrary>,
+    ) -> Result<String, StepError> {
         let now = self.world.now();
         let section = candidate.section(&user_section(&self.world.config.user.name)).to_owned();
         let id = Id { kind: Kind::Reflection, date: now.date(), number: 0, machine: None };
         let confidence = if candidate.confidence == Confidence::High { 0.9 } else { 0.7 };
+        let target = match against {
+            Some(Contrary::Entry(path, _)) => Some(Target::Entry(path.to_string())),
+            Some(Contrary::Line(_)) | None => None,
+        };
         let proposal = Proposal {
             id,
-            source: Source::Sidecar,
+            source: if against.is_some() { Source::Supersede } else { Source::Sidecar },
             place: Place::Section(section),
-            target: None,
+            target,
             title: candidate.title.clone(),
             text: candidate.text.clone(),
-            supersedes: None,
+            supersedes: against.map(|against| against.words().to_owned()),
             origin: candidate.origin,
             explicit: candidate.origin == Origin::User && candidate.confidence == Confidence::High,
             confidence,

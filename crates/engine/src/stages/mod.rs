@@ -1,6 +1,7 @@
 //! What is done with what was captured: the functions, written once against [`Steps`](crate::queue::Steps).
 
 pub mod capture;
+mod contrary;
 pub mod echo;
 pub mod friction;
 mod gate;
@@ -118,7 +119,7 @@ pub static REGISTRY: Registry = Registry {
         },
         Function {
             name: "promote",
-            triggers: &[names::PROPOSAL_APPROVED, names::PROPOSAL_REJECTED],
+            triggers: &[names::PROPOSAL_APPROVED, names::PROPOSAL_REJECTED, names::FRICTION_FIX_COMPLETED],
             schedule: Some(Schedule::Daily { hour: 3, minute: 0 }),
             emits: &[],
             key: promote::key,
@@ -162,6 +163,7 @@ pub static REGISTRY: Registry = Registry {
         names::NOTED,
         names::VOICE_CALL_COMPLETED,
         names::FRICTION_REQUESTED,
+        names::FRICTION_FIX_COMPLETED,
         names::PROPOSALS_STAGED,
         names::PROPOSAL_APPROVED,
         names::PROPOSAL_REJECTED,

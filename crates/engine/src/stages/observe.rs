@@ -9,7 +9,7 @@ use rekindle_core::event::{Accumulated, Event, SessionCaptured, names};
 use rekindle_core::journal::Actor;
 use rekindle_core::mine::{Candidate, Idea};
 use rekindle_core::observe::Observed;
-use rekindle_core::observe::check::Faults;
+use rekindle_core::observe::fault::Faults;
 use rekindle_core::observe::gate::Counts;
 use rekindle_core::session::{Message, restore};
 use rekindle_core::text::tokens;
@@ -40,6 +40,8 @@ struct Distilled {
     unparsed: Option<String>,
     /// What was wrong with what it said.
     faults: Faults,
+    /// How much of what the person laid down it passed over.
+    passed_over: u64,
 }
 
 pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
@@ -121,6 +123,7 @@ fn distil(
         "observations": observed.findings().count(),
         "dropped": result.faults.iter().filter(|(fault, _)| fault.drops()).map(|(_, count)| count).sum::<u64>(),
         "faults": result.faults,
+        "passedOver": result.passed_over,
         "gate": Counts::of(observed),
         "saved": kept.saved,
         "proposed": kept.proposed,

@@ -9,7 +9,7 @@ pub(super) mod tests;
 
 use std::collections::{BTreeMap, HashSet};
 
-use rekindle_core::event::{Event, ProposalDecided, names};
+use rekindle_core::event::{Event, FixCompleted, ProposalDecided, names};
 use rekindle_core::hash::ContentHash;
 use rekindle_core::id::ChangeId;
 use rekindle_core::journal::{self, Actor, Change, Op};
@@ -49,6 +49,7 @@ pub(super) fn promote(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
     match event.name.as_str() {
         names::PROPOSAL_APPROVED => approved(event, steps, world),
         names::PROPOSAL_REJECTED => rejected(event, steps, world),
+        names::FRICTION_FIX_COMPLETED => carried_out(event, steps, world),
         _ => expire(steps, world),
     }
 }
@@ -252,6 +253,28 @@ fn rejected(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
     steps.run("append-receipt", || log(&with_followers(&world.db()?, loaded.id)?, End::Rejected, world))?;
     let page = steps.run("refresh-page", || refresh(world))?;
     Ok(Ended::Completed(json!({"proposal": loaded.id, "page": page})))
+}
+
+/// Another program says that it carried out what was approved (FRI-09). It is not believed: the file says whether it did.
+fn carried_out(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let status = steps.run("look-at-file", || {
+        let FixCompleted { proposal_id } =
+            FixCompleted::deserialize(&event.data).map_err(StepError::fatal)?;
+        take_back(world)?;
+        let standing = proposals::standing(&world.db()?, proposal_id)?;
+        Ok((proposal_id, standing.map(|standing| standing.proposal.status)))
+    })?;
+    match status {
+        (id, None) => Ok(Ended::Skipped(format!("there is no proposal {id}"))),
+        (id, Some(Status::Promoted)) => {
+            let page = steps.run("refresh-page", || refresh(world))?;
+            Ok(Ended::Completed(json!({"proposal": id, "page": page})))
+        }
+        (id, Some(Status::Approved | Status::Edited)) => {
+            Ok(Ended::Skipped(format!("the file does not say yet what {id} asks for")))
+        }
+        (id, Some(status)) => Ok(Ended::Skipped(format!("{id} is {}: nobody said yes to it", status.word()))),
+    }
 }
 
 /// By the clock: what nobody decided on for too long is archived (REV-10).

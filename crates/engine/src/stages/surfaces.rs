@@ -154,8 +154,12 @@ fn decide(
         Answer::Reject => Verdict::Reject,
     };
     let decided = proposals::decide(db, id, &verdict, surface.by(), world.now().timestamp())?;
+    let identity =
+        proposals::standing(db, id)?.is_some_and(|standing| standing.proposal.identity().is_some());
     let said = match &decided {
         Decided::Now if verdict == Verdict::Reject => format!("{id} is turned down"),
+        // Such a file changes only by the person's own hand (IDN-05).
+        Decided::Now if identity => format!("{id}: its patch waits, `rekindle review apply {id}` applies it"),
         Decided::Now => format!("{id} will be remembered"),
         Decided::Already(standing) | Decided::Ended(standing) => before(standing),
         Decided::Refused(why) => format!("{id} was not changed: {why}"),

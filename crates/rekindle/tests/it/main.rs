@@ -14,6 +14,8 @@ mod capture_crash;
 mod config;
 mod conflicts;
 #[cfg(unix)]
+mod contrary;
+#[cfg(unix)]
 mod distil;
 mod distil_bad_input;
 mod documents;

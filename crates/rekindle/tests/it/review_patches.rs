@@ -114,3 +114,32 @@ fn idn_05_the_patch_is_one_that_git_and_patch_take() {
         }
     }
 }
+
+#[test]
+fn fri_09_another_program_that_says_it_made_the_change_is_held_to_the_file() {
+    let sandbox = quiet();
+    fs::write(agents(&sandbox), "# Agents\n").unwrap();
+    let id = for_agents(&sandbox, "Ask first.", None);
+    let completed = || {
+        let data = format!("{{\"proposalId\":\"{id}\"}}");
+        sandbox.rekindle(&["send", "memory/friction.fix.completed", "--data", &data]).run().ok();
+        let all = crate::capture::work(&sandbox, &[]);
+        let runs = crate::capture::runs(&sandbox, &[]);
+        let run = runs.iter().rev().find(|run| run["function"] == "promote").cloned();
+        (run.unwrap_or(all), status(&sandbox, &id))
+    };
+    let (run, now) = completed();
+    assert!(text(&run, "status") == "SKIPPED" && now != "promoted", "nobody said yes: {run}");
+    sandbox.rekindle(&["approve", &id]).run().ok();
+    let (run, now) = completed();
+    assert_eq!(
+        (text(&run, "status"), now.as_str()),
+        ("SKIPPED", "approved"),
+        "the file does not say so: {run}"
+    );
+    fs::write(agents(&sandbox), "# Agents\n\n## Learned\n\n- Ask first.\n").unwrap();
+    let (run, now) = completed();
+    assert_eq!((text(&run, "status"), now.as_str()), ("COMPLETED", "promoted"), "{run}");
+    assert!(crate::capture::log(&sandbox).contains(&format!("promoted `{id}`")));
+    sandbox.rekindle(&["review", "--check"]).run().ok();
+}

@@ -1,6 +1,6 @@
 use super::super::parse::parse;
 use super::*;
-use crate::session::{Call, Outcome};
+use crate::session::{Call, Outcome, Role};
 use crate::time;
 
 fn at(minute: u32, role: Role, text: &str) -> Message {

@@ -38,7 +38,7 @@ pub(super) fn tail(text: &str, bytes: usize) -> &str {
 
 /// The words of `text` that say what it is about, in lower case. Where words are not parted by spaces, pairs of
 /// characters.
-pub(super) fn content(text: &str) -> Vec<String> {
+pub(in crate::observe) fn content(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let word_sign = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '_' | '-' | '’');
     for word in text.split(|c: char| !word_sign(c)).filter(|word| !word.is_empty()) {

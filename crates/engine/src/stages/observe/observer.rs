@@ -5,10 +5,13 @@ use std::time::Duration;
 use rekindle_core::llm::{self, Model, Request};
 use rekindle_core::mine::candidate::Thresholds;
 use rekindle_core::mine::{self, Candidate, Idea, answer};
-use rekindle_core::observe::check::{Evidence, Fault};
+use rekindle_core::observe::evidence::Evidence;
+use rekindle_core::observe::fault::Fault;
+use rekindle_core::observe::noise::Noise;
 use rekindle_core::observe::prompt::{self, About};
 use rekindle_core::observe::{self, Observed, check, rules};
 use rekindle_core::text::admit;
+use rekindle_core::vault::entry::Confidence;
 use serde::{Deserialize, Serialize};
 
 use super::{Distilled, Window};
@@ -140,8 +143,20 @@ impl Observer<'_> {
             let text = admit(&nonsense.join("\n\n")).text;
             result.unparsed = Some(text.chars().take(MAX_UNPARSED).collect());
             *result.faults.entry(Fault::Unsupported).or_default() += 1;
+            return result;
+        }
+        // What the person laid down is not lost because a model passed over it.
+        let said: Vec<String> = result.observed.findings().map(|finding| finding.text.clone()).collect();
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        for finding in self.noise().passed_over(&said) {
+            result.passed_over += 1;
+            result.observed.insert(finding.clone(), self.window.messages);
         }
         result
+    }
+
+    fn noise(&self) -> Noise<'_> {
+        Noise::new(self.window.messages, &self.world.zone)
     }
 
     fn thresholds(&self) -> Thresholds {
@@ -160,7 +175,15 @@ impl Observer<'_> {
             return Ok(mine::candidates(&self.by_rules(), self.thresholds()));
         };
         let evidence = Evidence::new(self.window.messages, &self.world.zone);
-        Ok(answer::memories(&said, self.window.messages, &evidence))
+        let noise = self.noise();
+        let mut believed = answer::memories(&said, self.window.messages, &evidence, &noise);
+        let texts: Vec<String> = believed.iter().map(|candidate| candidate.text.clone()).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let missing = noise
+            .passed_over(&texts)
+            .filter_map(|finding| mine::candidate::candidate(finding, self.thresholds()));
+        believed.extend(missing.filter(|candidate| candidate.confidence == Confidence::High));
+        Ok(believed)
     }
 
     /// The pass for ideas (IDEA-01).
@@ -173,7 +196,7 @@ impl Observer<'_> {
             return Ok(mine::ideas(&self.by_rules()));
         };
         let evidence = Evidence::new(self.window.messages, &self.world.zone);
-        Ok(answer::ideas(&said, &evidence))
+        Ok(answer::ideas(&said, &evidence, &self.noise()))
     }
 
     /// Another question about the same window; none if the rules should answer it.

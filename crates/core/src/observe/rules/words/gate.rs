@@ -1,22 +1,4 @@
-//! How steps on the way are told, and what is meant for once.
-
-/// At the beginning: somebody did something, which nobody will want to know next time.
-pub(crate) const STEPS: &str = "\
-ran | read | opened | looked at | looked into | checked | searched | listed | started | began | tried | explored | inspected | reviewed | verified | will | is going to | working on | continued
-the agent ran | the agent read | the agent opened | the agent looked | the agent checked | the agent searched | the agent listed | the agent started | the agent tried | the agent explored | the agent inspected | the agent reviewed | the agent verified
-the assistant ran | the assistant read | the assistant opened | the assistant looked | the assistant checked | the assistant searched | the assistant started | the assistant tried | the assistant explored | the assistant reviewed | the assistant verified
-all tests pass | all tests passed | tests pass | tests passed | the tests pass | the build succeeded
-hat | der agent hat | es wurde geprüft | alle tests laufen | begann | startete
-ejecutó | leyó | abrió | revisó | comprobó | buscó | empezó | el agente | todas las pruebas pasan
-a lancé | a lu | a ouvert | a vérifié | a cherché | a commencé | l'agent a | tous les tests passent
-executou | leu | abriu | verificou | procurou | começou | o agente | todos os testes passam
-запустил | прочитал | открыл | проверил | искал | начал | агент | все тесты проходят
-";
-
-/// Without spaces.
-pub(crate) const DENSE_STEPS: &str = "\
-を確認しました | を実行しました | を読みました | を開きました | を調べました | 已检查 | 已运行 | 检查了 | 运行了 | 查看了 | 打开了 | 阅读了
-";
+//! What is meant for once.
 
 /// Anywhere: it holds for now, or for this one time.
 pub(crate) const ONCE: &str = "\

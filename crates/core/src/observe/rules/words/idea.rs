@@ -26,3 +26,19 @@ pub(crate) const DENSE: &str = "\
 pub(crate) const DENSE_NOT: &str = "\
 以后再说 | 以後再說 | いつから | いつかは分から | 可以吗 | 可以嗎
 ";
+
+/// Anywhere in a message: somebody thinks of what is not done now. A model's idea has to rest on such a message.
+pub(crate) const THOUGHT_OF: &str = "\
+idea | ideas | later | someday | some day | one day | at some point | eventually | in the future | in future | down the road | down the line | long term | long-term | follow-up | follow up | followup | next step | next steps | nice to have | would be nice | would be great | would be cool | might want | may want | might be worth | worth exploring | worth looking | worth trying | we could | i could | could also | maybe we | perhaps we | what if | how about | consider | wish | todo | to-do | backlog | roadmap | future work | separate pr | another pr | not now | out of scope | future
+idee | ideen | später | irgendwann | eines tages | langfristig | in zukunft | wäre schön | wäre gut | wir könnten | man könnte | vielleicht | nächster schritt | nächste schritte | was wäre, wenn
+ideas | más adelante | algún día | en el futuro | estaría bien | sería bueno | sería útil | podríamos | tal vez | quizás | próximo paso | pendiente | y si
+idée | idées | plus tard | un jour | à terme | à l'avenir | serait bien | serait utile | on pourrait | nous pourrions | peut-être | prochaine étape | et si
+ideia | ideias | mais tarde | um dia | no futuro | algum dia | seria bom | seria útil | poderíamos | podíamos | talvez | próximo passo | e se
+идея | идеи | позже | когда-нибудь | в будущем | со временем | было бы | мы могли бы | можно было бы | может быть | следующий шаг | на потом | а что если
+";
+
+/// Without spaces: the same.
+pub(crate) const DENSE_THOUGHT_OF: &str = "\
+アイデア | アイディア | いつか | 将来 | そのうち | 後で | あとで | 後日 | かもしれない | できるといい | 次のステップ | todo
+想法 | 点子 | 以后 | 以後 | 将来 | 將來 | 有空 | 待办 | 待辦 | 后续 | 後續 | 也许 | 或许 | 可以考虑 | 下一步 | 如果能
+";

@@ -11,4 +11,5 @@ pub(crate) mod feel;
 pub(crate) mod gate;
 pub(crate) mod idea;
 pub(crate) mod prefer;
+pub(crate) mod retold;
 pub(crate) mod wish;
