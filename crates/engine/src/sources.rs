@@ -144,7 +144,7 @@ impl Walk {
 
 /// Reads one file. Without documents: it is gone, it is not one that can be recalled from, or it cannot be read.
 pub fn read(vault: &Vault, path: &str) -> Result<Unit, Error> {
-    Ok(Reader::new(vault)?.read(path).0)
+    Ok(Reader::new(vault)?.read(path, &mut Beside::default()).0)
 }
 
 /// What a daily log has more than it had when `before` was its stamp, if it is what `now` says and nothing but grown; `None`
@@ -194,11 +194,14 @@ pub fn read_many<T: Send>(
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let share = paths.len().div_ceil(threads).max(MIN_SHARE);
-    let one = |path: &&str| {
-        let (unit, problem) = reader.read(path);
-        (make(unit), problem.map(|what| ((*path).to_owned(), what)))
+    let read = |paths: &[&str]| {
+        let mut beside = Beside::default();
+        let one = |path: &&str| {
+            let (unit, problem) = reader.read(path, &mut beside);
+            (make(unit), problem.map(|what| ((*path).to_owned(), what)))
+        };
+        paths.iter().map(one).collect::<Vec<_>>()
     };
-    let read = |paths: &[&str]| paths.iter().map(one).collect::<Vec<_>>();
     let mut shares = paths.chunks(share);
     let first = shares.next().unwrap_or_default();
     let all = std::thread::scope(|scope| {
@@ -244,12 +247,12 @@ impl<'a> Reader<'a> {
     }
 
     /// A file's unit, and what was wrong with it.
-    fn read(&self, path: &str) -> (Unit, Option<String>) {
+    fn read(&self, path: &str, beside: &mut Beside) -> (Unit, Option<String>) {
         let unit = |stamp, documents| Unit { path: path.to_owned(), stamp, documents };
         if !collect::is_wanted(path, &self.vault_folder) {
             return (unit(None, Vec::new()), None);
         }
-        match self.bytes(path) {
+        match self.bytes(path, beside) {
             Ok(Some((stamp, bytes))) => match self.documents(path, &stamp, bytes) {
                 Ok(documents) => (unit(Some(stamp), documents), None),
                 // With its stamp it is not read again and again.
@@ -261,8 +264,8 @@ impl<'a> Reader<'a> {
     }
 
     /// `None` if there is no such file.
-    fn bytes(&self, path: &str) -> io::Result<Option<(Stamp, Vec<u8>)>> {
-        let Some(file) = file_of(self.vault, &self.vault_folder, path) else { return Ok(None) };
+    fn bytes(&self, path: &str, beside: &mut Beside) -> io::Result<Option<(Stamp, Vec<u8>)>> {
+        let Some(file) = beside.file(self.vault, &self.vault_folder, path) else { return Ok(None) };
         // Looked at before it is read: what changes meanwhile is newer than the stamp and will be noticed.
         let Some((metadata, bytes)) = disk::read_plain(&file, MAX_FILE_BYTES)? else { return Ok(None) };
         let hash = ContentHash::of(&bytes);
@@ -282,27 +285,53 @@ impl<'a> Reader<'a> {
 
 /// The file that a path means; `None` if it could be one outside.
 fn file_of(vault: &Vault, vault_folder: &str, path: &str) -> Option<PathBuf> {
-    let is_plain = |part: &str| {
-        !part.is_empty() && part != "." && part != ".." && !(cfg!(windows) && part.contains(['\\', ':']))
-    };
-    if !path.split('/').all(is_plain) {
-        return None;
+    Beside::default().file(vault, vault_folder, path)
+}
+
+/// The folder that was looked at last: the next file is mostly in the same one.
+#[derive(Default)]
+struct Beside {
+    path: Option<String>,
+    folder: Option<PathBuf>,
+}
+
+impl Beside {
+    fn file(&mut self, vault: &Vault, vault_folder: &str, path: &str) -> Option<PathBuf> {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if self.path.as_deref() != Some(folder) {
+            self.folder = folder_of(vault, vault_folder, folder);
+            self.path = Some(folder.to_owned());
+        }
+        is_plain(name).then_some(self.folder.as_ref()?.join(name))
     }
-    let inside = path.strip_prefix(vault_folder).and_then(|rest| rest.strip_prefix('/'));
-    let (mut file, path) = match inside {
-        Some(inside) => (vault.folder().to_owned(), inside),
-        None => (vault.notes().to_owned(), path),
-    };
+}
+
+/// A part of a path that stays where it is.
+fn is_plain(part: &str) -> bool {
+    !part.is_empty() && part != "." && part != ".." && !(cfg!(windows) && part.contains(['\\', ':']))
+}
+
+/// The folder that a path means; `None` if it could be one outside.
+fn folder_of(vault: &Vault, vault_folder: &str, path: &str) -> Option<PathBuf> {
+    if path.is_empty() {
+        return Some(vault.notes().to_owned());
+    }
     let mut parts = path.split('/').peekable();
-    while let Some(part) = parts.next() {
-        file.push(part);
+    let mut folder = match parts.next_if(|first| *first == vault_folder) {
+        Some(_) => vault.folder().to_owned(),
+        None => vault.notes().to_owned(),
+    };
+    for part in parts {
+        if !is_plain(part) {
+            return None;
+        }
+        folder.push(part);
         // What is behind a link is listed where it really is.
-        let is_linked = || std::fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_symlink());
-        if parts.peek().is_some() && is_linked() {
+        if std::fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_symlink()) {
             return None;
         }
     }
-    Some(file)
+    Some(folder)
 }
 
 /// The metadata of a file that is no link, folder or device; `None` if there is none.

@@ -154,6 +154,13 @@ fn sections(lines: &[Line<'_>], range: Range<usize>) -> Vec<Section> {
 fn words(line: &Line<'_>) -> usize {
     match line.kind {
         Kind::Comment | Kind::Frontmatter | Kind::Underline { .. } => 0,
+        _ if line.text.is_ascii() => {
+            let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
+            let bytes = line.text.as_bytes();
+            let begins = |pair: &[u8]| is_space(&pair[0]) && !is_space(&pair[1]);
+            usize::from(bytes.first().is_some_and(|first| !is_space(first)))
+                + bytes.windows(2).filter(|pair| begins(pair)).count()
+        }
         _ => line.text.split_whitespace().count() + line.text.chars().filter(|c| is_unspaced(*c)).count() / 2,
     }
 }
@@ -184,6 +191,11 @@ fn joined(sections: Vec<Section>) -> Vec<Section> {
 /// A long run of lines in parts, cut at blank lines, or at any line where none is near.
 fn parts(lines: &[Line<'_>], range: Range<usize>) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
+    // A word has a letter and something behind it: most sections need not be counted once more.
+    let at_most: usize = lines[range.clone()].iter().map(|line| line.text.len().div_ceil(2)).sum();
+    if at_most <= MANY_WORDS {
+        return vec![range];
+    }
     let (mut start, mut count) = (range.start, 0);
     for at in range.clone() {
         let own = words(&lines[at]);

@@ -159,6 +159,18 @@ const DERIVED: [(&str, &str); 23] = [
 ];
 
 fn derived(word: &mut String, first: usize) {
+    // Two letters tell for most words that none of them is there.
+    let may_end = matches!(
+        word.as_bytes(),
+        [.., b'l' | b't' | b'c' | b'g', b'i']
+            | [.., b'o', b'n']
+            | [.., b'a', b'l']
+            | [.., b's', b's']
+            | [.., b'e' | b'o', b'r']
+    );
+    if !may_end {
+        return;
+    }
     let found = DERIVED.iter().find(|(ending, _)| word.ends_with(ending));
     let Some((ending, leaves)) = found else { return };
     let kept = word.len() - ending.len();
@@ -179,6 +191,12 @@ fn derived(word: &mut String, first: usize) {
 const RESIDUE: [&str; 8] = ["ement", "ance", "ence", "able", "ment", "ate", "ion", "er"];
 
 fn residue(word: &mut String, second: usize) {
+    if !matches!(
+        word.as_bytes(),
+        [.., b'n', b't'] | [.., b'c' | b'l' | b't', b'e'] | [.., b'o', b'n'] | [.., b'e', b'r']
+    ) {
+        return;
+    }
     let Some(ending) = RESIDUE.into_iter().find(|ending| word.ends_with(ending)) else { return };
     let kept = word.len() - ending.len();
     let before = word.as_bytes()[..kept].last().copied();
@@ -206,6 +224,22 @@ mod tests {
 
     use super::*;
     use crate::recall::terms::stemmed;
+
+    #[test]
+    fn no_ending_is_passed_over() {
+        for (ending, leaves) in DERIVED {
+            let mut word = format!("bacad{ending}");
+            derived(&mut word, 3);
+            // After a `d` every adverb is one, and `al` behind `tion` goes as well.
+            assert!(word.starts_with(&format!("bacad{}", leaves.trim_end_matches("al"))), "{ending}: {word}");
+            assert_ne!(word, format!("bacad{ending}"), "{ending}");
+        }
+        for ending in RESIDUE {
+            let mut word = format!("bacat{ending}");
+            residue(&mut word, 3);
+            assert_eq!(word, "bacat", "{ending}");
+        }
+    }
 
     #[test]
     fn forms_of_a_word_meet() {
