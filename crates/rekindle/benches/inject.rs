@@ -1,11 +1,11 @@
-//! What it costs to be told: the hooks at a session's start and on a prompt, cold, beside an empty program and beside a plain
-//! `recall`. Ratios against anchors measured in the same run; `scripts/bench.sh inject` builds the anchors and runs this.
+//! What it costs to be told: the hooks at a session's start and on a prompt, and the first answer of the MCP server, cold,
+//! beside an empty program and beside a plain `recall`. Ratios against anchors measured in the same run; `scripts/bench.sh inject` builds the anchors and runs this.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark starts processes")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its numbers")]
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -16,7 +16,8 @@ use serde_json::json;
 const ROUNDS: usize = 100;
 /// With nothing of ours in memory every round reads the program and the index from the disk.
 const COLD_ROUNDS: usize = 20;
-const SIZES: [usize; 3] = [1_000, 20_000, 100_000];
+/// How many memories; `REKINDLE_BENCH_MEMORIES=1000,20000` says otherwise.
+const SIZES: &str = "1000,20000,100000";
 
 fn main() {
     let Some(empty) = anchors::find("empty") else {
@@ -24,7 +25,8 @@ fn main() {
         std::process::exit(2);
     };
     println!("what it costs to be told, a new process each time, p50 and p95");
-    for size in SIZES {
+    let sizes = std::env::var("REKINDLE_BENCH_MEMORIES").unwrap_or_else(|_| SIZES.to_owned());
+    for size in sizes.split(',').map(|size| size.trim().parse().expect("a number of memories")) {
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle")).init();
         fill(&sandbox, size);
         for cache in [Cache::Warm, Cache::Cold] {
@@ -50,6 +52,35 @@ fn timed(command: &mut Command, input: &str) -> (Duration, usize) {
     let took = start.elapsed();
     assert!(output.status.success(), "{command:?}");
     (took, output.stdout.len())
+}
+
+/// From the start of the MCP server to its first answer; it ends when nobody asks any more.
+fn first_answer(sandbox: &Sandbox, prompt: &str) -> Duration {
+    let version = "2025-06-18";
+    let client = json!({"name": "bench", "version": "1"});
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {"protocolVersion": version, "capabilities": {}, "clientInfo": client}});
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": {"name": "recall", "arguments": {"query": prompt}}});
+    let start = Instant::now();
+    let mut command = rekindle(sandbox, &["mcp"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut answers = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut say = |message: &serde_json::Value| writeln!(stdin, "{message}").expect("it listens");
+    say(&hello);
+    let greeting = answers.next().expect("an answer").expect("text");
+    assert!(greeting.contains("serverInfo"), "{greeting}");
+    say(&ready);
+    say(&call);
+    let answer = answers.next().expect("an answer").expect("text");
+    let took = start.elapsed();
+    assert!(answer.contains("\"id\":2") && !answer.contains("\"isError\":true"), "{answer}");
+    drop(stdin);
+    assert!(child.wait().expect("it ends").success());
+    took
 }
 
 fn rekindle(sandbox: &Sandbox, args: &[&str]) -> Command {
@@ -104,7 +135,7 @@ fn let_go(sandbox: &Sandbox) {
 
 fn told(empty: &Path, sandbox: &Sandbox, size: usize, cache: Cache) {
     let rounds = if cache == Cache::Warm { ROUNDS } else { COLD_ROUNDS };
-    let mut times: [Vec<Duration>; 4] = Default::default();
+    let mut times: [Vec<Duration>; 5] = Default::default();
     let (mut said, mut briefed) = (0, 0);
     for number in 0..rounds {
         let machine = number * 13 % size;
@@ -126,8 +157,12 @@ fn told(empty: &Path, sandbox: &Sandbox, size: usize, cache: Cache) {
         let (took, length) = ours(&["hook", "claude", "UserPromptSubmit"], &asked);
         times[3].push(took);
         said += usize::from(length > 0);
+        if cache == Cache::Cold {
+            let_go(sandbox);
+        }
+        times[4].push(first_answer(sandbox, &prompt));
     }
-    let [nothing, recall, start, prompt] = times.map(spread);
+    let [nothing, recall, start, prompt, answer] = times.map(spread);
     println!("{size} memories, {} cache", if cache == Cache::Warm { "warm" } else { "cold" });
     println!("  empty program       {:7.2} ms", nothing.0);
     println!(
@@ -147,5 +182,11 @@ fn told(empty: &Path, sandbox: &Sandbox, size: usize, cache: Cache) {
         prompt.0,
         prompt.1,
         prompt.0 / recall.0
+    );
+    println!(
+        "  MCP, first answer   {:7.2} ms   p95 {:7.2}   recall and {:.1} x empty (target: 4)",
+        answer.0,
+        answer.1,
+        (answer.0 - recall.0) / nothing.0
     );
 }
