@@ -8,23 +8,70 @@ use sha2::{Digest, Sha256};
 /// A quick sum that notices damage: bytes cut off, zeroed or flipped. Not for secrets, and not for recognising a text
 /// among many. The value is part of files and never changes.
 pub fn checksum(bytes: &[u8]) -> u64 {
+    let mut sum = Checksum::default();
+    sum.add(bytes);
+    sum.so_far()
+}
+
+/// The same, of bytes that come one piece after the other.
+#[derive(Clone, Debug)]
+pub struct Checksum {
+    lanes: [u64; 4],
+    /// What does not fill a round of the lanes yet.
+    rest: [u8; 32],
+    /// How many bytes there were.
+    length: u64,
+}
+
+impl Default for Checksum {
+    fn default() -> Self {
+        Self { lanes: [1, 2, 3, 4], rest: [0; 32], length: 0 }
+    }
+}
+
+impl Checksum {
     // Every step can be undone, so no single changed word goes unnoticed; four lanes keep the multiplier busy.
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(FACTOR).rotate_left(29);
-    let (chunks, rest) = bytes.as_chunks::<32>();
-    let mut lanes = [1_u64, 2, 3, 4];
-    for chunk in chunks {
+    fn mix(sum: u64, word: u64) -> u64 {
+        const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+        (sum ^ word).wrapping_mul(FACTOR).rotate_left(29)
+    }
+
+    fn round(lanes: &mut [u64; 4], chunk: &[u8; 32]) {
         for (lane, word) in lanes.iter_mut().zip(chunk.as_chunks::<8>().0) {
-            *lane = mix(*lane, u64::from_le_bytes(*word));
+            *lane = Self::mix(*lane, u64::from_le_bytes(*word));
         }
     }
-    let mut sum = lanes.into_iter().fold(bytes.len() as u64, mix);
-    for part in rest.chunks(8) {
-        let mut word = [0; 8];
-        word[..part.len()].copy_from_slice(part);
-        sum = mix(sum, u64::from_le_bytes(word));
+
+    /// Adds bytes behind those that were added.
+    pub fn add(&mut self, mut bytes: &[u8]) {
+        let held = (self.length % 32) as usize;
+        self.length += bytes.len() as u64;
+        if held > 0 {
+            let (now, later) = bytes.split_at(bytes.len().min(32 - held));
+            self.rest[held..held + now.len()].copy_from_slice(now);
+            if held + now.len() < 32 {
+                return;
+            }
+            Self::round(&mut self.lanes, &self.rest);
+            bytes = later;
+        }
+        let (chunks, rest) = bytes.as_chunks::<32>();
+        let mut lanes = self.lanes;
+        chunks.iter().for_each(|chunk| Self::round(&mut lanes, chunk));
+        self.lanes = lanes;
+        self.rest[..rest.len()].copy_from_slice(rest);
     }
-    mix(sum, sum >> 32)
+
+    /// The sum of all that was added.
+    pub fn so_far(&self) -> u64 {
+        let mut sum = self.lanes.into_iter().fold(self.length, Self::mix);
+        for part in self.rest[..(self.length % 32) as usize].chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            sum = Self::mix(sum, u64::from_le_bytes(word));
+        }
+        Self::mix(sum, sum >> 32)
+    }
 }
 
 /// SHA-256 of some bytes, shown as 64 hex digits.
@@ -142,6 +189,20 @@ mod tests {
                 assert_ne!(checksum(&other), checksum(&bytes));
             }
             assert_ne!(checksum(&bytes[..at]), checksum(&bytes));
+        }
+    }
+
+    #[test]
+    fn a_checksum_does_not_depend_on_the_pieces() {
+        let bytes: Vec<u8> = (0..255).collect();
+        for first in 0..100 {
+            for second in first..150 {
+                let mut sum = Checksum::default();
+                [&bytes[..first], &bytes[first..second], &bytes[second..]]
+                    .iter()
+                    .for_each(|piece| sum.add(piece));
+                assert_eq!(sum.so_far(), checksum(&bytes), "{first} {second}");
+            }
         }
     }
 

@@ -132,8 +132,16 @@ pub fn is_taken(path: &Path) -> io::Result<bool> {
 
 /// Writes a new file and waits until it is on the disk. With `like`, it takes that file's mode.
 pub fn stage(path: &Path, bytes: &[u8], like: Option<&Path>) -> io::Result<()> {
+    stage_with(path, &mut |file| file.write_all(bytes), like)
+}
+
+fn stage_with(
+    path: &Path,
+    write: &mut dyn FnMut(&mut File) -> io::Result<()>,
+    like: Option<&Path>,
+) -> io::Result<()> {
     let mut file = private(OpenOptions::new().write(true).create_new(true)).open(path)?;
-    file.write_all(bytes)?;
+    write(&mut file)?;
     if let Some(original) = like {
         file.set_permissions(std::fs::metadata(original)?.permissions())?;
     }
@@ -222,11 +230,16 @@ pub fn shred(path: &Path) -> io::Result<()> {
 
 /// Replaces a machine's own file (configuration, registry) as a whole.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_whole_with(path, &mut |file| file.write_all(bytes))
+}
+
+/// The same, for what is too much to be in memory as a whole.
+pub fn write_whole_with(path: &Path, write: &mut dyn FnMut(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     make_folder(folder)?;
     let staged = free_name(folder, "write-")?;
     let like = path.exists().then_some(path);
-    stage(&staged, bytes, like).and_then(|()| std::fs::rename(&staged, path)).inspect_err(|_| {
+    stage_with(&staged, write, like).and_then(|()| std::fs::rename(&staged, path)).inspect_err(|_| {
         // The error that brought us here is the one to report; a left-over is swept by `doctor`.
         remove(&staged).unwrap_or_default();
     })?;

@@ -1,6 +1,7 @@
 //! What hooks leave for the worker: one file per thing that happened, whole or not there (CAP-17). A hook writes and is
 //! gone; whoever wakes next takes the files into the database and removes them.
 
+use std::collections::BinaryHeap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -105,24 +106,31 @@ impl Spool {
 
     /// The names of the files that wait, the oldest first.
     pub fn waiting(&self) -> Result<Vec<PathBuf>, Error> {
+        self.oldest(usize::MAX)
+    }
+
+    /// The names of so many of them, however many there are.
+    pub fn oldest(&self, most: usize) -> Result<Vec<PathBuf>, Error> {
         let failed = Error::io(&self.folder);
         let files = match std::fs::read_dir(&self.folder) {
             Ok(files) => files,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(failed(error)),
         };
-        let mut waiting = Vec::new();
+        // The newest of them is on top, and makes room for what is older.
+        let mut oldest = BinaryHeap::new();
         for file in files {
-            let path = file.map_err(&failed)?.path();
-            let is_temporary = path
-                .file_name()
-                .is_some_and(|name| name.as_encoded_bytes().starts_with(disk::TEMPORARY.as_bytes()));
-            if !is_temporary && path.extension().is_some_and(|extension| extension == "json") {
-                waiting.push(path);
+            let name = PathBuf::from(file.map_err(&failed)?.file_name());
+            let is_temporary = name.as_os_str().as_encoded_bytes().starts_with(disk::TEMPORARY.as_bytes());
+            if is_temporary || name.extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            oldest.push(name);
+            if oldest.len() > most {
+                oldest.pop();
             }
         }
-        waiting.sort();
-        Ok(waiting)
+        Ok(oldest.into_sorted_vec().into_iter().map(|name| self.folder.join(name)).collect())
     }
 
     /// Reads a file; `None` if it is gone meanwhile.
@@ -200,6 +208,8 @@ mod tests {
         let ids: Vec<_> =
             files.iter().map(|file| spool.read(file).unwrap().unwrap().content.unwrap().id).collect();
         assert_eq!(ids, [first, second]);
+        assert_eq!(spool.oldest(1).unwrap(), files[..1]);
+        assert_eq!((spool.oldest(2).unwrap(), spool.oldest(0).unwrap().len()), (files.clone(), 0));
         spool.done(&files[0]).unwrap();
         spool.done(&files[0]).unwrap();
         assert_eq!(spool.waiting().unwrap().len(), 1);

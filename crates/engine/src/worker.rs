@@ -293,7 +293,7 @@ impl Taken {
 /// read is set aside.
 fn gather(spool: &Spool, did: &mut Did) -> Result<Taken, Error> {
     let (mut taken, mut bytes) = (Taken::default(), 0);
-    for path in spool.waiting()?.into_iter().take(BATCH) {
+    for path in spool.oldest(BATCH)? {
         let Some(file) = spool.read(&path)? else { continue };
         taken.looked_at += 1;
         match file.content {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::collection::Flags;
 use super::document::{Document, Source};
 use crate::provenance::Origin;
 use crate::time::{Timestamp, iso};
@@ -63,6 +64,22 @@ impl Filters {
             && self.stale.is_none_or(|wanted| document.stale == wanted)
     }
 
+    /// The same, as far as a few bits tell; `None` if the hit has to be read.
+    pub fn admit_by_flags(&self, flags: Flags) -> Option<bool> {
+        let admitted = (self.inactive || flags.is_active())
+            && (self.sources.is_empty() || self.sources.contains(&flags.source()))
+            && self.priority.is_none_or(|least| flags.priority().is_some_and(|is| is >= least))
+            && (self.origins.is_empty() || self.origins.contains(&flags.origin()))
+            && self.reviewed.is_none_or(|wanted| flags.is_reviewed() == wanted)
+            && self.stale.is_none_or(|wanted| flags.is_stale() == wanted);
+        let rest = self.groups.is_empty()
+            && self.kinds.is_empty()
+            && self.tags.is_empty()
+            && self.since.is_none()
+            && self.until.is_none();
+        (rest || !admitted).then_some(admitted)
+    }
+
     /// The filters that are set, for diagnostics (REC-07).
     pub fn applied(&self) -> Vec<Applied> {
         let mut applied = Vec::new();
@@ -81,5 +98,70 @@ impl Filters {
             add("inactive", "true".to_owned());
         }
         applied
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn document(source: Source, origin: Origin, priority: Option<Priority>, bits: [bool; 3]) -> Document {
+        let [reviewed, active, stale] = bits;
+        Document {
+            id: "x".into(),
+            source,
+            path: "p".into(),
+            lines: None,
+            title: String::new(),
+            text: String::new(),
+            tags: vec!["tag".into()],
+            group: "group".into(),
+            kind: "kind".into(),
+            created: Timestamp::from_second(1_000).ok(),
+            project: None,
+            origin,
+            reviewed,
+            inbox: false,
+            active,
+            stale,
+            confidence: None,
+            priority,
+            thread: None,
+            speaker: None,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rec_10_flags_admit_what_the_document_would(
+            source in prop::sample::select(Source::ALL.to_vec()),
+            origin in prop::sample::select(Origin::ALL.to_vec()),
+            priority in prop::sample::select(vec![None, Some(Priority::Low), Some(Priority::High)]),
+            bits in any::<[bool; 3]>(),
+            sources in prop::sample::subsequence(Source::ALL.to_vec(), 0..3),
+            origins in prop::sample::subsequence(Origin::ALL.to_vec(), 0..3),
+            least in prop::sample::select(vec![None, Some(Priority::Medium)]),
+            reviewed in any::<Option<bool>>(),
+            stale in any::<Option<bool>>(),
+            inactive in any::<bool>(),
+            rest in 0..8,
+        ) {
+            let document = document(source, origin, priority, bits);
+            let mut filters =
+                Filters { sources, origins, priority: least, reviewed, stale, inactive, ..Filters::default() };
+            match rest {
+                0 => filters.groups.push("other".into()),
+                1 => filters.kinds.push("other".into()),
+                2 => filters.tags.push("other".into()),
+                3 => filters.since = Timestamp::from_second(2_000).ok(),
+                4 => filters.until = Timestamp::from_second(500).ok(),
+                _ => {}
+            }
+            let known = filters.admit_by_flags(Flags::of(&document));
+            prop_assert!(known.is_none_or(|known| known == filters.admit(&document)));
+            prop_assert!(rest < 5 || known.is_some());
+        }
     }
 }

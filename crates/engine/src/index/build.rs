@@ -2,13 +2,14 @@
 
 use rekindle_core::recall::collection::{Flags, NO_TIME};
 use rekindle_core::recall::counts::{self, Counted};
-use rekindle_core::recall::document::{Document, Unit};
+use rekindle_core::recall::document::{Document, Stamp, Unit};
 use rekindle_core::recall::windows::{self, Window};
 use rekindle_core::scope::ProjectId;
 use rekindle_core::time::Timestamp;
 use rekindle_embed::Quantised;
 
 use super::format::{Header, PARTS, Part, assemble};
+use super::segment::UNIT_BYTES;
 use super::{nibbles, postings};
 
 /// One document with its vectors, as far as there are any.
@@ -104,22 +105,35 @@ fn write_units(units: &[PreparedUnit], parts: &mut [Vec<u8>; PARTS], names: &mut
     let mut first = 0_u32;
     let out = &mut parts[Part::Units as usize];
     for unit in units {
-        let (offset, length) = names.add(&unit.unit.path);
-        // 0: gone, 1: whole, from 2 on: behind so many less two.
-        let state = match (&unit.unit.stamp, unit.behind) {
-            (None, _) => 0,
-            (Some(_), None) => 1,
-            (Some(_), Some(behind)) => behind.saturating_add(2),
-        };
-        for value in [offset, length, first, state] {
-            out.extend_from_slice(&value.to_le_bytes());
-        }
-        let stamp = unit.unit.stamp.as_ref();
-        out.extend_from_slice(&stamp.map_or(0, |stamp| stamp.modified).to_le_bytes());
-        out.extend_from_slice(&stamp.map_or(0, |stamp| stamp.size).to_le_bytes());
-        out.extend_from_slice(&stamp.map_or([0; 32], |stamp| stamp.hash.bytes()));
+        let name = names.add(&unit.unit.path);
+        out.extend_from_slice(&unit_bytes(name, first, unit.unit.stamp.as_ref(), unit.behind));
         first += unit.documents.len() as u32;
     }
+}
+
+/// A unit as it is written: its name's place, its first document, its stamp and what its documents come behind.
+pub(super) fn unit_bytes(
+    (offset, length): (u32, u32),
+    first: u32,
+    stamp: Option<&Stamp>,
+    behind: Option<u32>,
+) -> [u8; UNIT_BYTES] {
+    // 0: gone, 1: whole, from 2 on: behind so many less two.
+    let state = match (stamp, behind) {
+        (None, _) => 0,
+        (Some(_), None) => 1,
+        (Some(_), Some(behind)) => behind.saturating_add(2),
+    };
+    let mut bytes = [0; UNIT_BYTES];
+    for (place, value) in bytes.as_chunks_mut::<4>().0.iter_mut().zip([offset, length, first, state]) {
+        *place = value.to_le_bytes();
+    }
+    if let Some(stamp) = stamp {
+        bytes[16..24].copy_from_slice(&stamp.modified.to_le_bytes());
+        bytes[24..32].copy_from_slice(&stamp.size.to_le_bytes());
+        bytes[32..].copy_from_slice(&stamp.hash.bytes());
+    }
+    bytes
 }
 
 fn write_columns(

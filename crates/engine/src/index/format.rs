@@ -8,7 +8,9 @@
 //! Opening a segment reads the header alone. Every later access is checked against the bounds of its part, so a file
 //! that was cut short or overwritten gives wrong answers at worst, never a crash; `verify` finds out which.
 
-use rekindle_core::hash::checksum;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+
+use rekindle_core::hash::{Checksum, checksum};
 
 /// What a segment begins with.
 const MAGIC: [u8; 8] = *b"rkindex\n";
@@ -132,6 +134,67 @@ pub(super) fn assemble(mut header: Header, parts: &[Vec<u8>; PARTS]) -> Vec<u8> 
     bytes.resize(at, 0);
     bytes
 }
+
+/// A segment that is written part by part, each piece by piece; the header comes last, since it says how long they are.
+pub(super) struct Parts<'a, W: Write + Seek> {
+    out: BufWriter<&'a mut W>,
+    at: u64,
+    done: [(u64, u64, u64); PARTS],
+    /// The part that is being written: where it begins, and the sum so far.
+    part: Option<(Part, u64, Checksum)>,
+}
+
+impl<'a, W: Write + Seek> Parts<'a, W> {
+    /// Leaves room for the header.
+    pub(super) fn begin(out: &'a mut W) -> io::Result<Self> {
+        let mut parts =
+            Self { out: BufWriter::with_capacity(BUFFER, out), at: 0, done: [(0, 0, 0); PARTS], part: None };
+        parts.fill(HEADER_BYTES.next_multiple_of(ALIGNMENT))?;
+        Ok(parts)
+    }
+
+    /// Ends a part and begins the next one. They come in the order of [`Part`].
+    pub(super) fn next(&mut self, part: Part) -> io::Result<()> {
+        self.end()?;
+        self.part = Some((part, self.at, Checksum::default()));
+        Ok(())
+    }
+
+    /// Adds to the part.
+    pub(super) fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Some((.., sum)) = &mut self.part {
+            sum.add(bytes);
+        }
+        self.at += bytes.len() as u64;
+        self.out.write_all(bytes)
+    }
+
+    /// Writes the header, which has to know all but where the parts are.
+    pub(super) fn finish(mut self, mut header: Header) -> io::Result<()> {
+        self.end()?;
+        header.parts = self.done;
+        self.out.seek(SeekFrom::Start(0))?;
+        self.out.write_all(&header.encode(self.at))?;
+        self.out.flush()
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        if let Some((part, start, sum)) = self.part.take() {
+            self.done[part as usize] = (start, self.at - start, sum.so_far());
+            let used = (self.at % ALIGNMENT as u64) as usize;
+            self.fill(used.next_multiple_of(ALIGNMENT) - used)?;
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, count: usize) -> io::Result<()> {
+        self.at += count as u64;
+        self.out.write_all(&vec![0; count])
+    }
+}
+
+/// What is written at a time.
+const BUFFER: usize = 64 * 1024;
 
 impl Header {
     fn encode(&self, total: u64) -> Vec<u8> {

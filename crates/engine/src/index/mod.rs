@@ -1,7 +1,7 @@
 //! What can be recalled, laid out so that a new process finds it in milliseconds. Derived from the Markdown: delete the
 //! folder and it comes back the same.
 //!
-//! - `format`, `nibbles`, `postings`, `build`, [`segment`]: the bytes of a segment, writing and reading them
+//! - `format`, `nibbles`, `postings`, `build`, `merge`, [`segment`]: the bytes of a segment, writing and reading them
 //! - `current`, `frames`, [`store`]: generations, the delta beside them, and who may change them
 //! - [`snapshot`]: the whole as one reader sees it
 //! - [`embedding`]: making the vectors that are missing
@@ -11,6 +11,7 @@ pub(crate) mod current;
 pub mod embedding;
 mod format;
 mod frames;
+pub(crate) mod merge;
 mod nibbles;
 mod postings;
 pub mod segment;

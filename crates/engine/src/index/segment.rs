@@ -15,7 +15,7 @@ use super::nibbles;
 use crate::map::Mapped;
 
 /// Bytes of a unit in its part.
-const UNIT_BYTES: usize = 64;
+pub(super) const UNIT_BYTES: usize = 64;
 /// Bytes of a window in its part.
 const WINDOW_BYTES: usize = 12;
 
@@ -48,6 +48,41 @@ pub(crate) struct About<'a> {
     /// How many terms it has.
     pub(crate) length: u32,
     pub(crate) project: Option<&'a str>,
+}
+
+/// The two kinds of windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Those that everything is compared with.
+    Whole,
+    /// Those that are only looked at closely.
+    Fine,
+}
+
+impl Kind {
+    /// Where the first of each document, the windows and their vectors are, and how many bytes a vector has.
+    pub(super) fn parts(self, dimension: usize) -> ([Part; 3], usize) {
+        match self {
+            Self::Whole => ([Part::FirstWindows, Part::Windows, Part::Vectors], dimension),
+            Self::Fine => ([Part::FirstFine, Part::Fine, Part::FineVectors], nibbles::width(dimension)),
+        }
+    }
+}
+
+/// The windows of a document, and their vectors, as they were written.
+pub(super) struct Written<'a> {
+    pub(super) windows: &'a [[u8; WINDOW_BYTES]],
+    pub(super) vectors: &'a [u8],
+}
+
+impl Written<'_> {
+    /// How many have no vector.
+    pub(super) fn pending(&self) -> u32 {
+        let is_bare = |window: &&[u8; WINDOW_BYTES]| {
+            !u32_at(*window, 2).is_some_and(|scale| f32::from_bits(scale) > 0.0)
+        };
+        self.windows.iter().filter(is_bare).count() as u32
+    }
 }
 
 /// A window as a segment holds it.
@@ -213,10 +248,15 @@ impl Segment {
 
     /// A document itself.
     pub fn document(&self, number: u32) -> Option<Document> {
+        serde_json::from_slice(self.blob(number)?).ok()
+    }
+
+    /// A document as it was written.
+    pub(super) fn blob(&self, number: u32) -> Option<&[u8]> {
         let starts = self.part(Part::Blobs).as_chunks::<8>().0;
         let start = u64::from_le_bytes(*starts.get(number as usize)?) as usize;
         let end = u64::from_le_bytes(*starts.get(number as usize + 1)?) as usize;
-        serde_json::from_slice(self.part(Part::Blob).get(start..end)?).ok()
+        self.part(Part::Blob).get(start..end)
     }
 
     /// The first window of each document, and where the last one ends.
@@ -237,35 +277,24 @@ impl Segment {
 
     /// The windows of a document.
     pub fn windows_of(&self, document: u32) -> impl Iterator<Item = Stored<'_>> {
-        let width = self.header.dimension as usize;
-        self.stored(document, [Part::FirstWindows, Part::Windows, Part::Vectors], width, Cow::Borrowed)
+        self.stored(document, Kind::Whole, Cow::Borrowed)
     }
 
     /// The fine windows of a document.
     pub fn fine_of(&self, document: u32) -> impl Iterator<Item = Stored<'_>> {
         let dimension = self.header.dimension as usize;
         let unpack = move |bytes| Cow::Owned(nibbles::unpack(bytes, dimension).collect());
-        self.stored(
-            document,
-            [Part::FirstFine, Part::Fine, Part::FineVectors],
-            nibbles::width(dimension),
-            unpack,
-        )
+        self.stored(document, Kind::Fine, unpack)
     }
 
     fn stored<'a>(
         &'a self,
         document: u32,
-        [first, windows, vectors]: [Part; 3],
-        width: usize,
+        kind: Kind,
         decode: impl Fn(&'a [u8]) -> Cow<'a, [u8]>,
     ) -> impl Iterator<Item = Stored<'a>> {
-        let starts = self.part(first).as_chunks::<4>().0;
-        let start = |place: usize| starts.get(place).map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
-        let range = start(document as usize)..start(document as usize + 1);
-        let windows = self.part(windows).as_chunks::<WINDOW_BYTES>().0.get(range.clone()).unwrap_or_default();
-        let bytes = range.start.saturating_mul(width)..range.end.saturating_mul(width);
-        let vectors = self.part(vectors).get(bytes).unwrap_or_default();
+        let width = kind.parts(self.header.dimension as usize).1;
+        let Written { windows, vectors } = self.written_windows(document, kind);
         let read = move |(place, window): (usize, &[u8; WINDOW_BYTES])| {
             let (start, end) = (u32_at(window, 0)? as usize, u32_at(window, 1)? as usize);
             let steps = decode(vectors.get(place * width..(place + 1) * width)?);
@@ -273,6 +302,13 @@ impl Segment {
             Some(Stored { window: Window { start, end }, steps, scale })
         };
         windows.iter().enumerate().filter_map(read)
+    }
+
+    /// Which windows a document has.
+    fn window_range(&self, document: u32, first: Part) -> std::ops::Range<usize> {
+        let starts = self.part(first).as_chunks::<4>().0;
+        let start = |place: usize| starts.get(place).map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
+        start(document as usize)..start(document as usize + 1)
     }
 
     /// Brings the vectors into memory in one go.
@@ -330,9 +366,42 @@ impl Segment {
         self.header.length
     }
 
+    /// A term, by its place among all.
+    pub(super) fn term(&self, place: usize) -> Option<u64> {
+        self.part(Part::Terms).as_chunks::<8>().0.get(place).map(|bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// Where the term at a place stands, and how often as it was written.
+    pub(super) fn written_postings(&self, place: usize) -> impl Iterator<Item = (u32, [u8; 2])> {
+        let range = self.postings_at(place).unwrap_or_default();
+        let documents = self.part(Part::PostingDocuments).as_chunks::<4>().0.get(range.clone());
+        let counts = self.part(Part::PostingCounts).as_chunks::<2>().0.get(range);
+        let documents = documents.unwrap_or_default().iter().map(|bytes| u32::from_le_bytes(*bytes));
+        documents.zip(counts.unwrap_or_default().iter().copied())
+    }
+
+    /// What a column has of a document, as it was written.
+    pub(super) fn cell<const WIDTH: usize>(&self, column: Part, document: u32) -> [u8; WIDTH] {
+        self.part(column).as_chunks::<WIDTH>().0.get(document as usize).copied().unwrap_or([0; WIDTH])
+    }
+
+    /// The windows of a document and their vectors, as they were written.
+    pub(super) fn written_windows(&self, document: u32, kind: Kind) -> Written<'_> {
+        let (parts, width) = kind.parts(self.header.dimension as usize);
+        let range = self.window_range(document, parts[0]);
+        let windows = self.part(parts[1]).as_chunks::<WINDOW_BYTES>().0.get(range.clone());
+        let bytes = range.start.saturating_mul(width)..range.end.saturating_mul(width);
+        let vectors = self.part(parts[2]).get(bytes).unwrap_or_default();
+        Written { windows: windows.unwrap_or_default(), vectors }
+    }
+
     pub(super) fn postings_of(&self, term: u64) -> Option<std::ops::Range<usize>> {
         let terms = self.part(Part::Terms).as_chunks::<8>().0;
         let place = terms.binary_search_by_key(&term, |bytes| u64::from_le_bytes(*bytes)).ok()?;
+        self.postings_at(place)
+    }
+
+    fn postings_at(&self, place: usize) -> Option<std::ops::Range<usize>> {
         let starts = self.part(Part::FirstPostings).as_chunks::<4>().0;
         let at = |place: usize| starts.get(place).map(|bytes| u32::from_le_bytes(*bytes) as usize);
         let (start, end) = (at(place)?, at(place + 1)?);

@@ -13,6 +13,7 @@ use rekindle_core::recall::windows::Window;
 use rekindle_embed::{Quantised, dots};
 
 use super::build::{Prepared, PreparedUnit, Space, build};
+use super::merge::{Merge, Merged};
 use super::segment::{About, Segment, Stored};
 
 /// One generation, as it was when it was opened.
@@ -444,6 +445,47 @@ impl Snapshot {
             }
         }
         all
+    }
+
+    /// The same, to be written without reading all of it into memory; `None` where vectors of another model are left
+    /// behind, so that the windows have to be made again.
+    pub(super) fn merge_since(&self, place: usize, space: &Space) -> Option<Merge<'_>> {
+        let segments: Vec<&Segment> = self.segments.iter().skip(place).collect();
+        if segments.is_empty() || !segments.iter().all(|segment| segment.space() == *space) {
+            return None;
+        }
+        let mut all: BTreeMap<&str, Merged<'_>> = BTreeMap::new();
+        for (at, (segment, first)) in segments.iter().zip(self.first.iter().skip(place)).enumerate() {
+            for known in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {
+                let runs = self.live(*first, known.documents).map(|run| (at, run));
+                match (all.get_mut(known.path), known.behind) {
+                    (Some(older), Some(behind)) => {
+                        older.runs.extend(runs);
+                        older.stamp = known.stamp;
+                        older.behind = older.behind.map(|before| before.min(behind));
+                    }
+                    (_, behind) => {
+                        let behind = behind.filter(|_| place > 0);
+                        let (path, stamp, runs) = (known.path, known.stamp, runs.collect());
+                        all.insert(path, Merged { path, stamp, behind, runs });
+                    }
+                }
+            }
+        }
+        if place == 0 {
+            all.retain(|_, unit| unit.stamp.is_some());
+        }
+        Some(Merge::new(segments, all.into_values().collect()))
+    }
+
+    /// The parts of a segment's documents that nothing has replaced.
+    fn live(&self, first: u32, documents: Range<u32>) -> impl Iterator<Item = Range<u32>> {
+        let mut left = documents;
+        std::iter::from_fn(move || {
+            let start = left.find(|local| !self.is_replaced(first + local))?;
+            let end = left.find(|local| self.is_replaced(first + local)).unwrap_or(left.end);
+            Some(start..end)
+        })
     }
 
     /// The documents of each segment that is a file of its own, replaced ones too, and of the delta.

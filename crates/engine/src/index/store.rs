@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -344,7 +344,8 @@ impl Writer<'_> {
         seen: Option<&ChangeId>,
         old: Old,
     ) -> Result<(), Error> {
-        self.publish_on(Vec::new(), space, units, basis, seen, old)
+        let bytes = build(space, units.into_values().collect());
+        self.publish_on(Vec::new(), &mut |file| file.write_all(&bytes), basis, seen, old)
     }
 
     /// Puts the delta into a segment of its own, together with the newest of the large ones as long as they are not much
@@ -363,26 +364,31 @@ impl Writer<'_> {
             }
             (kept, documents) = (kept - 1, documents + size);
         }
+        let layers = current.layers.get(..kept).unwrap_or_default().to_vec();
+        if let Some(merge) = basis.merge_since(kept, space) {
+            // What is copied without being understood has to be whole.
+            let damaged = |damage| Error::Damaged { path: self.index.folder.clone(), damage };
+            merge.verify().map_err(damaged)?;
+            let write = &mut |file: &mut File| merge.write(file);
+            return self.publish_on(layers, write, Some(&basis), basis.seen(), Old::Removed);
+        }
         let units = match kept {
             0 => basis.all(space),
             kept => basis.since(kept, space),
         };
-        let layers = current.layers.get(..kept).unwrap_or_default().to_vec();
-        self.publish_on(layers, space, units, Some(&basis), basis.seen(), Old::Removed)
+        let bytes = build(space, units.into_values().collect());
+        self.publish_on(layers, &mut |file| file.write_all(&bytes), Some(&basis), basis.seen(), Old::Removed)
     }
 
-    /// Makes `units` the newest segment above `layers`, and that the next generation.
+    /// Makes what is written the newest segment above `layers`, and that the next generation.
     fn publish_on(
         &self,
         mut layers: Vec<u64>,
-        space: &Space,
-        units: BTreeMap<String, PreparedUnit>,
+        write: &mut dyn FnMut(&mut File) -> io::Result<()>,
         basis: Option<&Snapshot>,
         seen: Option<&ChangeId>,
         old: Old,
     ) -> Result<(), Error> {
-        let bytes = build(space, units.into_values().collect());
-        let _appender = self.index.appender()?;
         // A damaged index has no current generation, but it may have files: never reuse their names.
         let newest = self
             .index
@@ -391,6 +397,10 @@ impl Writer<'_> {
             .filter_map(|file| file.file_stem()?.to_str()?.parse::<u64>().ok())
             .max();
         let generation = newest.map_or(1, |newest| newest + 1);
+        let (base, delta) = (self.index.base(generation), self.index.delta(generation));
+        disk::write_whole_with(&base, write).map_err(Error::io("written", &base))?;
+        // From here on nobody appends to what is left behind.
+        let _appender = self.index.appender()?;
         let tail = match basis {
             Some(basis) => {
                 let path = self.index.delta(basis.generation);
@@ -400,9 +410,7 @@ impl Writer<'_> {
             }
             None => Vec::new(),
         };
-        let (base, delta) = (self.index.base(generation), self.index.delta(generation));
         disk::write_whole(&delta, &tail).map_err(Error::io("written", &delta))?;
-        disk::write_whole(&base, &bytes).map_err(Error::io("written", &base))?;
         layers.push(generation);
         let current = Current { format: FORMAT, generation, layers, seen: seen.cloned() };
         current::write(&self.index.current_file(), &current)?;

@@ -41,7 +41,7 @@ fn document(path: &str, n: usize, text: &str) -> Document {
 }
 
 /// A file with some documents of made-up words.
-fn unit(path: &str, seed: usize, count: usize) -> PreparedUnit {
+pub(super) fn unit(path: &str, seed: usize, count: usize) -> PreparedUnit {
     let word = |at: usize| format!("w{}", (seed * 7 + at * 13) % 40);
     let documents = (0..count)
         .map(|n| document(path, n, &(0..20).map(|at| word(at * (n + 1))).collect::<Vec<_>>().join(" ")))
@@ -63,7 +63,7 @@ fn made_up(text: &str) -> Quantised {
     Quantised { steps: hash.iter().map(|byte| byte.cast_signed()).collect(), scale: 0.01 }
 }
 
-fn space() -> Space {
+pub(super) fn space() -> Space {
     Space { model: "test/model".to_owned(), dimension: 32 }
 }
 
@@ -134,11 +134,11 @@ fn fnd_10_a_rebuilt_index_is_the_same_to_the_last_score() {
 }
 
 /// The documents of `unit` from `from` on, to come behind the first `behind` that are there.
-fn more(unit: &PreparedUnit, from: usize, behind: u32) -> PreparedUnit {
+pub(super) fn more(unit: &PreparedUnit, from: usize, behind: u32) -> PreparedUnit {
     PreparedUnit { documents: unit.documents[from..].to_vec(), behind: Some(behind), ..unit.clone() }
 }
 
-fn up_to(unit: &PreparedUnit, count: usize) -> PreparedUnit {
+pub(super) fn up_to(unit: &PreparedUnit, count: usize) -> PreparedUnit {
     PreparedUnit { documents: unit.documents[..count].to_vec(), ..unit.clone() }
 }
 

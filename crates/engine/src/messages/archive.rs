@@ -250,6 +250,11 @@ pub(super) struct Stored {
 
 /// Every session that is kept, in order of agent and name.
 pub(super) fn sessions(folder: &Path) -> Vec<Stored> {
+    sessions_where(folder, |_| true)
+}
+
+/// Those of them that `wanted` wants, of however many.
+pub(super) fn sessions_where(folder: &Path, mut wanted: impl FnMut(&Stored) -> bool) -> Vec<Stored> {
     let mut all = Vec::new();
     for agent in Agent::ALL {
         let Ok(entries) = std::fs::read_dir(folder.join(agent.word())) else { continue };
@@ -264,7 +269,8 @@ pub(super) fn sessions(folder: &Path) -> Vec<Stored> {
                 && path.extension().is_some_and(|end| end == "jsonl")
                 && !session.starts_with('.')
             {
-                all.push(Stored { agent, session: session.to_owned(), size: data.len(), path });
+                let stored = Stored { agent, session: session.to_owned(), size: data.len(), path };
+                all.extend(wanted(&stored).then_some(stored));
             }
         }
     }

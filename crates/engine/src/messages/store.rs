@@ -11,7 +11,8 @@
 //! derived: delete the folder and the next update makes it again.
 
 use std::collections::HashMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::archive::{self, Kept, Stored};
 use crate::disk;
+use crate::index::merge::Merge;
 use crate::index::segment::Segment;
 use crate::index::{Damage, Error, Prepared, PreparedUnit, Snapshot, current, words_segment};
 use crate::map::Mapped;
@@ -29,7 +31,7 @@ use crate::map::Mapped;
 /// The version of `CURRENT`; the segments have their own.
 const FORMAT: u32 = 1;
 /// So much becomes one segment: what is held in memory while it is made is a few times that.
-const BATCH: usize = 16 * 1024 * 1024;
+const BATCH: usize = 4 * 1024 * 1024;
 /// What a message costs besides its text: its ids, its place, its words.
 const EACH: usize = 1024;
 /// A segment with fewer documents is small.
@@ -109,9 +111,10 @@ impl Store {
 
     /// How many sessions are not indexed to their end.
     pub(super) fn behind(&self) -> Result<usize, Error> {
-        let known = self.known(&self.current()?.unwrap_or_default())?;
-        let is_behind = |one: &&Stored| known.get(&key(one)).map_or(0, |place| place.bytes) < one.size;
-        Ok(archive::sessions(&self.archive).iter().filter(is_behind).count())
+        let segments = self.segments(&self.current()?.unwrap_or_default())?;
+        let known = known(&segments);
+        let is_behind = |one: &Stored| one.size > known.get(key(one).as_str()).map_or(0, |place| place.bytes);
+        Ok(archive::sessions_where(&self.archive, is_behind).len())
     }
 
     /// Adds what is new in the archive. A damaged index is made again. `progress` hears how many bytes of the archive
@@ -122,20 +125,30 @@ impl Store {
         }
         let _lock = self.lock()?;
         let mut current = self.usable()?;
-        let stored = archive::sessions(&self.archive);
-        let mut known = self.known(&current)?;
+        let segments = self.segments(&current)?;
+        let mut known = known(&segments);
+        let (mut there, mut shrunk) = (0, false);
+        let mut stored = archive::sessions_where(&self.archive, |one| {
+            let place = known.get(key(one).as_str());
+            there += usize::from(place.is_some());
+            let bytes = place.map_or(0, |place| place.bytes);
+            shrunk |= one.size < bytes;
+            one.size > bytes
+        });
         // Something that was indexed is not there any more: what is left is read again.
-        let sizes: HashMap<String, u64> = stored.iter().map(|one| (key(one), one.size)).collect();
-        if known.iter().any(|(key, place)| sizes.get(key).is_none_or(|size| *size < place.bytes)) {
+        if shrunk || there < known.len() {
             current = Current { format: FORMAT, segments: Vec::new() };
             known.clear();
+            stored = archive::sessions(&self.archive);
         }
-        let of: u64 =
-            stored.iter().map(|one| one.size - known.get(&key(one)).map_or(0, |place| place.bytes)).sum();
+        let of: u64 = stored
+            .iter()
+            .map(|one| one.size - known.get(key(one).as_str()).map_or(0, |place| place.bytes))
+            .sum();
         let (mut done, mut updated) = (0, Updated::default());
         let mut batch = Batch::default();
         for one in stored {
-            let from = known.get(&key(&one)).copied().unwrap_or_default();
+            let from = known.get(key(&one).as_str()).copied().unwrap_or_default();
             if one.size <= from.bytes {
                 continue;
             }
@@ -156,6 +169,7 @@ impl Store {
             progress(done, of);
         }
         self.add(&mut current, &mut batch)?;
+        drop(segments);
         self.merge(&mut current)?;
         self.sweep(&current, disk::remove)?;
         updated.messages =
@@ -191,7 +205,7 @@ impl Store {
             for unit in &mut units {
                 unit.documents.retain(|prepared| !gone(&prepared.document));
             }
-            current.segments[place] = self.write(units)?;
+            current.segments[place] = self.write_units(units)?;
         }
         if count > 0 {
             self.publish(&current)?;
@@ -210,7 +224,7 @@ impl Store {
         self.files().into_iter().filter(|path| is_segment(path)).filter(holds).collect()
     }
 
-    fn lock(&self) -> Result<std::fs::File, Error> {
+    fn lock(&self) -> Result<File, Error> {
         disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
         let path = self.folder.join("writer.lock");
         disk::lock(&path, PATIENCE).map_err(Error::io("locked", &path))
@@ -236,29 +250,17 @@ impl Store {
         Ok(current)
     }
 
-    /// How far each session is indexed.
-    fn known(&self, current: &Current) -> Result<HashMap<String, Place>, Error> {
-        let mut known: HashMap<String, Place> = HashMap::new();
-        for segment in self.segments(current)? {
-            for unit in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {
-                let (Some((key, _)), Some(stamp)) = (unit.path.rsplit_once('@'), unit.stamp) else {
-                    continue;
-                };
-                let place = known.entry(key.to_owned()).or_default();
-                if stamp.size > place.bytes {
-                    *place = Place { bytes: stamp.size, lines: u32::try_from(stamp.modified).unwrap_or(0) };
-                }
-            }
-        }
-        Ok(known)
+    fn write_units(&self, units: Vec<PreparedUnit>) -> Result<u64, Error> {
+        let bytes = words_segment(units);
+        self.write(&mut |file| file.write_all(&bytes))
     }
 
-    fn write(&self, units: Vec<PreparedUnit>) -> Result<u64, Error> {
+    fn write(&self, write: &mut dyn FnMut(&mut File) -> io::Result<()>) -> Result<u64, Error> {
         let newest =
             self.files().iter().filter_map(|file| file.file_stem()?.to_str()?.parse::<u64>().ok()).max();
         let number = newest.map_or(1, |newest| newest + 1);
         let path = self.segment_file(number);
-        disk::write_whole(&path, &words_segment(units)).map_err(Error::io("written", &path))?;
+        disk::write_whole_with(&path, write).map_err(Error::io("written", &path))?;
         Ok(number)
     }
 
@@ -272,7 +274,7 @@ impl Store {
         if units.is_empty() {
             return if current.segments.is_empty() { self.publish(current) } else { Ok(()) };
         }
-        current.segments.push(self.write(units)?);
+        current.segments.push(self.write_units(units)?);
         self.publish(current)
     }
 
@@ -298,11 +300,10 @@ impl Store {
             let count = small.iter().take_while(fits).count().max(2);
             let mut gone: Vec<u64> = small.iter().take(count).map(|(_, number)| *number).collect();
             gone.sort_unstable();
-            let mut merged = Vec::new();
-            for number in &gone {
-                merged.extend(units(&self.segment(*number)?));
-            }
-            let merged = self.write(merged)?;
+            let sources: Vec<Segment> =
+                gone.iter().map(|number| self.segment(*number)).collect::<Result<_, _>>()?;
+            let merge = Merge::of_distinct(sources.iter().collect());
+            let merged = self.write(&mut |file| merge.write(file))?;
             current.segments.retain(|number| !gone.contains(number));
             current.segments.push(merged);
             self.publish(current)?;
@@ -350,6 +351,20 @@ fn units(segment: &Segment) -> Vec<PreparedUnit> {
             behind: None,
         })
         .collect()
+}
+
+/// How far each session is indexed.
+fn known(segments: &[Segment]) -> HashMap<&str, Place> {
+    let mut known: HashMap<&str, Place> = HashMap::new();
+    for unit in segments.iter().flat_map(|segment| (0..segment.units()).filter_map(|unit| segment.unit(unit)))
+    {
+        let (Some((key, _)), Some(stamp)) = (unit.path.rsplit_once('@'), unit.stamp) else { continue };
+        let place = known.entry(key).or_default();
+        if stamp.size > place.bytes {
+            *place = Place { bytes: stamp.size, lines: u32::try_from(stamp.modified).unwrap_or(0) };
+        }
+    }
+    known
 }
 
 fn key(stored: &Stored) -> String {

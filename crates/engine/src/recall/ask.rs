@@ -135,10 +135,15 @@ pub fn ask(
     request: &Request<'_>,
 ) -> Result<Answer, upkeep::Error> {
     let (snapshot, mut degraded) = open(vault, index, embedder)?;
-    // Filters are rare; reading every document for them costs less than missing one.
+    // Where the flags do not tell, every document is read: that costs less than missing one.
     let filtered: Option<Vec<bool>> = (*request.filters != Filters::default()).then(|| {
-        let admits =
+        let reads =
             |number| snapshot.document(number).is_some_and(|document| request.filters.admit(&document));
+        let admits = |number| {
+            let about = snapshot.about(number);
+            let known = about.and_then(|about| request.filters.admit_by_flags(about.flags));
+            known.unwrap_or_else(|| reads(number))
+        };
         (0..snapshot.len()).map(admits).collect()
     });
     let mut freshness = Freshness { vault, snapshot: &snapshot, files: HashMap::new() };

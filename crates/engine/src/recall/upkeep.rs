@@ -156,6 +156,8 @@ impl Upkeep<'_> {
             match self.fold(Duration::ZERO) {
                 // Somebody else is folding, or will.
                 Ok(()) | Err(Error::Index(IndexError::Busy)) => {}
+                // What cannot be read is made again from the files.
+                Err(Error::Index(IndexError::Damaged { .. })) => return Ok(CaughtUp::Behind),
                 Err(error) => return Err(error),
             }
         }

@@ -82,14 +82,19 @@ impl Init {
         }
         let agents = install::offered(global);
         let names: Vec<&str> = agents.iter().map(|agent| agent.name()).collect();
-        let offer = asking && !agents.is_empty();
-        if offer
-            && ask::yes(&format!("Let {} remember? You see what changes first.", names.join(", ")), true)?
-        {
-            match Install::offer(agents.clone()).run(global, out) {
-                Ok(()) => return Ok(()),
-                // What was to be set up is; the agents can be asked again.
-                Err(failure) => out.warn(failure.message),
+        if asking && !agents.is_empty() {
+            let question = format!("Let {} remember? You see what changes first.", names.join(", "));
+            // What was to be set up is; the agents can be asked again.
+            match ask::yes(&question, true) {
+                Ok(true) => match Install::offer(agents.clone()).run(global, out) {
+                    Ok(()) => return Ok(()),
+                    Err(failure) => out.warn(failure.message),
+                },
+                Ok(false) => {}
+                Err(_) => {
+                    out.line("")?;
+                    out.warn("nobody answered; the settings of your agents stay as they are");
+                }
             }
         }
         out.line("Next:")?;

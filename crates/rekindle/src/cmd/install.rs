@@ -129,13 +129,14 @@ impl Install {
         if pending && !self.dry_run && !self.yes {
             confirm("Write this?", "`--yes` writes it without asking, `--dry-run` shows what would change")?;
         }
+        // Whoever leaves a question open has said yes to nothing yet.
+        let trusted = plans.iter().map(|plan| self.trusts(plan, out)).collect::<Result<Vec<bool>, _>>()?;
         let mut done = Vec::new();
         let made = !self.dry_run && here.set_up(global)?;
         if made && !self.json {
             out.line(format!("made    {}", here.home.root().display()))?;
         }
-        for plan in &plans {
-            let trusted = self.trusts(plan, out)?;
+        for (plan, trusted) in plans.iter().zip(trusted) {
             if !self.dry_run {
                 installer.apply(plan, trusted)?;
             }

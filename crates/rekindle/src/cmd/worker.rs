@@ -80,7 +80,7 @@ pub(crate) fn work(context: &Context<'_>, how: How) -> Result<Option<Did>, Failu
         all = Some(all.unwrap_or_default().and(done));
         drop(post);
         // A hook that came while we were ending saw a worker at it and started none.
-        if world.should_stop() || Spool::at(context.places.spool()).waiting()?.is_empty() {
+        if world.should_stop() || Spool::at(context.places.spool()).oldest(1)?.is_empty() {
             return Ok(all);
         }
     }

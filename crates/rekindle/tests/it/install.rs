@@ -38,7 +38,7 @@ fn read(path: &Path) -> String {
 }
 
 /// Every file and folder of the person's home, with what is in it.
-fn home(sandbox: &Sandbox) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+pub(crate) fn home(sandbox: &Sandbox) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let (mut found, mut open) = (BTreeMap::new(), vec![sandbox.user_home().to_owned()]);
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {

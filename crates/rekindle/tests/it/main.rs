@@ -34,6 +34,8 @@ mod init;
 mod inject;
 mod install;
 #[cfg(unix)]
+mod install_terminal;
+#[cfg(unix)]
 mod llm;
 #[cfg(unix)]
 mod mcp;

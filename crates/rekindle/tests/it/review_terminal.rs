@@ -15,14 +15,14 @@ use crate::review::{hand_in, memory, page, propose, quiet, status};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A terminal with a shell in it. Its server is its own, and ends with it.
-struct Terminal {
+pub(crate) struct Terminal {
     socket: PathBuf,
     work: PathBuf,
 }
 
 impl Terminal {
     /// None, with a word, where there is no tmux.
-    fn open(sandbox: &Sandbox, variables: &[(&str, &str)]) -> Option<Self> {
+    pub(crate) fn open(sandbox: &Sandbox, variables: &[(&str, &str)]) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
             eprintln!("skipped: there is no tmux here");
             return None;
@@ -57,12 +57,12 @@ impl Terminal {
     }
 
     /// Types a command line.
-    fn run(&self, line: &str) {
+    pub(crate) fn run(&self, line: &str) {
         self.tmux(&["send-keys", "-l", line]);
         self.keys(&["Enter"]);
     }
 
-    fn keys(&self, keys: &[&str]) {
+    pub(crate) fn keys(&self, keys: &[&str]) {
         self.tmux(&[&["send-keys"], keys].concat());
     }
 
@@ -72,12 +72,12 @@ impl Terminal {
 
     /// The screen as soon as it shows this.
     #[track_caller]
-    fn until(&self, wanted: &str) -> String {
+    pub(crate) fn until(&self, wanted: &str) -> String {
         self.until_it(wanted, |screen| screen.contains(wanted))
     }
 
     #[track_caller]
-    fn until_it(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn until_it(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
         let began = Instant::now();
         loop {
             let screen = self.screen();

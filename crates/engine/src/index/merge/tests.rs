@@ -1,0 +1,110 @@
+use std::io::Cursor;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::index::build::{PreparedUnit, Space, build};
+use crate::index::snapshot::Snapshot;
+use crate::index::tests::{more, space, unit, up_to};
+
+/// What happens to a file.
+#[derive(Clone, Debug)]
+enum Step {
+    Whole(usize),
+    Grown { from: usize, to: usize },
+    Gone,
+}
+
+fn step() -> impl Strategy<Value = (usize, Step)> {
+    let step = prop_oneof![
+        4 => (0_usize..12).prop_map(Step::Whole),
+        4 => (0_usize..12, 0_usize..6).prop_map(|(from, by)| Step::Grown { from, to: from + by }),
+        1 => Just(Step::Gone),
+    ];
+    (0_usize..5, step)
+}
+
+fn applied(file: usize, seed: usize, step: &Step) -> PreparedUnit {
+    let path = format!("{file}.md");
+    let mut unit = match step {
+        Step::Whole(count) => unit(&path, seed, *count),
+        Step::Grown { from, to } => more(&unit(&path, file, *to), *from, *from as u32),
+        Step::Gone => {
+            let mut gone = up_to(&unit(&path, seed, 1), 0);
+            gone.unit.stamp = None;
+            gone
+        }
+    };
+    // Some texts have no vector yet.
+    for prepared in unit.documents.iter_mut().skip(seed % 7) {
+        if let Some((_, vector)) = prepared.windows.first_mut().filter(|_| seed.is_multiple_of(3)) {
+            *vector = None;
+        }
+    }
+    unit
+}
+
+fn written(merge: &Merge<'_>) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    merge.verify().unwrap();
+    merge.write(&mut bytes).unwrap();
+    bytes.into_inner()
+}
+
+fn segment(units: Vec<PreparedUnit>) -> Segment {
+    Segment::open(build(&space(), units).into()).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn fnd_10_what_is_merged_has_the_bytes_of_what_is_built(
+        history in prop::collection::vec(prop::collection::vec(step(), 0..4), 1..7)
+    ) {
+        let segments = history.iter().enumerate().map(|(round, steps)| {
+            let mut units: BTreeMap<usize, PreparedUnit> = BTreeMap::new();
+            for (file, step) in steps {
+                units.insert(*file, applied(*file, round * 5 + file, step));
+            }
+            segment(units.into_values().collect())
+        });
+        let segments: Vec<Segment> = segments.collect();
+        let count = segments.len();
+        let snapshot = Snapshot::new(1, count, segments, None, 0, false);
+        for place in 0..count {
+            let units = if place == 0 { snapshot.all(&space()) } else { snapshot.since(place, &space()) };
+            let built = build(&space(), units.into_values().collect());
+            let merge = snapshot.merge_since(place, &space()).unwrap();
+            prop_assert!(written(&merge) == built, "from {} on", place);
+        }
+    }
+}
+
+#[test]
+fn segments_side_by_side_keep_every_unit() {
+    let parts =
+        [vec![unit("b@0", 1, 5), unit("c@0", 2, 300)], vec![unit("a@0", 3, 7)], vec![unit("b@5", 4, 2)]];
+    let built = build(&space(), parts.iter().flatten().cloned().collect());
+    let segments: Vec<Segment> = parts.into_iter().map(segment).collect();
+    assert!(written(&Merge::of_distinct(segments.iter().collect())) == built);
+    // The same name twice is two units, as it was.
+    let twice: Vec<Segment> = (0..2).map(|seed| segment(vec![unit("a@0", seed, 3)])).collect();
+    let merged = Segment::open(written(&Merge::of_distinct(twice.iter().collect())).into()).unwrap();
+    assert_eq!((merged.units(), merged.documents()), (2, 6));
+}
+
+#[test]
+fn sto_11_vectors_of_another_model_are_not_copied() {
+    let snapshot = Snapshot::new(1, 1, vec![segment(vec![unit("a.md", 1, 2)])], None, 0, false);
+    let other = Space { model: "test/other".to_owned(), dimension: 32 };
+    assert!(snapshot.merge_since(0, &space()).is_some());
+    assert!(snapshot.merge_since(0, &other).is_none());
+}
+
+#[test]
+fn what_is_damaged_is_not_copied() {
+    let mut bytes = build(&space(), vec![unit("a.md", 1, 20)]);
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 64].fill(7);
+    let segment = Segment::open(bytes.into()).unwrap();
+    assert!(Merge::of_distinct(vec![&segment]).verify().is_err());
+}

@@ -1,0 +1,123 @@
+//! What `rekindle init` and `rekindle install` ask at a real terminal: yes, no, the end of the input and Ctrl-C.
+
+use std::fs;
+
+use rekindle_testkit::Sandbox;
+
+use crate::install::home;
+use crate::review_terminal::Terminal;
+
+/// No agent of the machine is found, only those in the person's home.
+const ONLY_HERE: [(&str, &str); 6] = [
+    ("PATH", "/usr/bin:/bin"),
+    ("USER", "ada"),
+    ("CLAUDE_CONFIG_DIR", ""),
+    ("CODEX_HOME", ""),
+    ("GEMINI_CLI_HOME", ""),
+    ("PI_CODING_AGENT_DIR", ""),
+];
+
+/// A home in which agents were used and nothing is set up.
+fn with_agents(agents: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_rekindle"));
+    for agent in agents {
+        fs::create_dir(sandbox.user_home().join(format!(".{agent}"))).unwrap();
+    }
+    if agents.contains(&"claude") {
+        fs::write(sandbox.user_home().join(".claude/settings.json"), "{\"model\": \"opus\"}\n").unwrap();
+    }
+    sandbox
+}
+
+/// Types a command and answers each question in turn; the keys of the last answer end it.
+fn answer(terminal: &Terminal, command: &str, answers: &[(&str, &[&str])]) -> String {
+    terminal.run("clear");
+    terminal.until_it("an empty screen", |screen| screen.trim().lines().count() == 1);
+    terminal.run(command);
+    for (question, keys) in answers {
+        terminal.until(question);
+        terminal.keys(keys);
+    }
+    // The shell is asked only once the command has ended.
+    terminal.run("echo over-$((1 + 1))-$?");
+    terminal.until("over-2-")
+}
+
+const NO: &[&str] = &["n", "Enter"];
+const YES: &[&str] = &["y", "Enter"];
+const ENTER: &[&str] = &["Enter"];
+const END: &[&str] = &["C-d"];
+const INTERRUPT: &[&str] = &["C-c"];
+
+#[test]
+fn b_15_only_a_yes_at_the_terminal_lets_install_write() {
+    let sandbox = with_agents(&["claude", "codex"]);
+    let Some(terminal) = Terminal::open(&sandbox, &ONLY_HERE) else { return };
+    let before = home(&sandbox);
+    let untouched = |what: &str| {
+        assert_eq!(home(&sandbox), before, "{what}");
+        assert!(!sandbox.home().exists(), "{what}");
+    };
+    let screen = answer(&terminal, "sh r install", &[("Write this? [Y/n]", NO)]);
+    assert!(screen.contains("nothing was written") && screen.contains("over-2-1"), "{screen}");
+    untouched("no");
+    let screen = answer(&terminal, "sh r install", &[("Write this? [Y/n]", END)]);
+    assert!(screen.contains("nobody answered; nothing was done") && screen.contains("over-2-1"), "{screen}");
+    untouched("the end of the input");
+    answer(&terminal, "sh r install", &[("Write this? [Y/n]", INTERRUPT)]);
+    untouched("Ctrl-C");
+    // A yes to the first question is none to the second, and until it is answered nothing is written.
+    let trust = "Trust these hooks in Codex? [y/N]";
+    let screen = answer(&terminal, "sh r install", &[("Write this? [Y/n]", YES), (trust, END)]);
+    assert!(screen.contains("nobody answered; nothing was done"), "{screen}");
+    untouched("the end of the input at the second question");
+    answer(&terminal, "sh r install", &[("Write this? [Y/n]", YES), (trust, INTERRUPT)]);
+    untouched("Ctrl-C at the second question");
+
+    let screen = answer(&terminal, "sh r install", &[("Write this? [Y/n]", ENTER), (trust, ENTER)]);
+    assert!(screen.contains("over-2-0"), "{screen}");
+    let file = |name: &str| fs::read_to_string(sandbox.user_home().join(name)).unwrap_or_default();
+    let claude = file(".claude/settings.json");
+    assert!(claude.contains("\"opus\"") && claude.contains("hook claude"), "{claude}");
+    assert!(file(".codex/hooks.json").contains("hook codex"), "{}", file(".codex/hooks.json"));
+    assert!(!file(".codex/config.toml").contains("trusted_hash"), "nobody trusted them");
+    assert!(sandbox.home().exists(), "what the agents will call is there");
+    answer(&terminal, "sh r install codex", &[(trust, YES)]);
+    assert!(file(".codex/config.toml").contains("trusted_hash"), "{}", file(".codex/config.toml"));
+}
+
+#[test]
+fn init_asks_at_the_terminal_and_makes_nothing_before_it_is_answered() {
+    let sandbox = with_agents(&["claude"]);
+    let Some(terminal) = Terminal::open(&sandbox, &ONLY_HERE) else { return };
+    let before = home(&sandbox);
+    let (name, notes) = ("What should your agents call you? [ada]", "empty for a new one");
+    for leave in [END, INTERRUPT] {
+        answer(&terminal, "sh r init", &[(name, leave)]);
+        answer(&terminal, "sh r init", &[(name, ENTER), (notes, leave)]);
+        assert!(!sandbox.home().exists() && home(&sandbox) == before, "{leave:?}");
+    }
+    // The end of the input at the last question leaves the agents alone; what was to be made is.
+    let offer = "Let Claude Code remember? You see what changes first. [Y/n]";
+    let answers = [(name, ["Ada", "Enter"].as_slice()), (notes, ENTER), (offer, END)];
+    let screen = answer(&terminal, "sh r init", &answers);
+    assert!(screen.contains("nobody answered; the settings of your agents stay as they are"), "{screen}");
+    assert!(screen.contains("Next:") && screen.contains("over-2-0"), "{screen}");
+    assert_eq!(home(&sandbox), before);
+    let config = fs::read_to_string(sandbox.home().join("config.toml")).unwrap();
+    assert!(config.contains("\"Ada\"") && sandbox.vault().exists(), "{config}");
+
+    // Again: the name is known, and only the agents are asked about.
+    let made = fs::read(sandbox.home().join("config.toml")).unwrap();
+    for leave in [NO, INTERRUPT] {
+        answer(&terminal, "sh r init", &[(offer, leave)]);
+        assert_eq!(home(&sandbox), before, "{leave:?}");
+    }
+    let screen = answer(&terminal, "sh r init", &[(offer, YES), ("Write this? [Y/n]", NO)]);
+    assert!(screen.contains("nothing was written") && screen.contains("over-2-0"), "{screen}");
+    assert_eq!(home(&sandbox), before);
+    answer(&terminal, "sh r init", &[(offer, ENTER), ("Write this? [Y/n]", ENTER)]);
+    let claude = fs::read_to_string(sandbox.user_home().join(".claude/settings.json")).unwrap();
+    assert!(claude.contains("hook claude") && claude.contains("\"opus\""), "{claude}");
+    assert_eq!(fs::read(sandbox.home().join("config.toml")).unwrap(), made);
+}
