@@ -9,7 +9,7 @@ use rekindle_core::time::Timestamp;
 use rekindle_embed::Quantised;
 
 use super::format::{Header, PARTS, Part, assemble};
-use super::segment::UNIT_BYTES;
+use super::segment::{Kind, UNIT_BYTES};
 use super::{nibbles, postings};
 
 /// One document with its vectors, as far as there are any.
@@ -194,27 +194,45 @@ fn write_windows(
     encode: impl Fn(&Quantised) -> (Vec<u8>, f32),
 ) -> u32 {
     let dimension = header.dimension as usize;
-    let nothing = encode(&Quantised { steps: vec![0; dimension], scale: 0.0 });
-    let total: usize = documents.iter().map(|prepared| of(prepared).len()).sum();
-    parts[vectors as usize].reserve_exact(total * nothing.0.len());
+    let nothing = encode(&none(dimension));
+    let fits = |vector: &&Quantised| vector.steps.len() == dimension;
+    let all = || documents.iter().flat_map(|prepared| of(prepared));
+    // Before the first vector there are no places for them: they are most of the bytes.
+    let any = all().any(|(_, vector)| vector.as_ref().filter(fits).is_some());
+    parts[vectors as usize].reserve_exact(if any { all().count() * nothing.0.len() } else { 0 });
     let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
     let mut count = 0_u32;
     for embedded in documents.iter().map(|prepared| of(prepared)) {
         put(first, &count.to_le_bytes());
         for (window, vector) in embedded {
-            let vector = vector.as_ref().filter(|vector| vector.steps.len() == dimension);
+            let vector = vector.as_ref().filter(fits);
             header.pending += u32::from(vector.is_none());
             let encoded = vector.map(&encode);
             let (steps, scale) = encoded.as_ref().unwrap_or(&nothing);
             put(windows, &(window.start as u32).to_le_bytes());
             put(windows, &(window.end as u32).to_le_bytes());
             put(windows, &scale.to_le_bytes());
-            put(vectors, steps);
+            if any {
+                put(vectors, steps);
+            }
         }
         count += embedded.len() as u32;
     }
     put(first, &count.to_le_bytes());
     count
+}
+
+/// What stands in the place of a vector that is not there yet.
+fn none(dimension: usize) -> Quantised {
+    Quantised { steps: vec![0; dimension], scale: 0.0 }
+}
+
+/// The same as it is written.
+pub(super) fn written_none(kind: Kind, dimension: usize) -> Vec<u8> {
+    match kind {
+        Kind::Whole => bytes(&none(dimension)).0,
+        Kind::Fine => half_bytes(&none(dimension)).0,
+    }
 }
 
 /// A vector that everything is compared with: a byte to a step.

@@ -15,7 +15,7 @@ use rekindle_core::hash::{Checksum, checksum};
 /// What a segment begins with.
 const MAGIC: [u8; 8] = *b"rkindex\n";
 /// The version of everything below. Another version is rebuilt, never guessed at.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 /// Parts begin at multiples of this.
 const ALIGNMENT: usize = 64;
 const HEADER_BYTES: usize = 8 + 4 + 4 + 8 + 7 * 4 + 8 + MODEL_BYTES + PARTS * 24 + 8;
@@ -52,13 +52,13 @@ pub(super) enum Part {
     FirstWindows,
     /// For each window: begin and end in the searched text, what one step is worth (0: no vector yet).
     Windows,
-    /// For each window: its vector.
+    /// For each window: its vector. Nothing at all while no window has one.
     Vectors,
     /// For each document and one more: its first fine window.
     FirstFine,
     /// For each fine window: as [`Part::Windows`].
     Fine,
-    /// For each fine window: its vector, four bits to a step.
+    /// For each fine window: its vector, four bits to a step; likewise.
     FineVectors,
     /// The hashes of all terms, ascending.
     Terms,

@@ -206,15 +206,16 @@ impl<'a> Merge<'a> {
     ) -> io::Result<()> {
         let dimension = header.dimension as usize;
         for kind in [Kind::Whole, Kind::Fine] {
-            let [first, windows, vectors] = kind.parts(dimension).0;
+            let ([first, windows, vectors], width) = kind.parts(dimension);
             let written = || self.all().map(|(segment, local)| segment.written_windows(local, kind));
-            let mut count = 0_u32;
+            let (mut count, mut pending) = (0_u32, 0_u32);
             parts.next(first)?;
             for written in written() {
                 parts.put(&count.to_le_bytes())?;
                 count += written.windows.len() as u32;
-                header.pending += written.pending();
+                pending += written.pending();
             }
+            header.pending += pending;
             parts.put(&count.to_le_bytes())?;
             match kind {
                 Kind::Whole => header.windows = count,
@@ -223,7 +224,17 @@ impl<'a> Merge<'a> {
             parts.next(windows)?;
             written().try_for_each(|written| parts.put(written.windows.as_flattened()))?;
             parts.next(vectors)?;
-            written().try_for_each(|written| parts.put(written.vectors))?;
+            if pending == count {
+                continue;
+            }
+            let none = super::build::written_none(kind, dimension);
+            for written in written() {
+                let there = written.vectors.len() == written.windows.len() * width;
+                parts.put(if there { written.vectors } else { &[] })?;
+                // A source without any vectors has no places for them.
+                let missing = if there { 0 } else { written.windows.len() };
+                (0..missing).try_for_each(|_| parts.put(&none))?;
+            }
         }
         Ok(())
     }

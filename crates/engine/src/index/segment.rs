@@ -105,9 +105,11 @@ impl Stored<'_> {
 
     /// How close it is to a query; nothing without a vector.
     pub fn cosine(&self, query: &Quantised) -> Option<f32> {
-        let mut product = [0];
-        dots(&query.steps, &self.steps, &mut product);
-        (self.scale > 0.0).then(|| product[0] as f32 * self.scale * query.scale)
+        (self.scale > 0.0).then(|| {
+            let mut product = [0];
+            dots(&query.steps, &self.steps, &mut product);
+            product[0] as f32 * self.scale * query.scale
+        })
     }
 }
 
@@ -293,11 +295,16 @@ impl Segment {
         kind: Kind,
         decode: impl Fn(&'a [u8]) -> Cow<'a, [u8]>,
     ) -> impl Iterator<Item = Stored<'a>> {
-        let width = kind.parts(self.header.dimension as usize).1;
+        let (parts, width) = kind.parts(self.header.dimension as usize);
         let Written { windows, vectors } = self.written_windows(document, kind);
+        let none_yet = self.part(parts[2]).is_empty();
         let read = move |(place, window): (usize, &[u8; WINDOW_BYTES])| {
             let (start, end) = (u32_at(window, 0)? as usize, u32_at(window, 1)? as usize);
-            let steps = decode(vectors.get(place * width..(place + 1) * width)?);
+            let steps = match vectors.get(place * width..(place + 1) * width) {
+                Some(steps) => decode(steps),
+                None if none_yet => Cow::Borrowed(&[][..]),
+                None => return None,
+            };
             let scale = f32::from_bits(u32_at(window, 2)?);
             Some(Stored { window: Window { start, end }, steps, scale })
         };

@@ -254,7 +254,7 @@ impl Snapshot {
         for segment in &self.segments {
             let count = segment.documents() as usize;
             let from = cosines.len();
-            if segment.space().dimension != query.steps.len() {
+            if segment.space().dimension != query.steps.len() || segment.vectors().is_empty() {
                 cosines.resize(from + count, f32::NEG_INFINITY);
                 continue;
             }

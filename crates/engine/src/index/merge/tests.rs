@@ -44,6 +44,26 @@ fn applied(file: usize, seed: usize, step: &Step) -> PreparedUnit {
     unit
 }
 
+fn without_vectors(mut unit: PreparedUnit) -> PreparedUnit {
+    for prepared in &mut unit.documents {
+        prepared.windows.iter_mut().chain(&mut prepared.fine).for_each(|(_, vector)| *vector = None);
+    }
+    unit
+}
+
+#[test]
+fn sto_15_before_the_first_vector_there_is_no_room_for_any() {
+    let units = || vec![unit("a.md", 1, 20)];
+    let full = build(&space(), units());
+    let bare = build(&space(), units().into_iter().map(without_vectors).collect());
+    assert!(bare.len() + 20 * space().dimension <= full.len(), "{} and {}", bare.len(), full.len());
+    let segment = Segment::open(bare.into()).unwrap();
+    assert!(segment.vectors().is_empty() && segment.windows_of(3).count() == 1, "the windows are there");
+    assert_eq!(segment.pending(), segment.windows() + segment.fine());
+    assert!(segment.windows_of(3).chain(segment.fine_of(3)).all(|stored| stored.vector().is_none()));
+    assert!(segment.document(3).is_some());
+}
+
 fn written(merge: &Merge<'_>) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     merge.verify().unwrap();
@@ -58,12 +78,14 @@ fn segment(units: Vec<PreparedUnit>) -> Segment {
 proptest! {
     #[test]
     fn fnd_10_what_is_merged_has_the_bytes_of_what_is_built(
-        history in prop::collection::vec(prop::collection::vec(step(), 0..4), 1..7)
+        history in prop::collection::vec(prop::collection::vec(step(), 0..4), 1..7),
+        bare in prop::collection::vec(any::<bool>(), 7)
     ) {
         let segments = history.iter().enumerate().map(|(round, steps)| {
             let mut units: BTreeMap<usize, PreparedUnit> = BTreeMap::new();
             for (file, step) in steps {
-                units.insert(*file, applied(*file, round * 5 + file, step));
+                let unit = applied(*file, round * 5 + file, step);
+                units.insert(*file, if bare[round] { without_vectors(unit) } else { unit });
             }
             segment(units.into_values().collect())
         });
