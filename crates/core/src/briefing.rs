@@ -317,7 +317,8 @@ fn rest(material: &Material, cut: &mut Vec<String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::{Finding, Kind, Observed, Part, Strength};
+    use crate::fixtures;
+    use crate::observe::{Finding, Kind};
     use crate::vault::daily_log::{Clock, Decider, End, Source, append, render_new};
 
     const RANDOM: &str = "0123456789abcdef";
@@ -331,24 +332,11 @@ mod tests {
     }
 
     fn finding(priority: Priority, origin: Origin, text: &str) -> Finding {
-        Finding {
-            kind: Kind::Rule,
-            priority,
-            when: Some(When::At(clock("10:05"))),
-            text: text.to_owned(),
-            origin,
-            strength: Strength::Explicit,
-            sentiment: None,
-            gate: None,
-            messages: vec!["m1".to_owned()],
-        }
+        let when = Some(When::At(clock("10:05")));
+        Finding { priority, when, ..fixtures::finding(Kind::Rule, origin, text) }
     }
 
     fn log(project: &str, findings: Vec<Finding>, task: &str) -> String {
-        let observed = Observed {
-            parts: vec![Part { narrative: "Worked on the pumps.".to_owned(), findings }],
-            ..Observed::default()
-        };
         let section = Section::Observation(Observation {
             source: Source {
                 session: Some("s1".to_owned()),
@@ -358,7 +346,7 @@ mod tests {
             time: clock("11:00"),
             trigger: "shutdown".to_owned(),
             files: None,
-            body: observed.body("0123456789"),
+            body: fixtures::observed("Worked on the pumps.", findings).body("0123456789"),
             current_task: Some(task.to_owned()),
             suggested_response: None,
         });

@@ -7,7 +7,6 @@
 //! - [`text`]: what may pass, and how it is cleaned
 //! - [`config`]: the settings, their layers and their defaults
 //! - [`project`]: which project a folder belongs to
-//! - [`recall`]: what is found again, and why
 //! - [`vault`]: the documents on disk: parse, change, render
 //! - [`journal`]: what a change to the vault was, and how to take it back
 //! - [`recall`]: what is found again, and why
@@ -23,6 +22,8 @@ pub mod capture;
 pub mod config;
 pub mod event;
 pub mod feedback;
+#[cfg(test)]
+mod fixtures;
 pub mod friction;
 pub mod hash;
 pub mod hook;

@@ -58,6 +58,35 @@ pub struct Proposal {
     pub status: Status,
 }
 
+impl Proposal {
+    /// One that nobody has looked at, for the section of `MEMORY.md` that the place names, with nothing to rest on yet.
+    pub fn new(
+        id: Id,
+        source: Source,
+        place: Place,
+        origin: Origin,
+        text: String,
+        created: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            source,
+            place,
+            target: None,
+            title: title(&text),
+            text,
+            supersedes: None,
+            origin,
+            explicit: false,
+            confidence: 0.0,
+            evidence: Evidence::default(),
+            project: None,
+            created,
+            status: Status::Pending,
+        }
+    }
+}
+
 /// Which stage came to a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

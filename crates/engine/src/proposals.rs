@@ -108,7 +108,7 @@ fn hand_in_one(
             return Ok(Ok(Handed::Folded(there.id)));
         }
     }
-    let prefix = Id { kind: new.kind, date: new.day, number: 0, machine: None }.to_string();
+    let prefix = Id::uncounted(new.kind, new.day).to_string();
     let prefix = prefix.trim_end_matches('0');
     let taken: Vec<String> = transaction
         // The id of one that was decided on and forgotten since stays its own.

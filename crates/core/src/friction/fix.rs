@@ -127,21 +127,15 @@ impl Fix {
             Some(old) => instead_of(old),
             None => format!("{file}: {what} in {sessions} sessions, severity {}", pattern.severity()),
         };
+        let (id, place) = (Id::uncounted(Letter::Friction, day), Place::Friction(day));
         Proposal {
-            id: Id { kind: Letter::Friction, date: day, number: 0, machine: None },
-            source: Source::Friction,
-            place: Place::Friction(day),
             target: Some(target.clone()),
             title,
-            text: pattern.text.clone(),
             supersedes: pattern.supersedes.clone(),
-            origin: pattern.origin,
-            explicit: false,
             confidence: confidence(pattern.strength.value(), sessions, pattern.origin),
             evidence: pattern.evidence.clone(),
             project: pattern.project.clone(),
-            created,
-            status: Status::Pending,
+            ..Proposal::new(id, Source::Friction, place, pattern.origin, pattern.text.clone(), created)
         }
     }
 }

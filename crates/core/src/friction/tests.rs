@@ -1,10 +1,10 @@
 //! Detection on made-up weeks.
 
 use super::*;
-use crate::observe::{Finding, Kind as Found, Observed, Part};
+use crate::fixtures::{finding, observed};
+use crate::observe::{Finding, Kind as Found};
 use crate::proposal::Status;
 use crate::reflect::Observation;
-use crate::vault::priority::Priority;
 use crate::vault::review::Place;
 
 const TODAY: Date = Date::constant(2026, 11, 15);
@@ -12,29 +12,14 @@ const GATE: Gate = Gate { observations: 0, days: 0, sessions: 3 };
 const MEMORY: &str = "# MEMORY\n\n## Patterns\n\n- (2026-11-01) The staging database listens on port 5432.\n";
 const AGENTS: &str = "# Agents\n\n- Be brief.\n";
 
-fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
-    Finding {
-        kind,
-        priority: Priority::High,
-        when: None,
-        text: text.to_owned(),
-        origin,
-        strength: Strength::Explicit,
-        sentiment: None,
-        gate: None,
-        messages: vec!["m1".to_owned()],
-    }
-}
-
 fn window(session: usize, narrative: &str, findings: Vec<Finding>) -> Observation {
-    let parts = vec![Part { narrative: narrative.to_owned(), findings }];
     Observation {
         key: format!("w{session}"),
         session: format!("s{session}"),
         project: None,
         day: Date::constant(2026, 11, 10),
         at: Timestamp::from_second(1_800_000_000 + i64::try_from(session).unwrap()).unwrap(),
-        observed: Observed { parts, ..Observed::default() },
+        observed: observed(narrative, findings),
     }
 }
 

@@ -142,10 +142,9 @@ fn useful(finding: &Finding) -> Option<Doubt> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::Strength;
+    use crate::fixtures;
     use crate::session::{Message, Role};
     use crate::time::TimeZone;
-    use crate::vault::priority::Priority;
 
     fn verdict(kind: Kind, origin: Origin, text: &str, standing: &[(&str, &str)]) -> Verdict {
         let message = |id: &str, role, text: &str| Message {
@@ -156,22 +155,13 @@ mod tests {
             calls: Vec::new(),
             outcome: None,
         };
-        let messages = [
+        let said = [
             message("m1", Role::User, "Always run pnpm test in packages/api before a push, for port 5432"),
             message("m2", Role::Assistant, "The pool in src/pool.rs leaked because close() was never called"),
         ];
-        let evidence = Evidence::new(&messages, &TimeZone::UTC);
-        let finding = Finding {
-            kind,
-            priority: Priority::High,
-            when: None,
-            text: text.to_owned(),
-            origin,
-            strength: Strength::Explicit,
-            sentiment: None,
-            gate: None,
-            messages: vec!["m1".to_owned(), "m2".to_owned()],
-        };
+        let evidence = Evidence::new(&said, &TimeZone::UTC);
+        let messages = vec!["m1".to_owned(), "m2".to_owned()];
+        let finding = Finding { messages, ..fixtures::finding(kind, origin, text) };
         let standing: Vec<Standing> = standing.iter().map(|(id, text)| Standing::new(id, text)).collect();
         judge(&finding, &evidence, &standing)
     }

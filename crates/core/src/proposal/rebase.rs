@@ -104,28 +104,15 @@ fn renamed(sections: &[Section], name: &str, meant_for: &dyn Fn(Id) -> Option<St
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Evidence, Source, Status};
     use super::*;
-    use crate::provenance::Origin;
-    use crate::time::{Date, Timestamp};
-    use crate::vault::review::Kind;
+    use crate::fixtures;
 
     fn proposal(section: &str, text: &str, supersedes: Option<&str>) -> Proposal {
         Proposal {
-            id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number: 9, machine: None },
-            source: Source::Reflection,
             place: Place::Section(section.to_owned()),
-            target: None,
             title: supersedes.map_or_else(|| text.to_owned(), instead_of),
-            text: text.to_owned(),
             supersedes: supersedes.map(str::to_owned),
-            origin: Origin::User,
-            explicit: false,
-            confidence: 0.7,
-            evidence: Evidence::default(),
-            project: None,
-            created: Timestamp::UNIX_EPOCH,
-            status: Status::Pending,
+            ..fixtures::proposal(9, text)
         }
     }
 

@@ -69,12 +69,11 @@ impl Proposal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::surface::sample;
-    use crate::time::Date;
+    use crate::fixtures::{DAY, proposal};
 
     #[test]
     fn idn_05_fri_04_what_a_proposal_is_aimed_at_is_said_and_kept() {
-        let plain = sample("Use tabs.");
+        let plain = proposal(1, "Use tabs.");
         assert_eq!(
             (plain.file(), plain.section(), &*plain.aim()),
             ("MEMORY.md", Some("Patterns"), "Patterns")
@@ -83,7 +82,7 @@ mod tests {
             !serde_json::to_string(&plain).unwrap().contains("target"),
             "a store of before stays as it is"
         );
-        let day = Place::Friction(Date::constant(2026, 11, 15));
+        let day = Place::Friction(DAY);
         let lesson = Proposal {
             place: day.clone(),
             target: Some(Target::Memory("Lessons".to_owned())),

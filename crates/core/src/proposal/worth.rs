@@ -92,31 +92,8 @@ pub fn asked<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Evidence, Source, Status};
     use super::*;
-    use crate::time::Date;
-    use crate::vault::review::{Kind, Place};
-
-    const NOW: i64 = 1_800_000_000;
-
-    fn proposal(number: u32, text: &str) -> Proposal {
-        Proposal {
-            id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number, machine: None },
-            source: Source::Reflection,
-            place: Place::Section("Patterns".to_owned()),
-            target: None,
-            title: text.to_owned(),
-            text: text.to_owned(),
-            supersedes: None,
-            origin: Origin::User,
-            explicit: false,
-            confidence: 0.7,
-            evidence: Evidence { sessions: vec!["a".to_owned()], ..Evidence::default() },
-            project: None,
-            created: Timestamp::from_second(NOW).unwrap(),
-            status: Status::Pending,
-        }
-    }
+    use crate::fixtures::{now, proposal};
 
     fn numbers(folded: &[Folded<'_>]) -> Vec<u32> {
         folded.iter().map(|folded| folded.proposal.id.number).collect()
@@ -124,13 +101,12 @@ mod tests {
 
     #[test]
     fn b_07_the_most_valuable_comes_first() {
-        let now = Timestamp::from_second(NOW).unwrap();
         let plain = proposal(1, "Use tabs for indentation in Makefiles.");
         let mut often = proposal(2, "Deploys go through the staging cluster first.");
         often.evidence.sessions = ["a", "b", "c"].map(str::to_owned).to_vec();
         let sure = Proposal { confidence: 0.95, ..proposal(3, "Reviews need two people for migrations.") };
         let old = Proposal {
-            created: Timestamp::from_second(NOW - 20 * 86_400).unwrap(),
+            created: now() - jiff::SignedDuration::from_hours(20 * 24),
             ..proposal(4, "The printer on floor two speaks IPP.")
         };
         let changes = Proposal {
@@ -140,7 +116,7 @@ mod tests {
         let strange =
             Proposal { origin: Origin::Tool, ..proposal(6, "Vendored crates live below third_party.") };
         let all = [plain, often, sure, old, changes, strange];
-        let order = numbers(&ranked(&all, &HashSet::new(), now));
+        let order = numbers(&ranked(&all, &HashSet::new(), now()));
         let place = |number| order.iter().position(|n| *n == number).unwrap();
         for better in [2, 3, 5] {
             assert!(place(better) < place(1), "{better} in {order:?}");
@@ -152,7 +128,6 @@ mod tests {
 
     #[test]
     fn b_07_near_duplicates_are_one_question() {
-        let now = Timestamp::from_second(NOW).unwrap();
         let sure =
             Proposal { confidence: 0.9, ..proposal(2, "Always run the tests with the release profile.") };
         let all = [
@@ -160,10 +135,10 @@ mod tests {
             sure,
             proposal(3, "The queue lives in SQLite."),
         ];
-        let unseen = ranked(&all, &HashSet::new(), now);
+        let unseen = ranked(&all, &HashSet::new(), now());
         assert_eq!(numbers(&unseen), [2, 3]);
         assert_eq!(unseen[0].same, [all[0].id]);
-        let seen = ranked(&all, &HashSet::from([all[0].id]), now);
+        let seen = ranked(&all, &HashSet::from([all[0].id]), now());
         assert_eq!((numbers(&seen), &seen[0].same), (vec![1, 3], &vec![all[1].id]));
     }
 
@@ -171,7 +146,7 @@ mod tests {
     fn a_few_a_day_and_what_is_seen_stays() {
         let texts = ["alpha one two", "beta three four", "gamma five six", "delta seven eight"];
         let all: Vec<Proposal> = texts.iter().zip(1..).map(|(text, number)| proposal(number, text)).collect();
-        let ranked = ranked(&all, &HashSet::new(), Timestamp::from_second(NOW).unwrap());
+        let ranked = ranked(&all, &HashSet::new(), now());
         let none = HashSet::new();
         assert_eq!(numbers(&asked(&ranked, &none, 2, 0)), [1, 2]);
         assert_eq!(numbers(&asked(&ranked, &none, 2, 1)), [1]);

@@ -78,22 +78,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::observe::Strength;
+    use crate::fixtures;
     use crate::provenance::Origin;
 
     fn finding() -> impl Strategy<Value = Finding> {
         let kind = prop_oneof![Just(Kind::Rule), Just(Kind::Files), Just(Kind::Question), Just(Kind::Fix)];
         let priority = prop::sample::select(Priority::ALL.to_vec());
         (kind, priority, "[ab] [cd]\\.?").prop_map(|(kind, priority, text)| Finding {
-            kind,
             priority,
-            when: None,
-            text,
-            origin: Origin::User,
-            strength: Strength::Explicit,
-            sentiment: None,
-            gate: None,
-            messages: vec![],
+            ..fixtures::finding(kind, Origin::User, &text)
         })
     }
 

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::observe::{Finding, Observed};
-use crate::proposal::{self, Evidence, Proposal, Source, Status};
+use crate::proposal::{self, Evidence, Proposal, Source};
 use crate::provenance::Origin;
 use crate::scope::ProjectId;
 use crate::time::{Date, Timestamp};
@@ -121,25 +121,19 @@ pub struct Draft {
 impl Draft {
     /// As it is handed in. The store gives it its id.
     pub fn proposal(&self, user: &str, id: Id, created: Timestamp) -> Proposal {
-        let title = match &self.supersedes {
-            Some(old) => proposal::instead_of(old),
-            None => proposal::title(&self.text),
+        let (source, title) = match &self.supersedes {
+            Some(old) => (Source::Supersede, proposal::instead_of(old)),
+            None => (Source::Reflection, proposal::title(&self.text)),
         };
+        let place = Place::Section(self.section.title(user));
         Proposal {
-            id,
-            source: if self.supersedes.is_some() { Source::Supersede } else { Source::Reflection },
-            place: Place::Section(self.section.title(user)),
-            target: None,
             title,
-            text: self.text.clone(),
             supersedes: self.supersedes.clone(),
-            origin: self.origin,
             explicit: self.explicit,
             confidence: self.confidence,
             evidence: self.evidence.clone(),
             project: self.project.clone(),
-            created,
-            status: Status::Pending,
+            ..Proposal::new(id, source, place, self.origin, self.text.clone(), created)
         }
     }
 }

@@ -8,7 +8,8 @@ use super::memory::Memory;
 use super::parse::Claim;
 use super::settle::settle;
 use super::*;
-use crate::observe::{Kind, Part, Strength};
+use crate::fixtures;
+use crate::observe::Kind;
 use crate::proposal::Status;
 use crate::text::specifics;
 use crate::vault::memory::render_new;
@@ -19,17 +20,8 @@ pub(super) fn today() -> Date {
 }
 
 fn finding(kind: Kind, priority: Priority, origin: Origin, text: &str) -> Finding {
-    Finding {
-        kind,
-        priority,
-        when: None,
-        text: text.to_owned(),
-        origin,
-        strength: Strength::Explicit,
-        sentiment: None,
-        gate: None,
-        messages: vec![format!("m-{}", text.len())],
-    }
+    let messages = vec![format!("m-{}", text.len())];
+    Finding { priority, messages, ..fixtures::finding(kind, origin, text) }
 }
 
 fn red(kind: Kind, text: &str) -> Finding {
@@ -45,10 +37,7 @@ fn window(session: &str, days_ago: i64, findings: Vec<Finding>) -> Observation {
         project: Some(ProjectId::new("github.com/acme/pumps")),
         day,
         at: day.at(10, 0, 0, 0).to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp(),
-        observed: Observed {
-            parts: vec![Part { narrative: String::new(), findings }],
-            ..Observed::default()
-        },
+        observed: fixtures::observed("", findings),
     }
 }
 

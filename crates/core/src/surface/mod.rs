@@ -112,29 +112,11 @@ pub enum Answer {
 
 #[cfg(test)]
 pub(crate) fn sample(text: &str) -> Proposal {
-    use crate::proposal::{Evidence, Source, Status};
-    use crate::provenance::Origin;
-    use crate::time::{Date, Timestamp};
-    use crate::vault::review::{Id, Kind, Place};
-    Proposal {
-        id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number: 7, machine: None },
-        source: Source::Reflection,
-        place: Place::Section("Patterns".to_owned()),
-        target: None,
-        title: text.to_owned(),
-        text: text.to_owned(),
-        supersedes: None,
-        origin: Origin::User,
-        explicit: false,
-        confidence: 0.7,
-        evidence: Evidence {
-            sessions: vec!["s1".to_owned(), "s2".to_owned()],
-            messages: Vec::new(),
-            quotes: vec!["From now on\nuse tabs".to_owned()],
-            ..Evidence::default()
-        },
-        project: None,
-        created: Timestamp::UNIX_EPOCH,
-        status: Status::Pending,
-    }
+    use crate::proposal::Evidence;
+    let evidence = Evidence {
+        sessions: vec!["s1".to_owned(), "s2".to_owned()],
+        quotes: vec!["From now on\nuse tabs".to_owned()],
+        ..Evidence::default()
+    };
+    Proposal { evidence, ..crate::fixtures::proposal(7, text) }
 }

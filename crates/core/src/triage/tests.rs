@@ -1,30 +1,12 @@
 use serde_json::json;
 
 use super::*;
+use crate::fixtures::{self, DAY};
 use crate::llm::Expects;
-use crate::proposal::{Evidence, Source};
-use crate::time::Date;
-use crate::vault::review::Kind;
 
-const NOW: i64 = 1_800_000_000;
-
+/// What the person said in so many words.
 fn proposal(number: u32, text: &str) -> Proposal {
-    Proposal {
-        id: Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number, machine: None },
-        source: Source::Reflection,
-        place: Place::Section("Patterns".to_owned()),
-        target: None,
-        title: text.to_owned(),
-        text: text.to_owned(),
-        supersedes: None,
-        origin: Origin::User,
-        explicit: true,
-        confidence: 0.9,
-        evidence: Evidence { sessions: vec!["a".to_owned()], ..Evidence::default() },
-        project: None,
-        created: Timestamp::from_second(NOW).unwrap(),
-        status: Status::Pending,
-    }
+    Proposal { explicit: true, confidence: 0.9, ..fixtures::proposal(number, text) }
 }
 
 fn judged(all: &[Proposal], memory: &str, earned: bool) -> Vec<(u32, Outcome, Why)> {
@@ -34,7 +16,7 @@ fn judged(all: &[Proposal], memory: &str, earned: bool) -> Vec<(u32, Outcome, Wh
         all,
         on_page: &HashSet::new(),
         earned: &|_| earned,
-        now: Timestamp::from_second(NOW).unwrap(),
+        now: fixtures::now(),
     };
     judge(&ids, &facts).into_iter().map(|one| (one.id.number, one.outcome, one.why)).collect()
 }
@@ -59,7 +41,7 @@ fn b_01_fut_03_only_the_persons_explicit_words_of_an_earned_category_are_promote
     assert_eq!(one(meant, true), (Outcome::NeedsReview, Why::Inferred));
     let changing = Proposal { supersedes: Some("Deploy on Fridays.".to_owned()), ..own.clone() };
     assert_eq!(one(changing, true), (Outcome::NeedsReview, Why::Changes));
-    let friction = Proposal { place: Place::Friction(Date::constant(2026, 11, 15)), ..own };
+    let friction = Proposal { place: Place::Friction(DAY), ..own };
     assert_eq!(one(friction, true), (Outcome::NeedsReview, Why::Changes));
 }
 

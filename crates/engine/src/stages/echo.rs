@@ -10,7 +10,7 @@ use rekindle_core::config::ReviewMode;
 use rekindle_core::event::{EchoRequested, Event};
 use rekindle_core::feedback::{Judged, Verdict, correction, used};
 use rekindle_core::observe::rules::Correction;
-use rekindle_core::proposal::{Evidence, Proposal, Source as Came, Status, title};
+use rekindle_core::proposal::{Evidence, Proposal, Source as Came};
 use rekindle_core::provenance::Origin;
 use rekindle_core::recall::abstain;
 use rekindle_core::recall::document::{Document, Source};
@@ -278,14 +278,6 @@ fn propose(
             kind: Kind::Reflection,
             day: now.date(),
             proposal: Proposal {
-                id: Id { kind: Kind::Reflection, date: now.date(), number: 0, machine: None },
-                source: Came::Correction,
-                place: Place::Section(LESSONS.to_owned()),
-                target: None,
-                title: title(&lesson.text),
-                text: lesson.text.clone(),
-                supersedes: None,
-                origin: Origin::User,
                 // What is put right in passing is no rule yet: the person is asked.
                 explicit: false,
                 confidence: SURE,
@@ -296,8 +288,14 @@ fn propose(
                     ..Evidence::default()
                 },
                 project: world.project(request.cwd.as_deref()),
-                created: now.timestamp(),
-                status: Status::Pending,
+                ..Proposal::new(
+                    Id::uncounted(Kind::Reflection, now.date()),
+                    Came::Correction,
+                    Place::Section(LESSONS.to_owned()),
+                    Origin::User,
+                    lesson.text.clone(),
+                    now.timestamp(),
+                )
             },
         })
         .collect();

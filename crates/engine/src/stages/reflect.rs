@@ -284,7 +284,7 @@ fn stage(run: &str, loaded: &Loaded, valid: &Valid, world: &World) -> Result<Sta
     }
     // The day of the run, not of the attempt: ids are the same whenever it is tried again.
     let day = loaded.date;
-    let blank = Id { kind: Kind::Reflection, date: day, number: 0, machine: None };
+    let blank = Id::uncounted(Kind::Reflection, day);
     let new: Vec<New> = new
         .into_iter()
         .map(|draft| New {

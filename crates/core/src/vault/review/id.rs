@@ -75,11 +75,21 @@ pub struct Id {
 }
 
 impl Id {
+    /// The id with this number, where nobody has to say who counts.
+    pub const fn new(kind: Kind, date: Date, number: u32) -> Self {
+        Self { kind, date, number, machine: None }
+    }
+
+    /// One of that day that has no number: the store counts when it is handed in.
+    pub const fn uncounted(kind: Kind, date: Date) -> Self {
+        Self::new(kind, date, 0)
+    }
+
     /// The first free id of the day: one more than the highest of `taken`.
     pub fn next<'a>(kind: Kind, date: Date, taken: impl IntoIterator<Item = &'a Self>) -> Self {
         let same_day = taken.into_iter().filter(|id| id.kind == kind && id.date == date);
         let number = same_day.map(|id| id.number).max().map_or(1, |highest| highest.saturating_add(1));
-        Self { kind, date, number, machine: None }
+        Self::new(kind, date, number)
     }
 
     /// The same, counted by that machine.

@@ -1,0 +1,47 @@
+//! What many tests begin with.
+
+use crate::observe::{Finding, Kind as Found, Observed, Part, Strength};
+use crate::proposal::{Evidence, Proposal, Source};
+use crate::provenance::Origin;
+use crate::time::{Date, Timestamp};
+use crate::vault::priority::Priority;
+use crate::vault::review::{Id, Kind, Place};
+
+/// The day that ids and notes bear.
+pub(crate) const DAY: Date = Date::constant(2026, 11, 15);
+
+/// When it all is.
+pub(crate) fn now() -> Timestamp {
+    Timestamp::from_second(1_800_000_000).unwrap()
+}
+
+/// The number-th proposal of the day: the person said so in one session, and it would be a pattern.
+pub(crate) fn proposal(number: u32, text: &str) -> Proposal {
+    let (id, place) = (Id::new(Kind::Reflection, DAY, number), Place::Section("Patterns".to_owned()));
+    Proposal {
+        title: text.to_owned(),
+        confidence: 0.7,
+        evidence: Evidence { sessions: vec!["a".to_owned()], ..Evidence::default() },
+        ..Proposal::new(id, Source::Reflection, place, Origin::User, text.to_owned(), now())
+    }
+}
+
+/// Something that was said in so many words in one message, and matters.
+pub(crate) fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
+    Finding {
+        kind,
+        priority: Priority::High,
+        when: None,
+        text: text.to_owned(),
+        origin,
+        strength: Strength::Explicit,
+        sentiment: None,
+        gate: None,
+        messages: vec!["m1".to_owned()],
+    }
+}
+
+/// What came of a session about one topic.
+pub(crate) fn observed(narrative: &str, findings: Vec<Finding>) -> Observed {
+    Observed { parts: vec![Part { narrative: narrative.to_owned(), findings }], ..Observed::default() }
+}
