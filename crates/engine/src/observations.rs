@@ -226,9 +226,11 @@ pub fn tidy(db: &mut Db, today: Date) -> Result<usize, Error> {
 }
 
 #[cfg(test)]
-mod tests {
-    use rekindle_core::observe::{Finding, Kind, Part, Strength};
+pub(crate) mod tests {
+    use rekindle_core::observe::{Finding, Kind};
     use rekindle_core::provenance::Origin;
+    use rekindle_core::time::TimeZone;
+    use rekindle_testkit::fixtures;
 
     use super::*;
 
@@ -242,36 +244,36 @@ mod tests {
         Date::constant(2026, 11, day)
     }
 
-    fn entry(key: &str, day: i8, priority: Priority) -> Entry {
-        let finding = Finding {
-            kind: Kind::Rule,
-            priority,
-            when: None,
-            text: format!("Rule {key}"),
-            origin: Origin::User,
-            strength: Strength::Explicit,
-            sentiment: None,
-            gate: None,
-            messages: vec!["m".to_owned()],
-        };
-        let part = Part { narrative: "A story.".to_owned(), findings: vec![finding] };
+    /// A window of `session`, observed that day.
+    pub(crate) fn entry(session: &str, day: Date, observed: Observed) -> Entry {
+        Entry {
+            dedupe_key: format!("key-{session}"),
+            session: session.to_owned(),
+            project: None,
+            trigger: "shutdown".to_owned(),
+            day,
+            at: day.at(10, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap().timestamp(),
+            observed,
+            tokens: 20,
+            distilled: 0,
+        }
+    }
+
+    fn window(key: &str, day: i8, priority: Priority) -> Entry {
+        let rule = fixtures::finding(Kind::Rule, Origin::User, &format!("Rule {key}"));
+        let findings = vec![Finding { priority, ..rule }];
         Entry {
             dedupe_key: key.to_owned(),
-            session: format!("session {key}"),
             project: Some(ProjectId::new("github.com/acme/pumps")),
-            trigger: "shutdown".to_owned(),
-            day: date(day),
-            at: Timestamp::from_second(1_800_000_000).unwrap(),
-            observed: Observed { parts: vec![part], ..Observed::default() },
             tokens: 10,
-            distilled: 0,
+            ..entry(key, date(day), fixtures::observed("A story.", findings))
         }
     }
 
     #[test]
     fn sto_01_cap_14_a_window_is_listed_once_and_reads_back() {
         let (_folder, mut db) = open();
-        let one = entry("a", 14, Priority::High);
+        let one = window("a", 14, Priority::High);
         assert!(add(&mut db, &one).unwrap());
         assert!(!add(&mut db, &Entry { tokens: 99, ..one.clone() }).unwrap());
         assert_eq!(between(&db, date(1), date(30)).unwrap(), [one]);
@@ -281,7 +283,7 @@ mod tests {
     fn sto_02_ref_01_days_are_told_apart_in_order_and_counted() {
         let (_folder, mut db) = open();
         for (key, day) in [("b", 14), ("a", 14), ("c", 15), ("d", 16)] {
-            add(&mut db, &entry(key, day, Priority::Low)).unwrap();
+            add(&mut db, &window(key, day, Priority::Low)).unwrap();
         }
         let keys: Vec<String> =
             between(&db, date(14), date(15)).unwrap().into_iter().map(|entry| entry.dedupe_key).collect();
@@ -293,7 +295,7 @@ mod tests {
     #[test]
     fn ref_15_a_shorter_version_takes_the_place_once() {
         let (_folder, mut db) = open();
-        let full = entry("a", 10, Priority::High);
+        let full = window("a", 10, Priority::High);
         add(&mut db, &full).unwrap();
         let short = Entry { observed: Observed::default(), tokens: 0, distilled: 2, ..full.clone() };
         assert!(replace(&mut db, &short).unwrap());
@@ -302,14 +304,14 @@ mod tests {
             "it does not grow again"
         );
         assert_eq!(between(&db, date(10), date(10)).unwrap(), [short]);
-        assert!(!replace(&mut db, &entry("other", 10, Priority::High)).unwrap());
+        assert!(!replace(&mut db, &window("other", 10, Priority::High)).unwrap());
     }
 
     #[test]
     fn x_29_what_was_reflected_on_is_known() {
         let (_folder, mut db) = open();
         for key in ["a", "b"] {
-            add(&mut db, &entry(key, 14, Priority::High)).unwrap();
+            add(&mut db, &window(key, 14, Priority::High)).unwrap();
         }
         mark_reflected(&mut db, &["a".to_owned()]).unwrap();
         assert_eq!(unreflected(&db, date(1), date(14)).unwrap(), ["b"]);
@@ -320,7 +322,7 @@ mod tests {
     fn what_was_forgotten_is_passed_over_and_what_is_damaged_is_named() {
         let (_folder, mut db) = open();
         for key in ["a", "b"] {
-            add(&mut db, &entry(key, 14, Priority::High)).unwrap();
+            add(&mut db, &window(key, 14, Priority::High)).unwrap();
         }
         db.change(|t| t.execute("UPDATE observations SET observed = '' WHERE dedupe_key = 'a'", [])).unwrap();
         assert_eq!(between(&db, date(14), date(14)).unwrap().len(), 1);
@@ -333,7 +335,7 @@ mod tests {
     fn sto_01_the_list_holds_a_month() {
         let (_folder, mut db) = open();
         for (key, day) in [("old", 1), ("new", 30)] {
-            add(&mut db, &entry(key, day, Priority::High)).unwrap();
+            add(&mut db, &window(key, day, Priority::High)).unwrap();
         }
         assert_eq!(tidy(&mut db, Date::constant(2026, 12, 1)).unwrap(), 0);
         assert_eq!(tidy(&mut db, Date::constant(2026, 12, 2)).unwrap(), 1);

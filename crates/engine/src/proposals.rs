@@ -231,8 +231,7 @@ pub fn waiting(db: &Db) -> Result<(u64, Option<Timestamp>), Error> {
 
 #[cfg(test)]
 mod tests {
-    use rekindle_core::proposal::Source;
-    use rekindle_core::vault::review::Place;
+    use rekindle_testkit::fixtures;
 
     use super::*;
 
@@ -244,27 +243,14 @@ mod tests {
 
     fn new(text: &str, session: &str, origin: Origin) -> New {
         let day = Date::constant(2026, 11, 10);
-        let proposal = Proposal {
-            id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
-            source: Source::Reflection,
-            place: Place::Section("Patterns".to_owned()),
-            target: None,
-            title: text.to_owned(),
-            text: text.to_owned(),
-            supersedes: None,
-            origin,
-            explicit: false,
-            confidence: 0.7,
-            evidence: Evidence { sessions: vec![session.to_owned()], ..Evidence::default() },
-            project: None,
-            created: Timestamp::from_second(1_800_000_000).unwrap(),
-            status: Status::Pending,
-        };
+        let created = Timestamp::from_second(1_800_000_000).unwrap();
+        let evidence = Evidence { sessions: vec![session.to_owned()], ..Evidence::default() };
+        let proposal = Proposal { origin, evidence, ..fixtures::proposal(day, created, text) };
         New { kind: Kind::Reflection, day, proposal }
     }
 
     fn id(number: u32) -> Id {
-        Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 10), number, machine: None }
+        Id::new(Kind::Reflection, Date::constant(2026, 11, 10), number)
     }
 
     fn become_of(db: &mut Db, id: Id, status: Status) {

@@ -24,6 +24,7 @@
 pub mod anchors;
 mod command;
 pub mod faults;
+pub mod fixtures;
 pub mod fusion_set;
 pub mod race;
 mod sandbox;

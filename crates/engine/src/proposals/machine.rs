@@ -54,32 +54,16 @@ pub fn has_name(db: &Db) -> Result<bool, Error> {
 
 #[cfg(test)]
 mod tests {
-    use rekindle_core::proposal::{Evidence, Proposal, Source, Status};
-    use rekindle_core::provenance::Origin;
     use rekindle_core::time::{Date, Timestamp};
-    use rekindle_core::vault::review::{Kind, Place};
+    use rekindle_core::vault::review::Kind;
+    use rekindle_testkit::fixtures;
 
     use super::super::{Handed, New, hand_in};
     use super::*;
 
     fn propose(db: &mut Db, text: &str) -> Id {
         let day = Date::constant(2026, 11, 10);
-        let proposal = Proposal {
-            id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
-            source: Source::Reflection,
-            place: Place::Section("Patterns".to_owned()),
-            target: None,
-            title: text.to_owned(),
-            text: text.to_owned(),
-            supersedes: None,
-            origin: Origin::User,
-            explicit: false,
-            confidence: 0.7,
-            evidence: Evidence::default(),
-            project: None,
-            created: Timestamp::from_second(1_800_000_000).unwrap(),
-            status: Status::Pending,
-        };
+        let proposal = fixtures::proposal(day, Timestamp::from_second(1_800_000_000).unwrap(), text);
         match hand_in(db, text, &[New { kind: Kind::Reflection, day, proposal }]).unwrap().remove(0) {
             Handed::Proposed(id) => id,
             other => panic!("{other:?}"),

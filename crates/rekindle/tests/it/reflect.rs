@@ -1,12 +1,11 @@
 //! From observations to REVIEW.md through the real worker.
 
-use rekindle_core::observe::{Finding, Kind, Observed, Part, Strength};
+use rekindle_core::observe::{Finding, Kind};
 use rekindle_core::provenance::Origin;
 use rekindle_core::time::{Date, Timestamp};
-use rekindle_core::vault::priority::Priority;
 use rekindle_engine::db::Db;
 use rekindle_engine::observations::{self, Entry};
-use rekindle_testkit::Sandbox;
+use rekindle_testkit::{Sandbox, fixtures};
 use serde_json::{Value, json};
 
 use crate::{sandbox, text};
@@ -27,18 +26,8 @@ pub(crate) fn observed_on(
     day: Date,
     at: Timestamp,
 ) {
-    let finding = Finding {
-        kind,
-        priority: Priority::High,
-        when: None,
-        text: words.to_owned(),
-        origin: Origin::User,
-        strength: Strength::Explicit,
-        sentiment: None,
-        gate: None,
-        messages: vec![format!("{session}-1")],
-    };
-    let parts = vec![Part { narrative: "Worked on the pumps.".to_owned(), findings: vec![finding] }];
+    let finding =
+        Finding { messages: vec![format!("{session}-1")], ..fixtures::finding(kind, Origin::User, words) };
     let entry = Entry {
         dedupe_key: format!("key-{session}"),
         session: session.to_owned(),
@@ -46,7 +35,7 @@ pub(crate) fn observed_on(
         trigger: "shutdown".to_owned(),
         day,
         at,
-        observed: Observed { parts, ..Observed::default() },
+        observed: fixtures::observed("Worked on the pumps.", vec![finding]),
         tokens: 20,
         distilled: 0,
     };

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use rekindle_core::proposal::{Evidence, Proposal, Source, Status, title};
+use rekindle_core::proposal::{Evidence, Proposal, title};
 use rekindle_core::provenance::Origin;
 use rekindle_core::time::{Date, Timestamp};
-use rekindle_core::vault::review::{Id, Kind, Place};
+use rekindle_core::vault::review::Kind;
 use rekindle_engine::db::Db;
 use rekindle_engine::proposals::{self, Handed, New};
-use rekindle_testkit::Sandbox;
+use rekindle_testkit::{Sandbox, fixtures};
 use serde_json::Value;
 
 use crate::{sandbox, text};
@@ -49,27 +49,9 @@ pub(crate) fn hand_in_as(sandbox: &Sandbox, as_what: impl Fn(Proposal) -> Propos
     #[expect(clippy::disallowed_methods, reason = "the binary under test goes by the same clock")]
     let created = Timestamp::now() - jiff_hours(1);
     let day = Date::constant(2026, 11, 14);
-    let proposal = as_what(Proposal {
-        id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
-        source: Source::Reflection,
-        place: Place::Section("Patterns".to_owned()),
-        target: None,
-        title: String::new(),
-        text: String::new(),
-        supersedes: None,
-        origin: Origin::User,
-        explicit: false,
-        confidence: 0.8,
-        evidence: Evidence {
-            sessions: vec!["s1".to_owned()],
-            messages: vec!["s1-4".to_owned()],
-            quotes: Vec::new(),
-            ..Evidence::default()
-        },
-        project: None,
-        created,
-        status: Status::Pending,
-    });
+    let plain = fixtures::proposal(day, created, "");
+    let evidence = Evidence { messages: vec!["s1-4".to_owned()], ..plain.evidence };
+    let proposal = as_what(Proposal { confidence: 0.8, evidence, ..plain });
     let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
     let new = New { kind: Kind::Reflection, day, proposal };
     match proposals::hand_in(&mut db, "test", &[new]).unwrap().remove(0) {

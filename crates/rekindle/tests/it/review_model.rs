@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use rekindle_core::proposal::{Evidence, Proposal, Source, Status, Target, title};
+use rekindle_core::proposal::{Proposal, Status, Target};
 use rekindle_core::provenance::Origin;
 use rekindle_core::time::{Date, Timestamp};
 use rekindle_core::vault::daily_log::{self, End, Section};
@@ -14,7 +14,7 @@ use rekindle_engine::db::Db;
 use rekindle_engine::proposals::{self, Handed, New};
 use rekindle_testkit::faults::{self, Fault};
 use rekindle_testkit::{
-    Command, Output, Reply, Sandbox, TELEGRAM_TOKEN, TODOIST_KEY, TelegramServer, TodoistServer,
+    Command, Output, Reply, Sandbox, TELEGRAM_TOKEN, TODOIST_KEY, TelegramServer, TodoistServer, fixtures,
 };
 use serde_json::{Value, json};
 
@@ -146,20 +146,12 @@ impl Walk {
             _ => None,
         };
         let proposal = Proposal {
-            id: Id { kind: Kind::Reflection, date: day, number: 1, machine: None },
-            source: Source::Reflection,
             place: Place::Section(target.as_ref().map_or(section, |(_, name)| name.as_str()).to_owned()),
             target: target.map(|(target, _)| target),
-            title: title(words),
-            text: words.to_owned(),
-            supersedes: None,
             origin,
             explicit,
             confidence: 0.8,
-            evidence: Evidence { sessions: vec!["s1".to_owned()], ..Evidence::default() },
-            project: None,
-            created,
-            status: Status::Pending,
+            ..fixtures::proposal(day, created, words)
         };
         let run = format!("run-{}", self.dice.roll(1_000_000));
         let new = New { kind: Kind::Reflection, day, proposal };

@@ -4,7 +4,7 @@ use rekindle_core::vault::review::Kind;
 use super::*;
 
 pub(crate) fn id(number: u32) -> Id {
-    Id { kind: Kind::Reflection, date: Date::constant(2026, 11, 15), number, machine: None }
+    Id::new(Kind::Reflection, Date::constant(2026, 11, 15), number)
 }
 
 pub(crate) fn card(number: u32, title: &str) -> Card {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use rekindle_core::proposal::{Evidence, Proposal, Source, Status};
+use rekindle_core::proposal::{Evidence, Proposal, Source};
 use rekindle_core::provenance::Origin;
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::memory::Outcome;
@@ -27,15 +27,7 @@ fn standing(text: &str, quotes: &[&str]) -> Standing {
     let many = |name: &str, count: usize| (1..=count).map(|number| format!("{name}{number}")).collect();
     Standing {
         proposal: Proposal {
-            id: id(1),
-            source: Source::Supersede,
-            place: Place::Section("System Architecture".to_owned()),
-            target: None,
-            title: text.to_owned(),
-            text: text.to_owned(),
             supersedes: Some("Staging Postgres listens on port 5432.".to_owned()),
-            origin: Origin::User,
-            explicit: false,
             confidence: 0.83,
             evidence: Evidence {
                 sessions: many("session-", 5),
@@ -43,9 +35,14 @@ fn standing(text: &str, quotes: &[&str]) -> Standing {
                 quotes: quotes.iter().map(|quote| (*quote).to_owned()).collect(),
                 ..Evidence::default()
             },
-            project: None,
-            created: at(NOW - 3 * 86_400 - 60),
-            status: Status::Pending,
+            ..Proposal::new(
+                id(1),
+                Source::Supersede,
+                Place::Section("System Architecture".to_owned()),
+                Origin::User,
+                text.to_owned(),
+                at(NOW - 3 * 86_400 - 60),
+            )
         },
         worded: None,
         decided: None,

@@ -1,0 +1,38 @@
+//! What many tests begin with.
+
+use rekindle_core::observe::{Finding, Kind as Found, Observed, Part, Strength};
+use rekindle_core::proposal::{Evidence, Proposal, Source};
+use rekindle_core::provenance::Origin;
+use rekindle_core::time::{Date, Timestamp};
+use rekindle_core::vault::priority::Priority;
+use rekindle_core::vault::review::{Id, Kind, Place};
+
+/// A proposal of that day and hour: the person said so in one session, and it would be a pattern.
+pub fn proposal(day: Date, created: Timestamp, text: &str) -> Proposal {
+    let (id, place) = (Id::new(Kind::Reflection, day, 1), Place::Section("Patterns".to_owned()));
+    Proposal {
+        confidence: 0.7,
+        evidence: Evidence { sessions: vec!["s1".to_owned()], ..Evidence::default() },
+        ..Proposal::new(id, Source::Reflection, place, Origin::User, text.to_owned(), created)
+    }
+}
+
+/// Something that was said in so many words in one message, and matters.
+pub fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
+    Finding {
+        kind,
+        priority: Priority::High,
+        when: None,
+        text: text.to_owned(),
+        origin,
+        strength: Strength::Explicit,
+        sentiment: None,
+        gate: None,
+        messages: vec!["m1".to_owned()],
+    }
+}
+
+/// What came of a session about one topic.
+pub fn observed(narrative: &str, findings: Vec<Finding>) -> Observed {
+    Observed { parts: vec![Part { narrative: narrative.to_owned(), findings }], ..Observed::default() }
+}
