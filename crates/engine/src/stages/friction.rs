@@ -14,14 +14,14 @@ use rekindle_core::friction::{
 };
 use rekindle_core::journal::{Place, Root};
 use rekindle_core::llm::Model;
-use rekindle_core::reflect::{Observation, Period};
-use rekindle_core::time::{Date, Timestamp};
+use rekindle_core::time::Date;
 use rekindle_core::vault::identity::SHARED;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::review::{Id, Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::material::Material;
 use super::{World, promote};
 use crate::llm::Job;
 use crate::observations::{self, KEPT_DAYS};
@@ -48,8 +48,7 @@ fn friction_with(
     if let Some(why) = queried.closed {
         return Ok(Ended::Skipped(why));
     }
-    let patterns =
-        steps.run("detect-patterns", || Ok(detect(&Week::read(&queried, world)?.period(world))))?;
+    let patterns = steps.run("detect-patterns", || Ok(detect(&queried.week(world)?.period(world))))?;
     let proposed = steps.run("propose-fixes", || propose(&queried, &patterns, model, world))?;
     let staged = steps.run("stage-proposals", || stage(&run, &queried, &proposed.found, world))?;
     Ok(Ended::Completed(report(&queried, &patterns, &proposed, &staged)))
@@ -80,9 +79,7 @@ struct Queried {
 }
 
 fn query(event: &Event, world: &World) -> Result<Queried, StepError> {
-    // By the clock: the day it was due on, however late somebody woke.
-    let due = event.data.get("due").and_then(Value::as_str).and_then(|due| due.parse::<Timestamp>().ok());
-    let date = world.at(due.unwrap_or(event.at)).date();
+    let date = world.day_of(event);
     let back = |days: i64| date.checked_sub(jiff::Span::new().days(days - 1)).unwrap_or(date);
     let db = world.db()?;
     let known = observations::between(&db, back(KEPT_DAYS), date)?;
@@ -108,40 +105,12 @@ fn gate(world: &World) -> Gate {
     Gate { observations: settings.min_observations, days: settings.min_days, sessions: settings.min_sessions }
 }
 
-/// What is looked at.
-struct Week {
-    date: Date,
-    observations: Vec<Observation>,
-    memory: String,
-}
-
-impl Week {
-    fn read(queried: &Queried, world: &World) -> Result<Self, StepError> {
-        let entries = observations::between(&world.db()?, queried.from, queried.date)?;
-        let mine = entries.into_iter().filter(|entry| queried.keys.contains(&entry.dedupe_key));
-        let observations = mine.map(|entry| Observation {
-            key: entry.dedupe_key,
-            session: entry.session,
-            project: entry.project,
-            day: entry.day,
-            at: entry.at,
-            observed: entry.observed,
-        });
-        let memory = world.vault()?.read(&Place::vault(layout::fixed(layout::MEMORY)));
-        Ok(Self {
-            date: queried.date,
-            observations: observations.collect(),
-            memory: memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default(),
-        })
-    }
-
-    fn period<'a>(&'a self, world: &'a World) -> Period<'a> {
-        Period {
-            today: self.date,
-            user: &world.config.user.name,
-            memory: &self.memory,
-            observations: &self.observations,
-        }
+impl Queried {
+    /// What is looked at.
+    fn week(&self, world: &World) -> Result<Material, StepError> {
+        let mut entries = observations::between(&world.db()?, self.from, self.date)?;
+        entries.retain(|entry| self.keys.contains(&entry.dedupe_key));
+        Material::read(self.date, entries, world)
     }
 }
 
@@ -152,7 +121,7 @@ fn propose(
     model: Option<&dyn Model>,
     world: &World,
 ) -> Result<Proposed, StepError> {
-    let week = Week::read(queried, world)?;
+    let week = queried.week(world)?;
     let standings = proposals::standings(&world.db()?, false)?;
     let before: Vec<Earlier> = standings
         .into_iter()

@@ -8,6 +8,7 @@ mod gate;
 pub mod idle;
 mod index;
 pub mod keep;
+mod material;
 mod near;
 pub mod note;
 pub mod observe;

@@ -12,24 +12,24 @@ mod tests;
 
 use rekindle_core::event::{Accumulated, Event, Reflected, names};
 use rekindle_core::hash::ContentHash;
-use rekindle_core::journal::{Actor, Place};
+use rekindle_core::journal::Actor;
 use rekindle_core::llm::Model;
 use rekindle_core::proposal::Proposal;
 use rekindle_core::reflect::memory::Memory;
 use rekindle_core::reflect::settle::settle;
-use rekindle_core::reflect::{Draft, Dropped, Observation, Period, check, distil, prompt, summary};
+use rekindle_core::reflect::{Draft, Dropped, check, distil, prompt, summary};
 use rekindle_core::text::tokens;
-use rekindle_core::time::{Date, Timestamp};
+use rekindle_core::time::Date;
 use rekindle_core::vault::daily_log::{self, Clock, Section, Source};
-use rekindle_core::vault::layout;
 use rekindle_core::vault::memory::user_section;
 use rekindle_core::vault::review::{Id, Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::World;
+use super::material::Material;
 use crate::llm::Job;
-use crate::observations::{self, KEPT_DAYS};
+use crate::observations::{self, Entry, KEPT_DAYS};
 use crate::proposals::{self, Handed, New};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::review;
@@ -58,7 +58,7 @@ fn reflect_with(
         return Ok(Ended::Skipped("nothing was observed since the last reflection".to_owned()));
     }
     let thought = steps.run("reflect", || {
-        let material = Material::read(&loaded, world)?;
+        let material = loaded.material(world)?;
         ask::think(&material.period(world), model, ask::attempt(&run, world)?)
     })?;
     let valid = steps.run("validate", || validate(&loaded, &thought, world))?;
@@ -145,12 +145,7 @@ fn load(event: &Event, world: &World) -> Result<Loaded, StepError> {
         names::OBSERVATIONS_ACCUMULATED => {
             Accumulated::deserialize(&event.data).map_err(StepError::fatal)?.date
         }
-        // By the clock: the day it was due on, however late somebody woke.
-        _ => {
-            let due =
-                event.data.get("due").and_then(Value::as_str).and_then(|due| due.parse::<Timestamp>().ok());
-            world.at(due.unwrap_or(event.at)).date()
-        }
+        _ => world.day_of(event),
     };
     let from = date.checked_sub(jiff::Span::new().days(KEPT_DAYS - 1)).unwrap_or(date);
     let db = world.db()?;
@@ -160,10 +155,15 @@ fn load(event: &Event, world: &World) -> Result<Loaded, StepError> {
 
 impl Loaded {
     /// The observations that the run is about, as the list has them now.
-    fn entries(&self, world: &World) -> Result<Vec<observations::Entry>, StepError> {
+    fn entries(&self, world: &World) -> Result<Vec<Entry>, StepError> {
         let mut entries = observations::between(&world.db()?, self.from, self.date)?;
         entries.retain(|entry| self.keys.contains(&entry.dedupe_key));
         Ok(entries)
+    }
+
+    /// What is reflected on.
+    fn material(&self, world: &World) -> Result<Material, StepError> {
+        Material::read(self.date, self.entries(world)?, world)
     }
 }
 
@@ -185,47 +185,10 @@ fn distil_old(loaded: &Loaded, world: &World) -> Result<Distilled, StepError> {
         }
         let observed = distil::distil(&entry.observed, level);
         let tokens = tokens::estimate(&prompt::text_of(&observed.parts));
-        let shorter =
-            observations::Entry { tokens: tokens.min(entry.tokens), observed, distilled: level, ..entry };
+        let shorter = Entry { tokens: tokens.min(entry.tokens), observed, distilled: level, ..entry };
         distilled.windows += u64::from(observations::replace(&mut db, &shorter)?);
     }
     Ok(distilled)
-}
-
-/// What is reflected on.
-struct Material {
-    date: Date,
-    observations: Vec<Observation>,
-    memory: String,
-}
-
-impl Material {
-    fn read(loaded: &Loaded, world: &World) -> Result<Self, StepError> {
-        let observations = loaded.entries(world)?.into_iter().map(|entry| Observation {
-            key: entry.dedupe_key,
-            session: entry.session,
-            project: entry.project,
-            day: entry.day,
-            at: entry.at,
-            observed: entry.observed,
-        });
-        let place = Place::vault(layout::fixed(layout::MEMORY));
-        let memory = world.vault()?.read(&place).map_err(StepError::passing)?;
-        Ok(Self {
-            date: loaded.date,
-            observations: observations.collect(),
-            memory: memory.map(|note| note.text).unwrap_or_default(),
-        })
-    }
-
-    fn period<'a>(&'a self, world: &'a World) -> Period<'a> {
-        Period {
-            today: self.date,
-            user: &world.config.user.name,
-            memory: &self.memory,
-            observations: &self.observations,
-        }
-    }
 }
 
 /// What held.
@@ -241,7 +204,7 @@ struct Valid {
 
 /// Holds what was thought against the observations, MEMORY.md and earlier proposals.
 fn validate(loaded: &Loaded, thought: &ask::Thought, world: &World) -> Result<Valid, StepError> {
-    let material = Material::read(loaded, world)?;
+    let material = loaded.material(world)?;
     let period = material.period(world);
     let mut dropped = thought.dropped.clone();
     let checked = check::check(&thought.answer.claims, &period);

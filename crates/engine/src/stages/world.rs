@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rekindle_core::config::{Config, Provider};
+use rekindle_core::event::Event;
 use rekindle_core::llm::{Error, Fault, Model, Retry};
 use rekindle_core::scope::ProjectId;
-use rekindle_core::time::{TimeZone, Timestamp, Zoned};
+use rekindle_core::time::{Date, TimeZone, Timestamp, Zoned};
+use serde_json::Value;
 
 use crate::cost::{Caps, Metered};
 use crate::db::{self, Db};
@@ -57,6 +59,12 @@ impl World {
     /// The person's time of an instant.
     pub fn at(&self, at: Timestamp) -> Zoned {
         at.to_zoned(self.zone.clone())
+    }
+
+    /// The person's day that an event counts for. By the clock: the day it was due on, however late somebody woke.
+    pub fn day_of(&self, event: &Event) -> Date {
+        let due = event.data.get("due").and_then(Value::as_str).and_then(|due| due.parse().ok());
+        self.at(due.unwrap_or(event.at)).date()
     }
 
     /// Asks everything to end at the next chance.

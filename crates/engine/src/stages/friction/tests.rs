@@ -1,15 +1,15 @@
 //! The stage through the real runner, killed at every step.
 
 use rekindle_core::event::names;
-use rekindle_core::observe::{Finding, Kind as Found, Observed, Part, Strength};
+use rekindle_core::observe::{Finding, Kind as Found};
 use rekindle_core::proposal::Status;
 use rekindle_core::provenance::Origin;
-use rekindle_core::vault::priority::Priority;
-use rekindle_testkit::ScriptedLlm;
+use rekindle_testkit::{ScriptedLlm, fixtures};
 
 use super::*;
 use crate::disk;
 use crate::observations::Entry;
+use crate::observations::tests::entry;
 use crate::proposals::Verdict;
 use crate::queue::{Filter, Queue, Run};
 use crate::stages::REGISTRY;
@@ -18,32 +18,13 @@ use crate::stages::promote::tests::Trial;
 const WORDS: &str = "Use pnpm instead of npm in the workspace.";
 
 fn observed(trial: &Trial, session: usize, text: &str) {
-    let now = trial.world.now();
     let finding = Finding {
-        kind: Found::Correction,
-        priority: Priority::High,
-        when: None,
-        text: text.to_owned(),
-        origin: Origin::User,
-        strength: Strength::Explicit,
-        sentiment: None,
-        gate: None,
         messages: vec![format!("m{session}")],
+        ..fixtures::finding(Found::Correction, Origin::User, text)
     };
-    let entry = Entry {
-        dedupe_key: format!("key-{session}"),
-        session: format!("s{session}"),
-        project: None,
-        trigger: "shutdown".to_owned(),
-        day: now.date(),
-        at: now.timestamp(),
-        observed: Observed {
-            parts: vec![Part { narrative: String::new(), findings: vec![finding] }],
-            ..Observed::default()
-        },
-        tokens: 20,
-        distilled: 0,
-    };
+    let observed = fixtures::observed("", vec![finding]);
+    let now = trial.world.now();
+    let entry = Entry { at: now.timestamp(), ..entry(&format!("s{session}"), now.date(), observed) };
     assert!(observations::add(&mut trial.db(), &entry).unwrap());
 }
 
@@ -142,7 +123,7 @@ fn fri_03_b_01_a_model_may_add_what_the_observations_bear_out_and_nothing_else()
     let at = trial.now();
     let event = Event { id: "e".to_owned(), name: names::FRICTION_REQUESTED.to_owned(), data: json!({}), at };
     let queried = query(&event, &trial.world).unwrap();
-    let patterns = detect(&Week::read(&queried, &trial.world).unwrap().period(&trial.world));
+    let patterns = detect(&queried.week(&trial.world).unwrap().period(&trial.world));
     let answer = "<proposals>\n## Proposed for: Patterns\n- (2026-11-15) Run the linter before every commit.\n\
         - (2026-11-15) Always deploy from node-99.\n</proposals>";
     let model = ScriptedLlm::new().says(answer);

@@ -5,18 +5,21 @@ use std::time::Duration;
 
 use jiff::ToSpan;
 use rekindle_core::llm::{Error, Fault, Retry};
-use rekindle_core::observe::{Finding, Kind as Found, Observed, Part, Strength};
+use rekindle_core::observe::{Finding, Kind as Found};
 use rekindle_core::proposal::Source as From;
 use rekindle_core::provenance::Origin;
+use rekindle_core::reflect::Period;
 use rekindle_core::run::Status;
 use rekindle_core::time::TimeZone;
 use rekindle_core::vault::memory::Mark;
 use rekindle_core::vault::priority::Priority;
 use rekindle_testkit::ScriptedLlm;
+use rekindle_testkit::fixtures::{self, finding};
 
 use super::*;
 use crate::disk;
 use crate::home::Home;
+use crate::observations::tests::entry;
 use crate::queue::{Filter, Outcome, Queue, run};
 use crate::stages::REGISTRY;
 
@@ -64,20 +67,6 @@ impl Steps for Memo {
     }
 }
 
-fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
-    Finding {
-        kind,
-        priority: Priority::High,
-        when: None,
-        text: text.to_owned(),
-        origin,
-        strength: Strength::Explicit,
-        sentiment: None,
-        gate: None,
-        messages: vec!["m1".to_owned()],
-    }
-}
-
 fn rule(text: &str) -> Finding {
     finding(Found::Rule, Origin::User, text)
 }
@@ -112,19 +101,8 @@ impl Trial {
 
     fn observed(&self, session: &str, days_ago: i64, findings: Vec<Finding>) {
         let narrative = format!("Worked on the pumps in session {session}. It took a while.");
-        let observed = Observed { parts: vec![Part { narrative, findings }], ..Observed::default() };
         let day = date().checked_sub(days_ago.days()).unwrap();
-        let entry = observations::Entry {
-            dedupe_key: format!("key-{session}"),
-            session: session.to_owned(),
-            project: None,
-            trigger: "shutdown".to_owned(),
-            day,
-            at: day.at(10, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap().timestamp(),
-            tokens: 1000,
-            observed,
-            distilled: 0,
-        };
+        let entry = Entry { tokens: 1000, ..entry(session, day, fixtures::observed(&narrative, findings)) };
         assert!(observations::add(&mut self.world.db().unwrap(), &entry).unwrap());
     }
 
@@ -345,19 +323,8 @@ fn ref_17_what_memory_says_is_skipped_and_what_it_contradicts_shows_both() {
     let day = trial.world.now().date();
     let mut event = accumulated();
     event.data["date"] = json!(day);
-    let entry = observations::Entry {
-        dedupe_key: "key-b".to_owned(),
-        session: "b".to_owned(),
-        day,
-        observed: Observed {
-            parts: vec![Part {
-                narrative: String::new(),
-                findings: vec![finding(Found::Change, Origin::User, "Staging Postgres listens on port 5433")],
-            }],
-            ..Observed::default()
-        },
-        ..observations::between(&trial.world.db().unwrap(), date(), date()).unwrap().remove(0)
-    };
+    let moved = finding(Found::Change, Origin::User, "Staging Postgres listens on port 5433");
+    let entry = entry("b", day, fixtures::observed("", vec![moved]));
     observations::add(&mut trial.world.db().unwrap(), &entry).unwrap();
     let report = trial.completes(&event, &mut Memo::default(), None);
     let [proposal] = trial.proposals().try_into().unwrap();
@@ -437,7 +404,7 @@ fn a_model_that_may_come_back_is_waited_for_but_not_for_ever() {
     assert_eq!(trial.proposals(), []);
     let period = |think: &dyn Fn(&Period<'_>)| {
         let loaded = load(&accumulated(), &trial.world).unwrap();
-        think(&Material::read(&loaded, &trial.world).unwrap().period(&trial.world));
+        think(&loaded.material(&trial.world).unwrap().period(&trial.world));
     };
     period(&|period| {
         let last = ask::think(period, Some(&ScriptedLlm::new().fails(busy(90))), ask::PATIENCE + 1).unwrap();
