@@ -4,40 +4,28 @@
 use std::time::Duration;
 
 use rekindle_core::llm::{Answer, Error, Fault, Retry};
-use rekindle_core::observe::{Finding, Kind, Observed, Part, Strength};
+use rekindle_core::observe::Kind;
 use rekindle_core::provenance::Origin;
 use rekindle_core::reflect::check::{check, check_summary};
-use rekindle_core::reflect::compress::{LAST_LEVEL, guidance, is_compressed, reflect};
+use rekindle_core::reflect::compress::{LAST_LEVEL, is_compressed, reflect};
+use rekindle_core::reflect::prompt::guidance;
 use rekindle_core::reflect::{Observation, Period, Section, Why};
 use rekindle_core::time::{Date, Timestamp};
-use rekindle_core::vault::priority::Priority;
 use rekindle_testkit::ScriptedLlm;
+use rekindle_testkit::fixtures::{finding, observed};
 
 const FACT: &str = "Staging Postgres listens on port 5432";
 
 fn observations() -> Vec<Observation> {
-    let finding = |text: &str| Finding {
-        kind: Kind::Decision,
-        priority: Priority::High,
-        when: None,
-        text: text.to_owned(),
-        origin: Origin::User,
-        strength: Strength::Explicit,
-        sentiment: None,
-        gate: None,
-        messages: vec!["m1".to_owned()],
-    };
-    let parts = vec![Part {
-        narrative: "Looked at the staging database.".to_owned(),
-        findings: vec![finding(FACT), finding("Never amend a pushed commit, whatever the review says")],
-    }];
+    let decided = |text| finding(Kind::Decision, Origin::User, text);
+    let findings = vec![decided(FACT), decided("Never amend a pushed commit, whatever the review says")];
     vec![Observation {
         key: "k".to_owned(),
         session: "s".to_owned(),
         project: None,
         day: Date::constant(2026, 11, 14),
         at: Timestamp::UNIX_EPOCH,
-        observed: Observed { parts, ..Observed::default() },
+        observed: observed("Looked at the staging database.", findings),
     }]
 }
 

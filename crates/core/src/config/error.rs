@@ -5,7 +5,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::keys::PROJECT_KEYS;
+use super::keys::{Key, PROJECT_KEYS, nearest};
 
 /// The layer a value comes from, strongest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +147,16 @@ pub enum Error {
     /// Checked values that still do not make a [`super::Config`]: the key table and the structs disagree.
     #[error("the settings do not fit together; this is a fault in rekindle, please report it")]
     Misfit,
+}
+
+impl Error {
+    pub(super) fn unknown(key: &str, place: Place) -> Self {
+        Self::UnknownKey { place, key: key.to_owned(), nearest: nearest(key) }
+    }
+
+    pub(super) fn bad_value(key: &Key, place: Place) -> Self {
+        Self::BadValue { place, key: key.name, allowed: key.kind.allowed() }
+    }
 }
 
 fn hint(nearest: Option<&str>) -> String {

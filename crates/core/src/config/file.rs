@@ -54,12 +54,12 @@ impl Reader<'_> {
             }
             (Some(key), value) => match key.kind.read_toml(value) {
                 Some(value) => Ok(Entry { key, value, place }),
-                None => Err(key.bad_value(place)),
+                None => Err(Error::bad_value(key, place)),
             },
             // An unknown table is reported by what is in it: `recal.k` tells more than `recal`.
             (None, DeValue::Table(inner)) if !inner.is_empty() => return self.table(path, inner),
             (None, DeValue::Table(_)) if is_table(path) => return,
-            (None, _) => Err(keys::unknown(path, place)),
+            (None, _) => Err(Error::unknown(path, place)),
         };
         self.found.push((at, entry));
     }

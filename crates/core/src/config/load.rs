@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize as _;
 
 use super::error::{Error, Place, Source};
+use super::explain::check;
 use super::file::{self, Entry};
 use super::keys::{self, DEFAULTS, KEYS, WORKSPACE};
 use super::settings::Config;
@@ -60,7 +61,7 @@ pub struct Loaded {
 impl Loaded {
     /// One setting; an unknown key names the nearest.
     pub fn get(&self, key: &str) -> Result<&Setting, Error> {
-        self.settings.get(key).ok_or_else(|| keys::unknown(key, Place::of(Source::Flag)))
+        self.settings.get(key).ok_or_else(|| Error::unknown(key, Place::of(Source::Flag)))
     }
 }
 
@@ -76,7 +77,7 @@ pub fn load(layers: &Layers<'_>) -> Result<Loaded, Error> {
     }
     merge.environment(layers.variables)?;
     for (key, text) in layers.flags {
-        let value = keys::check(key, text)?;
+        let value = check(key, text)?;
         let key = keys::find(key).ok_or(Error::Misfit)?;
         merge.set(Entry { key, value, place: Place::of(Source::Flag) });
     }
@@ -151,8 +152,8 @@ impl Merge {
                         self.set(Entry { key, value, place: from(name) });
                         break;
                     }
-                    None if shared => self.warnings.push(key.bad_value(from(name))),
-                    None => return Err(key.bad_value(from(name))),
+                    None if shared => self.warnings.push(Error::bad_value(key, from(name))),
+                    None => return Err(Error::bad_value(key, from(name))),
                 }
             }
         }

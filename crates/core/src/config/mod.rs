@@ -9,6 +9,7 @@
 //! [`Loaded::warnings`]. Mistakes in the other layers are the person's own, and are errors.
 
 mod error;
+mod explain;
 mod file;
 mod keys;
 mod load;
@@ -18,7 +19,7 @@ mod tests;
 mod value;
 
 pub use error::{Error, Place, Source};
-pub use keys::{KeyDoc, check, keys, variable_names};
+pub use explain::{KeyDoc, check, keys, variable_names};
 pub use load::{File, Layers, Loaded, Setting, load};
 pub use settings::{
     Confidence, Config, Decay, Embed, Engines, Fusion, Gate, Identity, Linear, Llm, LogLevel, Memory, Model,

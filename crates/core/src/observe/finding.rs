@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gate::Verdict;
 use crate::provenance::Origin;
 use crate::session::Message;
 use crate::vault::daily_log::{self, Body, Fact, Mark, Segment, When};
@@ -52,6 +51,53 @@ pub struct Finding {
     pub gate: Option<Verdict>,
     /// The ids of the messages that support it.
     pub messages: Vec<String>,
+}
+
+/// What the gate thinks of a finding.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// What speaks against keeping it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Doubt>,
+    /// What it contradicts: the name under which recall shows it, and none of its words, which may be forgotten one day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
+}
+
+/// What speaks against keeping a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Doubt {
+    /// It names what the messages it rests on do not have, or rests on none.
+    Unfounded,
+    /// It names nothing that could be looked up, and nobody said it in these words.
+    Vague,
+    /// It tells a step on the way.
+    Step,
+    /// It was meant for once.
+    Once,
+}
+
+impl Verdict {
+    /// Whether it can be looked up.
+    pub fn verifiable(&self) -> bool {
+        !self.doubts.iter().any(|doubt| matches!(doubt, Doubt::Unfounded | Doubt::Vague))
+    }
+
+    /// Whether a colleague would want it next time.
+    pub fn useful(&self) -> bool {
+        !self.doubts.iter().any(|doubt| matches!(doubt, Doubt::Step | Doubt::Once))
+    }
+
+    /// Whether it contradicts something that stands.
+    pub fn conflicting(&self) -> bool {
+        self.against.is_some()
+    }
+
+    /// Whether a gate that decides would let it through as it is.
+    pub fn passes(&self) -> bool {
+        self.doubts.is_empty() && self.against.is_none()
+    }
 }
 
 /// What sort of thing was found.

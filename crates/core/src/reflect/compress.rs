@@ -18,21 +18,6 @@ pub const DEADLINE: Duration = Duration::from_secs(150);
 /// What one answer may cost: half a dollar, about twice what a good model takes for the most that is sent.
 pub const BUDGET: Budget = Budget { tokens: 6_000, cost: Cost { micro_dollars: 500_000 } };
 
-/// What a model is told at a level; nothing at first (REF-13).
-pub fn guidance(level: u8) -> Option<&'static str> {
-    match level {
-        0 => None,
-        1 => Some(
-            "Your last answer was longer than the observations themselves. Keep about 8/10 of its detail: merge what \
-             belongs together more boldly, above all what is older than 48 hours.",
-        ),
-        _ => Some(
-            "Your last answer was still longer than the observations themselves. Keep about 6/10 of its detail: only \
-             what has high priority, and medium where it is critical. Nothing of low priority.",
-        ),
-    }
-}
-
 /// Whether an answer is shorter than what it is about (X-15: the input counts, not a target).
 pub fn is_compressed(input: u64, output: u64) -> bool {
     output < input

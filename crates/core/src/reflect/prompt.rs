@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Observation, Period, compress, is_forged};
+use super::{Observation, Period, is_forged};
 use crate::llm::Prompt;
 use crate::observe::Part;
 use crate::prompts::{REFLECT, Template};
@@ -59,7 +59,7 @@ impl Material {
         &self.days
     }
 
-    /// The prompt at a level of [`compress::guidance`]. `observer` is what made the observations.
+    /// The prompt at a level of [`guidance`]. `observer` is what made the observations.
     pub fn prompt(&self, period: &Period<'_>, observer: Option<Template>, level: u8) -> Prompt {
         // JSON, so that nothing that was said can look like the end of what was said.
         let mut material = json!({
@@ -72,10 +72,25 @@ impl Material {
         if let Some(observer) = observer {
             material["observer"] = json!(observer.instructions());
         }
-        if let Some(guidance) = compress::guidance(level) {
+        if let Some(guidance) = guidance(level) {
             material["guidance"] = json!(guidance);
         }
         Prompt::new(REFLECT, &material.to_string())
+    }
+}
+
+/// What a model is told beside it at a level; nothing at first (REF-13).
+pub fn guidance(level: u8) -> Option<&'static str> {
+    match level {
+        0 => None,
+        1 => Some(
+            "Your last answer was longer than the observations themselves. Keep about 8/10 of its detail: merge what \
+             belongs together more boldly, above all what is older than 48 hours.",
+        ),
+        _ => Some(
+            "Your last answer was still longer than the observations themselves. Keep about 6/10 of its detail: only \
+             what has high priority, and medium where it is critical. Nothing of low priority.",
+        ),
     }
 }
 

@@ -3,7 +3,8 @@
 
 use rekindle_core::observe::Observed;
 use rekindle_core::observe::evidence::Evidence;
-use rekindle_core::observe::gate::{Standing, Verdict, judge};
+use rekindle_core::observe::finding::Verdict;
+use rekindle_core::observe::gate::{Standing, judge};
 use rekindle_core::recall::document::Source;
 use rekindle_core::scope::ProjectId;
 use rekindle_core::session::Message;

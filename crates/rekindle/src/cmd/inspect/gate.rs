@@ -1,7 +1,7 @@
 //! `rekindle inspect --gate`: what the write gate thought (FBK-08).
 
 use rekindle_core::observe::Finding;
-use rekindle_core::observe::gate::Verdict;
+use rekindle_core::observe::finding::Verdict;
 use rekindle_core::time::{Date, day};
 use rekindle_engine::db::Db;
 use rekindle_engine::observations;
