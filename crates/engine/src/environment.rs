@@ -25,6 +25,11 @@ pub fn everything() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os()
 }
 
+/// What the system calls the person.
+pub fn login() -> Option<String> {
+    variable("USER").or_else(|| variable("USERNAME"))
+}
+
 /// The person's home folder, if the system knows one. An empty or relative one would be a different folder in
 /// every directory, so it counts as none.
 pub fn home_folder() -> Option<PathBuf> {

@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::faults::Call;
+use crate::faults::call::Call;
 
 /// Long enough for a slow shared machine, short enough that a hang is seen while somebody is looking.
 const LIMIT: Duration = Duration::from_secs(20);

@@ -13,11 +13,14 @@
 //! It works on Linux (x86-64, aarch64) where ptrace is permitted. Ask [`available`] first and skip with its
 //! reason: every other function here panics where it does not.
 
-use std::fmt;
 use std::io;
 use std::sync::OnceLock;
 
 use crate::{Command, Output};
+
+pub use call::Call;
+
+pub(crate) mod call;
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod ptrace;
@@ -99,30 +102,6 @@ impl Fault {
     /// [`Kind::FullDisk`] from step `at` on.
     pub fn full_disk_from(at: usize) -> Self {
         Self { at, kind: Kind::FullDisk }
-    }
-}
-
-/// One step of a program's work on the disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// The system call.
-    pub name: &'static str,
-    /// What it works on, as a full path; of a rename or a link the new name.
-    pub path: Option<String>,
-    /// The old name, of a rename or a hard link.
-    pub from: Option<String>,
-}
-
-impl fmt::Display for Call {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.name)?;
-        if let Some(from) = &self.from {
-            write!(out, " {from} to")?;
-        }
-        match &self.path {
-            Some(path) => write!(out, " {path}"),
-            None => Ok(()),
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::host::Machine;
+use super::machine::Machine;
 
 pub(super) const PACKAGE: &str = "@anthropic-ai/claude-code";
 

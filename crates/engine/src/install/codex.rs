@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::host::Machine;
+use super::machine::Machine;
 
 pub(super) const PACKAGE: &str = "@openai/codex";
 pub(super) const HOOKS: &str = "hooks.json";

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rekindle_core::jsonc::{Dialect, Document};
 
-use super::host::Machine;
+use super::machine::Machine;
 
 pub(super) const PACKAGE: &str = "@google/gemini-cli";
 

@@ -10,6 +10,7 @@ mod error;
 mod file;
 mod gemini;
 mod host;
+mod machine;
 mod pi;
 mod plugin;
 mod probe;
@@ -27,7 +28,7 @@ use rekindle_core::install::{Invocation, recognise, servers as entries, settings
 
 pub use self::error::Error;
 pub use self::file::Change;
-pub use self::host::Machine;
+pub use self::machine::Machine;
 pub use self::plugin::Written;
 pub use self::probe::Probed;
 pub use self::program::invocation;

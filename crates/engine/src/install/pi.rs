@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rekindle_core::install::Invocation;
 use serde_json::Value;
 
-use super::host::Machine;
+use super::machine::Machine;
 
 pub(super) const PACKAGE: &str = "@earendil-works/pi-coding-agent";
 pub(super) const FILE: &str = "extensions/rekindle.ts";

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::file::read;
-use super::host::{Host, Machine};
+use super::host::Host;
+use super::machine::Machine;
 use super::{Error, Installer, PATIENCE, codex, pi};
 use crate::disk;
 

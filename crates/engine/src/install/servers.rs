@@ -9,7 +9,8 @@ use rekindle_core::install::servers::{NAMES, is_ours};
 use serde_json::Value;
 use toml_edit::{Document, Item, Table, TableLike};
 
-use super::host::{Host, Machine};
+use super::host::Host;
+use super::machine::Machine;
 use super::trust::{block, parse};
 
 /// A file of JSON that only the server is written into.

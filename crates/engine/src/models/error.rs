@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::folder::MAX_PREFIX;
+/// The longest prefix in bytes that a model file holds.
+pub(super) const MAX_PREFIX: usize = 63;
 use super::{BUILTIN, MAX_NAME};
 use crate::config;
 

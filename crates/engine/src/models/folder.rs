@@ -10,15 +10,13 @@ use rekindle_core::hash::ContentHash;
 use rekindle_embed::{Folder, pack};
 use serde_json::{Value, json};
 
-use super::error::Error;
+use super::error::{Error, MAX_PREFIX};
 use crate::disk::{self, Content};
 
 /// The largest file of weights: half a thousand million parameters in f32.
 const MAX_WEIGHTS: u64 = 2 << 30;
 /// The largest of the other files; vocabularies have a few hundred kilobytes.
 const MAX_OTHER: u64 = 32 << 20;
-/// The longest prefix in bytes that a model file holds.
-pub(super) const MAX_PREFIX: usize = 63;
 
 const CONFIG: &str = "config.json";
 const WEIGHTS: &str = "model.safetensors";

@@ -47,14 +47,14 @@ impl Init {
         let asking = !self.json && ask::is_possible();
         if first_time && asking {
             if name.is_none() {
-                name = ask::text("What should your agents call you?", login().as_deref())?;
+                name = ask::text("What should your agents call you?", environment::login().as_deref())?;
             }
             if notes.is_none() {
                 let question = "An existing folder of notes to keep the memories in (empty for a new one):";
                 notes = ask::text(question, None)?.map(PathBuf::from);
             }
         } else if first_time && name.is_none() {
-            name = login();
+            name = environment::login();
         }
         let notes = notes.map(|path| absolute(&path)).transpose()?;
         let items = setup::init(&home, name.as_deref(), notes.as_deref(), &now)?;
@@ -114,11 +114,6 @@ impl Init {
         }
         out.line(format!("  rekindle{home} doctor        checks that everything is in order"))
     }
-}
-
-/// What the system calls the person.
-pub(super) fn login() -> Option<String> {
-    environment::variable("USER").or_else(|| environment::variable("USERNAME"))
 }
 
 /// The settings are read from everywhere, so a path in them must not depend on where we are now.

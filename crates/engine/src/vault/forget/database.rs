@@ -6,7 +6,7 @@ use rekindle_core::vault::erase::Target;
 use rusqlite::Connection;
 
 use super::Going;
-use super::stores::Store;
+use super::store::Store;
 use crate::db::{self, Db};
 use crate::vault::Error;
 

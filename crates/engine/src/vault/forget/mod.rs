@@ -5,6 +5,7 @@
 //! was cut off is finished by the next writer.
 
 mod database;
+mod store;
 mod stores;
 
 use std::collections::BTreeSet;

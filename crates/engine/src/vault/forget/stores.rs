@@ -11,22 +11,13 @@ use rekindle_core::vault::layout::{self, Shelf};
 
 use super::Going;
 use super::database::Database;
+use super::store::Store;
 use crate::disk::{self, Content, TEMPORARY};
 use crate::index::Index;
 use crate::messages::Messages;
 use crate::recall::usage::Usage;
 use crate::vault::scan::all_files;
 use crate::vault::{Error, MAX_NOTE_BYTES, Vault, journal};
-
-/// Something that keeps text and has to be able to let go of it.
-pub(super) trait Store {
-    /// What a report calls it.
-    fn name(&self) -> &'static str;
-    /// Takes the text out. Says how many places it was in.
-    fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error>;
-    /// Where the text still is.
-    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error>;
-}
 
 /// Every store there is. One that is added and not named here would make `forget` lie.
 pub(super) fn all(vault: &Vault) -> Vec<Box<dyn Store + '_>> {

@@ -1,0 +1,27 @@
+//! A step, as it is reported.
+
+use std::fmt;
+
+/// One step of a program's work on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The system call.
+    pub name: &'static str,
+    /// What it works on, as a full path; of a rename or a link the new name.
+    pub path: Option<String>,
+    /// The old name, of a rename or a hard link.
+    pub from: Option<String>,
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name)?;
+        if let Some(from) = &self.from {
+            write!(out, " {from} to")?;
+        }
+        match &self.path {
+            Some(path) => write!(out, " {path}"),
+            None => Ok(()),
+        }
+    }
+}
