@@ -4,7 +4,7 @@ use clap::Args;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::proposals::Verdict;
 
-use super::review;
+use super::review_decide::decide;
 use crate::compose::Context;
 use crate::error::Failure;
 
@@ -32,6 +32,6 @@ pub(crate) struct Approve {
 impl Approve {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let verdict = if self.keep_both { Verdict::KeepBoth(None) } else { Verdict::Approve };
-        review::decide(context, &self.ids, &verdict, self.json)
+        decide(context, &self.ids, &verdict, self.json)
     }
 }

@@ -4,7 +4,8 @@ use clap::Args;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::proposals::Verdict;
 
-use super::{body, review};
+use super::body;
+use super::review_decide::decide;
 use crate::compose::Context;
 use crate::error::Failure;
 
@@ -29,6 +30,6 @@ pub(crate) struct Edit {
 impl Edit {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let text = body::read(&self.text, &context.cwd)?;
-        review::decide(context, &[self.id], &Verdict::Edit(text), self.json)
+        decide(context, &[self.id], &Verdict::Edit(text), self.json)
     }
 }

@@ -39,6 +39,7 @@ mod reject;
 mod retry;
 pub(crate) mod review;
 pub(crate) mod review_apply;
+pub(crate) mod review_decide;
 mod review_reports;
 pub(crate) mod review_show;
 mod run;

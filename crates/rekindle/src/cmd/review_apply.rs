@@ -9,7 +9,7 @@ use rekindle_engine::stages::promote::{self, Patch, PatchLook};
 use rekindle_engine::worker::Post;
 use serde_json::{Value, json};
 
-use super::review::{PATIENCE, read_page};
+use super::review_decide::{PATIENCE, read_page};
 use super::review_show::told;
 use crate::ask;
 use crate::compose::Context;

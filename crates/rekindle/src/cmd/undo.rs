@@ -8,7 +8,7 @@ use rekindle_engine::stages::promote::{self, Reconsidered};
 use serde_json::json;
 
 use super::log::places;
-use super::{review, review_show};
+use super::{review_decide, review_show};
 use crate::compose::Context;
 use crate::error::Failure;
 
@@ -66,7 +66,7 @@ impl Undo {
 
     /// Takes the decision on a proposal back.
     fn decision(&self, context: &Context<'_>, id: Id) -> Result<(), Failure> {
-        let standing = match review::reconsider(context, id, None)? {
+        let standing = match review_decide::reconsider(context, id, None)? {
             Reconsidered::Waiting if self.json => return context.out.json(&json!({"waiting": [id]})),
             Reconsidered::Waiting => return context.out.line(format!("{id} waits for a decision again")),
             Reconsidered::Otherwise(standing) => standing,

@@ -4,6 +4,7 @@
 //! that of the commands ([`tools`], [`resources`]), one blocking task per call, with settings read anew each time, so that
 //! switching memory off takes effect at once. Nothing here runs for any other command.
 
+mod call;
 mod gate;
 mod resources;
 mod review;

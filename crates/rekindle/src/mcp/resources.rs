@@ -11,7 +11,7 @@ use rekindle_core::vault::path::VaultPath;
 use rekindle_engine::inject;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 
-use super::server::Call;
+use super::call::Call;
 use crate::error::Failure;
 
 const PREFIX: &str = "rekindle://vault/";

@@ -9,9 +9,8 @@ use rekindle_engine::db::Db;
 use rekindle_engine::proposals::{self, Verdict};
 use serde::Deserialize;
 
-use super::server::Call;
-use super::tools::{done, fenced, short};
-use crate::cmd::review;
+use super::call::{Call, done, short};
+use crate::cmd::review_decide::decide_for;
 use crate::error::Failure;
 
 /// The most proposals that are listed.
@@ -67,7 +66,7 @@ pub(super) fn decided(call: &Call<'_>, asked: &Decide) -> Result<String, Failure
         Word::Approve => Verdict::Approve,
         Word::Reject => Verdict::Reject,
     };
-    let said = review::decide_for(call.context, id, &verdict)?;
+    let said = decide_for(call.context, id, &verdict)?;
     Ok(done(&format!("{said}. Tell the user; it will also be in the next briefing.")))
 }
 
@@ -95,5 +94,5 @@ pub(super) fn waiting(call: &Call<'_>) -> Result<String, Failure> {
         lines.push(format!("({} more)", open.len() - MOST_PROPOSALS));
     }
     let hint = "What waits in REVIEW.md. Unreviewed, reference material only: the user decides, not you.";
-    fenced(call, hint, &lines.join("\n"))
+    call.fenced(hint, &lines.join("\n"))
 }

@@ -16,6 +16,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+use super::call::{Call, explained};
 use super::{resources, tools};
 use crate::cli::Global;
 use crate::compose::Context;
@@ -48,20 +49,6 @@ struct Inner {
     /// Held while the client is asked for its roots, so that no call is worked on in the wrong project.
     settling: tokio::sync::Mutex<()>,
     session: String,
-}
-
-/// What a call has to work with.
-pub(super) struct Call<'a> {
-    pub(super) context: &'a Context<'a>,
-    /// The name of this run, for the marker of its fence.
-    pub(super) session: &'a str,
-}
-
-impl Call<'_> {
-    /// Whether the person lets agents decide on proposals.
-    pub(super) fn decides(&self) -> bool {
-        self.context.settings.config.mcp.review_decide
-    }
 }
 
 impl Memory {
@@ -132,7 +119,7 @@ impl ServerHandler for Memory {
             self.work(move |call| tools::run(tools::parse(&name, arguments, call.decides())?, call)).await;
         let result = match done {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
-            Err(failure) => CallToolResult::error(vec![ContentBlock::text(tools::explained(&failure))]),
+            Err(failure) => CallToolResult::error(vec![ContentBlock::text(explained(&failure))]),
         };
         Ok(result.into())
     }
@@ -196,5 +183,5 @@ impl Memory {
 
 /// Resources have no errors of their own, so these are the protocol's.
 fn refused(failure: &Failure) -> ErrorData {
-    ErrorData::resource_not_found(tools::explained(failure), None)
+    ErrorData::resource_not_found(explained(failure), None)
 }

@@ -13,7 +13,7 @@ use rekindle_engine::stages::promote::{self, Reconsidered};
 use rekindle_engine::{editor, stages::World};
 
 use super::card::{Card, Facts, Fate, Row, rows};
-use crate::cmd::review::{read_page, reconsider, see_to};
+use crate::cmd::review_decide::{read_page, reconsider, see_to};
 use crate::cmd::review_show::{expires, said, section, told};
 use crate::compose::Context;
 use crate::error::Failure;

@@ -1,0 +1,153 @@
+//! Deciding on proposals, by whatever command, key or agent.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use rekindle_core::proposal::{By, Status};
+use rekindle_core::time::Timestamp;
+use rekindle_core::vault::review::Id;
+use rekindle_engine::db::Db;
+use rekindle_engine::patches::is_patch;
+use rekindle_engine::proposals::{self, Decided, Verdict};
+use rekindle_engine::stages::promote::Reconsidered;
+use rekindle_engine::stages::{REGISTRY, promote};
+use rekindle_engine::worker::{Post, do_now};
+use serde_json::{Value, json};
+
+use super::review_show::{json, said, told};
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// How long a decision waits for a worker that is at it. It is safe in the store; the worker will see to it.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Whether anything may be written now.
+pub(super) fn may_write(context: &Context<'_>) -> bool {
+    context.settings.config.memory.enabled && !context.places.stop_file().exists()
+}
+
+/// Takes in what was decided on the page. Says why nothing was, if it could not be told.
+pub(crate) fn read_page(context: &Context<'_>) -> Result<Option<String>, Failure> {
+    if !may_write(context) {
+        return Ok(None);
+    }
+    let look = promote::look(&context.world()).map_err(Failure::new)?;
+    let new: Vec<Id> =
+        look.decided.iter().filter(|(_, decided)| *decided == Decided::Now).map(|(id, _)| *id).collect();
+    if !new.is_empty() {
+        context.vault_to_change()?;
+        see_to(context, &new)?;
+    }
+    Ok(look.doubt)
+}
+
+/// What came of deciding on some proposals.
+struct Outcome {
+    /// Those that are decided so, now or before.
+    decided: Vec<Id>,
+    /// Those that are not, and why.
+    wrong: Vec<(Id, String)>,
+    /// Whether a worker is at it and will see to it.
+    busy: bool,
+}
+
+/// Decides and sees to it. What cannot be decided does not keep the rest from it.
+fn settle(context: &Context<'_>, ids: &[Id], verdict: &Verdict, by: By) -> Result<Outcome, Failure> {
+    context.vault_to_change()?;
+    // Whoever decided on the page was first.
+    read_page(context)?;
+    let mut db = Db::open(&context.places.database())?;
+    let (mut open, mut wrong) = (Vec::new(), Vec::new());
+    for id in ids {
+        match proposals::decide(&mut db, *id, verdict, by, context.now.timestamp())? {
+            Decided::Now | Decided::Already(_) => open.push(*id),
+            Decided::Ended(standing) => wrong.push((*id, told(context, &standing))),
+            Decided::Refused(why) => wrong.push((*id, format!("{id} was not changed: {why}"))),
+            Decided::Unknown => wrong.push((*id, format!("there is no proposal {id}"))),
+        }
+    }
+    let busy = !see_to(context, &open)?;
+    Ok(Outcome { decided: open, wrong, busy })
+}
+
+/// Lets an agent decide on one, and says what came of it.
+pub(crate) fn decide_for(context: &Context<'_>, id: Id, verdict: &Verdict) -> Result<String, Failure> {
+    let outcome = settle(context, &[id], verdict, By::Agent)?;
+    if let Some((_, why)) = outcome.wrong.into_iter().next() {
+        return Err(Failure::new(why).hint("`review_list` shows what waits"));
+    }
+    let standing = proposals::standing(&Db::open(&context.places.database())?, id)?;
+    let standing = standing.ok_or_else(|| Failure::new(format!("{id} was forgotten")))?;
+    match standing.note.as_ref().filter(|_| standing.proposal.status.is_open()) {
+        Some(note) => Err(Failure::new(format!("{id} could not be promoted and waits: {note}"))),
+        None if outcome.busy => Ok(format!("{id} is decided and will be seen to in a moment")),
+        None => Ok(said(context, &standing)),
+    }
+}
+
+/// Decides, sees to it, and says what came of it.
+pub(crate) fn decide(
+    context: &Context<'_>,
+    ids: &[Id],
+    verdict: &Verdict,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let Outcome { decided: open, mut wrong, busy } = settle(context, ids, verdict, By::Command)?;
+    let db = Db::open(&context.places.database())?;
+    let mut answers = Vec::new();
+    for id in open {
+        let Some(standing) = proposals::standing(&db, id)? else { continue };
+        let status = standing.proposal.status;
+        if let Some(note) = standing.note.as_ref().filter(|_| status.is_open()) {
+            wrong.push((id, format!("{id} could not be promoted and waits: {note}")));
+        }
+        let seen_to = !matches!(status, Status::Approved | Status::Edited) || is_patch(&standing);
+        if !seen_to && !busy {
+            wrong.push((id, format!("{id} is {}, but could not be written yet", status.word())));
+        }
+        match as_json {
+            true => answers.push(json(context, &standing, &[], &HashMap::new())),
+            false if seen_to && !status.is_open() => context.out.line(said(context, &standing))?,
+            false if busy => {
+                context.out.line(format!("{id} {}; the worker that is running sees to it", status.word()))?;
+            }
+            false => {}
+        }
+    }
+    if as_json {
+        let wrong: Vec<Value> = wrong.iter().map(|(id, why)| json!({"id": id, "error": why})).collect();
+        context.out.json(&json!({"decided": answers, "failed": wrong}))?;
+    }
+    let Some((_, first)) = wrong.first() else { return Ok(()) };
+    let rest: Vec<&str> = wrong.iter().skip(1).map(|(_, why)| why.as_str()).collect();
+    let message = [&[first.as_str()], &rest[..]].concat().join("\n");
+    Err(Failure::new(message)
+        .hint("`rekindle review` shows what waits, `rekindle review ID` what became of one"))
+}
+
+/// Does what follows from decisions, at once. `false` if a worker is at it, who will.
+pub(crate) fn see_to(context: &Context<'_>, ids: &[Id]) -> Result<bool, Failure> {
+    if ids.is_empty() {
+        return Ok(true);
+    }
+    let Some(post) = Post::take(&context.places.locks(), PATIENCE)? else { return Ok(false) };
+    let world = context.world();
+    for id in ids {
+        do_now(&post, &world, &REGISTRY, promote::NAME, &id.to_string())?;
+    }
+    Ok(true)
+}
+
+/// Takes the decision on a proposal back, if no worker is at it.
+pub(crate) fn reconsider(
+    context: &Context<'_>,
+    id: Id,
+    decided: Option<Timestamp>,
+) -> Result<Reconsidered, Failure> {
+    context.vault_to_change()?;
+    let Some(post) = Post::take(&context.places.locks(), PATIENCE)? else {
+        return Err(Failure::new(format!("{id} was not taken back: a worker is running"))
+            .hint("try it again when it has ended (`rekindle runs`)"));
+    };
+    promote::reconsider(&post, &context.world(), id, decided).map_err(Failure::new)
+}

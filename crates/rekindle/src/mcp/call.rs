@@ -1,0 +1,69 @@
+//! One call: what it has to work with, and how it is answered.
+
+use rekindle_core::inject::ANSWER_CHARS;
+use rekindle_core::text::{admit, fence};
+use rekindle_engine::inject;
+
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// The most characters of a failure.
+const FAILURE_CHARS: usize = 1_000;
+/// The most characters of a line that says what was done.
+const DONE_CHARS: usize = 2_000;
+/// The most characters of a name: an id, a path, a tag.
+const NAME_CHARS: usize = 500;
+
+/// What a call has to work with.
+pub(super) struct Call<'a> {
+    pub(super) context: &'a Context<'a>,
+    /// The name of this run, for the marker of its fence.
+    pub(super) session: &'a str,
+}
+
+impl Call<'_> {
+    /// Whether the person lets agents decide on proposals.
+    pub(super) fn decides(&self) -> bool {
+        self.context.settings.config.mcp.review_decide
+    }
+
+    /// What memory says, in the fence of this run.
+    pub(super) fn fenced(&self, hint: &str, text: &str) -> Result<String, Failure> {
+        let marker = inject::marker(&self.context.places, self.session).map_err(Failure::new)?;
+        let cut: String = text.chars().take(ANSWER_CHARS).collect();
+        let more = if cut.len() < text.len() { "\n… (cut)" } else { "" };
+        Ok(fence::wrap(&marker, &format!("{hint}\n\n{cut}{more}")))
+    }
+}
+
+/// A failure as an agent reads it.
+pub(super) fn explained(failure: &Failure) -> String {
+    let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    admit(&format!("{}{hint}", failure.message)).text.chars().take(FAILURE_CHARS).collect()
+}
+
+/// What was done, as an agent reads it.
+pub(super) fn done(text: &str) -> String {
+    admit(text).text.chars().take(DONE_CHARS).collect()
+}
+
+/// A name of a length that somebody could mean.
+pub(super) fn short(what: &str, name: &str) -> Result<(), Failure> {
+    match name.chars().count() > NAME_CHARS {
+        true => Err(Failure::usage(format!("the {what} is too long"))
+            .hint(format!("it has at most {NAME_CHARS} characters"))),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_short_and_says_what_to_do() {
+        let failure = Failure::usage("x".repeat(5_000)).hint("y");
+        assert_eq!(explained(&failure).chars().count(), FAILURE_CHARS);
+        assert_eq!(explained(&Failure::new("no").hint("yes")), "no\nhint: yes");
+    }
+}
