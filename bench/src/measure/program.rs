@@ -4,7 +4,6 @@ use std::fmt;
 use std::path::Path;
 
 use super::run::Run;
-use super::store::Store;
 
 /// Which one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +49,8 @@ impl fmt::Display for Program {
 }
 
 /// One FTS5 query; `words` are the prompt.
-pub fn fts5(store: &Store, words: &str) -> Run {
-    Run::new(sibling("fts5"), store.folder()).arg("query").arg(store.database()).arg(words)
+pub fn fts5_query(database: &Path, folder: &Path, words: &str) -> Run {
+    Run::new(sibling("fts5"), folder).arg("query").arg(database).arg(words)
 }
 
 /// Makes the table.

@@ -6,7 +6,7 @@ use std::io::Result;
 use serde_json::{Value, json};
 
 use super::options::Options;
-use super::program::{self, Program};
+use super::program::Program;
 use super::rekindle::Rekindle;
 use super::run::{Run, Sample};
 use super::store::{Question, Store};
@@ -109,7 +109,7 @@ fn command(
     let store = || stores.iter().find(|store| Some(store.size) == program.size());
     match program {
         Program::Empty => Some(Run::new(&options.empty, &options.work)),
-        Program::Fts5(_) => Some(program::fts5(store()?, &question.text)),
+        Program::Fts5(_) => Some(store()?.fts5(question)),
         Program::Recall(_) | Program::Query(_) => Some(store()?.recall(rekindle, question)),
     }
 }
@@ -122,7 +122,7 @@ pub fn found(rekindle: &Rekindle, store: &Store, questions: &[Question]) -> Resu
     for question in &questions[..few] {
         let counts = kinds.entry(&question.kind).or_default();
         counts[0] += 1;
-        let ids = program::fts5(store, &question.text).printed()?;
+        let ids = store.fts5(question).printed()?;
         counts[1] += usize::from(ids.lines().any(|id| id == question.gold));
         if store.indexed {
             let answer: Value = serde_json::from_str(&store.recall(rekindle, question).printed()?)?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::options::Options;
-use super::program::{corpus, fts5_build, thousands};
+use super::program::{corpus, fts5_build, fts5_query, thousands};
 use super::rekindle::Rekindle;
 use super::run::{Run, bytes_below};
 use crate::corpus::write::FORMAT;
@@ -65,6 +65,11 @@ impl Store {
 
     fn lines_store(&self) -> PathBuf {
         self.folder.join("store")
+    }
+
+    /// One question to FTS5.
+    pub fn fts5(&self, question: &Question) -> Run {
+        fts5_query(&self.database(), &self.folder, &question.text)
     }
 
     /// One cold question to Rekindle.
