@@ -231,9 +231,9 @@ impl Hook {
                 (result.result, result.detail) = ("partial", Some(why));
             }
             self.give(agent, &given);
-            note(&places, given, told);
+            note(&places, given, told, result.tokens);
         } else if let Some(told) = told {
-            note(&places, Given::default(), Some(told));
+            note(&places, Given::default(), Some(told), 0);
         }
         Some((logs, result))
     }
@@ -253,13 +253,13 @@ impl Hook {
     }
 }
 
-/// Notes what the agent was told: only now is it certain. What cannot be noted is said twice at worst.
-fn note(places: &Places, given: Given, told: Option<Told>) {
+/// Notes what the agent was told, and that it was so many tokens: only now is it certain. What cannot be noted is said twice
+/// at worst.
+fn note(places: &Places, given: Given, told: Option<Told>, tokens: u64) {
     if let Some(report) = &given.report {
         Log::at(&places.logs()).append(report).unwrap_or_default();
     }
     let Some(told) = told else { return };
-    let tokens = tokens::estimate(&given.context);
     // A briefing of nothing and a tool that brings nothing to mind leave no line; a prompt is a turn.
     if given.context.is_empty() && told.what != What::Prompt && !told.held_out {
         return;

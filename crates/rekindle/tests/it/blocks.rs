@@ -150,6 +150,11 @@ fn what_memory_costs_a_session_is_told() {
         ["claude", "codex"].map(|agent| told["days"][0]["byAgent"][agent].as_u64().unwrap());
     assert!(codex > claude && claude as usize > given / 8 && (claude as usize) < given, "{told}");
     assert_eq!(told["tokens"], claude + codex);
+    // Each session's own record says the same.
+    for (session, tokens) in [("s1", claude), ("s2", codex)] {
+        let one = sandbox.rekindle(&["inspect", "--session", session, "--json"]).run().ok().json();
+        assert_eq!(one["tokens"]["injected"], tokens, "{one}");
+    }
     let dollars = told["dollarsPerSession"]["mean"].as_f64().unwrap();
     let mean = told["perSession"]["mean"].as_f64().unwrap();
     assert!((dollars - mean * 4.0 / 1e6).abs() < 1e-5, "{told}");
