@@ -4,6 +4,7 @@
 use crate::hash::ContentHash;
 use crate::provenance::Origin;
 use crate::recall::document::{Document, Source};
+use crate::recall::select::Hit;
 use crate::session::tools;
 use crate::text::clean::one_line;
 use crate::text::fence;
@@ -145,6 +146,14 @@ pub struct Chosen<'a> {
     pub doubted: bool,
     /// How well it fits.
     pub score: f32,
+}
+
+impl<'a> Chosen<'a> {
+    /// What recall found, and the part of it that is shown.
+    pub fn of(hit: &'a Hit, text: &'a str) -> Self {
+        let doubted = !hit.doubts.is_empty();
+        Self { document: &hit.document, text, doubted, score: hit.ranked.score }
+    }
 }
 
 /// What is put in front of the agent, and the line that names it for the person.

@@ -237,12 +237,7 @@ pub fn prompt(
         })
         .filter(|(hit, _)| !terse || hit.ranked.parts.words > 0.0)
         .filter(|(hit, _)| how != How::Words || inject::holds_enough(&hit.document.searched(), &question))
-        .map(|(hit, shown)| Chosen {
-            document: &hit.document,
-            text: &shown.text,
-            doubted: !hit.doubts.is_empty(),
-            score: hit.ranked.score,
-        })
+        .map(|(hit, shown)| Chosen::of(hit, &shown.text))
         .collect();
     let block = inject::block(&chosen, here.now.timestamp(), &marker);
     let chosen = chosen.iter().map(|chosen| chosen.document.id.clone()).collect();

@@ -291,12 +291,7 @@ fn recalled(call: &Call<'_>, asked: &Recall) -> Result<String, Failure> {
         .hits
         .iter()
         .zip(&answer.shown)
-        .map(|(hit, shown)| Chosen {
-            document: &hit.document,
-            text: &shown.text,
-            doubted: !hit.doubts.is_empty(),
-            score: hit.ranked.score,
-        })
+        .map(|(hit, shown)| Chosen::of(hit, &shown.text))
         .collect();
     if chosen.is_empty() {
         return Ok("Nothing in memory answers this.".to_owned());
