@@ -80,14 +80,8 @@ pub fn is_first(places: &Places, signal: &Signal, at: Timestamp) -> bool {
 fn message(session: &str, role: Role, text: &str, at: Timestamp) -> Message {
     let moment = at.as_nanosecond().to_string();
     let parts = [session.as_bytes(), moment.as_bytes(), text.as_bytes()];
-    Message {
-        id: ContentHash::of_parts(&parts).short(16),
-        at: Some(at),
-        role,
-        text: serialise::passage(text, MAX_MESSAGE_CHARS).text,
-        calls: Vec::new(),
-        outcome: None,
-    }
+    let id = ContentHash::of_parts(&parts).short(16);
+    Message::new(id, Some(at), role, serialise::passage(text, MAX_MESSAGE_CHARS).text)
 }
 
 /// Starts a worker on its own, unless one is at it. It may be that the one at it is just about to end: it looks once more

@@ -33,15 +33,8 @@ const DENSE_NOT: &str = "ではなく | じゃなくて | 不是 | 而不是 | �
 
 /// Whether a prompt sounds like a correction, before anybody has looked at what it answers.
 pub fn sounds_like(prompt: &str) -> bool {
-    let message = |id: &str, role, text: &str| Message {
-        id: id.to_owned(),
-        at: None,
-        role,
-        text: text.to_owned(),
-        calls: Vec::new(),
-        outcome: None,
-    };
-    let messages = [message("a", Role::Assistant, "Done."), message("u", Role::User, prompt)];
+    let messages =
+        [Message::new("a", None, Role::Assistant, "Done."), Message::new("u", None, Role::User, prompt)];
     !rules::corrections(&messages).is_empty()
 }
 

@@ -100,17 +100,19 @@ mod tests {
     use crate::time::TimeZone;
 
     fn verdict(kind: Kind, origin: Origin, text: &str, standing: &[(&str, &str)]) -> Verdict {
-        let message = |id: &str, role, text: &str| Message {
-            id: id.to_owned(),
-            at: None,
-            role,
-            text: text.to_owned(),
-            calls: Vec::new(),
-            outcome: None,
-        };
         let said = [
-            message("m1", Role::User, "Always run pnpm test in packages/api before a push, for port 5432"),
-            message("m2", Role::Assistant, "The pool in src/pool.rs leaked because close() was never called"),
+            Message::new(
+                "m1",
+                None,
+                Role::User,
+                "Always run pnpm test in packages/api before a push, for port 5432",
+            ),
+            Message::new(
+                "m2",
+                None,
+                Role::Assistant,
+                "The pool in src/pool.rs leaked because close() was never called",
+            ),
         ];
         let evidence = Evidence::new(&said, &TimeZone::UTC);
         let messages = vec!["m1".to_owned(), "m2".to_owned()];

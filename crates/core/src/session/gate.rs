@@ -131,7 +131,7 @@ mod tests {
     use crate::session::{Call, Outcome};
 
     fn message(role: Role, text: &str) -> Message {
-        Message { id: String::new(), at: None, role, text: text.to_owned(), calls: Vec::new(), outcome: None }
+        Message::new("", None, role, text)
     }
 
     fn facts(messages: &[Message]) -> Facts {

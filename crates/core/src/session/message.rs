@@ -50,6 +50,13 @@ pub struct Message {
     pub outcome: Option<Outcome>,
 }
 
+impl Message {
+    /// Words, and nothing that was done with them.
+    pub fn new(id: impl Into<String>, at: Option<Timestamp>, role: Role, text: impl Into<String>) -> Self {
+        Self { id: id.into(), at, role, text: text.into(), calls: Vec::new(), outcome: None }
+    }
+}
+
 /// A tool that was called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {

@@ -154,7 +154,7 @@ mod tests {
 
     fn message(id: usize, role: Role, text: &str) -> Message {
         let at = Timestamp::from_second(1_800_000_000 + 60 * id as i64).ok();
-        Message { id: format!("m{id}"), at, role, text: text.to_owned(), calls: Vec::new(), outcome: None }
+        Message::new(format!("m{id}"), at, role, text)
     }
 
     fn call(tool: &str, input: &str) -> Call {

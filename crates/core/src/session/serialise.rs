@@ -161,14 +161,7 @@ mod tests {
     const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 
     fn said(role: Role, text: &str) -> Message {
-        Message {
-            id: "1".to_owned(),
-            at: time::parse("2026-02-14T17:05:50Z"),
-            role,
-            text: text.to_owned(),
-            calls: Vec::new(),
-            outcome: None,
-        }
+        Message::new("1", time::parse("2026-02-14T17:05:50Z"), role, text)
     }
 
     fn text(message: &Message) -> String {

@@ -1,15 +1,8 @@
 use super::*;
 
 fn correction(prompt: &str) -> Option<Correction> {
-    let message = |id: &str, role, text: &str| Message {
-        id: id.to_owned(),
-        at: None,
-        role,
-        text: text.to_owned(),
-        calls: Vec::new(),
-        outcome: None,
-    };
-    corrections(&[message("a", Role::Assistant, "It is done."), message("u", Role::User, prompt)]).pop()
+    let done = Message::new("a", None, Role::Assistant, "It is done.");
+    corrections(&[done, Message::new("u", None, Role::User, prompt)]).pop()
 }
 
 #[test]
@@ -48,14 +41,7 @@ fn fbk_05_what_corrects_nobody() {
 
 #[test]
 fn b_01_only_what_answers_the_agent_corrects_it() {
-    let alone = Message {
-        id: "u".into(),
-        at: None,
-        role: Role::User,
-        text: "I told you that the ledger listens on 7411.".into(),
-        calls: Vec::new(),
-        outcome: None,
-    };
+    let alone = Message::new("u", None, Role::User, "I told you that the ledger listens on 7411.");
     assert_eq!(corrections(&[alone]), []);
 }
 

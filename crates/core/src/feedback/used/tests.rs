@@ -2,8 +2,7 @@ use super::*;
 use crate::session::Call;
 
 fn said(text: &str) -> Message {
-    let role = Role::Assistant;
-    Message { id: "a".into(), at: None, role, text: text.into(), calls: Vec::new(), outcome: None }
+    Message::new("a", None, Role::Assistant, text)
 }
 
 fn called(tool: &str, input: &str) -> Message {

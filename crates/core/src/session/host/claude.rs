@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::chain::Chain;
 use super::content::Content;
 use super::recent::Recent;
-use super::{Branch, Line, Seen, Transcript, add, cleaned, message};
+use super::{Branch, Line, Seen, Transcript, add, cleaned};
 use crate::session::{Head, Message, Outcome, Role, clean, tools};
 use crate::time::{self, Timestamp};
 
@@ -345,7 +345,7 @@ impl Reader {
         }
         if let Some(text) = clean::said(&words) {
             let id = if results == 0 { id.to_owned() } else { format!("{id}/said") };
-            say(message(id, at, Role::User, text.into_owned()));
+            say(Message::new(id, at, Role::User, text.into_owned()));
         }
     }
 
@@ -366,7 +366,7 @@ impl Reader {
         }
         let text = cleaned(&words);
         if !text.is_empty() || !calls.is_empty() {
-            say(Message { calls, ..message(id.to_owned(), entry.at(), Role::Assistant, text) });
+            say(Message { calls, ..Message::new(id, entry.at(), Role::Assistant, text) });
         }
     }
 }
@@ -408,7 +408,7 @@ impl Transcript for Reader {
         self.note(&entry);
         if entry.is_compact_summary {
             let text = cleaned(&text_of(said.content));
-            say(message(id.to_owned(), entry.at(), Role::Summary, text));
+            say(Message::new(id, entry.at(), Role::Summary, text));
         } else if !entry.is_meta && !entry.is_visible_in_transcript_only {
             let id = id.to_owned();
             match kind {

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::content::Content;
 use super::recent::Recent;
-use super::{Branch, Line, Seen, Transcript, add, cleaned, message};
+use super::{Branch, Line, Seen, Transcript, add, cleaned};
 use crate::hash::ContentHash;
 use crate::session::{Head, Message, Outcome, Role, tools};
 use crate::time::{self, Timestamp};
@@ -222,7 +222,7 @@ impl Reader {
                     _ => return Line::Known,
                 };
                 if !text.is_empty() {
-                    say(message(id, at, role, text));
+                    say(Message::new(id, at, role, text));
                 }
             }
             "function_call" | "custom_tool_call" | "local_shell_call" => {
@@ -239,14 +239,14 @@ impl Reader {
                 let call = item.call_id.unwrap_or_else(|| id.clone());
                 self.tools.set(&call, &tool);
                 let calls = vec![tools::call(&call, &tool, &arguments)];
-                say(Message { calls, ..message(id, at, Role::Assistant, String::new()) });
+                say(Message { calls, ..Message::new(id, at, Role::Assistant, "") });
             }
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
                 let call = item.call_id.unwrap_or_default();
                 let (text, exit_code, failed) = output(item.output);
                 let tool = self.tools.get(&call).map(str::to_owned);
                 let outcome = Some(Outcome { call, tool, failed, exit_code });
-                say(Message { outcome, ..message(id, at, Role::Tool, cleaned(&text)) });
+                say(Message { outcome, ..Message::new(id, at, Role::Tool, cleaned(&text)) });
             }
             kind if BULK_ITEMS.contains(&kind) => {}
             kind => return Line::Unknown(format!("response_item {kind}")),
@@ -337,7 +337,7 @@ impl Transcript for Reader {
                 }
                 match record.payload::<Compacted>() {
                     Some(compacted) => {
-                        say(message(made_up(), at, Role::Summary, cleaned(&compacted.message)));
+                        say(Message::new(made_up(), at, Role::Summary, cleaned(&compacted.message)));
                         Line::Known
                     }
                     None => unknown(),

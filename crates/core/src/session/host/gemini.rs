@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::content::Content;
 use super::recent::Recent;
-use super::{Branch, Line, Seen, Transcript, add, cleaned, message};
+use super::{Branch, Line, Seen, Transcript, add, cleaned};
 use crate::session::{Head, Message, Outcome, Role, tools};
 use crate::time;
 
@@ -184,13 +184,13 @@ impl Reader {
             "user" => {
                 let text = cleaned(&words);
                 if text.starts_with(SUMMARY) {
-                    say(message(id, at, Role::Summary, text));
+                    say(Message::new(id, at, Role::Summary, text));
                     return Line::Known;
                 }
                 // What begins with those signs is a command to the host.
                 let command = text.starts_with(['/', '?']);
                 if !text.is_empty() && !command && !HOST.iter().any(|words| text.starts_with(words)) {
-                    say(message(id, at, Role::User, text));
+                    say(Message::new(id, at, Role::User, text));
                 }
             }
             "gemini" => {
@@ -209,12 +209,12 @@ impl Reader {
                     let outcome = Some(Outcome { call: call_id, tool: Some(tool), failed, exit_code });
                     results.push(Message {
                         outcome,
-                        ..message(result_id, done, Role::Tool, without_frame(&raw))
+                        ..Message::new(result_id, done, Role::Tool, without_frame(&raw))
                     });
                 }
                 let text = cleaned(&words);
                 if (!text.is_empty() && text != THANKS) || !calls.is_empty() {
-                    say(Message { calls, ..message(id, at, Role::Assistant, text) });
+                    say(Message { calls, ..Message::new(id, at, Role::Assistant, text) });
                 }
                 results.into_iter().for_each(say);
             }

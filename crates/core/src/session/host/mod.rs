@@ -14,9 +14,8 @@ mod recent;
 
 use std::borrow::Cow;
 
-use super::{Head, Message, Role, clean};
+use super::{Head, Message, clean};
 use crate::agent::Agent;
-use crate::time::Timestamp;
 
 /// Which lines of a transcript of `agent` are on its current branch.
 pub fn branch(agent: Agent) -> Box<dyn Branch> {
@@ -84,10 +83,6 @@ pub enum Line {
     Strange(String),
     /// Not a line of a transcript: cut off or overwritten.
     Damaged,
-}
-
-fn message(id: String, at: Option<Timestamp>, role: Role, text: String) -> Message {
-    Message { id, at, role, text, calls: Vec::new(), outcome: None }
 }
 
 /// Adds a paragraph to what was said.

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::chain::Chain;
 use super::content::Content;
-use super::{Branch, Line, Seen, Transcript, add, cleaned, message};
+use super::{Branch, Line, Seen, Transcript, add, cleaned};
 use crate::hash::ContentHash;
 use crate::session::{Head, Message, Outcome, Role, tools};
 use crate::time::{self, Timestamp};
@@ -138,13 +138,13 @@ impl Reader {
             "user" => {
                 let text = cleaned(&words);
                 if !text.is_empty() {
-                    say(message(id, at, Role::User, text));
+                    say(Message::new(id, at, Role::User, text));
                 }
             }
             "assistant" => {
                 let text = cleaned(&words);
                 if !text.is_empty() || !calls.is_empty() {
-                    say(Message { calls, ..message(id, at, Role::Assistant, text) });
+                    say(Message { calls, ..Message::new(id, at, Role::Assistant, text) });
                 }
             }
             "toolResult" => {
@@ -155,7 +155,7 @@ impl Reader {
                     failed: said.is_error,
                     exit_code,
                 };
-                say(Message { outcome: Some(outcome), ..message(id, at, Role::Tool, cleaned(&words)) });
+                say(Message { outcome: Some(outcome), ..Message::new(id, at, Role::Tool, cleaned(&words)) });
             }
             "bashExecution" => {
                 let text =
@@ -166,7 +166,7 @@ impl Reader {
                     failed: said.exit_code.is_some_and(|code| code != 0),
                     exit_code: said.exit_code,
                 };
-                say(Message { outcome: Some(outcome), ..message(id, at, Role::Tool, cleaned(&text)) });
+                say(Message { outcome: Some(outcome), ..Message::new(id, at, Role::Tool, cleaned(&text)) });
             }
             "system" | "custom" | "hookMessage" | "branchSummary" | "compactionSummary" => {}
             role => return Line::Strange(format!("message of {role}")),
@@ -195,7 +195,7 @@ impl Transcript for Reader {
             },
             "compaction" | "branch_summary" => {
                 let text = cleaned(&entry.summary.unwrap_or_default());
-                say(message(id, at, Role::Summary, text));
+                say(Message::new(id, at, Role::Summary, text));
                 Line::Known
             }
             "session_info" => {
