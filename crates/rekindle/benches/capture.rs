@@ -104,17 +104,24 @@ fn hooks(empty: &Path, write_one: &Path) {
     );
 }
 
-/// The most memory that a process had, in MB: in all, and without what is mapped from files.
+/// What a process took. The most memory, in MB: in all, and without what is mapped from files, which the system can take
+/// back whenever it likes.
 #[derive(Clone, Copy, Default)]
 struct Peak {
     all: f64,
     own: f64,
+    /// How long it had a processor, in seconds: the same beside other work.
+    processor: f64,
 }
 
 /// Watches a process to its end.
 fn watch(child: &mut Child, start: Instant) -> (Peak, Duration) {
     let mut peak = Peak::default();
     loop {
+        let times = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+        let fields = times.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
+        let hundredths: f64 = fields.filter_map(|field| field.parse::<f64>().ok()).sum();
+        peak.processor = peak.processor.max(hundredths / 100.0);
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
         let megabytes = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
@@ -215,11 +222,12 @@ fn load(empty: &Path, write_one: &Path) {
         let (peak, took) = watch(&mut child, start);
         let each = took.as_secs_f64() * 1e3 / count as f64;
         println!(
-            "  {count:6} sessions   {:7.1} s   {each:5.1} ms each, {:.1} x write, fsync, rename   peak {:.1} MB, {:.1} MB without mapped files",
+            "  {count:6} sessions   {:7.1} s   {each:5.1} ms each ({:.1} ms of a processor), {:.1} x write, fsync, rename   peak {:.1} MB of its own, {:.1} MB with mapped files",
             took.as_secs_f64(),
+            peak.processor * 1e3 / count as f64,
             each / anchor,
-            peak.all,
-            peak.own
+            peak.own,
+            peak.all
         );
         if !hooks.is_empty() {
             let (hook, nothing) = (middle(hooks), middle(nothing));
@@ -232,9 +240,10 @@ fn load(empty: &Path, write_one: &Path) {
         return;
     };
     println!(
-        "  at {many} against {few}: memory {:.2} x (target: 1), {:.2} x without mapped files; time for each {:.2} x (target: 1)",
-        large.all / small.all,
+        "  at {many} against {few}: its own memory {:.2} x (target: 1), {:.2} x with mapped files; time for each {:.2} x (target: 1), {:.2} x of a processor",
         large.own / small.own,
-        slow / quick
+        large.all / small.all,
+        slow / quick,
+        (large.processor / many as f64) / (small.processor / few as f64)
     );
 }

@@ -105,7 +105,7 @@ pub fn search(
                 (vector, start.elapsed())
             })
         });
-        query.keep_rarest(|term| 1.0 / (1.0 + snapshot.postings(term).len() as f32));
+        query.keep_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
         let mut columns =
             snapshot.columns(|project| project.is_none() || rules.all_projects || project == rules.project);
         hide(&mut columns, rules);

@@ -141,8 +141,10 @@ impl Upkeep<'_> {
                 units.push(unit);
                 before.extend(snapshot.recent(path));
             } else {
-                units.push(PreparedUnit::from(sources::read(self.vault, path)?));
-                before.extend(snapshot.unit(path));
+                let unit = PreparedUnit::from(sources::read(self.vault, path)?);
+                // What has become of a file that is gone or too large needs no vectors.
+                before.extend((!unit.documents.is_empty()).then(|| snapshot.unit(path)).flatten());
+                units.push(unit);
             }
         }
         let pending = self.embedder.fill(&mut units, &self.known(&snapshot, &before), SAVE_BUDGET);

@@ -9,8 +9,8 @@ use rekindle_core::recall::document::Source;
 use rekindle_core::scope::ProjectId;
 use rekindle_core::session::Message;
 
-use super::World;
 use super::near::{Near, Wanted};
+use super::{World, index};
 use crate::queue::StepError;
 
 /// So many of what is known are held against each finding.
@@ -26,6 +26,9 @@ pub(super) fn verdicts(
     if observed.is_empty() {
         return Ok(Vec::new());
     }
+    // What was written meanwhile is known as well, and no file has to be read anew for it. What cannot be indexed now is told
+    // when this session is.
+    index::settle(world).unwrap_or(false);
     let vault = world.vault()?;
     let near = Near::new(&vault, world);
     let evidence = Evidence::new(messages, &world.zone);
