@@ -117,16 +117,21 @@ const TURNING: [&str; 12] = [
 
 impl Words {
     pub(crate) fn of(text: &str) -> Self {
-        let (mut all, mut telling) = (BTreeSet::new(), BTreeSet::new());
+        let (mut all, mut numbers) = (BTreeSet::new(), Vec::new());
         terms::each_term(text, |term| {
             let hash = terms::hash(term.text);
             all.insert(hash);
             // A name with a digit in it is a subject of its own; a number is what is said about one.
             let digits = term.text.bytes().any(|byte| byte.is_ascii_digit());
-            if digits && !term.text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
-                telling.insert(hash);
+            let letters = term.text.bytes().any(|byte| byte.is_ascii_alphabetic());
+            if digits && !letters {
+                numbers.push((term.word, hash));
+            } else if term.identifier && letters {
+                // The number in `gauge_30` is a part of the name, which stands where its first part does.
+                numbers.retain(|(word, _)| *word < term.word);
             }
         });
+        let mut telling: BTreeSet<u64> = numbers.into_iter().map(|(_, hash)| hash).collect();
         for word in text.split_whitespace() {
             let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
             if TURNING.contains(&word.as_str()) {

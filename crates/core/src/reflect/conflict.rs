@@ -9,6 +9,24 @@ const MOST_DIFFERENT: usize = 2;
 /// Verbs whose object is the value, not the subject.
 const CHOOSING: [&str; 3] = ["use", "prefer", "choos"];
 
+/// Words of a rule. What it is about is its subject: two things may both have to be done always.
+const OBLIGING: [&str; 14] = [
+    "always",
+    "never",
+    "every",
+    "each",
+    "immer",
+    "nie",
+    "niemals",
+    "siempre",
+    "nunca",
+    "toujours",
+    "jamais",
+    "sempre",
+    "всегда",
+    "никогда",
+];
+
 /// A statement as it is held against others.
 #[derive(Clone, Debug)]
 pub(crate) struct Sides {
@@ -52,6 +70,12 @@ fn is_other_value(one: &[String], other: &[String]) -> bool {
         return false;
     }
     let differs = |all: usize| (1..=MOST_DIFFERENT).contains(&(all - before - behind));
+    let is_one_of =
+        |term: Option<&String>, list: &[&str]| term.is_some_and(|term| list.contains(&term.as_str()));
+    let obliges = one[..before].iter().any(|term| is_one_of(Some(term), &OBLIGING));
+    if obliges && !is_one_of(one[..before].last(), &CHOOSING) {
+        return false;
+    }
     let chosen =
         one.first().is_some_and(|first| CHOOSING.contains(&first.as_str())) && before == 1 && behind >= 1;
     differs(one.len()) && differs(other.len()) && (chosen || (before >= 2 && before + behind >= 3))
@@ -61,9 +85,9 @@ fn is_other_value(one: &[String], other: &[String]) -> bool {
 fn sequence(text: &str) -> Vec<String> {
     let mut all: Vec<(u32, String)> = Vec::new();
     terms::each_term(text, |term| {
-        // The whole comes behind the parts and takes their place.
+        // The whole comes behind the parts and takes their place; it stands where the first of them does.
         if term.identifier {
-            all.retain(|(word, _)| *word != term.word);
+            all.retain(|(word, _)| *word < term.word);
         }
         all.push((term.word, term.text.to_owned()));
     });
@@ -188,6 +212,8 @@ mod tests {
             ("Use npm for scripts", "Use pnpm for scripts"),
             ("The parser tests live in tests/parser.rs", "The parser tests live in tests/grammar.rs"),
             ("Ada prefers tabs in Go", "Ada prefers spaces in Go"),
+            ("Always use npm for the scripts", "Always use pnpm for the scripts"),
+            ("Always squash the commits of a branch", "Never squash the commits of a branch"),
         ] {
             assert!(contradict(one, other) && contradict(other, one), "{one} / {other}");
         }
@@ -202,6 +228,12 @@ mod tests {
             ("Use npm for scripts", "Use npm for scripts in the web folder"),
             ("Staging Postgres listens on port 5432.", "Redis needs version 7 or later."),
             ("Tests for the parser are slow", "Tests for the lexer are slow"),
+            (
+                "From now on always check gauge_30 before a release.",
+                "From now on always check gauge_35 before a release.",
+            ),
+            ("Always run cargo fmt before a commit", "Always run cargo clippy before a commit"),
+            ("Never delete lock files of a living process", "Never delete log files of a living process"),
             ("", "x"),
         ] {
             assert!(!contradict(one, other) && !contradict(other, one), "{one} / {other}");
