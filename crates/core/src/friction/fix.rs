@@ -114,7 +114,7 @@ impl Fix {
         let Self { pattern, target } = self;
         let sessions = pattern.evidence.sessions.len();
         let file = match target {
-            Target::Identity(name) | Target::Entry(name) => name.clone(),
+            Target::Identity(name) | Target::Entry(name) | Target::Idea(name) => name.clone(),
             Target::Memory(section) => format!("{}, {section}", layout::MEMORY),
         };
         let what = match pattern.kind {

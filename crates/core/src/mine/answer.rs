@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::candidate::{Candidate, Category, Idea};
+use super::candidate::{Candidate, Category, Idea, Thresholds, candidate};
 use crate::llm::{Budget, Cost, Expects, Prompt, Request};
 use crate::observe::check::{MAX_TEXT, citations};
 use crate::observe::evidence::Evidence;
-use crate::observe::noise::Noise;
+use crate::observe::noise::{Noise, says};
 use crate::observe::{Kind, Observed};
 use crate::prompts::{self, Template};
 use crate::proposal::title;
@@ -187,11 +187,6 @@ pub fn memories(
             Origin::User => Confidence::Medium,
             _ => Confidence::Low,
         };
-        let sure = |confidence| match confidence {
-            Confidence::High => 2,
-            Confidence::Medium => 1,
-            Confidence::Low => 0,
-        };
         let confidence = if sure(confidence) < sure(most) { confidence } else { most };
         if believed.len() < MOST && seen.insert(normalised(&text)) {
             let kind = match (category, explicit && support.origin == Origin::User) {
@@ -212,6 +207,30 @@ pub fn memories(
         }
     }
     believed
+}
+
+/// A model's memories, and what the person laid down: their own words stand instead of what a model made less of, and what
+/// they said outright is there whether a model names it or not (SID-04).
+pub fn completed(mut believed: Vec<Candidate>, noise: &Noise<'_>, thresholds: Thresholds) -> Vec<Candidate> {
+    for finding in noise.lasting() {
+        let Some(own) = candidate(finding, thresholds) else { continue };
+        match believed.iter_mut().find(|known| says(&known.text, finding)) {
+            Some(known) if sure(known.confidence) < sure(own.confidence) => *known = own,
+            Some(_) => {}
+            None if own.confidence == Confidence::High => believed.push(own),
+            None => {}
+        }
+    }
+    believed
+}
+
+/// How sure we are, as a number.
+fn sure(confidence: Confidence) -> u8 {
+    match confidence {
+        Confidence::High => 2,
+        Confidence::Medium => 1,
+        Confidence::Low => 0,
+    }
 }
 
 /// What of a model's ideas can be believed: somebody thought of it as something for later.
@@ -289,6 +308,24 @@ mod tests {
             ]
         );
         assert_eq!(found[0].messages, ["u1"]);
+    }
+
+    #[test]
+    fn sid_04_what_was_said_outright_is_never_less_for_what_a_model_makes_of_it() {
+        let messages = session();
+        let noise = Noise::new(&messages, &TimeZone::UTC);
+        let usual = Thresholds { high: 0.9, medium: 0.7 };
+        let rule = "Never use sleep in tests, poll the socket instead.";
+        for (said, others) in [
+            ("", 0),
+            ("* preference (low) The person does not want sleep in tests, poll the socket instead [#1]", 0),
+            ("* preference (high) Never use sleep in tests, poll the socket instead. [#1]", 0),
+            ("* fix (low) The socket was closed twice; guard close() in net.rs [#3]", 1),
+        ] {
+            let all = completed(mined(&format!("<memories>\n{said}\n</memories>")), &noise, usual);
+            let own: Vec<_> = all.iter().filter(|one| one.text == rule).map(|one| one.confidence).collect();
+            assert_eq!((own.as_slice(), all.len()), (&[Confidence::High][..], 1 + others), "{said}: {all:?}");
+        }
     }
 
     #[test]

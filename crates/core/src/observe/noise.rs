@@ -93,19 +93,27 @@ impl<'a> Noise<'a> {
         })
     }
 
-    /// What the person laid down, in their own words, that none of these statements says.
-    pub fn passed_over(&self, said: &[&str]) -> impl Iterator<Item = &Finding> {
-        let said: Vec<_> = said.iter().map(|text| words(text)).collect();
-        let lasting = |kind| {
-            matches!(kind, Kind::Rule | Kind::Preference | Kind::Correction | Kind::Decision | Kind::Change)
-        };
-        self.found.iter().filter(move |finding| {
-            let own = words(&finding.text);
+    /// What the person laid down, in their own words.
+    pub fn lasting(&self) -> impl Iterator<Item = &Finding> {
+        self.found.iter().filter(|finding| {
+            let kind = finding.kind;
             finding.origin == Origin::User
-                && lasting(finding.kind)
-                && !said.iter().any(|said| coverage(&own, said) >= COVERED)
+                && matches!(
+                    kind,
+                    Kind::Rule | Kind::Preference | Kind::Correction | Kind::Decision | Kind::Change
+                )
         })
     }
+
+    /// What of that none of these statements says.
+    pub fn passed_over(&self, said: &[&str]) -> impl Iterator<Item = &Finding> {
+        self.lasting().filter(move |finding| !said.iter().any(|text| says(text, finding)))
+    }
+}
+
+/// Whether a statement says what was found.
+pub fn says(statement: &str, finding: &Finding) -> bool {
+    coverage(&words(&finding.text), &words(statement)) >= COVERED
 }
 
 /// The words of a text and nothing between them, with spaces around them.

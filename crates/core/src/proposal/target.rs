@@ -1,4 +1,4 @@
-//! What a proposal would change: a section of `MEMORY.md`, an identity file, or a memory.
+//! What a proposal would change: a section of `MEMORY.md`, an identity file, a memory, or an idea that becomes a project.
 
 use std::borrow::Cow;
 
@@ -22,6 +22,8 @@ pub enum Target {
     Identity(String),
     /// A memory, by its path in the vault. It gets a new version, and the old one is kept (VLT-04).
     Entry(String),
+    /// An idea, by its name in the incubator. It becomes a project (IDEA-05).
+    Idea(String),
 }
 
 impl Proposal {
@@ -29,7 +31,7 @@ impl Proposal {
     pub fn section(&self) -> Option<&str> {
         match (&self.target, &self.place) {
             (Some(Target::Memory(section)), _) => Some(section),
-            (Some(Target::Identity(_) | Target::Entry(_)), _) => None,
+            (Some(Target::Identity(_) | Target::Entry(_) | Target::Idea(_)), _) => None,
             (None, Place::Section(section)) => Some(section),
             (None, Place::Friction(_)) => Some(FRICTION),
         }
@@ -39,6 +41,7 @@ impl Proposal {
     pub fn file(&self) -> &str {
         match &self.target {
             Some(Target::Identity(name) | Target::Entry(name)) => name,
+            Some(Target::Idea(_)) => layout::IDEAS,
             Some(Target::Memory(_)) | None => layout::MEMORY,
         }
     }
@@ -47,6 +50,14 @@ impl Proposal {
     pub fn identity(&self) -> Option<&str> {
         match &self.target {
             Some(Target::Identity(name)) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The idea that would become a project, if it is aimed at one.
+    pub fn idea(&self) -> Option<&str> {
+        match &self.target {
+            Some(Target::Idea(slug)) => Some(slug),
             _ => None,
         }
     }

@@ -13,7 +13,7 @@ use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::layout::{self, Destination, Group, Shelf};
 use rekindle_core::vault::memory::user_section;
-use rekindle_core::vault::path::VaultPath;
+use rekindle_core::vault::path::{VaultPath, slug};
 use rekindle_core::vault::review::{Id, Kind, Place};
 use rekindle_embed::{Role, Scratch};
 use serde::{Deserialize, Serialize};
@@ -299,12 +299,59 @@ fn is_inboxed(became: &str) -> bool {
     VaultPath::parse(became).is_ok_and(|path| layout::shelf(&path) == Shelf::Inbox)
 }
 
-/// Writes ideas down (IDEA-01…03); one that is there already is left as it is.
-pub fn keep_ideas(ideas: &[Idea], from: From<'_>, world: &World) -> Result<Vec<String>, StepError> {
+/// What became of the ideas of one session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptIdeas {
+    /// Their names in the incubator.
+    pub ideas: Vec<String>,
+    /// Proposals to make one of them a project.
+    pub proposed: Vec<String>,
+}
+
+/// An idea that came up before. In the third session the person is asked whether it should become a project.
+fn again(idea: &Idea, from: From<'_>, vault: &Vault, world: &World) -> Result<Option<String>, StepError> {
+    let now = world.now();
+    let slug = match slug("title", &idea.title) {
+        Ok(slug) => slug,
+        Err(_) => return Ok(None),
+    };
+    // One that was promoted, archived or taken out was decided on.
+    let Ok(sessions) = vault.idea_surfaced(&slug, from.session, Actor::Worker, &now) else { return Ok(None) };
+    let asks = world.config.memory.review_mode == ReviewMode::Interactive;
+    if sessions.len() < SIGHTINGS || !asks {
+        return Ok(None);
+    }
+    let text = format!("Make the idea “{}” a project: {}", idea.title, idea.summary);
+    let id = Id::uncounted(Kind::Reflection, now.date());
+    let place = Place::Section(layout::IDEAS.to_owned());
+    let evidence = Evidence {
+        sessions,
+        messages: idea.messages.clone(),
+        quotes: vec![one_line(&idea.summary, QUOTE_CHARS)],
+        ..Evidence::default()
+    };
+    let proposal = Proposal {
+        target: Some(Target::Idea(slug)),
+        confidence: 0.7,
+        evidence,
+        project: from.project.cloned(),
+        ..Proposal::new(id, Source::Idea, place, idea.origin, text, now.timestamp())
+    };
+    let new = New { kind: Kind::Reflection, day: now.date(), proposal };
+    let handed = proposals::hand_in(&mut world.db()?, from.session, &[new])?;
+    Ok(handed.first().and_then(|handed| match handed {
+        Handed::Proposed(id) | Handed::Folded(id) => Some(id.to_string()),
+        Handed::Decided(..) => None,
+    }))
+}
+
+/// Writes ideas down (IDEA-01…03); one that is there already is only counted.
+pub fn keep_ideas(ideas: &[Idea], from: From<'_>, world: &World) -> Result<KeptIdeas, StepError> {
     let vault = world.vault()?;
     let forgotten = vault.graveyard().map_err(StepError::passing)?;
     let near = Near::new(&vault, world);
-    let mut kept = Vec::new();
+    let mut kept = KeptIdeas::default();
     for idea in ideas {
         if forgotten.holds_text(&idea.summary) || forgotten.holds_text(&idea.title) {
             continue;
@@ -323,9 +370,9 @@ pub fn keep_ideas(ideas: &[Idea], from: From<'_>, world: &World) -> Result<Vec<S
         };
         let new = NewIdea { title: &idea.title, summary: &idea.summary, provenance, scope, related };
         match vault.add_idea(&new, Actor::Worker, &world.now()) {
-            Ok(added) => kept.push(added.outcome),
-            // The same name is the same idea.
-            Err(vault::Error::Exists(_)) => {}
+            Ok(added) => kept.ideas.push(added.outcome),
+            // The same name is the same idea: it came up again.
+            Err(vault::Error::Exists(_)) => kept.proposed.extend(again(idea, from, &vault, world)?),
             Err(error) => return Err(StepError::passing(error)),
         }
     }

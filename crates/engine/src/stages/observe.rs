@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::observer::Observer;
-use super::keep::{self, Kept};
+use super::keep::{self, Kept, KeptIdeas};
 use super::research::{MOST_AT_ONCE, research};
 use super::{World, gate, index};
 use crate::observations::{self, Entry};
@@ -104,7 +104,12 @@ fn distil(
     if !kept.proposed.is_empty() {
         steps.run("stage-review", || keep::show(world))?;
     }
-    kept.ideas = steps.run("keep-ideas", || keep::keep_ideas(&ideas, from, world))?;
+    let KeptIdeas { ideas, proposed } = steps.run("keep-ideas", || keep::keep_ideas(&ideas, from, world))?;
+    kept.ideas = ideas;
+    if !proposed.is_empty() {
+        steps.run("stage-ideas", || keep::show(world))?;
+    }
+    kept.proposed.extend(proposed);
     let mut researched = Vec::new();
     if world.config.ideas.research.when == ResearchWhen::Always {
         for slug in kept.ideas.iter().take(MOST_AT_ONCE) {

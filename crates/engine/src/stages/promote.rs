@@ -36,13 +36,15 @@ pub use reconsider::{Reconsidered, reconsider};
 
 /// The function's name.
 pub const NAME: &str = "promote";
+/// What runs by the clock go by: one at a time.
+const BY_THE_CLOCK: &str = "expire";
 /// Why a proposal waits again whose promotion was taken back.
 const TAKEN_BACK: &str = "its promotion was taken back with `rekindle undo`";
 
 /// One decision about one proposal at a time.
 pub fn key(event: &Event) -> Option<String> {
     let id = event.data.get("proposalId").and_then(Value::as_str);
-    Some(id.unwrap_or("expire").to_owned())
+    Some(id.unwrap_or(BY_THE_CLOCK).to_owned())
 }
 
 pub(super) fn promote(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
@@ -204,14 +206,27 @@ fn refused(error: vault::Error) -> Result<Written, StepError> {
         | vault::Error::NotText { .. }
         | vault::Error::NotFound(_)
         | vault::Error::Archived(_)
+        | vault::Error::NoIdea(_)
+        | vault::Error::NoFolder(_)
+        | vault::Error::Exists(_)
+        | vault::Error::Ambiguous { .. }
         | vault::Error::TooLarge { .. }
         | vault::Error::NotAFile(_) => Ok(Written::plain(None, Some(error.to_string()), None)),
         error => Err(StepError::passing(error)),
     }
 }
 
-/// A memory gets a new version; an identity file stays as it is, and what the person can apply is shown to them (IDN-05).
+/// An idea becomes a project (IDEA-05), and a memory gets a new version; an identity file stays as it is, and what the person
+/// can apply is shown to them (IDN-05).
 fn amend(standing: &Standing, by: Actor, vault: &Vault, world: &World) -> Result<Written, StepError> {
+    if let Some(slug) = standing.proposal.idea() {
+        let about = Some(standing.proposal.id.to_string());
+        return match vault.promote_idea_for(slug, about, by, &world.now()) {
+            Ok(_) => Ok(Written::plain(Some(Outcome::Appended), None, None)),
+            Err(vault::Error::Decided(_)) => Ok(Written::plain(Some(Outcome::AlreadyThere), None, None)),
+            Err(error) => refused(error),
+        };
+    }
     let new = patches::amendment(standing);
     let Some(file) = standing.proposal.identity() else {
         return match vault.amend_entry(&new, by, &world.now()) {

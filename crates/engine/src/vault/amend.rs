@@ -58,7 +58,9 @@ impl Amendment<'_> {
                 Ok(Place { root: Root::Identity, path: VaultPath::parse(known.name)? })
             }
             Some(Target::Entry(path)) => Ok(Place::vault(VaultPath::parse(path)?)),
-            Some(Target::Memory(_)) | None => Err(Error::NotFound(self.proposal.file().to_owned())),
+            Some(Target::Memory(_) | Target::Idea(_)) | None => {
+                Err(Error::NotFound(self.proposal.file().to_owned()))
+            }
         }
     }
 
@@ -73,6 +75,10 @@ impl Amendment<'_> {
 impl Vault {
     /// What an amendment would do to the file as it is now.
     pub fn amended(&self, new: &Amendment<'_>) -> Result<Amended, Error> {
+        if let Some(slug) = new.proposal.idea() {
+            let day = new.proposal.created.to_zoned(self.zone().clone()).date();
+            return self.idea_promotion(slug, day);
+        }
         let place = new.place()?;
         let file = self.file(&place)?;
         let read = self.read(&place)?;

@@ -19,6 +19,7 @@ use rekindle_core::vault::memory::{self, Mark};
 use rekindle_core::vault::path::slug;
 use rekindle_core::vault::{review, system_log};
 
+use super::incubator::SURFACED;
 use super::{Committed, Draft, Error, Vault, Write};
 use crate::random;
 
@@ -268,7 +269,7 @@ impl Vault {
         let mut page = entry.render(&body);
         if let Some(session) = &new.provenance.session {
             page = Note::parse(&page)
-                .and_then(|note| Ok(note.head_with(&[("surfaced_in_session", Some(session))])? + note.body()))
+                .and_then(|note| Ok(note.head_with(&[(SURFACED, Some(session))])? + note.body()))
                 .map_err(|source| Error::Document { path: index.to_string(), source })?;
         }
         let writes = vec![Write::Create { place: index, text: page }, Write::put(ledger, read, text)];

@@ -16,12 +16,16 @@ use serde::Serialize;
 
 use super::documents::{ideas_place, structure};
 use super::scan::all_files;
-use super::{Draft, Error, NoteText, Vault, Write};
+use super::{Amended, Draft, Error, NoteText, Vault, Write};
 use crate::disk::{self, TEMPORARY};
 use crate::sources;
 
 /// The page of an idea that says what it is.
 const PAGE: &str = "_index.md";
+/// The property of that page that says in which sessions the idea came up (IDEA-03).
+pub(super) const SURFACED: &str = "surfaced_in_session";
+/// More sessions are not noted.
+const MOST_SESSIONS: usize = 20;
 
 /// An idea that went somewhere.
 #[derive(Clone, Debug)]
@@ -63,6 +67,17 @@ pub(super) struct Known {
 impl Vault {
     /// Makes an idea a project: its folder goes to `personal-projects/`, and its section says so.
     pub fn promote_idea(&self, reference: &str, by: Actor, now: &Zoned) -> Result<IdeaMoved, Error> {
+        self.promote_idea_for(reference, None, by, now)
+    }
+
+    /// The same for the proposal `about`, which the change names.
+    pub fn promote_idea_for(
+        &self,
+        reference: &str,
+        about: Option<String>,
+        by: Actor,
+        now: &Zoned,
+    ) -> Result<IdeaMoved, Error> {
         let mut writer = self.writer(now)?;
         let known = self.known_idea(reference)?;
         if known.idea.promoted.is_some() {
@@ -81,9 +96,44 @@ impl Vault {
         }
         let text = ideas::mark_promoted(&known.read.text, &self.folder_name(), &known.slug, now.date());
         writes.push(ledger(&known, text)?);
-        let committed = writer.commit(standing("promote", by, writes))?;
+        let committed = writer.commit(Draft { about, ..standing("promote", by, writes) })?;
         self.tidy_away(&known.slug)?;
         Ok(known.moved(Some(to), committed))
+    }
+
+    /// What making an idea a project would do to Ideas.md; its folder moves as it is.
+    pub fn idea_promotion(&self, reference: &str, today: Date) -> Result<Amended, Error> {
+        let known = self.open_idea(reference)?;
+        let text = ideas::mark_promoted(&known.read.text, &self.folder_name(), &known.slug, today);
+        let after = text.map_err(|error| structure(&ideas_place())(&error))?;
+        let file = self.file(&ideas_place())?;
+        Ok(Amended { file, before: Some(known.read.text), after, hash: Some(known.read.hash) })
+    }
+
+    /// Notes on the page of an idea that it came up in this session as well. Says in which it did so far.
+    pub fn idea_surfaced(
+        &self,
+        reference: &str,
+        session: &str,
+        by: Actor,
+        now: &Zoned,
+    ) -> Result<Vec<String>, Error> {
+        let mut writer = self.writer(now)?;
+        let known = self.open_idea(reference)?;
+        let place = Place::vault(page(&known.slug)?);
+        let read = self.read(&place)?.ok_or_else(|| Error::NoFolder(known.slug.clone()))?;
+        let note = Note::parse(&read.text).map_err(document(&place))?;
+        let before = note.text_of(SURFACED).unwrap_or_default();
+        let mut sessions: Vec<String> =
+            before.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect();
+        if sessions.len() >= MOST_SESSIONS || sessions.iter().any(|known| known == session) {
+            return Ok(sessions);
+        }
+        sessions.push(session.to_owned());
+        let head = note.head_with(&[(SURFACED, Some(&sessions.join(", ")))]).map_err(document(&place))?;
+        let text = head + note.body();
+        writer.commit(Draft::new("surface", by, vec![Write::Replace { place, read, text }]))?;
+        Ok(sessions)
     }
 
     /// Puts an idea away: its folder goes to the archive, and its section says so.

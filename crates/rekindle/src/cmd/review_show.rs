@@ -41,6 +41,7 @@ pub(crate) fn said(context: &Context<'_>, standing: &Standing) -> String {
     match standing.proposal.status {
         Status::Promoted => match standing.proposal.section() {
             Some(_) => format!("{id} is in MEMORY.md, meant for {}", section(standing)),
+            None if standing.proposal.idea().is_some() => format!("{id} is done: the idea is a project now"),
             None => format!("{id} is in {}", standing.proposal.file()),
         },
         Status::Approved | Status::Edited if is_patch(standing) => {

@@ -158,7 +158,7 @@ fn change(rows: &mut Rows, facts: &Facts<'_>) {
     let replaces = match preview.does {
         Does::Memory(promoted) => promoted.replaced,
         Does::Patch | Does::Version => supersedes.is_some(),
-        Does::Nothing => false,
+        Does::Project | Does::Nothing => false,
     };
     let does = match preview.does {
         Does::Memory(promoted) => match promoted.outcome {
@@ -172,6 +172,10 @@ fn change(rows: &mut Rows, facts: &Facts<'_>) {
             format!("{file} is yours: a yes makes this a patch, `rekindle review apply` applies it:")
         }
         Does::Version => "The memory gets a new version; the old one goes to the archive:".to_owned(),
+        Does::Project => {
+            "The idea becomes a project: its folder moves to personal-projects, and Ideas.md says so:"
+                .to_owned()
+        }
         Does::Nothing => format!("{file} says so already; nothing changes."),
     };
     rows.add(Tone::Head, does);

@@ -278,3 +278,49 @@ fn idea_04_x_22_an_idea_of_a_session_is_looked_into_at_once_if_the_person_wants_
     let why = came["researched"][0].as_str().unwrap();
     assert!(why.contains("no network") || why.contains('7'), "{why}");
 }
+
+#[cfg(unix)]
+#[test]
+fn rev_01_idea_05_an_idea_of_three_sessions_is_asked_about_and_becomes_a_project() {
+    use crate::capture::work;
+    use crate::distil::{Told, listed, observe_run};
+    let sandbox = sandbox();
+    let held = |id: &str| {
+        let mut told = Told::new(crate::project(&sandbox, "pumps"), id);
+        told.user("Please rename the valve module.").agent("Renamed.");
+        told.user("Idea for later: replace the poller with epoll.").agent("Noted.");
+        told.user("and fix the imports").agent("Fixed.");
+        told.user("run the tests once more").runs("cargo test", false, "test result: ok. 4 passed");
+        told.user("good, commit it");
+        told.ends(&sandbox);
+        observe_run(&sandbox)
+    };
+    let first = held("s1");
+    let slug = listed(&first["output"]["ideas"])[0].to_owned();
+    assert_eq!(listed(&held("s2")["output"]["proposed"]), Vec::<&str>::new());
+    let third = held("s3");
+    let proposed = listed(&third["output"]["proposed"]);
+    assert_eq!((proposed.len(), listed(&third["output"]["ideas"]).len()), (1, 0), "{third}");
+    let id = proposed[0];
+    let waiting = sandbox.rekindle(&["review", "--list", "--json"]).run().ok().json();
+    let asked = &waiting["proposals"][0];
+    assert_eq!((text(asked, "id"), text(asked, "source"), text(asked, "file")), (id, "idea", "Ideas.md"));
+    assert_eq!(asked["evidence"]["sessions"], serde_json::json!(["s1", "s2", "s3"]));
+    assert!(text(asked, "diff").contains("→ promoted"), "{asked}");
+    let (before, incubator) =
+        (ledger(&sandbox), sandbox.vault().join("personal-private/_idea-incubator").join(&slug));
+    assert!(incubator.exists());
+
+    sandbox.rekindle(&["approve", id]).run().ok();
+    work(&sandbox, &[]);
+    let project = sandbox.vault().join("personal-projects").join(&slug).join("_index.md");
+    assert!(project.exists() && !incubator.exists() && ledger(&sandbox).contains("→ promoted"));
+    assert!(!fs::read_to_string(sandbox.vault().join("MEMORY.md")).unwrap().contains("epoll"));
+    sandbox.rekindle(&["review", "--check"]).run().ok();
+    assert_eq!(listed(&held("s4")["output"]["proposed"]), Vec::<&str>::new(), "it was decided on");
+
+    sandbox.rekindle(&["undo", id]).run().ok();
+    assert_eq!((ledger(&sandbox), incubator.exists(), project.exists()), (before, true, false));
+    let waiting = sandbox.rekindle(&["review", "--list", "--json"]).run().ok().json();
+    assert_eq!(text(&waiting["proposals"][0], "id"), id, "it waits again");
+}

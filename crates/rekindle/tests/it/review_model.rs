@@ -334,7 +334,7 @@ impl Walk {
                 Some(Target::Entry(_)) => {
                     assert_eq!(entry.matches(&line).count(), usize::from(is_there), "{what} in\n{entry}");
                 }
-                Some(Target::Memory(_)) | None => {}
+                Some(Target::Memory(_) | Target::Idea(_)) | None => {}
             }
         }
         for line in &self.mine_for_agents {

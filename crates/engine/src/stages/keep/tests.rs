@@ -134,7 +134,7 @@ fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
     };
     let kept = |title: &str, project: Option<&ProjectId>| {
         let from = From { session: "s1", project };
-        let slug = keep_ideas(&[idea(title)], from, &trial.world).unwrap().remove(0);
+        let slug = keep_ideas(&[idea(title)], from, &trial.world).unwrap().ideas.remove(0);
         trial.vault().read_entry(&layout::idea(&slug).unwrap()).unwrap().text
     };
     let page = kept("A socket", Some(&pumps));
@@ -160,7 +160,7 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
         messages: vec!["m1".to_owned()],
     };
     let read = |slug: &str| trial.vault().read_entry(&layout::idea(slug).unwrap()).unwrap().text;
-    assert_eq!(keep_ideas(&[idea("A socket")], nowhere("s1"), &trial.world).unwrap(), ["a-socket"]);
+    assert_eq!(keep_ideas(&[idea("A socket")], nowhere("s1"), &trial.world).unwrap().ideas, ["a-socket"]);
     let page = read("a-socket");
     assert!(page.contains("\nsurfaced_in_session: s1\n") && !page.contains("Related"), "{page}");
     let new = NewEntry {

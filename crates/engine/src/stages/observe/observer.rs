@@ -11,7 +11,6 @@ use rekindle_core::observe::noise::Noise;
 use rekindle_core::observe::prompt::{self, About};
 use rekindle_core::observe::{self, Observed, check, rules};
 use rekindle_core::text::admit;
-use rekindle_core::vault::entry::Confidence;
 use serde::{Deserialize, Serialize};
 
 use super::{Distilled, Window};
@@ -176,14 +175,8 @@ impl Observer<'_> {
         };
         let evidence = Evidence::new(self.window.messages, &self.world.zone);
         let noise = self.noise();
-        let mut believed = answer::memories(&said, self.window.messages, &evidence, &noise);
-        let texts: Vec<String> = believed.iter().map(|candidate| candidate.text.clone()).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let missing = noise
-            .passed_over(&texts)
-            .filter_map(|finding| mine::candidate::candidate(finding, self.thresholds()));
-        believed.extend(missing.filter(|candidate| candidate.confidence == Confidence::High));
-        Ok(believed)
+        let believed = answer::memories(&said, self.window.messages, &evidence, &noise);
+        Ok(answer::completed(believed, &noise, self.thresholds()))
     }
 
     /// The pass for ideas (IDEA-01).

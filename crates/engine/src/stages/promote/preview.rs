@@ -1,6 +1,7 @@
 //! What an approval would do to its file, before anybody approves.
 
 use rekindle_core::install::diff;
+use rekindle_core::proposal::Target;
 use rekindle_core::vault::layout;
 
 use super::{mark, where_now};
@@ -27,6 +28,8 @@ pub enum Does {
     Patch,
     /// A memory gets a new version.
     Version,
+    /// An idea becomes a project.
+    Project,
     /// The file says so already.
     Nothing,
 }
@@ -39,11 +42,16 @@ pub fn preview(world: &World, standing: &Standing, superseding: bool) -> Result<
     let Some(section) = where_now(standing, &vault, world)? else {
         let proposal = &standing.proposal;
         let new = Amendment { proposal, statement: standing.text(), supersedes };
-        let amended = vault.amended(&new).map_err(StepError::passing)?;
-        let does = match proposal.identity() {
+        let amended = match proposal.idea() {
+            Some(slug) => vault.idea_promotion(slug, world.now().date()),
+            None => vault.amended(&new),
+        };
+        let amended = amended.map_err(StepError::passing)?;
+        let does = match proposal.target {
             _ if amended.is_there() => Does::Nothing,
-            Some(_) => Does::Patch,
-            None => Does::Version,
+            Some(Target::Idea(_)) => Does::Project,
+            Some(Target::Identity(_)) => Does::Patch,
+            _ => Does::Version,
         };
         let diff = diff::unified(proposal.file(), amended.before.as_deref(), Some(&amended.after));
         return Ok(Preview { diff, does });

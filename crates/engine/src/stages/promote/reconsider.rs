@@ -3,11 +3,12 @@
 
 use rekindle_core::journal::Actor;
 use rekindle_core::proposal::Status;
+use rekindle_core::run;
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::daily_log::End;
 use rekindle_core::vault::review::Id;
 
-use super::{NAME, log, promotions, refresh, take_back, with_followers};
+use super::{BY_THE_CLOCK, NAME, log, promotions, refresh, take_back, with_followers};
 use crate::patches::is_patch;
 use crate::proposals::{self, Standing, What};
 use crate::queue::StepError;
@@ -37,9 +38,14 @@ pub fn reconsider(
     decided: Option<Timestamp>,
 ) -> Result<Reconsidered, StepError> {
     // First what was decided is done, so that nothing is left that could do it afterwards.
-    do_now(post, world, &REGISTRY, NAME, &id.to_string()).map_err(StepError::passing)?;
+    let done = |key: &str| do_now(post, world, &REGISTRY, NAME, key).map_err(StepError::passing);
+    done(&id.to_string())?;
     let standing_of = |id| proposals::standing(&world.db()?, id).map_err(StepError::from);
     let Some(mut standing) = standing_of(id)? else { return Ok(Reconsidered::Unknown) };
+    if standing.proposal.status == Status::Expired {
+        // A run by the clock that was cut off would end it once more; there may be more than one.
+        while done(BY_THE_CLOCK)?.is_some_and(|ended| ended == run::Status::Completed) {}
+    }
     if is_patch(&standing) {
         // One that is in its file is promoted, though whoever applied it was killed before the store knew.
         take_back(world)?;
