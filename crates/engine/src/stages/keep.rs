@@ -11,6 +11,7 @@ use rekindle_core::text::clean::one_line;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::ideas::Entry;
 use rekindle_core::vault::layout::{self, Destination, Group, Shelf};
 use rekindle_core::vault::memory::user_section;
 use rekindle_core::vault::path::{VaultPath, slug};
@@ -316,7 +317,7 @@ fn again(idea: &Idea, from: From<'_>, vault: &Vault, world: &World) -> Result<Op
         Ok(slug) => slug,
         Err(_) => return Ok(None),
     };
-    // One that was promoted, archived or taken out was decided on.
+    // A page that the person took apart is left alone.
     let Ok(sessions) = vault.idea_surfaced(&slug, from.session, Actor::Worker, &now) else { return Ok(None) };
     let asks = world.config.memory.review_mode == ReviewMode::Interactive;
     if sessions.len() < SIGHTINGS || !asks {
@@ -352,8 +353,12 @@ pub fn keep_ideas(ideas: &[Idea], from: From<'_>, world: &World) -> Result<KeptI
     let forgotten = vault.graveyard().map_err(StepError::passing)?;
     let near = Near::new(&vault, world);
     let mut kept = KeptIdeas::default();
+    let known = vault.ideas().map_err(StepError::passing)?;
     for idea in ideas {
-        if forgotten.holds_text(&idea.summary) || forgotten.holds_text(&idea.title) {
+        let is_it = |known: &&Entry| known.slug == slug("title", &idea.title).ok();
+        // One that became a project or was put away was decided on.
+        let decided = known.iter().find(is_it).is_some_and(|known| !known.is_open());
+        if decided || forgotten.holds_text(&idea.summary) || forgotten.holds_text(&idea.title) {
             continue;
         }
         let provenance = Provenance {
