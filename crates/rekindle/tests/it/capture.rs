@@ -184,6 +184,28 @@ fn cap_12_ver_02_a_compaction_and_an_end_are_two_windows_and_the_same_hook_twice
 }
 
 #[test]
+fn cap_01_gemini_is_compacted_only_where_its_history_really_shrank() {
+    let chats = rekindle_testkit::transcripts::home().join(".gemini/tmp/project/chats");
+    for (name, shrank) in [
+        ("session-2026-11-15T09-13-c66423c9.jsonl", false),
+        ("session-2026-11-15T09-17-b7fc066f.jsonl", true),
+    ] {
+        let sandbox = sandbox();
+        let input = json!({"session_id": name, "transcript_path": chats.join(name), "cwd": sandbox.work()});
+        // It asks before every call to its model, whether it compresses anything or not.
+        for _ in 0..3 {
+            hook(&sandbox, "gemini", "PreCompress", &input);
+        }
+        work(&sandbox, &[]);
+        assert_eq!(observed(&sandbox), Vec::<Value>::new(), "{name}: asking is not compacting");
+        hook(&sandbox, "gemini", "SessionEnd", &input);
+        work(&sandbox, &[]);
+        let compacted = observed(&sandbox).iter().any(|data| text(data, "trigger") == "compaction");
+        assert_eq!(compacted, shrank, "{name}");
+    }
+}
+
+#[test]
 fn a_session_that_is_resumed_ends_a_second_time_with_what_is_new() {
     let sandbox = sandbox();
     let mut session = Session::new(&sandbox, "s");
