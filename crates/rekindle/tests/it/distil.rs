@@ -291,7 +291,8 @@ pub(crate) fn model(sandbox: &Sandbox, script: &str) {
 
 pub(crate) fn asked(sandbox: &Sandbox) -> Vec<String> {
     let folder = sandbox.user_home().join("asked");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    let asked = fs::read_dir(folder).into_iter().flatten();
+    let mut files: Vec<PathBuf> = asked.map(|file| file.unwrap().path()).collect();
     files.sort();
     files.iter().map(|file| fs::read_to_string(file).unwrap()).collect()
 }

@@ -126,6 +126,25 @@ fn a_transcript_with_a_line_of_thirty_megabytes_is_learnt_from() {
 }
 
 #[test]
+fn b_04_a_session_with_nothing_to_learn_is_dropped_before_a_model_is_asked_and_says_why() {
+    let sandbox = sandbox();
+    observer(&sandbox, "* 🔴 always deploy on Fridays [#1]");
+    let mut told = Told::new(project(&sandbox, "pumps"), "s1");
+    for words in ["hi", "still there?", "ok", "thanks", "bye"] {
+        told.user(words).agent("Yes.");
+    }
+    told.ends(&sandbox);
+    let run = observe_run(&sandbox);
+    assert_eq!(run["status"], "SKIPPED", "{run}");
+    assert_eq!(text(&run, "reason"), "only 6 words were said and no file was changed");
+    assert_eq!(asked(&sandbox), Vec::<String>::new(), "nobody was asked");
+    // The same session with something in it is worth the question.
+    told.user("why does the pump trip?").runs("cargo test", true, "1 failed").agent("It does not wait.");
+    told.ends(&sandbox);
+    assert!(!asked(&sandbox).is_empty());
+}
+
+#[test]
 fn a_transcript_of_only_tool_output_is_kept_and_says_why_nothing_came_of_it() {
     let sandbox = sandbox();
     let mut told = Told::new(project(&sandbox, "pumps"), "s1");
