@@ -3,7 +3,8 @@
 use crate::observe::{Finding, Kind as Found, Observed, Part, Strength};
 use crate::proposal::{Evidence, Proposal, Source};
 use crate::provenance::Origin;
-use crate::time::{Date, Timestamp};
+use crate::session::{Message, Role};
+use crate::time::{self, Date, Timestamp};
 use crate::vault::priority::Priority;
 use crate::vault::review::{Id, Kind, Place};
 
@@ -44,4 +45,10 @@ pub(crate) fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
 /// What came of a session about one topic.
 pub(crate) fn observed(narrative: &str, findings: Vec<Finding>) -> Observed {
     Observed { parts: vec![Part { narrative: narrative.to_owned(), findings }], ..Observed::default() }
+}
+
+/// What was said in that minute past ten.
+pub(crate) fn message(minute: u32, role: Role, text: &str) -> Message {
+    let at = time::parse(&format!("2026-02-14T10:{minute:02}:00Z"));
+    Message::new(format!("m{minute}"), at, role, text)
 }

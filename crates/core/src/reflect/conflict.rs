@@ -1,6 +1,7 @@
 //! When two statements cannot both hold: the same subject with another number or the opposite (shared with the trust pass
 //! of recall), or the same sentence with another value in the same place.
 
+use super::ABSOLUTE;
 use crate::recall::terms;
 use crate::recall::trust::Words;
 
@@ -9,23 +10,9 @@ const MOST_DIFFERENT: usize = 2;
 /// Verbs whose object is the value, not the subject.
 const CHOOSING: [&str; 3] = ["use", "prefer", "choos"];
 
-/// Words of a rule. What it is about is its subject: two things may both have to be done always.
-const OBLIGING: [&str; 14] = [
-    "always",
-    "never",
-    "every",
-    "each",
-    "immer",
-    "nie",
-    "niemals",
-    "siempre",
-    "nunca",
-    "toujours",
-    "jamais",
-    "sempre",
-    "всегда",
-    "никогда",
-];
+/// Further words of a rule that say how often. What a rule is about is its subject: two things may both have to be done
+/// always.
+const OFTEN: [&str; 2] = ["every", "each"];
 
 /// A statement as it is held against others.
 #[derive(Clone, Debug)]
@@ -72,7 +59,8 @@ fn is_other_value(one: &[String], other: &[String]) -> bool {
     let differs = |all: usize| (1..=MOST_DIFFERENT).contains(&(all - before - behind));
     let is_one_of =
         |term: Option<&String>, list: &[&str]| term.is_some_and(|term| list.contains(&term.as_str()));
-    let obliges = one[..before].iter().any(|term| is_one_of(Some(term), &OBLIGING));
+    let obliges =
+        one[..before].iter().any(|term| is_one_of(Some(term), &ABSOLUTE) || is_one_of(Some(term), &OFTEN));
     if obliges && !is_one_of(one[..before].last(), &CHOOSING) {
         return false;
     }

@@ -41,6 +41,21 @@ pub const MAX_TEXT_CHARS: usize = 400;
 pub const MAX_PROPOSALS: usize = 20;
 /// A longer summary does not go into the log.
 pub const MAX_SUMMARY_CHARS: usize = 500;
+/// Words that make a rule of a statement, in the languages of the offline rules.
+const ABSOLUTE: [&str; 12] = [
+    "always",
+    "never",
+    "immer",
+    "nie",
+    "niemals",
+    "siempre",
+    "nunca",
+    "toujours",
+    "jamais",
+    "sempre",
+    "всегда",
+    "никогда",
+];
 
 /// One window of a session, as reflection sees it.
 #[derive(Clone, Debug, PartialEq)]

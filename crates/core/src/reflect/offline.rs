@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::check::{MAX_QUOTE_CHARS, allowed, common_project};
 use super::likeness::{Statement, share};
-use super::{Draft, Dropped, MAX_TEXT_CHARS, Period, Section, Seen, Why, confidence, distance};
+use super::{ABSOLUTE, Draft, Dropped, MAX_TEXT_CHARS, Period, Section, Seen, Why, confidence, distance};
 use crate::observe::{Kind, Strength};
 use crate::proposal::Evidence;
 use crate::provenance::Origin;
@@ -203,24 +203,7 @@ fn section_of(seen: &Seen<'_>) -> Option<Section> {
 }
 
 /// Words that tell the kind of a statement, in the languages of the offline rules.
-const RULES: [&str; 16] = [
-    "always",
-    "never",
-    "must",
-    "immer",
-    "nie",
-    "niemals",
-    "siempre",
-    "nunca",
-    "toujours",
-    "jamais",
-    "sempre",
-    "всегда",
-    "никогда",
-    "必ず",
-    "总是",
-    "永远",
-];
+const DUTIES: [&str; 4] = ["must", "必ず", "总是", "永远"];
 const WISHES: [&str; 16] = [
     "prefers",
     "prefer",
@@ -269,7 +252,7 @@ fn kind_by_words(text: &str) -> Kind {
         })
     };
     match () {
-        () if has(&RULES) => Kind::Rule,
+        () if has(&ABSOLUTE) || has(&DUTIES) => Kind::Rule,
         () if has(&WISHES) => Kind::Preference,
         () if has(&CAUSES) => Kind::Fix,
         () => Kind::Other,

@@ -1,19 +1,20 @@
 //! The index as one reader sees it: the segments of one generation, the newest last, and which of their documents were
 //! replaced since. A reader waits for nobody and writes nothing.
 
-use std::collections::{BTreeMap, HashMap};
+mod files;
+
+use std::collections::HashMap;
 use std::ops::Range;
 
 use rekindle_core::id::ChangeId;
 use rekindle_core::recall::collection::{Columns, Postings};
 use rekindle_core::recall::counts::Count;
-use rekindle_core::recall::document::{Document, Stamp, Unit};
+use rekindle_core::recall::document::Document;
 use rekindle_core::recall::fuse::Close;
 use rekindle_core::recall::windows::Window;
 use rekindle_embed::{Quantised, dots};
 
-use super::build::{Prepared, PreparedUnit, Space, build};
-use super::merge::{Merge, Merged};
+use super::build::{PreparedUnit, Space, build};
 use super::segment::{About, Segment, Stored};
 
 /// One generation, as it was when it was opened.
@@ -323,171 +324,6 @@ impl Snapshot {
         segment.document(local)
     }
 
-    /// The file of a path as it was read.
-    pub fn stamp(&self, path: &str) -> Option<Stamp> {
-        self.segments.iter().rev().find_map(|segment| segment.unit_of(path)).and_then(|(_, unit)| unit.stamp)
-    }
-
-    /// Every file that the index knows, with its stamp. Files that are gone are left out.
-    pub fn stamps(&self) -> BTreeMap<&str, Stamp> {
-        let mut stamps = BTreeMap::new();
-        for segment in &self.segments {
-            for unit in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {
-                match unit.stamp {
-                    Some(stamp) => stamps.insert(unit.path, stamp),
-                    None => stamps.remove(unit.path),
-                };
-            }
-        }
-        stamps
-    }
-
-    /// The numbers of a file's documents, in their order.
-    fn numbers_of(&self, path: &str) -> impl DoubleEndedIterator<Item = u32> {
-        let ranges: Vec<Range<u32>> = self
-            .segments
-            .iter()
-            .zip(&self.first)
-            .filter_map(|(segment, first)| Some((first, segment.unit_of(path)?.1.documents)))
-            .map(|(first, documents)| first + documents.start..first + documents.end)
-            .collect();
-        ranges.into_iter().flatten().filter(|number| !self.is_replaced(*number))
-    }
-
-    fn is_replaced(&self, number: u32) -> bool {
-        self.replaced.get(number as usize).copied().unwrap_or(true)
-    }
-
-    /// How many documents a file has.
-    pub fn count_of(&self, path: &str) -> usize {
-        self.numbers_of(path).count()
-    }
-
-    /// The last documents of a file that are part of this thread, at most `most`; `None` if there are more.
-    pub fn last_of_thread(&self, path: &str, thread: Option<&str>, most: usize) -> Option<Vec<Prepared>> {
-        let mut last = Vec::new();
-        for number in self.numbers_of(path).rev() {
-            let (segment, local) = self.locate(number)?;
-            let one = prepared(segment, local)?;
-            if thread.is_none() || one.document.thread.as_deref() != thread {
-                break;
-            }
-            if last.len() == most {
-                return None;
-            }
-            last.push(one);
-        }
-        last.reverse();
-        Some(last)
-    }
-
-    /// One file with its documents and their vectors.
-    pub fn unit(&self, path: &str) -> Option<PreparedUnit> {
-        let newest = self.segments.iter().rev().find_map(|segment| segment.unit_of(path))?.1;
-        let documents = self.numbers_of(path).filter_map(|number| {
-            let (segment, local) = self.locate(number)?;
-            prepared(segment, local)
-        });
-        let documents = documents.collect();
-        let unit = Unit { path: newest.path.to_owned(), stamp: newest.stamp, documents: Vec::new() };
-        Some(PreparedUnit { unit, documents, behind: None })
-    }
-
-    /// What the small segments hold of a file.
-    pub fn recent(&self, path: &str) -> Option<PreparedUnit> {
-        let from = self.first.get(self.layers).copied()?;
-        let documents: Vec<Prepared> = self
-            .numbers_of(path)
-            .filter(|number| *number >= from)
-            .filter_map(|number| self.locate(number).and_then(|(segment, local)| prepared(segment, local)))
-            .collect();
-        let unit = Unit { path: path.to_owned(), stamp: None, documents: Vec::new() };
-        Some(PreparedUnit { unit, documents, behind: None })
-    }
-
-    /// Everything that is there, by path. Vectors of another model are left behind.
-    pub fn all(&self, space: &Space) -> BTreeMap<String, PreparedUnit> {
-        let mut all = self.since(0, space);
-        all.retain(|_, unit| unit.unit.stamp.is_some());
-        all
-    }
-
-    /// What the segments from this one on hold, by path, as one segment would.
-    pub(super) fn since(&self, place: usize, space: &Space) -> BTreeMap<String, PreparedUnit> {
-        let mut all: BTreeMap<String, PreparedUnit> = BTreeMap::new();
-        for (segment, first) in self.segments.iter().zip(&self.first).skip(place) {
-            let keep_vectors = segment.space() == *space;
-            for known in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {
-                let documents = known.documents.clone().filter_map(|local| {
-                    if self.is_replaced(first + local) {
-                        return None;
-                    }
-                    match keep_vectors {
-                        true => prepared(segment, local),
-                        false => segment.document(local).map(Prepared::new),
-                    }
-                });
-                match (all.get_mut(known.path), known.behind) {
-                    (Some(older), Some(behind)) => {
-                        older.documents.extend(documents);
-                        older.unit.stamp = known.stamp;
-                        older.behind = older.behind.map(|before| before.min(behind));
-                    }
-                    (_, behind) => {
-                        let documents = documents.collect();
-                        let path = known.path.to_owned();
-                        let unit = Unit { path: path.clone(), stamp: known.stamp, documents: Vec::new() };
-                        // There is nothing older than the first segment.
-                        let behind = behind.filter(|_| place > 0);
-                        all.insert(path, PreparedUnit { unit, documents, behind });
-                    }
-                }
-            }
-        }
-        all
-    }
-
-    /// The same, to be written without reading all of it into memory; `None` where vectors of another model are left
-    /// behind, so that the windows have to be made again.
-    pub(super) fn merge_since(&self, place: usize, space: &Space) -> Option<Merge<'_>> {
-        let segments: Vec<&Segment> = self.segments.iter().skip(place).collect();
-        if segments.is_empty() || !segments.iter().all(|segment| segment.space() == *space) {
-            return None;
-        }
-        let mut all: BTreeMap<&str, Merged<'_>> = BTreeMap::new();
-        for (at, (segment, first)) in segments.iter().zip(self.first.iter().skip(place)).enumerate() {
-            for known in (0..segment.units()).filter_map(|unit| segment.unit(unit)) {
-                let runs = self.live(*first, known.documents).map(|run| (at, run));
-                match (all.get_mut(known.path), known.behind) {
-                    (Some(older), Some(behind)) => {
-                        older.runs.extend(runs);
-                        older.stamp = known.stamp;
-                        older.behind = older.behind.map(|before| before.min(behind));
-                    }
-                    (_, behind) => {
-                        let behind = behind.filter(|_| place > 0);
-                        let (path, stamp, runs) = (known.path, known.stamp, runs.collect());
-                        all.insert(path, Merged { path, stamp, behind, runs });
-                    }
-                }
-            }
-        }
-        if place == 0 {
-            all.retain(|_, unit| unit.stamp.is_some());
-        }
-        Some(Merge::new(segments, all.into_values().collect()))
-    }
-
-    /// The parts of a segment's documents that nothing has replaced.
-    fn live(&self, first: u32, documents: Range<u32>) -> impl Iterator<Item = Range<u32>> {
-        let mut left = documents;
-        std::iter::from_fn(move || {
-            let start = left.find(|local| !self.is_replaced(first + local))?;
-            let end = left.find(|local| self.is_replaced(first + local)).unwrap_or(left.end);
-            Some(start..end)
-        })
-    }
-
     /// The documents of each segment that is a file of its own, replaced ones too, and of the delta.
     pub(super) fn layer_sizes(&self) -> (Vec<usize>, usize) {
         let mut sizes: Vec<usize> =
@@ -537,15 +373,6 @@ fn replaced(segments: &[Segment], first: &[u32]) -> Vec<bool> {
         }
     }
     replaced
-}
-
-fn prepared(segment: &Segment, local: u32) -> Option<Prepared> {
-    let embedded = |stored: Stored<'_>| (stored.window, stored.vector());
-    Some(Prepared {
-        document: segment.document(local)?,
-        windows: segment.windows_of(local).map(embedded).collect(),
-        fine: segment.fine_of(local).map(embedded).collect(),
-    })
 }
 
 /// From here on a second thread is worth its start.

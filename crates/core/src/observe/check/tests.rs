@@ -1,18 +1,7 @@
 use super::super::parse::parse;
 use super::*;
+use crate::fixtures::message as at;
 use crate::session::{Call, Outcome, Role};
-use crate::time;
-
-fn at(minute: u32, role: Role, text: &str) -> Message {
-    Message {
-        id: format!("m{minute}"),
-        at: time::parse(&format!("2026-02-14T10:{minute:02}:00Z")),
-        role,
-        text: text.to_owned(),
-        calls: Vec::new(),
-        outcome: None,
-    }
-}
 
 fn session() -> Vec<Message> {
     let failed = Outcome { failed: true, exit_code: Some(101), ..Outcome::default() };

@@ -1,18 +1,7 @@
 use super::*;
+use crate::fixtures::message as said;
 use crate::observe::evidence::Evidence;
 use crate::session::{Call, Outcome};
-use crate::time;
-
-fn said(number: u32, role: Role, text: &str) -> Message {
-    Message {
-        id: format!("m{number}"),
-        at: time::parse(&format!("2026-02-14T10:{number:02}:00Z")),
-        role,
-        text: text.to_owned(),
-        calls: Vec::new(),
-        outcome: None,
-    }
-}
 
 fn session() -> Vec<Message> {
     let call = Call {

@@ -4,7 +4,8 @@
 use super::command::Part;
 use super::draft::Draft;
 use super::line::{content, has, head, line};
-use super::view::{State, Step, View};
+use super::output::State;
+use super::view::{Step, View};
 use super::words::change;
 use crate::observe::{Kind, Strength};
 use crate::session::own;

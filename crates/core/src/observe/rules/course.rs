@@ -6,8 +6,9 @@ use super::command::Command;
 use super::draft::Draft;
 use super::line::{MOST, begins, content, find_words, has, has_dense, head, line};
 use super::output;
-use super::person;
-use super::view::{State, Step, View};
+use super::output::State;
+use super::request;
+use super::view::{Step, View};
 use super::words::{cause, common};
 use crate::observe::{Kind, Strength};
 use crate::session::own::{self, phrases};
@@ -119,13 +120,13 @@ fn explained(view: &View<'_>, known: &[Draft]) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (place, said) in view.said.iter().enumerate() {
         // "Yes, do that" goes on with the same.
-        let on = view.said[place + 1..].iter().take(TURNS).take_while(|next| person::goes_on(next)).count();
+        let on = view.said[place + 1..].iter().take(TURNS).take_while(|next| request::goes_on(next)).count();
         let end = view.said.get(place + 1 + on).map_or(view.messages.len(), |next| next.at);
         let covered = known.iter().any(|draft| draft.messages.iter().any(|at| (said.at..end).contains(at)));
-        if covered || !is_report(&said.text) || person::goes_on(said) {
+        if covered || !is_report(&said.text) || request::goes_on(said) {
             continue;
         }
-        let Some(request) = person::request(said) else { continue };
+        let Some(request) = request::request(said) else { continue };
         let Some(cause) = cause(view, said.at + 1, end) else { continue };
         let files = view.files(cause.at, end);
         let Some(last) = files.last().map(|(at, _)| *at) else { continue };

@@ -2,8 +2,9 @@
 
 use super::course::settled;
 use super::line::{content, line};
-use super::person;
-use super::view::{State, View};
+use super::output::State;
+use super::request;
+use super::view::View;
 use crate::session::Role;
 
 /// What is said of a session with nothing left to do.
@@ -14,7 +15,7 @@ pub(super) fn ending(view: &View<'_>) -> (Option<String>, Option<String>) {
     let Some(last) = view.said.last() else { return (None, None) };
     let end = view.messages.len();
     // "Yes, do it" is about what was asked before.
-    let asked = view.said.iter().rev().take(5).find_map(person::request).map(|text| line(text, 200));
+    let asked = view.said.iter().rev().take(5).find_map(request::request).map(|text| line(text, 200));
     let answer = view.agent(last.at + 1, end).next_back();
     let task = |why: String| (asked.clone(), Some(why));
     let Some((answered, answer)) = answer else {

@@ -2,7 +2,8 @@
 
 use super::draft::Draft;
 use super::line::line;
-use super::view::{State, View};
+use super::output::State;
+use super::view::View;
 use crate::observe::Kind;
 
 /// A way is one when it was gone so many times.

@@ -7,7 +7,7 @@
 //! - `person`: what was typed and not pasted; `judge`: what a sentence is; `said`: findings from it; `correction`: what one
 //!   message puts right
 //! - `command`, `output`: what was run and how it went; `course`, `changes`, `flow`: findings from that
-//! - `segment`, `story`, `ending`: the topics, their stories, and how it ended
+//! - `request`: what was asked for; `segment`, `story`, `ending`: the topics, their stories, and how it ended
 
 mod changes;
 mod command;
@@ -20,6 +20,7 @@ mod judge;
 pub(super) mod line;
 mod output;
 mod person;
+mod request;
 mod said;
 mod segment;
 mod story;

@@ -3,7 +3,6 @@
 
 use super::command::Command;
 use super::line::{head, line, tail};
-use super::view::State;
 use crate::session::Outcome;
 
 /// What is looked at of an output: its beginning and its end.
@@ -31,6 +30,19 @@ const REFUSED: &[&str] = &[
     "Sibling tool call errored",
     "Claude requested permissions",
 ];
+
+/// How a call went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// As it should.
+    Passed,
+    /// It failed, or its output says that what it checked did.
+    Failed,
+    /// Somebody did not let it run.
+    Refused,
+    /// Nobody knows: there is no output.
+    Open,
+}
 
 /// How a call went.
 pub(super) fn state(outcome: &Outcome, output: &str, command: Option<&Command>) -> State {

@@ -109,7 +109,7 @@ fn before(view: &View<'_>, at: usize) -> (bool, bool) {
 }
 
 /// The lines that the person typed, without logs, what others said and what an announcement brings.
-fn own_lines(text: &str) -> Vec<&str> {
+pub(super) fn own_lines(text: &str) -> Vec<&str> {
     let mut announced = false;
     own::lines(text)
         .into_iter()
@@ -160,32 +160,6 @@ fn is_pasted(line: &str) -> bool {
         || line.starts_with("--")
         || line.starts_with("at ") && line.contains('(');
     dated || speaker || place || code
-}
-
-/// The words with which a request can be told: its first line that says something.
-pub(super) fn request(said: &Said) -> Option<&str> {
-    let lines = own_lines(&said.text);
-    lines.into_iter().find(|line| super::line::content(line).len() >= 2 && !is_approval(line))
-}
-
-/// Whether a line only says go on.
-fn is_approval(line: &str) -> bool {
-    let folded = own::folded(line);
-    let rest = super::line::begins(&folded, common::APPROVALS, "");
-    rest.is_some_and(|rest| super::line::content(rest).len() < 2)
-}
-
-/// Whether a message goes on with what was asked before: it agrees, chooses, or asks for nothing by itself.
-pub(super) fn goes_on(said: &Said) -> bool {
-    let Some(line) = request(said) else { return true };
-    let folded = own::folded(line);
-    super::line::begins(&folded, common::APPROVALS, "").is_some() || super::judge::chosen(line).is_some()
-}
-
-/// Whether a request only brings branches together.
-pub(super) fn merges(request: &str) -> bool {
-    let folded = own::folded(request);
-    has(&folded, common::MERGES) || has_dense(&folded, common::DENSE_MERGES)
 }
 
 #[cfg(test)]

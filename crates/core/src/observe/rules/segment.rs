@@ -5,8 +5,9 @@ use std::collections::HashSet;
 
 use super::command::Command;
 use super::line::content;
-use super::person;
-use super::view::{State, View};
+use super::output::State;
+use super::request;
+use super::view::View;
 use crate::session::Role;
 use crate::time::Timestamp;
 
@@ -43,8 +44,8 @@ pub(super) fn segments(view: &View<'_>) -> Vec<Segment> {
         let message = &view.messages[at];
         let typed = said.next_if(|said| said.at == at);
         let request = typed
-            .filter(|said| !person::goes_on(said))
-            .and_then(person::request)
+            .filter(|said| !request::goes_on(said))
+            .and_then(request::request)
             .map(content)
             .unwrap_or_default();
         let long = at - from;

@@ -7,9 +7,10 @@ use super::command;
 use super::course::{names, settled};
 use super::draft::Draft;
 use super::line::line;
-use super::person;
+use super::output::State;
+use super::request;
 use super::segment::Segment;
-use super::view::{Said, State, View};
+use super::view::{Said, View};
 use crate::observe::Kind;
 
 /// The most requests that a story tells.
@@ -19,7 +20,7 @@ const MOST: usize = 2;
 fn requests<'a>(view: &'a View<'_>, segment: &Segment) -> Vec<(&'a Said, &'a str)> {
     let first = view.said.partition_point(|said| said.at < segment.from);
     let last = view.said.partition_point(|said| said.at < segment.to);
-    view.said[first..last].iter().filter_map(|said| Some((said, person::request(said)?))).collect()
+    view.said[first..last].iter().filter_map(|said| Some((said, request::request(said)?))).collect()
 }
 
 /// The story of a segment.
@@ -95,10 +96,10 @@ pub(super) fn files(view: &View<'_>, segment: &Segment, known: &[Draft]) -> Opti
     let first = files.first().map_or(segment.from, |(at, _)| *at);
     // "Yes, do that" says nothing about what for, and what was asked before it may have been something else.
     let asked = view.said[..view.said.partition_point(|said| said.at < first)].last();
-    let asked = asked.filter(|said| said.at >= segment.from && !person::goes_on(said));
-    let asked = asked.and_then(|said| Some((said, person::request(said)?)));
+    let asked = asked.filter(|said| said.at >= segment.from && !request::goes_on(said));
+    let asked = asked.and_then(|said| Some((said, request::request(said)?)));
     // What comes in with a merge was done elsewhere, for reasons that nobody gives here.
-    if asked.is_some_and(|(_, text)| person::merges(text)) {
+    if asked.is_some_and(|(_, text)| request::merges(text)) {
         return None;
     }
     let request = asked.filter(|(_, text)| !text.ends_with([':', '：']));

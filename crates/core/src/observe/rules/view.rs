@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::command::Command;
 use super::line::{self, head, tail};
-use super::output;
+use super::output::{self, State};
 use crate::provenance::Origin;
 use crate::session::{Call, Message, Role, clean};
 use crate::text;
@@ -51,19 +51,6 @@ pub(super) struct Step<'a> {
     pub command: Option<Command>,
     /// How it went.
     pub state: State,
-}
-
-/// How a call went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
-    /// As it should.
-    Passed,
-    /// It failed, or its output says that what it checked did.
-    Failed,
-    /// Somebody did not let it run.
-    Refused,
-    /// Nobody knows: there is no output.
-    Open,
 }
 
 impl<'a> View<'a> {
