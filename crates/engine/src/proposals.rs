@@ -8,8 +8,8 @@ use rekindle_core::event::{Event, names};
 use rekindle_core::proposal::{Evidence, Proposal, Status};
 use rekindle_core::provenance::Origin;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::time::{Date, Timestamp};
-use rekindle_core::vault::review::{Id, Kind};
+use rekindle_core::time::Timestamp;
+use rekindle_core::vault::review::Id;
 use serde_json::json;
 
 use crate::db::{Db, Error, OptionalExtension, Transaction, params};
@@ -24,17 +24,6 @@ pub use decide::{
 pub use history::{Line, What, accepted, automatic, check};
 pub use machine::{has_name, meet, take_name};
 
-/// A proposal without an id, which the store gives it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct New {
-    /// Which letter its id begins with.
-    pub kind: Kind,
-    /// The person's day.
-    pub day: Date,
-    /// Everything else; the id in it is ignored.
-    pub proposal: Proposal,
-}
-
 /// What became of a proposal that was handed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Handed {
@@ -46,12 +35,12 @@ pub enum Handed {
     Decided(Id, Status),
 }
 
-/// Hands the proposals of a run in, all of them or none. What says the same as one that is there is folded into it (B-07),
+/// Hands the proposals of a run in, all of them or none. Of their ids only kind and day count: the store numbers them. What says the same as one that is there is folded into it (B-07),
 /// and a run that hands in the same again gets the same answer (EXE-18). What is new is looked at by triage (REV-09): the event
 /// for that is part of it.
-pub fn hand_in(db: &mut Db, run: &str, new: &[New]) -> Result<Vec<Handed>, Error> {
+pub fn hand_in(db: &mut Db, run: &str, new: &[Proposal]) -> Result<Vec<Handed>, Error> {
     let path = db.path().to_owned();
-    let Some(at) = new.iter().map(|new| new.proposal.created).max() else { return Ok(Vec::new()) };
+    let Some(at) = new.iter().map(|new| new.created).max() else { return Ok(Vec::new()) };
     let event_id = random::change_id(at).map_err(|cause| Error::Folder { path: path.clone(), cause })?;
     let handed = db.change(|transaction| {
         let count = |transaction: &Transaction<'_>| -> rusqlite::Result<i64> {
@@ -78,9 +67,9 @@ pub fn hand_in(db: &mut Db, run: &str, new: &[New]) -> Result<Vec<Handed>, Error
 fn hand_in_one(
     transaction: &Transaction<'_>,
     run: &str,
-    new: &New,
+    new: &Proposal,
 ) -> rusqlite::Result<Result<Handed, String>> {
-    let said = said(&new.proposal);
+    let said = said(new);
     let same: Option<(String, Option<String>)> = transaction
         .query_row(
             "SELECT proposal, run FROM proposals WHERE said = ?1 ORDER BY created DESC, id DESC LIMIT 1",
@@ -100,15 +89,15 @@ fn hand_in_one(
             return Ok(Ok(Handed::Decided(there.id, there.status)));
         }
         if there.status.is_open() {
-            there.evidence.merge(&new.proposal.evidence);
-            there.confidence = there.confidence.max(new.proposal.confidence);
-            there.explicit |= new.proposal.explicit;
-            there.origin = more_trusted(there.origin, new.proposal.origin);
+            there.evidence.merge(&new.evidence);
+            there.confidence = there.confidence.max(new.confidence);
+            there.explicit |= new.explicit;
+            there.origin = more_trusted(there.origin, new.origin);
             write(transaction, &there, &said)?;
             return Ok(Ok(Handed::Folded(there.id)));
         }
     }
-    let prefix = Id::uncounted(new.kind, new.day).to_string();
+    let prefix = Id::uncounted(new.id.kind, new.id.date).to_string();
     let prefix = prefix.trim_end_matches('0');
     let taken: Vec<String> = transaction
         // The id of one that was decided on and forgotten since stays its own.
@@ -119,19 +108,21 @@ fn hand_in_one(
         .query_map([prefix], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let taken: Vec<Id> = taken.iter().filter_map(|id| id.parse().ok()).collect();
-    let id = Id::next(new.kind, new.day, &taken).by(machine::name(transaction)?);
-    let proposal = Proposal { id, ..new.proposal.clone() };
+    let id = Id::next(new.id.kind, new.id.date, &taken).by(machine::name(transaction)?);
+    let proposal = Proposal { id, ..new.clone() };
     write(transaction, &proposal, &said)?;
     transaction.execute("UPDATE proposals SET run = ?2 WHERE id = ?1", params![id.to_string(), run])?;
     Ok(Ok(Handed::Proposed(id)))
 }
 
-/// What a proposal says, by which the same is known again. About another file the same is another question.
+/// What a proposal says, by which the same is known again. About another file the same is another question; whether an
+/// idea becomes a project is one question in whatever words.
 fn said(proposal: &Proposal) -> String {
     let text = normalised(&proposal.text);
-    match proposal.section() {
-        Some(_) => text,
-        None => format!("{}: {text}", proposal.file()),
+    match (proposal.section(), proposal.idea()) {
+        (Some(_), _) => text,
+        (None, Some(idea)) => format!("{}: {idea}", proposal.file()),
+        (None, None) => format!("{}: {text}", proposal.file()),
     }
 }
 
@@ -231,6 +222,9 @@ pub fn waiting(db: &Db) -> Result<(u64, Option<Timestamp>), Error> {
 
 #[cfg(test)]
 mod tests {
+    use rekindle_core::proposal::Target;
+    use rekindle_core::time::Date;
+    use rekindle_core::vault::review::Kind;
     use rekindle_testkit::fixtures;
 
     use super::*;
@@ -241,12 +235,11 @@ mod tests {
         (folder, db)
     }
 
-    fn new(text: &str, session: &str, origin: Origin) -> New {
+    fn new(text: &str, session: &str, origin: Origin) -> Proposal {
         let day = Date::constant(2026, 11, 10);
         let created = Timestamp::from_second(1_800_000_000).unwrap();
         let evidence = Evidence { sessions: vec![session.to_owned()], ..Evidence::default() };
-        let proposal = Proposal { origin, evidence, ..fixtures::proposal(day, created, text) };
-        New { kind: Kind::Reflection, day, proposal }
+        Proposal { origin, evidence, ..fixtures::proposal(day, created, text) }
     }
 
     fn id(number: u32) -> Id {
@@ -270,10 +263,27 @@ mod tests {
         let third = [new("Use rust.", "a", Origin::User)];
         assert_eq!(hand_in(&mut db, "r2", &third).unwrap(), [Handed::Proposed(id(3))]);
         assert_eq!(id(1).to_string(), "p-20261110-001");
-        let other_day = New { day: Date::constant(2026, 11, 11), ..new("Use go.", "a", Origin::User) };
+        let other_day = Proposal {
+            id: Id::uncounted(Kind::Reflection, Date::constant(2026, 11, 11)),
+            ..new("Use go.", "a", Origin::User)
+        };
         let [Handed::Proposed(other)] = hand_in(&mut db, "r3", &[other_day]).unwrap()[..] else { panic!() };
         assert_eq!(other.to_string(), "p-20261111-001");
         assert_eq!((all(&db).unwrap().len(), waiting(&db).unwrap().0), (4, 4));
+    }
+
+    #[test]
+    fn b_07_an_idea_is_asked_about_once_in_whatever_words() {
+        let (_folder, mut db) = open_db();
+        let about = |slug: &str, text: &str| Proposal {
+            target: Some(Target::Idea(slug.to_owned())),
+            ..new(text, "a", Origin::User)
+        };
+        hand_in(&mut db, "r1", &[about("epoll", "Make it a project.")]).unwrap();
+        let again = hand_in(&mut db, "r2", &[about("epoll", "Make it a project, it is faster.")]).unwrap();
+        assert_eq!(again, [Handed::Folded(id(1))]);
+        let other = hand_in(&mut db, "r3", &[about("uring", "Make it a project.")]).unwrap();
+        assert_eq!(other, [Handed::Proposed(id(2))]);
     }
 
     #[test]
@@ -299,8 +309,8 @@ mod tests {
             (one.evidence.sessions.len(), one.origin, one.text.as_str()),
             (2, Origin::User, "Use tabs.")
         );
-        assert!(support(&mut db, id(1), &new("", "c", Origin::User).proposal.evidence).unwrap());
-        assert!(!support(&mut db, id(1), &new("", "c", Origin::User).proposal.evidence).unwrap());
+        assert!(support(&mut db, id(1), &new("", "c", Origin::User).evidence).unwrap());
+        assert!(!support(&mut db, id(1), &new("", "c", Origin::User).evidence).unwrap());
         assert!(!support(&mut db, id(9), &Evidence::default()).unwrap());
         assert_eq!(get(&db, id(1)).unwrap().unwrap().evidence.sessions, ["a", "b", "c"]);
     }

@@ -243,16 +243,19 @@ pub struct Evolve<'a> {
     pub origin: Origin,
 }
 
+/// The archived text of an entry in whose place another one stands.
+pub fn superseded(note: &Note<'_>, by: &VaultPath) -> Result<String, frontmatter::Error> {
+    let changes = [("status", Some(Status::Superseded.word())), ("superseded_by", Some(by.as_str()))];
+    Ok(note.head_with(&changes)? + note.body())
+}
+
 /// The new and the archived text of an entry whose body is replaced. Both keep every property and comment that we
 /// do not need to change; the archived one keeps its body byte for byte.
 pub fn evolve(old: &str, change: &Evolve<'_>) -> Result<Evolution, frontmatter::Error> {
     let note = Note::parse(old)?;
     let at = iso(change.at);
     let newline = newline_of(old);
-    let archived = note.head_with(&[
-        ("status", Some(Status::Superseded.word())),
-        ("superseded_by", Some(change.path.as_str())),
-    ])? + note.body();
+    let archived = superseded(&note, change.path)?;
     let mut changes = vec![
         ("id", Some(change.id.as_str())),
         ("status", Some(Status::Active.word())),

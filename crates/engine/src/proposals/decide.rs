@@ -435,8 +435,13 @@ pub fn due(db: &Db, days: u32, now: Timestamp) -> Result<Vec<Id>, Error> {
     Ok(old.map(|standing| standing.proposal.id).collect())
 }
 
-/// Archives it, unless somebody decided meanwhile. Says whether it is archived now.
-pub fn expire(db: &mut Db, id: Id, at: Timestamp) -> Result<bool, Error> {
+/// Archives what has waited for so many days, unless somebody decided meanwhile or took a decision back, after which it
+/// waits anew. Says whether it is archived now.
+pub fn expire(db: &mut Db, id: Id, days: u32, at: Timestamp) -> Result<bool, Error> {
+    let young = |one: &Standing| one.proposal.status.is_open() && one.days(at) < i64::from(days);
+    if standing(db, id)?.as_ref().is_some_and(young) {
+        return Ok(false);
+    }
     let what = What::Ended(Status::Expired);
     let told = |_: &Standing| Some(Line { id, at, what, by: Some(By::Clock), why: None, with: None });
     change(db, id, &[Status::Pending, Status::Triaged], told, |standing| Standing {

@@ -55,16 +55,15 @@ pub fn has_name(db: &Db) -> Result<bool, Error> {
 #[cfg(test)]
 mod tests {
     use rekindle_core::time::{Date, Timestamp};
-    use rekindle_core::vault::review::Kind;
     use rekindle_testkit::fixtures;
 
-    use super::super::{Handed, New, hand_in};
+    use super::super::{Handed, hand_in};
     use super::*;
 
     fn propose(db: &mut Db, text: &str) -> Id {
         let day = Date::constant(2026, 11, 10);
         let proposal = fixtures::proposal(day, Timestamp::from_second(1_800_000_000).unwrap(), text);
-        match hand_in(db, text, &[New { kind: Kind::Reflection, day, proposal }]).unwrap().remove(0) {
+        match hand_in(db, text, &[proposal]).unwrap().remove(0) {
             Handed::Proposed(id) => id,
             other => panic!("{other:?}"),
         }

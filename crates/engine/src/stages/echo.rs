@@ -26,7 +26,7 @@ use self::turn::Heard;
 use super::{World, keep};
 use crate::index::{Embedder, Index};
 use crate::models::{LoadedModel, Models};
-use crate::proposals::{self, Handed, New};
+use crate::proposals::{self, Handed};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::recall::ask::{Request, ask};
 use crate::recall::search::Rules;
@@ -271,32 +271,29 @@ fn propose(
     }
     let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;
     let now = world.now();
-    let new: Vec<New> = lessons
+    let id = Id::uncounted(Kind::Reflection, now.date());
+    let new: Vec<Proposal> = lessons
         .iter()
         .filter(|lesson| !forgotten.holds_text(&lesson.text))
-        .map(|lesson| New {
-            kind: Kind::Reflection,
-            day: now.date(),
-            proposal: Proposal {
-                // What is put right in passing is no rule yet: the person is asked.
-                explicit: false,
-                confidence: SURE,
-                evidence: Evidence {
-                    sessions: vec![request.session_id.clone()],
-                    messages: vec![lesson.message.clone()],
-                    quotes: vec![one_line(&lesson.text, QUOTE_CHARS)],
-                    ..Evidence::default()
-                },
-                project: world.project(request.cwd.as_deref()),
-                ..Proposal::new(
-                    Id::uncounted(Kind::Reflection, now.date()),
-                    Came::Correction,
-                    Place::Section(LESSONS.to_owned()),
-                    Origin::User,
-                    lesson.text.clone(),
-                    now.timestamp(),
-                )
+        .map(|lesson| Proposal {
+            // What is put right in passing is no rule yet: the person is asked.
+            explicit: false,
+            confidence: SURE,
+            evidence: Evidence {
+                sessions: vec![request.session_id.clone()],
+                messages: vec![lesson.message.clone()],
+                quotes: vec![one_line(&lesson.text, QUOTE_CHARS)],
+                ..Evidence::default()
             },
+            project: world.project(request.cwd.as_deref()),
+            ..Proposal::new(
+                id,
+                Came::Correction,
+                Place::Section(LESSONS.to_owned()),
+                Origin::User,
+                lesson.text.clone(),
+                now.timestamp(),
+            )
         })
         .collect();
     let handed = proposals::hand_in(&mut world.db()?, run, &new)?;

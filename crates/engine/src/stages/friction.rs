@@ -14,10 +14,11 @@ use rekindle_core::friction::{
 };
 use rekindle_core::journal::{Place, Root};
 use rekindle_core::llm::Model;
+use rekindle_core::proposal::Proposal;
 use rekindle_core::time::Date;
 use rekindle_core::vault::identity::SHARED;
 use rekindle_core::vault::layout;
-use rekindle_core::vault::review::{Id, Kind};
+use rekindle_core::vault::review::Id;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ use super::material::Material;
 use super::{World, promote};
 use crate::llm::Job;
 use crate::observations::{self, KEPT_DAYS};
-use crate::proposals::{self, Handed, New};
+use crate::proposals::{self, Handed};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 
 /// The function's name.
@@ -167,8 +168,7 @@ fn stage(run: &str, queried: &Queried, found: &Fixes, world: &World) -> Result<S
     }
     let now = world.now().timestamp();
     let day = queried.date;
-    let new = |fix: &Fix| New { kind: Kind::Friction, day, proposal: fix.proposal(day, now) };
-    let new: Vec<New> = found.fixes.iter().map(new).collect();
+    let new: Vec<Proposal> = found.fixes.iter().map(|fix| fix.proposal(day, now)).collect();
     for handed in proposals::hand_in(&mut db, run, &new)? {
         match handed {
             Handed::Proposed(id) => staged.proposed.push(id),

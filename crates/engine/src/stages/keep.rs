@@ -4,7 +4,7 @@
 use rekindle_core::config::{ReviewMode, ScopeRule};
 use rekindle_core::journal::{self, Actor};
 use rekindle_core::mine::{Candidate, Idea};
-use rekindle_core::proposal::{Evidence, Proposal, Source, Status, Target};
+use rekindle_core::proposal::{Evidence, Proposal, Source, Target};
 use rekindle_core::provenance::{Origin, Provenance};
 use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::text::clean::one_line;
@@ -24,7 +24,7 @@ use super::contrary::{Contrary, contrary};
 use super::near::Near;
 use super::related::{Related, related};
 use crate::models::{LoadedModel, Models};
-use crate::proposals::{self, Handed, New};
+use crate::proposals::{self, Handed};
 use crate::queue::StepError;
 use crate::review;
 use crate::sightings::{self, Seen};
@@ -210,30 +210,25 @@ impl<'a> Keeper<'a> {
     ) -> Result<String, StepError> {
         let now = self.world.now();
         let section = candidate.section(&user_section(&self.world.config.user.name)).to_owned();
-        let id = Id { kind: Kind::Reflection, date: now.date(), number: 0, machine: None };
+        let id = Id::uncounted(Kind::Reflection, now.date());
+        let source = if against.is_some() { Source::Supersede } else { Source::Sidecar };
+        let (place, text) = (Place::Section(section), candidate.text.clone());
         let confidence = if candidate.confidence == Confidence::High { 0.9 } else { 0.7 };
         let target = match against {
             Some(Contrary::Entry(path, _)) => Some(Target::Entry(path.to_string())),
             Some(Contrary::Line(_)) | None => None,
         };
         let proposal = Proposal {
-            id,
-            source: if against.is_some() { Source::Supersede } else { Source::Sidecar },
-            place: Place::Section(section),
             target,
             title: candidate.title.clone(),
-            text: candidate.text.clone(),
             supersedes: against.map(|against| against.words().to_owned()),
-            origin: candidate.origin,
             explicit: candidate.origin == Origin::User && candidate.confidence == Confidence::High,
             confidence,
             evidence: evidence.clone(),
             project: self.from.project.cloned(),
-            created: now.timestamp(),
-            status: Status::Pending,
+            ..Proposal::new(id, source, place, candidate.origin, text, now.timestamp())
         };
-        let new = New { kind: Kind::Reflection, day: now.date(), proposal };
-        let handed = proposals::hand_in(&mut self.world.db()?, self.from.session, &[new])?;
+        let handed = proposals::hand_in(&mut self.world.db()?, self.from.session, &[proposal])?;
         let id = handed.first().map(|handed| match handed {
             Handed::Proposed(id) | Handed::Folded(id) | Handed::Decided(id, _) => id.to_string(),
         });
@@ -339,8 +334,7 @@ fn again(idea: &Idea, from: From<'_>, vault: &Vault, world: &World) -> Result<Op
         project: from.project.cloned(),
         ..Proposal::new(id, Source::Idea, place, idea.origin, text, now.timestamp())
     };
-    let new = New { kind: Kind::Reflection, day: now.date(), proposal };
-    let handed = proposals::hand_in(&mut world.db()?, from.session, &[new])?;
+    let handed = proposals::hand_in(&mut world.db()?, from.session, &[proposal])?;
     Ok(handed.first().and_then(|handed| match handed {
         Handed::Proposed(id) | Handed::Folded(id) => Some(id.to_string()),
         Handed::Decided(..) => None,

@@ -296,14 +296,13 @@ fn carried_out(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<En
 fn expire(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     // Also what was taken back while the store could not be told.
     let undone = steps.run("take-back", || take_back(world))?;
-    let due = steps.run("find-old", || {
-        Ok(proposals::due(&world.db()?, world.config.review.expire_days, world.now().timestamp())?)
-    })?;
+    let days = world.config.review.expire_days;
+    let due = steps.run("find-old", || Ok(proposals::due(&world.db()?, days, world.now().timestamp())?))?;
     let expired: Vec<Id> = steps.run("expire", || {
         let mut db = world.db()?;
         let mut expired = Vec::new();
         for id in &due {
-            if proposals::expire(&mut db, *id, world.now().timestamp())? {
+            if proposals::expire(&mut db, *id, days, world.now().timestamp())? {
                 expired.push(*id);
             }
         }

@@ -30,7 +30,7 @@ use super::World;
 use super::material::Material;
 use crate::llm::Job;
 use crate::observations::{self, Entry, KEPT_DAYS};
-use crate::proposals::{self, Handed, New};
+use crate::proposals::{self, Handed};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::review;
 use crate::vault::ReviewShown;
@@ -246,16 +246,9 @@ fn stage(run: &str, loaded: &Loaded, valid: &Valid, world: &World) -> Result<Sta
         }
     }
     // The day of the run, not of the attempt: ids are the same whenever it is tried again.
-    let day = loaded.date;
-    let blank = Id::uncounted(Kind::Reflection, day);
-    let new: Vec<New> = new
-        .into_iter()
-        .map(|draft| New {
-            kind: Kind::Reflection,
-            day,
-            proposal: draft.proposal(user, blank, now.timestamp()),
-        })
-        .collect();
+    let blank = Id::uncounted(Kind::Reflection, loaded.date);
+    let new: Vec<Proposal> =
+        new.into_iter().map(|draft| draft.proposal(user, blank, now.timestamp())).collect();
     for handed in proposals::hand_in(&mut db, run, &new)? {
         match handed {
             Handed::Proposed(id) => proposed.push(id),

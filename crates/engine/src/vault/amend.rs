@@ -122,15 +122,33 @@ impl Vault {
             return Ok(false);
         }
         let id = new.proposal.id.to_string();
+        let twin = self.twin(new.proposal, &place.path)?;
         let version = NewVersion {
             path: &place.path,
             reason: &format!("approved: {id}"),
             origin: self.less_trusted(&place, new.proposal.origin)?,
             about: Some(&id),
+            twin: twin.as_ref(),
             by,
         };
         self.evolve_with(&version, &mut |body| new.made_of(&place, body), now)?;
         Ok(true)
+    }
+
+    /// The memory that was made of the same words when they were said, before the person was asked.
+    fn twin(&self, proposal: &Proposal, target: &VaultPath) -> Result<Option<VaultPath>, Error> {
+        let said = |session: &Option<String>| {
+            session.as_ref().is_some_and(|session| proposal.evidence.sessions.contains(session))
+        };
+        let entries = self.scan(false)?.entries.into_iter();
+        for found in entries.filter(|found| said(&found.entry.provenance.session) && found.path != *target) {
+            let read = self.read_entry(&found.path)?;
+            let note = Note::parse(&read.text);
+            if note.is_ok_and(|note| note.body().trim() == proposal.text.trim()) {
+                return Ok(Some(found.path));
+            }
+        }
+        Ok(None)
     }
 
     /// Whoever is trusted less stands for a text of both (B-01).

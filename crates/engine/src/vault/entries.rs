@@ -9,7 +9,9 @@ use rekindle_core::scope::Scope;
 use rekindle_core::text::admit;
 use rekindle_core::text::redact::Counts;
 use rekindle_core::time::Zoned;
-use rekindle_core::vault::entry::{Confidence, Entry, Evolution, Evolve, MAX_BODY_BYTES, Status, evolve};
+use rekindle_core::vault::entry::{
+    Confidence, Entry, Evolution, Evolve, MAX_BODY_BYTES, Status, evolve, superseded,
+};
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::layout::{self, Destination, Shelf};
 use rekindle_core::vault::path::{VaultPath, slug};
@@ -64,6 +66,8 @@ pub(super) struct NewVersion<'a> {
     pub(super) origin: Origin,
     /// The proposal that it carries out.
     pub(super) about: Option<&'a str>,
+    /// Another memory that says the same and is not needed beside it.
+    pub(super) twin: Option<&'a VaultPath>,
     pub(super) by: Actor,
 }
 
@@ -124,7 +128,7 @@ impl Vault {
         by: Actor,
         now: &Zoned,
     ) -> Result<Evolved, Error> {
-        let new = NewVersion { path, reason, origin, about: None, by };
+        let new = NewVersion { path, reason, origin, about: None, twin: None, by };
         self.evolve_with(&new, &mut |_| Ok(body.to_owned()), now)
     }
 
@@ -135,7 +139,7 @@ impl Vault {
         make: &mut dyn FnMut(&str) -> Result<String, Error>,
         now: &Zoned,
     ) -> Result<Evolved, Error> {
-        let NewVersion { path, reason, origin, about, by } = *version;
+        let NewVersion { path, reason, origin, about, twin, by } = *version;
         if layout::shelf(path) == Shelf::Archive {
             return Err(Error::Archived(path.to_string()));
         }
@@ -160,10 +164,18 @@ impl Vault {
             origin,
         };
         let Evolution { new, archived } = evolve(&read.text, &change).map_err(document)?;
-        let writes = vec![
+        let mut writes = vec![
             Write::Create { place: Place::vault(archive.clone()), text: archived },
             Write::Replace { place: Place::vault(path.clone()), read, text: new },
         ];
+        if let Some(twin) = twin {
+            let read = self.read_entry(twin)?;
+            let document = |source| Error::Document { path: twin.to_string(), source };
+            let note = Note::parse(&read.text).map_err(document)?;
+            let text = superseded(&note, path).map_err(document)?;
+            writes.push(Write::Create { place: Place::vault(self.free_archive(twin, now)?), text });
+            writes.push(Write::Remove { place: Place::vault(twin.clone()), read });
+        }
         let about = about.map(str::to_owned);
         let committed = writer.commit(Draft { about, ..Draft::new("evolve", by, writes) })?;
         let path = path.clone();

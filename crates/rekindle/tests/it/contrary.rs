@@ -59,9 +59,15 @@ fn rev_13_b_09_what_contradicts_a_memory_gives_it_a_new_version_when_the_person_
     let archive = after.lines().find_map(|line| line.strip_prefix("supersedes: ")).unwrap();
     let kept = fs::read_to_string(sandbox.vault().join(archive.trim_matches('"'))).unwrap();
     assert!(kept.contains("Always squash"), "the old version is kept: {kept}");
+    assert!(!sandbox.vault().join(new[0]).exists(), "what was known at once is not there twice");
+    let asks = ["recall", "squash the commits", "--source", "entry", "--anyway", "--json"];
+    let answer = sandbox.rekindle(&asks).cwd(project(&sandbox, "pumps")).run().ok().json();
+    let found: Vec<&str> = crate::results(&answer).iter().map(|hit| text(hit, "path")).collect();
+    assert_eq!(found.len(), 1, "{answer}");
 
     sandbox.rekindle(&["undo", id]).run().ok();
     assert_eq!(fs::read_to_string(sandbox.vault().join(&old)).unwrap(), before);
+    assert!(sandbox.vault().join(new[0]).exists(), "and it is back with the rest");
     let again = waiting(&sandbox);
     assert_eq!((again.len(), text(&again[0], "id")), (1, id), "it waits again");
 }

@@ -9,9 +9,9 @@ use rekindle_core::proposal::{Proposal, Status, Target};
 use rekindle_core::provenance::Origin;
 use rekindle_core::time::{Date, Timestamp};
 use rekindle_core::vault::daily_log::{self, End, Section};
-use rekindle_core::vault::review::{Id, Kind, Place};
+use rekindle_core::vault::review::{Id, Place};
 use rekindle_engine::db::Db;
-use rekindle_engine::proposals::{self, Handed, New};
+use rekindle_engine::proposals::{self, Handed};
 use rekindle_testkit::faults::{self, Fault};
 use rekindle_testkit::{
     Command, Output, Reply, Sandbox, TELEGRAM_TOKEN, TODOIST_KEY, TelegramServer, TodoistServer, fixtures,
@@ -45,6 +45,9 @@ const TEXTS: [&str; 10] = [
     "…",
 ];
 
+/// The idea that may become a project.
+const IDEA: &str = "poll-with-epoll";
+
 /// The chat that is asked.
 const CHAT: i64 = 4242;
 
@@ -77,6 +80,8 @@ impl Walk {
             sandbox.rekindle(&["config", "set", key, value]).run().ok();
         }
         let entry = text(&save(&sandbox, "fix", "pump", "The pump of the line is blue."), "path").to_owned();
+        let idea = ["ideas", "add", "Poll with epoll", "--summary", "Something to try one day."];
+        sandbox.rekindle(&idea).run().ok();
         let (todoist, telegram) = (TodoistServer::default(), TelegramServer::default());
         let walk = Self {
             sandbox,
@@ -143,6 +148,7 @@ impl Walk {
         let target = match self.dice.roll(5) {
             0 | 1 => Some((Target::Identity("AGENTS.md".to_owned()), "AGENTS.md".to_owned())),
             2 => Some((Target::Entry(self.entry.clone()), self.entry.clone())),
+            3 => Some((Target::Idea(IDEA.to_owned()), "Ideas.md".to_owned())),
             _ => None,
         };
         let proposal = Proposal {
@@ -154,8 +160,8 @@ impl Walk {
             ..fixtures::proposal(day, created, words)
         };
         let run = format!("run-{}", self.dice.roll(1_000_000));
-        let new = New { kind: Kind::Reflection, day, proposal };
-        if let Handed::Proposed(id) = proposals::hand_in(&mut self.db(), &run, &[new]).unwrap().remove(0) {
+        if let Handed::Proposed(id) = proposals::hand_in(&mut self.db(), &run, &[proposal]).unwrap().remove(0)
+        {
             self.ids.push(id);
         }
     }
@@ -334,7 +340,11 @@ impl Walk {
                 Some(Target::Entry(_)) => {
                     assert_eq!(entry.matches(&line).count(), usize::from(is_there), "{what} in\n{entry}");
                 }
-                Some(Target::Memory(_) | Target::Idea(_)) | None => {}
+                Some(Target::Idea(slug)) => {
+                    let project = self.sandbox.vault().join("personal-projects").join(slug);
+                    assert_eq!(project.join("_index.md").exists(), is_there, "{what}");
+                }
+                Some(Target::Memory(_)) | None => {}
             }
         }
         for line in &self.mine_for_agents {

@@ -174,7 +174,7 @@ fn rev_10_what_is_decided_elsewhere_or_expires_is_closed() {
             .run(|c| c.query_row("SELECT max(created) FROM proposals", [], |row| row.get::<_, i64>(0)))
             .unwrap();
         let at = rekindle_core::time::Timestamp::from_millisecond(now).unwrap();
-        assert!(rekindle_engine::proposals::expire(&mut db, id.parse().unwrap(), at).unwrap());
+        assert!(rekindle_engine::proposals::expire(&mut db, id.parse().unwrap(), 0, at).unwrap());
     }
     drop(db);
     rekindle(&sandbox, &["worker", "--once"]).run().ok();

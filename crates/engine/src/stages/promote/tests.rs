@@ -4,17 +4,17 @@ mod model;
 mod reconsider;
 mod targets;
 
-use rekindle_core::proposal::{By, Evidence, Proposal, Source as Came};
-use rekindle_core::provenance::Origin;
+use rekindle_core::proposal::{By, Proposal};
 use rekindle_core::time::{Date, TimeZone, Timestamp};
 use rekindle_core::vault::memory::render_new;
-use rekindle_core::vault::review::{Kind, Place};
+use rekindle_core::vault::review::Place;
+use rekindle_testkit::fixtures;
 
 use super::*;
 use crate::db::OptionalExtension;
 use crate::disk;
 use crate::home::Home;
-use crate::proposals::{Decided, Handed, New};
+use crate::proposals::{Decided, Handed};
 use crate::queue::{Queue, run};
 use crate::stages::REGISTRY;
 
@@ -121,24 +121,9 @@ impl Trial {
 
     /// Hands in what is made of a plain one of the person, an hour old.
     pub(in crate::stages) fn hand_in_as(&self, as_what: impl Fn(Proposal) -> Proposal) -> Id {
-        let proposal = as_what(Proposal {
-            id: Id { kind: Kind::Reflection, date: DAY, number: 1, machine: None },
-            source: Came::Reflection,
-            place: Place::Section("Patterns".to_owned()),
-            target: None,
-            title: String::new(),
-            text: String::new(),
-            supersedes: None,
-            origin: Origin::User,
-            explicit: false,
-            confidence: 0.7,
-            evidence: Evidence { sessions: vec!["s".to_owned()], ..Evidence::default() },
-            project: None,
-            created: self.now() - jiff::SignedDuration::from_hours(1),
-            status: Status::Pending,
-        });
-        let new = New { kind: Kind::Reflection, day: DAY, proposal };
-        match proposals::hand_in(&mut self.db(), "run", &[new]).unwrap().remove(0) {
+        let an_hour_ago = self.now() - jiff::SignedDuration::from_hours(1);
+        let proposal = as_what(fixtures::proposal(DAY, an_hour_ago, ""));
+        match proposals::hand_in(&mut self.db(), "run", &[proposal]).unwrap().remove(0) {
             Handed::Proposed(id) => id,
             other => panic!("{other:?}"),
         }

@@ -2,9 +2,10 @@
 //! wrote is lost.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use proptest::prelude::*;
-use rekindle_core::proposal::By;
+use rekindle_core::proposal::{By, Target};
 
 use super::super::*;
 use super::Trial;
@@ -30,14 +31,22 @@ enum Action {
     Clock,
 }
 
-const TEXTS: [&str; 6] = [
+/// What is proposed: lines of MEMORY.md, a new version of a memory, and a project that an idea becomes.
+const TEXTS: [&str; 8] = [
     "Use tabs for indentation.",
     "Deploy on Mondays only.",
     "Write the tests first.",
     "Ask before a migration runs.",
     "Keep answers to the point.",
     "The queue lives in SQLite.",
+    "The staging database listens on port 6432.",
+    "Make the idea a project.",
 ];
+/// The last two of them.
+const EVOLVES: usize = 6;
+const PROJECT: usize = 7;
+const BEFORE: &str = "The staging database listens on port 5432.";
+const IDEA: &str = "Poll with epoll";
 
 fn action() -> impl Strategy<Value = Action> {
     let one = 0..TEXTS.len();
@@ -66,6 +75,10 @@ fn action() -> impl Strategy<Value = Action> {
 struct Run {
     trial: Trial,
     ids: Vec<Id>,
+    /// Where the memory is, and what it said at first.
+    entry: (String, String),
+    /// The folder of the project.
+    project: PathBuf,
     /// The first decision about each, by whomever.
     first: HashMap<Id, Status>,
     /// How often the decision about each was taken back.
@@ -78,16 +91,26 @@ struct Run {
 impl Run {
     fn new() -> Self {
         let trial = Trial::with(&[("review.per_day", "4")]);
+        let path = trial.memory("staging db", BEFORE);
+        let entry = (path.clone(), trial.read(&path));
+        let slug = trial.idea(IDEA);
+        let project = trial.world.places.vault().join("personal-projects").join(&slug);
         // Half of them are old enough to be archived.
-        let ids = TEXTS.iter().zip(0..).map(|(text, number)| {
-            let section = if number % 3 == 0 { "No Such Section" } else { "Patterns" };
-            trial.propose(section, text, if number % 2 == 0 { 9 } else { 0 })
+        let ids = TEXTS.iter().enumerate().map(|(number, text)| match number {
+            EVOLVES => trial.aim_at(&Target::Entry(path.clone()), text, Some(BEFORE)),
+            PROJECT => trial.aim_at(&Target::Idea(slug.clone()), text, None),
+            _ => {
+                let section = if number % 3 == 0 { "No Such Section" } else { "Patterns" };
+                trial.propose(section, text, if number % 2 == 0 { 9 } else { 0 })
+            }
         });
         let ids = ids.collect();
         trial.refresh();
         Self {
             trial,
             ids,
+            entry,
+            project,
             first: HashMap::new(),
             taken_back: HashMap::new(),
             mine: Vec::new(),
@@ -189,7 +212,7 @@ impl Run {
 
     fn check(&self) {
         let (memory, log) = (self.trial.read("MEMORY.md"), self.trial.log());
-        for (id, text) in self.ids.iter().zip(TEXTS) {
+        for (number, (id, text)) in self.ids.iter().zip(TEXTS).enumerate() {
             let status = self.trial.status(*id);
             // Triage leaves these to the person, and what was taken back it does not look at again.
             let taken_back = self.taken_back.contains_key(id);
@@ -214,11 +237,25 @@ impl Run {
             if undone == 0 {
                 assert_eq!(receipts, expected, "{id} is {status:?}: {log}");
             }
+            let promoted = status == Status::Promoted;
+            if number == EVOLVES {
+                let (path, before) = &self.entry;
+                let now = self.trial.read(path);
+                assert!(promoted || now == *before, "{id} is {status:?}: {now}");
+                let says = now.contains(text) || now.contains("In other words.");
+                assert!(!promoted || says && !now.contains(BEFORE), "{now}");
+                continue;
+            }
+            if number == PROJECT {
+                assert_eq!(self.project.join("_index.md").exists(), promoted, "{id} is {status:?}");
+                assert_eq!(self.trial.read("../Ideas.md").contains("→ promoted"), promoted, "{id}");
+                continue;
+            }
             let marked = memory.matches(&format!("<!-- {id} ")).count();
             let marked = marked + usize::from(marked == 0 && memory.contains(&format!(" {id} ")));
-            assert_eq!(marked, usize::from(status == Status::Promoted), "{id} is {status:?}: {memory}");
+            assert_eq!(marked, usize::from(promoted), "{id} is {status:?}: {memory}");
             let says = memory.contains(text) || memory.contains("In other words.");
-            assert!(status != Status::Promoted || says, "{text} in {memory}");
+            assert!(!promoted || says, "{text} in {memory}");
         }
         let mut rest = memory.as_str();
         for line in &self.mine {

@@ -55,6 +55,21 @@ fn rev_14_a_rejection_that_is_taken_back_is_a_question_again_and_ends_once() {
 }
 
 #[test]
+fn rev_10_what_was_taken_back_while_the_clock_was_cut_off_waits_anew() {
+    let trial = Trial::new();
+    let (back, old) = (trial.propose("Patterns", "Use tabs.", 9), trial.propose("Patterns", "Use make.", 9));
+    trial.work();
+    trial.clock();
+    // The worker knows which ones are old, archives them, and dies before it knows that it did.
+    trial.killed_after(3);
+    assert_eq!([back, old].map(|id| trial.status(id)), [Status::Expired; 2]);
+    let (from, what) = ([Status::Expired], What::Reopened);
+    assert!(proposals::reopen(&mut trial.db(), back, &from, what, "taken back", trial.now()).unwrap());
+    trial.work();
+    assert_eq!([back, old].map(|id| trial.status(id)), [Status::Pending, Status::Expired]);
+}
+
+#[test]
 fn rev_14_an_approval_that_is_taken_back_leaves_memory_as_it_was() {
     for seen_to in [false, true] {
         let trial = Trial::new();

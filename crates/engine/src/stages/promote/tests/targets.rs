@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rekindle_core::proposal::Target;
+use rekindle_core::provenance::Provenance;
+use rekindle_core::scope::Scope;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::layout::{Destination, Group};
 use rekindle_core::vault::review::Place;
@@ -11,7 +13,7 @@ use rekindle_core::vault::review::Place;
 use super::super::*;
 use super::{Trial, count};
 use crate::disk;
-use crate::vault::NewEntry;
+use crate::vault::{NewEntry, NewIdea};
 use crate::worker::Post;
 
 const AGENTS: &str = "# Agents\n\n- Use npm.\n";
@@ -48,6 +50,30 @@ impl Trial {
 
     pub(super) fn for_agents(&self, text: &str, supersedes: Option<&str>) -> Id {
         self.aim_at(&Target::Identity("AGENTS.md".to_owned()), text, supersedes)
+    }
+
+    /// Saves a memory of the person. Says where it is.
+    pub(super) fn memory(&self, slug: &str, line: &str) -> String {
+        let new = NewEntry {
+            kind: "fix".to_owned(),
+            slug: slug.to_owned(),
+            to: Destination::Group(Group::PersonalPrivate),
+            tags: Vec::new(),
+            scope: Scope::Global,
+            body: format!("{line}\n"),
+            confidence: Confidence::High,
+            provenance: Provenance::direct(),
+        };
+        let vault = self.world.vault().unwrap();
+        vault.save(&new, Actor::User, &self.world.now()).unwrap().path.to_string()
+    }
+
+    /// Writes an idea of the person down. Says what it is called.
+    pub(super) fn idea(&self, title: &str) -> String {
+        let provenance = Provenance::direct();
+        let new = NewIdea { title, summary: title, provenance, scope: Scope::Global, related: Vec::new() };
+        let vault = self.world.vault().unwrap();
+        vault.add_idea(&new, Actor::User, &self.world.now()).unwrap().outcome
     }
 
     fn post(&self) -> Post {
@@ -187,30 +213,16 @@ fn rev_12_vlt_04_an_approved_change_of_a_memory_is_a_new_version() {
     for steps in 0..6 {
         let trial = Trial::new();
         let vault = trial.world.vault().unwrap();
-        let new = NewEntry {
-            kind: "fix".to_owned(),
-            slug: "staging db".to_owned(),
-            to: Destination::Group(Group::PersonalPrivate),
-            tags: Vec::new(),
-            scope: rekindle_core::scope::Scope::Global,
-            body: "The staging database listens on port 5432.\n".to_owned(),
-            confidence: Confidence::High,
-            provenance: rekindle_core::provenance::Provenance {
-                origin: rekindle_core::provenance::Origin::User,
-                session: None,
-                messages: Vec::new(),
-            },
-        };
-        let path = vault.save(&new, Actor::User, &trial.world.now()).unwrap().path;
-        let old = trial.read(path.as_str());
         let line = "The staging database listens on port 5432.";
         let words = "The staging database listens on port 6432.";
-        let id = trial.aim_at(&Target::Entry(path.to_string()), words, Some(line));
+        let path = trial.memory("staging db", line);
+        let old = trial.read(&path);
+        let id = trial.aim_at(&Target::Entry(path.clone()), words, Some(line));
         trial.decide(id, &Verdict::Approve);
         trial.killed_after(steps);
         trial.work();
         assert_eq!(trial.status(id), Status::Promoted, "{steps}");
-        let text = trial.read(path.as_str());
+        let text = trial.read(&path);
         assert!(text.ends_with(&format!("\n{words}\n")) && text.contains(&id.to_string()), "{text}");
         let versions =
             vault.changes().unwrap().filter(|change| change.as_ref().unwrap().change.verb == "evolve");
@@ -218,7 +230,7 @@ fn rev_12_vlt_04_an_approved_change_of_a_memory_is_a_new_version() {
         trial.sound();
         vault.undo(None, Actor::User, &trial.world.now()).unwrap();
         assert_eq!(take_back(&trial.world).unwrap(), [id]);
-        assert_eq!((trial.read(path.as_str()), trial.status(id)), (old, Status::Pending));
+        assert_eq!((trial.read(&path), trial.status(id)), (old, Status::Pending));
     }
 }
 
