@@ -1,6 +1,6 @@
 //! How often each term stands in a text, in all and at either end.
 
-use super::terms;
+use super::terms::Numbers;
 
 /// A neighbour lends this many words: its last ones to the text after it, its first ones to the text before it.
 pub const LENT_WORDS: u32 = 60;
@@ -44,13 +44,13 @@ pub struct Counted {
 }
 
 /// Counts a text.
-pub fn count(text: &str) -> Counted {
-    let mut found = terms::terms(text);
+pub fn count(text: &str, numbers: &mut Numbers) -> Counted {
+    let found = numbers.of(text);
     let words = found.iter().map(|(_, word)| word + 1).max().unwrap_or(0);
     let length = found.len() as u32;
     found.sort_unstable();
     let mut terms: Vec<(u64, Count)> = Vec::with_capacity(found.len());
-    for (hash, word) in found {
+    for &mut (hash, word) in found {
         let (head, tail) = (u8::from(word < LENT_WORDS), u8::from(word + LENT_WORDS >= words));
         match terms.last_mut() {
             Some((last, count)) if *last == hash => {

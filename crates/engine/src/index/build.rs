@@ -3,6 +3,7 @@
 use rekindle_core::recall::collection::{Flags, NO_TIME};
 use rekindle_core::recall::counts::{self, Counted};
 use rekindle_core::recall::document::{Document, Stamp, Unit};
+use rekindle_core::recall::terms::Numbers;
 use rekindle_core::recall::windows::{self, Window};
 use rekindle_core::scope::ProjectId;
 use rekindle_core::time::Timestamp;
@@ -88,17 +89,39 @@ pub(super) fn build(space: &Space, mut units: Vec<PreparedUnit>) -> Vec<u8> {
 
     let (counted, blobs) = count_all(&documents);
     header.length = counted.iter().map(|counted| u64::from(counted.length)).sum();
-    write_columns(&documents, &counted, &blobs, &mut parts, &mut names);
-    drop(blobs);
-    parts[Part::Names as usize] = std::mem::take(&mut names.heap);
-    let coarse = [Part::FirstWindows, Part::Windows, Part::Vectors];
-    header.windows =
-        write_windows(&documents, |prepared| &prepared.windows, coarse, &mut parts, &mut header, bytes);
-    let fine = [Part::FirstFine, Part::Fine, Part::FineVectors];
-    header.fine =
-        write_windows(&documents, |prepared| &prepared.fine, fine, &mut parts, &mut header, half_bytes);
-    write_postings(&counted, &mut parts, &mut header);
-    assemble(header, &parts)
+    let mut rest = || {
+        write_columns(&documents, &counted, &blobs, &mut parts, &mut names);
+        parts[Part::Names as usize] = std::mem::take(&mut names.heap);
+        let coarse = [Part::FirstWindows, Part::Windows, Part::Vectors];
+        header.windows =
+            write_windows(&documents, |prepared| &prepared.windows, coarse, &mut parts, &mut header, bytes);
+        let fine = [Part::FirstFine, Part::Fine, Part::FineVectors];
+        header.fine =
+            write_windows(&documents, |prepared| &prepared.fine, fine, &mut parts, &mut header, half_bytes);
+    };
+    let postings = if is_shared(documents.len()) {
+        std::thread::scope(|scope| {
+            let postings = scope.spawn(|| write_postings(&counted));
+            rest();
+            postings.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    } else {
+        rest();
+        write_postings(&counted)
+    };
+    header.terms = (postings[0].1.len() / size_of::<u64>()) as u32;
+    postings.into_iter().for_each(|(part, bytes)| parts[part as usize] = bytes);
+    let bytes = assemble(header, &parts);
+    // Giving the memory of many documents back takes as long as writing them; nobody has to wait for it.
+    if is_shared(documents.len()) {
+        std::thread::spawn(move || drop((units, counted, blobs, parts)));
+    }
+    bytes
+}
+
+/// Whether a second thread is worth its start for so many documents.
+fn is_shared(documents: usize) -> bool {
+    documents >= MIN_SHARE * 2 && std::thread::available_parallelism().is_ok_and(|threads| threads.get() > 1)
 }
 
 fn write_units(units: &[PreparedUnit], parts: &mut [Vec<u8>; PARTS], names: &mut Names) {
@@ -246,37 +269,46 @@ fn half_bytes(vector: &Quantised) -> (Vec<u8>, f32) {
     (nibbles::pack(&coarse.steps), coarse.scale)
 }
 
-fn write_postings(counted: &[Counted], parts: &mut [Vec<u8>; PARTS], header: &mut Header) {
+/// The terms, where the postings of each begin, and the postings.
+fn write_postings(counted: &[Counted]) -> [(Part, Vec<u8>); 4] {
     let postings = postings::sorted(counted);
-    parts[Part::PostingDocuments as usize].reserve_exact(postings.len() * 4);
-    parts[Part::PostingCounts as usize].reserve_exact(postings.len() * 2);
-    let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
+    let (mut terms, mut first) = (Vec::new(), Vec::new());
+    let mut documents = Vec::with_capacity(postings.len() * 4);
+    let mut counts = Vec::with_capacity(postings.len() * 2);
     let mut last = None;
     for (place, posting) in postings.iter().enumerate() {
         if last != Some(posting.term) {
-            put(Part::Terms, &posting.term.to_le_bytes());
-            put(Part::FirstPostings, &(place as u32).to_le_bytes());
-            header.terms += 1;
+            terms.extend_from_slice(&posting.term.to_le_bytes());
+            first.extend_from_slice(&(place as u32).to_le_bytes());
             last = Some(posting.term);
         }
-        put(Part::PostingDocuments, &posting.document.to_le_bytes());
-        put(Part::PostingCounts, &posting.count.pack().to_le_bytes());
+        documents.extend_from_slice(&posting.document.to_le_bytes());
+        counts.extend_from_slice(&posting.count.pack().to_le_bytes());
     }
-    put(Part::FirstPostings, &(postings.len() as u32).to_le_bytes());
+    first.extend_from_slice(&(postings.len() as u32).to_le_bytes());
+    [
+        (Part::Terms, terms),
+        (Part::FirstPostings, first),
+        (Part::PostingDocuments, documents),
+        (Part::PostingCounts, counts),
+    ]
 }
 
 /// The terms of all documents, and each as it is kept. That is most of the work, and every text is on its own.
 fn count_all(documents: &[&Prepared]) -> (Vec<Counted>, Vec<Vec<u8>>) {
     // A document is plain data: it always has a JSON form.
-    let one = |prepared: &&Prepared| {
-        let blob = serde_json::to_vec(&prepared.document).unwrap_or_default();
-        (counts::count(&prepared.document.searched()), blob)
+    let count = |part: &[&Prepared]| -> (Vec<Counted>, Vec<Vec<u8>>) {
+        let mut numbers = Numbers::default();
+        let one = |prepared: &&Prepared| {
+            let blob = serde_json::to_vec(&prepared.document).unwrap_or_default();
+            (counts::count(&prepared.document.searched(), &mut numbers), blob)
+        };
+        part.iter().map(one).unzip()
     };
-    let count = |part: &[&Prepared]| -> (Vec<Counted>, Vec<Vec<u8>>) { part.iter().map(one).unzip() };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    if documents.len() < MIN_SHARE * 2 || threads == 1 {
+    if !is_shared(documents.len()) {
         return count(documents);
     }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = documents.len().div_ceil(threads).max(MIN_SHARE);
     std::thread::scope(|scope| {
         let shares: Vec<_> = documents.chunks(share).map(|part| scope.spawn(|| count(part))).collect();

@@ -79,10 +79,14 @@ struct Repository {
     local_remote: Option<PathBuf>,
 }
 
+/// The remote of a repository, as its configuration has it.
+pub(super) fn remote(common_dir: &Path) -> Option<String> {
+    preferred_remote(&read::lines(&common_dir.join("config"), MAX_CONFIG_BYTES)?)
+}
+
 impl Repository {
     fn read(common_dir: &Path) -> Self {
-        let config = read::lines(&common_dir.join("config"), MAX_CONFIG_BYTES).unwrap_or_default();
-        let (remote, local_remote) = match preferred_remote(&config).as_deref().and_then(normalise_remote) {
+        let (remote, local_remote) = match remote(common_dir).as_deref().and_then(normalise_remote) {
             Some(Remote::Hosted(remote)) => (Some(remote), None),
             Some(Remote::Local(folder)) => (None, Some(folder)),
             None => (None, None),

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::project;
+
 /// Folders of such programs, in lower case. What they call them on a system may begin so and go on.
 const NAMES: [&str; 11] = [
     "dropbox",
@@ -16,16 +18,25 @@ const NAMES: [&str; 11] = [
     "owncloud",
     "pcloud",
 ];
-/// What such programs leave in the folders that they bring elsewhere.
-const MARKS: [&str; 5] =
-    [".stfolder", ".dropbox", ".dropbox.cache", ".nextcloudsync.log", ".owncloudsync.log"];
+/// What such programs, or those inside a note app, leave in the folders that they bring elsewhere.
+const MARKS: [&str; 8] = [
+    ".stfolder",
+    ".dropbox",
+    ".dropbox.cache",
+    ".nextcloudsync.log",
+    ".owncloudsync.log",
+    ".obsidian/plugins/obsidian-git",
+    ".obsidian/plugins/obsidian-livesync",
+    ".obsidian/plugins/remotely-save",
+];
 
-/// Whether `folder`, links resolved, lies where such a program sees it.
+/// Whether `folder`, links resolved, lies where such a program sees it, or git brings it elsewhere.
 pub(super) fn is_synced(folder: &Path) -> bool {
-    folder.ancestors().any(|above| {
+    let seen = folder.ancestors().any(|above| {
         let name = above.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         NAMES.iter().any(|known| is_named(&name, known)) || MARKS.iter().any(|mark| above.join(mark).exists())
-    })
+    });
+    seen || project::has_remote(folder)
 }
 
 /// `OneDrive - Acme` is OneDrive, `dropboxes` is not Dropbox.
@@ -52,5 +63,23 @@ mod tests {
         assert!(!is_synced(&vault));
         disk::make_folder(&folder.path().join(".stfolder")).unwrap();
         assert!(is_synced(&vault), "Syncthing marks its folders");
+    }
+
+    #[test]
+    fn rev_01_notes_in_a_repository_with_a_remote_are_synced() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = folder.path().join("notes/MemoryVault");
+        for made in
+            [vault.clone(), folder.path().join("notes/.git/objects"), folder.path().join("notes/.git/refs")]
+        {
+            disk::make_folder(&made).unwrap();
+        }
+        let git = |name: &str, text: &str| {
+            disk::write_new(&folder.path().join("notes/.git").join(name), text.as_bytes())
+        };
+        git("HEAD", "ref: refs/heads/main\n").unwrap();
+        assert!(!is_synced(&vault), "it stays here");
+        git("config", "[remote \"origin\"]\n\turl = git@example.com:ada/notes.git\n").unwrap();
+        assert!(is_synced(&vault));
     }
 }

@@ -9,6 +9,7 @@
 mod fold;
 mod hash;
 mod known;
+mod numbers;
 mod split;
 mod stem;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod tests;
 
 pub(super) use fold::is_unspaced;
 pub use hash::hash;
+pub use numbers::Numbers;
 
 /// The longest term in bytes. What is longer is cut, and told apart by a hash.
 pub const MAX_TERM_BYTES: usize = 64;

@@ -15,8 +15,28 @@ use super::{MAX_TERM_BYTES, Term};
 /// A name longer than this is no name, and only its parts are taken.
 const MAX_WHOLE_BYTES: usize = 256;
 
-pub(super) struct Splitter<F> {
-    take: F,
+/// Whoever wants the terms of a text.
+pub(super) trait Take {
+    /// The next term.
+    fn term(&mut self, term: Term<'_>);
+
+    /// A plain word comes. Says whether what becomes of it is known already, and taken.
+    fn knows(&mut self, _word: &str, _at: u32) -> bool {
+        false
+    }
+
+    /// What became of it: the last term, or none.
+    fn learn(&mut self, _word: &str, _told: bool) {}
+}
+
+impl<F: FnMut(Term<'_>)> Take for F {
+    fn term(&mut self, term: Term<'_>) {
+        self(term);
+    }
+}
+
+pub(super) struct Splitter<T> {
+    take: T,
     /// How many running words there were so far.
     words: u32,
     /// The text between two blanks, folded.
@@ -36,8 +56,8 @@ struct Seen {
     code: bool,
 }
 
-impl<F: FnMut(Term<'_>)> Splitter<F> {
-    pub(super) fn new(take: F) -> Self {
+impl<T: Take> Splitter<T> {
+    pub(super) fn new(take: T) -> Self {
         Self { take, words: 0, folded: String::new(), term: String::with_capacity(2 * MAX_TERM_BYTES) }
     }
 
@@ -57,10 +77,13 @@ impl<F: FnMut(Term<'_>)> Splitter<F> {
 
     /// A word without any inner structure: nearly all of prose.
     fn simple(&mut self, word: &str) {
-        self.term.clear();
-        self.term.push_str(word);
-        self.term.make_ascii_lowercase();
-        self.finish_word(self.words);
+        if !self.take.knows(word, self.words) {
+            self.term.clear();
+            self.term.push_str(word);
+            self.term.make_ascii_lowercase();
+            let told = self.finish_word(self.words);
+            self.take.learn(word, told);
+        }
         self.words += 1;
     }
 
@@ -284,7 +307,7 @@ impl<F: FnMut(Term<'_>)> Splitter<F> {
         match known(&self.term) {
             Some(Known::Stop) => return false,
             Some(Known::Stem(own)) => {
-                (self.take)(Term { text: own, word, identifier: false });
+                self.take.term(Term { text: own, word, identifier: false });
                 return true;
             }
             None => stem(&mut self.term),
@@ -310,12 +333,12 @@ impl<F: FnMut(Term<'_>)> Splitter<F> {
             self.term.truncate(self.term.floor_char_boundary(MAX_TERM_BYTES - 17));
             self.term.push_str(&format!("~{number:016x}"));
         }
-        (self.take)(Term { text: &self.term, word, identifier });
+        self.take.term(Term { text: &self.term, word, identifier });
         true
     }
 
     fn emit(&mut self, text: &str, word: u32, identifier: bool) {
-        (self.take)(Term { text, word, identifier });
+        self.take.term(Term { text, word, identifier });
     }
 }
 

@@ -1,0 +1,130 @@
+//! The terms of many texts as numbers. A few thousand words are nearly all of prose, so what became of a word is
+//! remembered until another takes its place.
+
+use super::Term;
+use super::hash::hash;
+use super::split::{Splitter, Take};
+
+/// How many words are remembered at a time: what fits beside everything else where the processor is fast.
+const PLACES: usize = 4096;
+
+/// A plain word that was read.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    letters: [u64; 2],
+    /// As many as there are; 0 where nothing is remembered.
+    length: usize,
+    /// Its term; none if it is a function word.
+    term: Option<u64>,
+}
+
+impl Known {
+    /// A word of at most sixteen letters; longer ones are rare.
+    fn of(word: &[u8], term: Option<u64>) -> Option<Self> {
+        let letters = match word {
+            [] => return None,
+            [one] => [u64::from(*one), 0],
+            [one, two] => [u64::from(*one) | u64::from(*two) << 8, 0],
+            [one, two, three] => [u64::from(*one) | u64::from(*two) << 8 | u64::from(*three) << 16, 0],
+            // The parts may overlap, since the length is known.
+            _ if word.len() < 8 => {
+                let part =
+                    |four: Option<&[u8; 4]>| four.map_or(0, |four| u64::from(u32::from_le_bytes(*four)));
+                [part(word.first_chunk()) | part(word.last_chunk()) << 32, 0]
+            }
+            _ if word.len() <= 16 => {
+                let part = |eight: Option<&[u8; 8]>| eight.map_or(0, |eight| u64::from_le_bytes(*eight));
+                [part(word.first_chunk()), part(word.last_chunk())]
+            }
+            _ => return None,
+        };
+        Some(Self { letters, length: word.len(), term })
+    }
+
+    /// Where it is remembered.
+    fn place(&self) -> usize {
+        let [first, last] = self.letters;
+        let mixed = (first ^ last.rotate_left(23) ^ self.length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> (u64::BITS - PLACES.ilog2())) as usize
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        (self.letters, self.length) == (other.letters, other.length)
+    }
+}
+
+/// Reads texts, one after the other.
+pub struct Numbers {
+    places: Vec<Known>,
+    found: Vec<(u64, u32)>,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self { places: vec![Known::default(); PLACES], found: Vec::new() }
+    }
+}
+
+impl Numbers {
+    /// The terms of `text`, each with the running word it stands at; the same as [`super::terms`] says.
+    pub fn of(&mut self, text: &str) -> &mut [(u64, u32)] {
+        self.found.clear();
+        Splitter::new(&mut *self).text(text);
+        &mut self.found
+    }
+}
+
+impl Take for &mut Numbers {
+    fn term(&mut self, term: Term<'_>) {
+        self.found.push((hash(term.text), term.word));
+    }
+
+    fn knows(&mut self, word: &str, at: u32) -> bool {
+        let Some(asked) = Known::of(word.as_bytes(), None) else { return false };
+        let Some(known) = self.places.get(asked.place()).filter(|known| known.is(&asked)) else {
+            return false;
+        };
+        self.found.extend(known.term.map(|term| (term, at)));
+        true
+    }
+
+    fn learn(&mut self, word: &str, told: bool) {
+        let term = self.found.last().filter(|_| told).map(|(term, _)| *term);
+        let Some(known) = Known::of(word.as_bytes(), term) else { return };
+        if let Some(place) = self.places.get_mut(known.place()) {
+            *place = known;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::terms;
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_is_what_was_read() {
+        let mut numbers = Numbers::default();
+        // Twice: the second time most of it is remembered.
+        for text in [
+            "The engines are running; an engine of the Engines ran.",
+            "aaaaa aaaaaa aaaaaaaaa aaaaaaaaaa a aa",
+        ] {
+            for _ in 0..2 {
+                assert_eq!(*numbers.of(text), terms(text)[..], "{text}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sto_13_remembering_changes_nothing(texts in prop::collection::vec("([a-cTS]{1,17}[ ,.]{1,2}|[a-z_./0-9é設]{1,6} ){0,40}", 1..6)) {
+            let mut numbers = Numbers::default();
+            for text in texts.iter().chain(&texts) {
+                prop_assert_eq!(&*numbers.of(text), &terms(text)[..], "{}", text);
+            }
+        }
+    }
+}
