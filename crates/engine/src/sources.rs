@@ -10,6 +10,7 @@ mod tests;
 use std::fs::{DirEntry, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use rekindle_core::hash::ContentHash;
@@ -28,8 +29,10 @@ const MAX_DEPTH: usize = 64;
 const MAX_FILES: usize = 500_000;
 /// Reading notes waits on memory more than on the processor; more threads than this bring nothing.
 const MAX_THREADS: usize = 4;
-/// Fewer files than this are read before a thread has started.
-const MIN_SHARE: usize = 64;
+/// Files that a thread takes at a time; as many are read before another has started.
+const SHARE: usize = 64;
+/// From so many files in a folder on, a second thread looks at half of them.
+const LOOKED_AT_TOGETHER: usize = 512;
 
 /// A file that can be recalled from, unread.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +93,7 @@ struct Walk {
 
 impl Walk {
     fn folder(&mut self, folder: &Path, path: &str, depth: usize) -> io::Result<()> {
+        let mut files = Vec::new();
         for item in std::fs::read_dir(folder)? {
             let item = item?;
             let Ok(name) = item.file_name().into_string() else {
@@ -111,15 +115,19 @@ impl Walk {
                     .problems
                     .push((below, format!("folders are nested more than {MAX_DEPTH} deep here")));
             } else if kind.is_file() {
-                self.file(&item, below);
+                files.push((item, below));
             }
+        }
+        let looked_at = look(&files);
+        for ((_, path), metadata) in files.into_iter().zip(looked_at) {
+            self.file(metadata, path);
         }
         Ok(())
     }
 
-    fn file(&mut self, file: &DirEntry, path: String) {
+    fn file(&mut self, metadata: io::Result<Metadata>, path: String) {
         let refuse = |found: &mut Listing, what: String| found.problems.push((path.clone(), what));
-        match file.metadata() {
+        match metadata {
             Ok(metadata) if metadata.len() > MAX_FILE_BYTES => {
                 refuse(&mut self.found, format!("it is larger than {} MiB", MAX_FILE_BYTES >> 20));
             }
@@ -140,6 +148,22 @@ impl Walk {
             Err(error) => refuse(&mut self.found, format!("it could not be read: {error}")),
         }
     }
+}
+
+/// When and how large the files of a folder are.
+fn look(files: &[(DirEntry, String)]) -> Vec<io::Result<Metadata>> {
+    let look =
+        |files: &[(DirEntry, String)]| files.iter().map(|(file, _)| file.metadata()).collect::<Vec<_>>();
+    if files.len() < LOOKED_AT_TOGETHER {
+        return look(files);
+    }
+    let (one, other) = files.split_at(files.len() / 2);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| look(other));
+        let mut all = look(one);
+        all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        all
+    })
 }
 
 /// Reads one file. Without documents: it is gone, it is not one that can be recalled from, or it cannot be read.
@@ -193,28 +217,33 @@ pub fn read_many<T: Send>(
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-    let share = paths.len().div_ceil(threads).max(MIN_SHARE);
-    let read = |paths: &[&str]| {
-        let mut beside = Beside::default();
-        let one = |path: &&str| {
-            let (unit, problem) = reader.read(path, &mut beside);
-            (make(unit), problem.map(|what| ((*path).to_owned(), what)))
-        };
-        paths.iter().map(one).collect::<Vec<_>>()
+    // Whoever is done takes the next few: files are of any length, and processors are not always there.
+    let shares = Mutex::new(paths.chunks(SHARE).enumerate());
+    let next = || shares.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let read = || {
+        let (mut beside, mut all) = (Beside::default(), Vec::new());
+        while let Some((place, share)) = next() {
+            let one = |path: &&str| {
+                let (unit, problem) = reader.read(path, &mut beside);
+                (make(unit), problem.map(|what| ((*path).to_owned(), what)))
+            };
+            all.push((place, share.iter().map(one).collect::<Vec<_>>()));
+        }
+        all
     };
-    let mut shares = paths.chunks(share);
-    let first = shares.next().unwrap_or_default();
-    let all = std::thread::scope(|scope| {
-        let others: Vec<_> = shares.map(|paths| scope.spawn(|| read(paths))).collect();
-        let mut all = read(first);
+    let mut all = std::thread::scope(|scope| {
+        let others: Vec<_> =
+            (1..threads.min(paths.len().div_ceil(SHARE))).map(|_| scope.spawn(read)).collect();
+        let mut all = read();
         for other in others {
             // A reader that panicked has read nothing that could be trusted.
             all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         all
     });
+    all.sort_unstable_by_key(|(place, _)| *place);
     let mut problems = Vec::new();
-    let made = all.into_iter().map(|(made, problem)| {
+    let made = all.into_iter().flat_map(|(_, share)| share).map(|(made, problem)| {
         problems.extend(problem);
         made
     });

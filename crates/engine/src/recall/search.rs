@@ -84,7 +84,8 @@ pub struct Found {
 
 /// Finds the best `count` of the documents that `wanted` wants for a prompt.
 ///
-/// The model works while the index is read: on two cores the one hides behind the other.
+/// The model works, and what it makes of the prompt is compared, while the words are looked up: on two cores the one hides
+/// behind the other.
 pub fn search(
     snapshot: &Snapshot,
     embedder: Option<Embedder<'_>>,
@@ -102,7 +103,9 @@ pub fn search(
         let vector = usable.map(|embedder| {
             scope.spawn(move || {
                 let vector = embedder.query(&embedded);
-                (vector, start.elapsed())
+                let embedding = start.elapsed();
+                let cosines = snapshot.cosines(&vector);
+                (vector, cosines, embedding)
             })
         });
         query.keep_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
@@ -111,10 +114,11 @@ pub fn search(
         hide(&mut columns, rules);
         let postings: Vec<Postings> = query.terms.iter().map(|term| snapshot.postings(term.hash)).collect();
         let lexical = lexical::score(&columns, &postings);
-        let vector = vector.and_then(|vector| vector.join().ok());
-        let embedding = vector.as_ref().map_or(Duration::ZERO, |(_, took)| *took);
-        let vector = vector.map(|(vector, _)| vector);
-        let cosines = vector.as_ref().map(|vector| snapshot.cosines(vector)).unwrap_or_default();
+        let compared = vector.and_then(|vector| vector.join().ok());
+        let (vector, cosines, embedding) = compared
+            .map_or((None, Vec::new(), Duration::ZERO), |(vector, cosines, embedding)| {
+                (Some(vector), cosines, embedding)
+            });
         let identifiers: Vec<bool> = query.terms.iter().map(|term| term.identifier).collect();
         let times = when::spans(&query.text, rules.now);
         let asked = Asked { postings: &postings, identifiers: &identifiers, times: &times };
