@@ -5,7 +5,7 @@ use std::fs;
 use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
-use crate::capture::{log, runs};
+use crate::capture::{log, runs, work};
 use crate::distil::{Told, asked, listed, model, observe_run, pump_session};
 use crate::{project, sandbox, text};
 
@@ -66,6 +66,28 @@ fn obs_01_a_slow_model_is_given_up_and_asked_again_later() {
     assert_eq!(run["status"], "FAILED", "{run}");
     assert!(!log(&sandbox).contains("🔍 Observations"));
     assert!(sandbox.work().join("s1.jsonl").exists());
+}
+
+#[test]
+fn ver_05_a_store_that_is_down_is_tried_again_and_the_log_is_written_all_the_same() {
+    let sandbox = sandbox();
+    let index = sandbox.state().join("index");
+    if index.exists() {
+        fs::remove_dir_all(&index).unwrap();
+    }
+    fs::write(&index, "in the way").unwrap();
+    pump_session(project(&sandbox, "pumps"), "s1").ends(&sandbox);
+    let run = observe_run(&sandbox);
+    assert_eq!(run["status"], "FAILED", "it waits to be tried again: {run}");
+    assert!(text(&run, "error").contains("index"), "{run}");
+    let told = log(&sandbox);
+    assert_eq!(told.matches("🔍 Observations").count(), 1, "{told}");
+    fs::remove_file(&index).unwrap();
+    sandbox.rekindle(&["retry", text(&run, "id")]).run().ok();
+    work(&sandbox, &[]);
+    let run = observe_run(&sandbox);
+    assert_eq!(run["status"], "COMPLETED", "{run}");
+    assert_eq!(log(&sandbox).matches("🔍 Observations").count(), 1, "and once only");
 }
 
 #[test]
