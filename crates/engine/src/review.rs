@@ -65,8 +65,8 @@ pub fn on_page(db: &Db) -> Result<HashSet<Id>, db::Error> {
     Ok(known(db)?.last().map(|page| page.proposals.iter().map(|one| one.id).collect()).unwrap_or_default())
 }
 
-/// Looks whether others share the notes: a program brings them elsewhere, or they hold ids that this store did not give: another machine shares them, and from now on ours say who
-/// gave them, so that none is given twice (REV-01, B-16).
+/// Looks whether others share the notes: a program brings them elsewhere, or they hold ids that this store did not give.
+/// From then on ours say who gave them, so that none is given twice (REV-01, B-16).
 pub fn meet(db: &mut Db, vault: &Vault) -> Result<(), Error> {
     if proposals::has_name(db)? {
         return Ok(());

@@ -114,7 +114,8 @@ pub(super) fn build(space: &Space, mut units: Vec<PreparedUnit>) -> Vec<u8> {
     let bytes = assemble(header, &parts);
     // Giving the memory of many documents back takes as long as writing them; nobody has to wait for it.
     if is_shared(documents.len()) {
-        std::thread::spawn(move || drop((units, counted, blobs, parts)));
+        // Where no thread can be had, it is given back here.
+        std::thread::Builder::new().spawn(move || drop((units, counted, blobs, parts))).ok();
     }
     bytes
 }
