@@ -12,6 +12,8 @@ use rekindle_core::time::Timestamp;
 use rekindle_core::vault::review::Id;
 use serde_json::json;
 
+use machine::IS_CALLED;
+
 use crate::db::{Db, Error, OptionalExtension, Transaction, params};
 use crate::queue;
 use crate::random;
@@ -22,7 +24,7 @@ pub use decide::{
     mark_promoted, mark_triaged, reopen, retarget, standing, standings,
 };
 pub use history::{Line, What, accepted, automatic, check};
-pub use machine::{has_name, meet, take_name};
+pub use machine::{gave, has_name, now_called, rename, renamed, take_name, was_approved};
 
 /// What became of a proposal that was handed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,7 +175,11 @@ fn list(db: &Db, which: &str) -> Result<Vec<Proposal>, Error> {
 pub fn get(db: &Db, id: Id) -> Result<Option<Proposal>, Error> {
     let row: Option<String> = db.run(|connection| {
         connection
-            .query_row("SELECT proposal FROM proposals WHERE id = ?1", [id.to_string()], |row| row.get(0))
+            .query_row(
+                &format!("SELECT proposal FROM proposals WHERE {IS_CALLED}"),
+                [id.to_string()],
+                |row| row.get(0),
+            )
             .optional()
     })?;
     row.map(|row| serde_json::from_str(&row).map_err(|error| db.odd(format!("proposal {id}: {error}"))))
@@ -185,7 +191,11 @@ pub fn support(db: &mut Db, id: Id, evidence: &Evidence) -> Result<bool, Error> 
     let path = db.path().to_owned();
     let supported = db.change(|transaction| {
         let row: Option<String> = transaction
-            .query_row("SELECT proposal FROM proposals WHERE id = ?1", [id.to_string()], |row| row.get(0))
+            .query_row(
+                &format!("SELECT proposal FROM proposals WHERE {IS_CALLED}"),
+                [id.to_string()],
+                |row| row.get(0),
+            )
             .optional()?;
         let Some(row) = row else { return Ok(Ok(false)) };
         let mut proposal: Proposal = match serde_json::from_str(&row) {

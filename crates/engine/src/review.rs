@@ -62,33 +62,52 @@ pub fn asked_today(db: &Db, per_day: usize, now: &Zoned) -> Result<Asked, db::Er
 
 /// What the person sees on the page.
 pub fn on_page(db: &Db) -> Result<HashSet<Id>, db::Error> {
-    Ok(known(db)?.last().map(|page| page.proposals.iter().map(|one| one.id).collect()).unwrap_or_default())
+    let (known, renamed) = (known(db)?, proposals::renamed(db)?);
+    Ok(known
+        .last()
+        .map(|page| page.proposals.iter().map(|one| renamed.now(one.id)).collect())
+        .unwrap_or_default())
 }
 
-/// Looks whether others share the notes: a program brings them elsewhere, or they hold ids that this store did not give.
-/// From then on ours say who gave them, so that none is given twice (REV-01, B-16).
+/// Looks whether others share the notes: a program brings them elsewhere, or they hold ids that this store did not give, or
+/// not for that. From then on ours say who gave them, so that none means two things (REV-01, B-16).
 pub fn meet(db: &mut Db, vault: &Vault) -> Result<(), Error> {
-    if proposals::has_name(db)? {
-        return Ok(());
+    if !proposals::has_name(db)? && (vault.is_synced() || is_met(db, vault)?) {
+        proposals::take_name(db)?;
     }
-    // Where a program brings the notes to other machines, two that begin on the same day would give the same ids.
-    if vault.is_synced() {
-        return Ok(proposals::take_name(db)?);
-    }
+    Ok(())
+}
+
+fn is_met(db: &Db, vault: &Vault) -> Result<bool, Error> {
     let read = |name| vault.read(&Place::vault(layout::fixed(name)));
-    let mut ids: Vec<Id> = Vec::new();
+    let known = known(db)?;
     if let Some(page) = read(layout::REVIEW)?
         && let Ok(page) = review::parse(&page.text)
     {
-        ids.extend(page.entries.iter().map(|entry| entry.id));
+        let version = page.footer.as_ref().and_then(|footer| footer.version.as_deref());
+        let foreign = version.is_some_and(|version| known.iter().all(|shown| shown.version != version));
+        for entry in &page.entries {
+            // A person may have reworded a line of ours, but not one that we never wrote there.
+            let doubled = foreign || page.entries.iter().filter(|other| other.id == entry.id).count() > 1;
+            let ours = proposals::standing(db, entry.id)?.map(|standing| line(&standing).tidied());
+            let other = |ours: &review::Proposal| (&ours.title, &ours.text) != (&entry.title, &entry.text);
+            if !proposals::gave(db, entry.id)? || doubled && ours.as_ref().is_some_and(other) {
+                return Ok(true);
+            }
+        }
     }
     if let Some(memory) = read(layout::MEMORY)?
         && let Ok(sections) = sections(&memory.text)
     {
         let items = sections.iter().flat_map(|section| &section.items);
-        ids.extend(items.flat_map(|item| &item.ids).filter_map(|id| id.parse::<Id>().ok()));
+        for id in items.flat_map(|item| &item.ids).filter_map(|id| id.parse::<Id>().ok()) {
+            // What nobody here said yes to was not written from here.
+            if !proposals::was_approved(db, id)? {
+                return Ok(true);
+            }
+        }
     }
-    Ok(proposals::meet(db, &ids)?)
+    Ok(false)
 }
 
 /// What is aimed at a section or a line of MEMORY.md that moved moves with it (B-07). Gives what cannot, and why.
@@ -151,8 +170,9 @@ pub fn refresh(
         // Nobody needs a page that asks nothing.
         return Ok(ReviewShown::Unchanged);
     }
+    let renamed = proposals::renamed(db)?;
     let mut remember = |shown: &Shown| keep(db, shown, now.timestamp()).map_err(std::io::Error::other);
-    Ok(vault.show_review(&queue, &known, &mut remember, by, now)?)
+    Ok(vault.show_review(&queue, &known, &renamed, &mut remember, by, now)?)
 }
 
 fn line(standing: &Standing) -> review::Proposal {
@@ -187,7 +207,9 @@ pub fn look(db: &mut Db, vault: &Vault, now: Timestamp) -> Result<Look, Error> {
     }
     let known = known(db)?;
     let Some(shown) = known.last() else { return Ok(Look::default()) };
-    let decisions = match diff(shown, &page.text) {
+    let renamed = proposals::renamed(db)?;
+    let text = renamed.page(&page.text, Some(shown), &[]);
+    let decisions = match diff(&renamed.shown(shown), &text) {
         Ok(decisions) => decisions,
         Err(doubt) => {
             let doubt = Some(doubt.to_string());

@@ -4,7 +4,8 @@
 use super::{Db, Error};
 
 /// The tables, step by step. A step that was published never changes.
-const STEPS: &[&str] = &[FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES, PROVIDED, TRIAGED, SUMMED];
+const STEPS: &[&str] =
+    &[FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES, PROVIDED, TRIAGED, SUMMED, RENAMED];
 
 const FIRST: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -247,6 +248,11 @@ const SUMMED: &str = "
 -- How much was observed on a day is asked after every session: the index answers without the rows (REF-01).
 DROP INDEX observations_by_day;
 CREATE INDEX observations_by_day ON observations (day, tokens);
+";
+
+const RENAMED: &str = "
+-- Proposals that have another id since: another machine gave the same before the two met (REV-01).
+CREATE TABLE renamed (was TEXT PRIMARY KEY, id TEXT NOT NULL) WITHOUT ROWID;
 ";
 
 pub(super) fn apply(db: &mut Db) -> Result<(), Error> {

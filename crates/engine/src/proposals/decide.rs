@@ -14,6 +14,7 @@ use rekindle_core::triage::Why;
 use rekindle_core::vault::review::Id;
 
 use super::history::{self, Line, What};
+use super::machine;
 use crate::db::{Db, Error, OptionalExtension, Row, Transaction, params};
 use crate::queue;
 use crate::random;
@@ -131,9 +132,13 @@ fn read((json, worded, decided, by, note, reopened, beside, with): Columns) -> R
     })
 }
 
+/// The one with the id that is asked for, also by the one that it had before.
+fn of_id() -> String {
+    format!("SELECT {COLUMNS} FROM proposals WHERE {}", machine::IS_CALLED)
+}
+
 fn get(transaction: &Transaction<'_>, id: Id) -> rusqlite::Result<Option<Result<Standing, String>>> {
-    let sql = format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1");
-    let row = transaction.query_row(&sql, [id.to_string()], columns).optional()?;
+    let row = transaction.query_row(&of_id(), [id.to_string()], columns).optional()?;
     Ok(row.map(read))
 }
 
@@ -162,8 +167,7 @@ fn put(transaction: &Transaction<'_>, standing: &Standing) -> rusqlite::Result<(
 
 /// Where one proposal stands.
 pub fn standing(db: &Db, id: Id) -> Result<Option<Standing>, Error> {
-    let sql = format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1");
-    let row = db.run(|connection| connection.query_row(&sql, [id.to_string()], columns).optional())?;
+    let row = db.run(|connection| connection.query_row(&of_id(), [id.to_string()], columns).optional())?;
     row.map(|row| read(row).map_err(|what| db.odd(what))).transpose()
 }
 
@@ -196,6 +200,7 @@ pub fn decide_because(
         Ok(verdict) => verdict,
         Err(why) => return Ok(Decided::Refused(why)),
     };
+    let id = machine::now_called(db, id)?;
     let followers = followers(db, id, at)?;
     let decided = db.change(|transaction| {
         let standing = match get(transaction, id)? {
@@ -296,6 +301,7 @@ fn followers(db: &Db, id: Id, now: Timestamp) -> Result<Vec<Id>, Error> {
 /// Those that ended with this one.
 pub fn ended_with(db: &Db, id: Id) -> Result<Vec<Standing>, Error> {
     let all = standings(db, false)?;
+    let id = machine::now_called(db, id)?;
     let with = |standing: &Standing| standing.with == Some(id) && !standing.proposal.status.is_open();
     Ok(all.into_iter().filter(with).collect())
 }
@@ -355,6 +361,7 @@ pub fn mark_promoted(db: &mut Db, id: Id, at: Timestamp) -> Result<bool, Error> 
     let from = [Status::Approved, Status::Edited, Status::Pending, Status::Triaged];
     // What waited was promoted before, taken back, and is done again.
     let redone = |standing: &Standing| {
+        let id = standing.proposal.id;
         let line = Line { id, at, what: What::Redone, by: Some(By::Command), why: None, with: standing.with };
         standing.proposal.status.is_open().then_some(line)
     };
@@ -410,8 +417,10 @@ pub fn reopen(
     note: &str,
     at: Timestamp,
 ) -> Result<bool, Error> {
-    let told =
-        |standing: &Standing| Some(Line { id, at, what: back, by: None, why: None, with: standing.with });
+    let told = |standing: &Standing| {
+        let id = standing.proposal.id;
+        Some(Line { id, at, what: back, by: None, why: None, with: standing.with })
+    };
     change(db, id, from, told, |standing| Standing {
         proposal: Proposal { status: Status::Pending, ..standing.proposal },
         decided: None,
@@ -443,7 +452,10 @@ pub fn expire(db: &mut Db, id: Id, days: u32, at: Timestamp) -> Result<bool, Err
         return Ok(false);
     }
     let what = What::Ended(Status::Expired);
-    let told = |_: &Standing| Some(Line { id, at, what, by: Some(By::Clock), why: None, with: None });
+    let told = |standing: &Standing| {
+        let id = standing.proposal.id;
+        Some(Line { id, at, what, by: Some(By::Clock), why: None, with: None })
+    };
     change(db, id, &[Status::Pending, Status::Triaged], told, |standing| Standing {
         proposal: Proposal { status: Status::Expired, ..standing.proposal },
         decided: Some(at),

@@ -17,7 +17,7 @@ use rekindle_core::proposal::rebase::{Aim, aim};
 use rekindle_core::proposal::{By, Proposal, Status};
 use rekindle_core::vault::daily_log::{Clock, Decider, End, Receipt, Receipts, Section, Source};
 use rekindle_core::vault::layout;
-use rekindle_core::vault::memory::{Mark, Outcome, user_section};
+use rekindle_core::vault::memory::{Mark, Outcome, is_noted, user_section};
 use rekindle_core::vault::review::Id;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -71,7 +71,10 @@ fn load(event: &Event, verdict: &Verdict, world: &World) -> Result<Loaded, StepE
     let ProposalDecided { proposal_id: id, by } =
         ProposalDecided::deserialize(&event.data).map_err(StepError::fatal)?;
     let mut db = world.db()?;
-    let skip = match proposals::standing(&db, id)? {
+    let standing = proposals::standing(&db, id)?;
+    // It may be called otherwise since it was decided on.
+    let id = standing.as_ref().map_or(id, |standing| standing.proposal.id);
+    let skip = match standing {
         None => Some(format!("there is no proposal {id}")),
         Some(standing) if standing.proposal.status.is_open() && standing.reopened > Some(event.at) => {
             Some(format!("{id} was opened again since"))
@@ -166,6 +169,7 @@ fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
 
 /// A proposal that was decided on, and those that ended with it.
 fn with_followers(db: &Db, id: Id) -> Result<Vec<Id>, StepError> {
+    let id = proposals::standing(db, id)?.map_or(id, |standing| standing.proposal.id);
     let followers = proposals::ended_with(db, id)?.into_iter().map(|standing| standing.proposal.id);
     Ok(std::iter::once(id).chain(followers).collect())
 }
@@ -184,6 +188,7 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
     let Some(section) = where_now(&standing, &vault, world)? else {
         return amend(&standing, by, &vault, world);
     };
+    let standing = called_alone(standing, &vault, world)?;
     let (mark, supersedes) = (mark(&standing), standing.supersedes());
     let new = Promotion { section: &section, statement: standing.text(), supersedes, mark: &mark };
     match vault.promote(&world.config.user.name, &new, by, &world.now()) {
@@ -240,6 +245,20 @@ fn amend(standing: &Standing, by: Actor, vault: &Vault, world: &World) -> Result
         Ok(_) => Ok(Written::plain(None, None, Some(file.to_owned()))),
         Err(error) => refused(error),
     }
+}
+
+/// The proposal under an id that stands in MEMORY.md for nothing else: what another machine wrote there under the same one
+/// is not this (REV-01). Our own journal tells.
+fn called_alone(standing: Standing, vault: &Vault, world: &World) -> Result<Standing, StepError> {
+    let id = standing.proposal.id;
+    let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
+    let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
+    if !is_noted(&memory, &id.to_string()) || promotions(vault).map_err(StepError::passing)?.contains_key(&id)
+    {
+        return Ok(standing);
+    }
+    let id = proposals::rename(&mut world.db()?, id)?;
+    proposals::standing(&world.db()?, id)?.ok_or_else(|| StepError::fatal(format!("{id} was forgotten")))
 }
 
 /// What stands behind its line.

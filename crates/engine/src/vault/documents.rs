@@ -292,6 +292,7 @@ impl Vault {
         &self,
         queue: &review::Queue,
         known: &[review::Shown],
+        renamed: &review::Renamed,
         keep: &mut dyn FnMut(&review::Shown) -> std::io::Result<()>,
         by: Actor,
         now: &Zoned,
@@ -301,7 +302,7 @@ impl Vault {
         let read = self.read(&place)?;
         let shown = read.as_ref().and_then(|note| shown_on(&note.text, known));
         let text = read.as_ref().map(|note| note.text.as_str());
-        let carried = match review::carry(text, shown.as_ref(), queue) {
+        let carried = match review::carry(text, shown.as_ref(), queue, renamed) {
             Ok(carried) => carried,
             Err(why) => return Ok(ReviewShown::Left(why.to_string())),
         };

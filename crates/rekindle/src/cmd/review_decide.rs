@@ -132,7 +132,10 @@ pub(crate) fn see_to(context: &Context<'_>, ids: &[Id]) -> Result<bool, Failure>
     }
     let Some(post) = Post::take(&context.places.locks(), PATIENCE)? else { return Ok(false) };
     let world = context.world();
+    let db = Db::open(&context.places.database())?;
     for id in ids {
+        // The run goes by what it is called now.
+        let id = proposals::now_called(&db, *id)?;
         do_now(&post, &world, &REGISTRY, promote::NAME, &id.to_string())?;
     }
     Ok(true)

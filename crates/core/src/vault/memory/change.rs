@@ -62,10 +62,18 @@ fn checked(statement: &str, mark: &Mark) -> Result<String, Error> {
     if statement.is_empty() { Err(Error::Empty) } else { Ok(statement) }
 }
 
-/// Whether the proposal's id stands behind any line outside of code.
+/// Whether a proposal's id stands behind any line outside of code; not if the document's structure is not certain.
+pub fn is_noted(text: &str, id: &str) -> bool {
+    lines::read(text).is_ok_and(|lines| has_id(&lines, id))
+}
+
 fn is_promoted(lines: &[Line<'_>], mark: &Mark) -> bool {
-    let Some(id) = &mark.id else { return false };
-    let carries = |line: &Line<'_>| noted(line.text).is_some_and(|(_, noted)| noted.ids.contains(id));
+    mark.id.as_ref().is_some_and(|id| has_id(lines, id))
+}
+
+fn has_id(lines: &[Line<'_>], id: &str) -> bool {
+    let carries =
+        |line: &Line<'_>| noted(line.text).is_some_and(|(_, noted)| noted.ids.iter().any(|one| one == id));
     lines.iter().any(|line| !matches!(line.kind, Kind::Fence | Kind::Frontmatter) && carries(line))
 }
 

@@ -19,7 +19,7 @@ use super::escape;
 use super::lines::Broken;
 use crate::provenance::Origin;
 
-pub use change::{append, supersede};
+pub use change::{append, is_noted, supersede};
 pub use parse::sections;
 
 /// The sections every `MEMORY.md` has behind the one named after the user (FND-04, FBK-05).

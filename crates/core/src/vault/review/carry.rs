@@ -6,7 +6,7 @@ use thiserror::Error as ThisError;
 use super::diff::{Decision, Doubt, diff, is_unchanged};
 use super::parse::parse;
 use super::update::{Error, update};
-use super::{Proposal, Queue, Shown, render};
+use super::{Proposal, Queue, Renamed, Shown, render};
 
 /// A page and what it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,18 +29,24 @@ pub enum Left {
 }
 
 /// Brings the page `text` (none: there is none yet) up to `queue`. `shown` is what it showed when it was last written,
-/// if that is known: without it nothing that is missing counts as decided.
+/// if that is known: without it nothing that is missing counts as decided. Lines of ours whose id is another one since get it.
 ///
 /// A reworded line keeps its words, and a line that was deleted does not come back; both are still decisions when the
 /// page is read against what this returns.
-pub fn carry(text: Option<&str>, shown: Option<&Shown>, queue: &Queue) -> Result<Carried, Left> {
+pub fn carry(
+    text: Option<&str>,
+    shown: Option<&Shown>,
+    queue: &Queue,
+    renamed: &Renamed,
+) -> Result<Carried, Left> {
     let Some(text) = text else { return Ok(Carried { text: render(queue), shown: queue.shown() }) };
     let listed = queue.listed();
     if let Some(shown) = shown.filter(|shown| shown.proposals == listed) {
         return Ok(Carried { text: text.to_owned(), shown: shown.clone() });
     }
+    let text = &renamed.page(text, shown, &queue.proposals);
     let empty = Shown { version: String::new(), proposals: Vec::new() };
-    let shown = shown.unwrap_or(&empty);
+    let shown = &renamed.shown(shown.unwrap_or(&empty));
     let decided = diff(shown, text)?.decided;
     let page = parse(text).map_err(Doubt::from)?;
     let proposals = queue.proposals.iter().filter_map(|proposal| {
@@ -66,6 +72,10 @@ mod tests {
 
     use super::super::{How, Id, Place};
     use super::*;
+
+    fn carry(text: Option<&str>, shown: Option<&Shown>, queue: &Queue) -> Result<Carried, Left> {
+        super::carry(text, shown, queue, &Renamed::default())
+    }
 
     fn proposal(number: u32, text: &str) -> Proposal {
         let id: Id = format!("p-20261115-{number:03}").parse().unwrap();

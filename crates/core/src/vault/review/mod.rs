@@ -4,6 +4,7 @@ mod carry;
 mod diff;
 mod id;
 mod parse;
+mod renamed;
 mod render;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ pub use carry::{Carried, Left, carry};
 pub use diff::{Decided, Decision, Decisions, Doubt, How, diff};
 pub use id::{Id, Kind, Machine, NotAnId};
 pub use parse::{Entry, Footer, Parsed, State, parse};
+pub use renamed::Renamed;
 pub use render::render;
 pub use update::{Error, update};
 

@@ -35,6 +35,7 @@ pub enum Look {
 
 /// Looks at what applying a proposal would do, after what its decision asked for is done. No worker may be at it.
 pub fn look_at_patch(post: &Post, world: &World, id: Id) -> Result<Look, StepError> {
+    let id = proposals::now_called(&world.db()?, id)?;
     do_now(post, world, &REGISTRY, NAME, &id.to_string()).map_err(StepError::passing)?;
     let Some(standing) = proposals::standing(&world.db()?, id)? else { return Ok(Look::Unknown) };
     if !is_patch(&standing) || standing.with.is_some() {

@@ -37,6 +37,7 @@ pub fn reconsider(
     id: Id,
     decided: Option<Timestamp>,
 ) -> Result<Reconsidered, StepError> {
+    let id = proposals::now_called(&world.db()?, id)?;
     // First what was decided is done, so that nothing is left that could do it afterwards.
     let done = |key: &str| do_now(post, world, &REGISTRY, NAME, key).map_err(StepError::passing);
     done(&id.to_string())?;

@@ -1,5 +1,6 @@
 //! The stage against a real database, a real vault and the real runner.
 
+mod machines;
 mod model;
 mod reconsider;
 mod targets;
@@ -495,14 +496,4 @@ fn rev_06_an_event_from_outside_decides_and_comes_too_late() {
     assert_eq!(trial.standing(ids[0]).by, Some(By::Event));
     assert_eq!(count(&trial.read("MEMORY.md"), "Use tabs."), 1);
     assert_eq!((count(&trial.log(), "promoted `"), count(&trial.log(), "rejected `")), (1, 1));
-}
-
-#[test]
-fn rev_01_b_16_where_notes_are_synced_the_first_id_says_who_gave_it() {
-    let trial = Trial::new();
-    assert_eq!((trial.look().decided.len(), trial.propose("Patterns", "Use tabs.", 0).machine), (0, None));
-    let trial = Trial::new();
-    disk::make_folder(&trial.world.places.notes().join(".stfolder")).unwrap();
-    trial.look();
-    assert!(trial.propose("Patterns", "Use tabs.", 0).machine.is_some());
 }

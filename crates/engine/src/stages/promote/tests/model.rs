@@ -9,6 +9,7 @@ use rekindle_core::proposal::{By, Target};
 
 use super::super::*;
 use super::Trial;
+use crate::disk;
 use crate::proposals::Decided;
 
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ enum Action {
     Work,
     Killed(usize),
     Clock,
+    /// A program begins to bring the notes to other machines: what waits is called otherwise from then on (REV-01).
+    Company,
 }
 
 /// What is proposed: lines of MEMORY.md, a new version of a memory, and a project that an idea becomes.
@@ -68,6 +71,7 @@ fn action() -> impl Strategy<Value = Action> {
         Just(Action::Work),
         (0..6usize).prop_map(Action::Killed),
         Just(Action::Clock),
+        Just(Action::Company),
     ]
 }
 
@@ -125,6 +129,8 @@ impl Run {
     }
 
     fn decided(&mut self, id: Id, decided: &Decided) {
+        // By the name it had at first.
+        let id = id.by(None);
         if *decided == Decided::Now {
             let status = match self.trial.status(id) {
                 Status::Approved | Status::Edited => Status::Promoted,
@@ -153,7 +159,7 @@ impl Run {
             }
             Action::Tick(one, mark) => {
                 let id = self.ids[*one];
-                self.page(|page| page.replace(&format!("- [ ] `{id}`"), &format!("- [{mark}] `{id}`")));
+                self.page(|page| page.replace(&format!("- [ ] `{id}"), &format!("- [{mark}] `{id}")));
             }
             Action::Delete(one) => {
                 let id = self.ids[*one].to_string();
@@ -188,6 +194,9 @@ impl Run {
             Action::Work => self.trial.work(),
             Action::Killed(steps) => self.trial.killed_after(*steps),
             Action::Clock => self.trial.clock(),
+            Action::Company => {
+                disk::make_folder(&self.trial.world.places.notes().join(".stfolder")).unwrap();
+            }
         }
         self.archived();
     }
@@ -219,14 +228,14 @@ impl Run {
             let open = if taken_back { Status::Pending } else { Status::Triaged };
             assert_eq!(status, self.first.get(id).copied().unwrap_or(open), "{id}");
             let receipts =
-                ["promoted", "rejected", "expired"].map(|end| log.matches(&format!("{end} `{id}`")).count());
+                ["promoted", "rejected", "expired"].map(|end| log.matches(&format!("{end} `{id}")).count());
             let expected = match status {
                 Status::Promoted => [1, 0, 0],
                 Status::Rejected => [0, 1, 0],
                 Status::Expired => [0, 0, 1],
                 _ => [0, 0, 0],
             };
-            let undone = log.matches(&format!("undone `{id}`")).count();
+            let undone = log.matches(&format!("undone `{id}")).count();
             assert_eq!(undone, self.taken_back.get(id).copied().unwrap_or(0), "{id}: {log}");
             // Every end but the last was taken back.
             assert_eq!(
@@ -251,8 +260,8 @@ impl Run {
                 assert_eq!(self.trial.read("../Ideas.md").contains("→ promoted"), promoted, "{id}");
                 continue;
             }
-            let marked = memory.matches(&format!("<!-- {id} ")).count();
-            let marked = marked + usize::from(marked == 0 && memory.contains(&format!(" {id} ")));
+            let marked = memory.matches(&format!("<!-- {id}")).count();
+            let marked = marked + usize::from(marked == 0 && memory.contains(&format!(" {id}")));
             assert_eq!(marked, usize::from(promoted), "{id} is {status:?}: {memory}");
             let says = memory.contains(text) || memory.contains("In other words.");
             assert!(!promoted || says, "{text} in {memory}");

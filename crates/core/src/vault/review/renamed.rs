@@ -1,0 +1,102 @@
+//! Ids that have another one since: two machines gave the same before they met, and each puts its name behind its own
+//! (REV-01). A page that was written before still says the old one.
+
+use std::collections::HashMap;
+
+use super::diff::is_unchanged;
+use super::parse::{Entry, parse};
+use super::{Id, Proposal, Shown};
+use crate::vault::lines::splice;
+
+/// Which ids have another one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Renamed(HashMap<Id, Id>);
+
+impl FromIterator<(Id, Id)> for Renamed {
+    fn from_iter<I: IntoIterator<Item = (Id, Id)>>(ids: I) -> Self {
+        Self(ids.into_iter().collect())
+    }
+}
+
+impl Renamed {
+    /// The id as it is now.
+    pub fn now(&self, id: Id) -> Id {
+        self.0.get(&id).copied().unwrap_or(id)
+    }
+
+    /// What a page showed, by today's ids.
+    pub fn shown(&self, shown: &Shown) -> Shown {
+        let proposals = shown.proposals.iter();
+        let proposals = proposals.map(|one| Proposal { id: self.now(one.id), ..one.clone() }).collect();
+        Shown { version: shown.version.clone(), proposals }
+    }
+
+    /// The page `text` with today's ids on the lines that are ours: those it showed, and those that say what one of ours
+    /// says that waits. A line of another machine under the same id stays as it is.
+    pub fn page(&self, text: &str, shown: Option<&Shown>, waiting: &[Proposal]) -> String {
+        let mut changed = text.to_owned();
+        let Ok(page) = parse(text) else { return changed };
+        // From below, so that the places above stay where they are.
+        for entry in page.entries.iter().rev() {
+            let new = self.now(entry.id);
+            if new == entry.id || !is_ours(entry, new, &page.entries, shown, waiting) {
+                continue;
+            }
+            let old = entry.id.to_string();
+            if let Some(at) = text[entry.range.clone()].find(&old).map(|at| entry.range.start + at) {
+                changed = splice(&changed, at..at + old.len(), &new.to_string());
+            }
+        }
+        changed
+    }
+}
+
+fn is_ours(entry: &Entry, new: Id, all: &[Entry], shown: Option<&Shown>, waiting: &[Proposal]) -> bool {
+    let was_shown = shown.and_then(|shown| shown.proposals.iter().find(|one| one.id == entry.id));
+    let alone = all.iter().filter(|other| other.id == entry.id).count() == 1;
+    was_shown.is_some_and(|one| alone || is_unchanged(one, entry))
+        || waiting.iter().any(|one| one.id == new && is_unchanged(&one.tidied(), entry))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::super::{Place, Queue, render};
+    use super::*;
+
+    fn proposal(id: &str, text: &str) -> Proposal {
+        let place = Place::Section("Patterns".to_owned());
+        Proposal { id: id.parse().unwrap(), place, title: "Title".to_owned(), text: text.to_owned() }
+    }
+
+    fn queue(proposals: Vec<Proposal>) -> Queue {
+        let day = date(2026, 11, 15);
+        let updated = day.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp();
+        Queue { reviewer: "Ada".to_owned(), date: day, updated, proposals }
+    }
+
+    #[test]
+    fn rev_01_our_lines_get_the_new_id_and_no_other() {
+        let (old, new) = ("p-20261115-001", "p-20261115-001-k7qe");
+        let renamed: Renamed = [(old.parse().unwrap(), new.parse().unwrap())].into_iter().collect();
+        let ours = queue(vec![proposal(old, "Use tabs."), proposal("p-20261115-002", "Use make.")]);
+        let page = render(&ours).replace("- [ ] `p-20261115-001`", "- [x] `p-20261115-001`");
+        let now = renamed.page(&page, Some(&ours.shown()), &[]);
+        assert_eq!(now, page.replace(old, new), "its tick stays");
+        let reworded = page.replace("Use tabs.", "Use four blanks.");
+        assert!(renamed.page(&reworded, Some(&ours.shown()), &[]).contains(new), "the person reworded it");
+        assert_eq!(renamed.shown(&ours.shown()).proposals[0].id.to_string(), new);
+
+        let theirs = render(&queue(vec![proposal(old, "Use spaces.")]));
+        let waiting = [proposal(new, "Use tabs.")];
+        assert_eq!(renamed.page(&theirs, None, &waiting), theirs, "another machine's line");
+        assert!(renamed.page(&page, None, &waiting).contains(new), "ours, on a page that another one wrote");
+        // Both, as a merge leaves them.
+        let line = theirs.lines().find(|line| line.contains(old)).unwrap();
+        let both = page.replace("## Proposed for", &format!("{line}\n\n## Proposed for"));
+        let now = renamed.page(&both, Some(&ours.shown()), &[]);
+        assert!(now.contains(line) && now.contains(&format!("- [x] `{new}`")), "{now}");
+        assert_eq!(Renamed::default().page(&both, Some(&ours.shown()), &waiting), both);
+    }
+}

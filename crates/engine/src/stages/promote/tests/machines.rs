@@ -1,0 +1,121 @@
+//! Several machines that share their notes (REV-01, B-16): no id means two things.
+
+use super::*;
+
+#[test]
+fn rev_01_b_16_where_notes_are_synced_the_first_id_says_who_gave_it() {
+    let trial = Trial::new();
+    assert_eq!((trial.look().decided.len(), trial.propose("Patterns", "Use tabs.", 0).machine), (0, None));
+    let trial = Trial::new();
+    disk::make_folder(&trial.world.places.notes().join(".stfolder")).unwrap();
+    trial.look();
+    assert!(trial.propose("Patterns", "Use tabs.", 0).machine.is_some());
+}
+
+/// The notes of `from` arrive at `to`, as rsync brings them.
+fn brought(from: &Trial, to: &Trial, name: &str) {
+    to.put(name, &from.read(name));
+}
+
+#[test]
+fn rev_01_b_16_two_that_gave_the_same_id_part_when_they_meet() {
+    let (one, other) = (Trial::new(), Trial::new());
+    let id = one.propose("Patterns", "Use tabs.", 0);
+    assert_eq!(other.propose("Patterns", "Deploy on Mondays.", 0), id, "they never met");
+    one.refresh();
+    other.refresh();
+    other.tick(id, "x");
+    let ticked = other.read("REVIEW.md").lines().find(|line| line.contains("[x]")).unwrap().to_owned();
+
+    brought(&other, &one, "REVIEW.md");
+    let look = one.look();
+    assert_eq!(
+        (look.decided.len(), look.doubt.is_some()),
+        (0, true),
+        "the tick is on another machine's line"
+    );
+    let ours = one.standing(id).proposal.id;
+    assert!(ours.machine.is_some() && ours.by(None) == id, "{ours}");
+    assert_eq!(one.refresh(), "written");
+    let page = one.read("REVIEW.md");
+    assert!(page.contains(&format!("{ticked}\n")), "theirs, byte for byte: {page}");
+    assert!(page.contains(&format!("- [ ] `{ours}`")), "ours under its own id: {page}");
+    assert_eq!(one.look().decided, [], "and again nothing was said about ours");
+
+    brought(&one, &other, "REVIEW.md");
+    other.look();
+    other.refresh();
+    let theirs = other.standing(id).proposal.id;
+    assert!(theirs.machine.is_some() && theirs != ours, "{theirs}");
+    assert!(other.read("REVIEW.md").contains(&format!("- [x] `{theirs}`")), "the tick stays with its line");
+    assert_eq!(other.look().decided, [(theirs, Decided::Now)]);
+    other.work();
+    assert_eq!(count(&other.read("MEMORY.md"), "Deploy on Mondays."), 1);
+    assert!(!other.read("MEMORY.md").contains("Use tabs."));
+    assert!(other.read("REVIEW.md").contains(&format!("- [ ] `{ours}`")), "the line of the first is kept");
+
+    brought(&other, &one, "REVIEW.md");
+    brought(&other, &one, "MEMORY.md");
+    one.look();
+    one.refresh();
+    one.tick(ours, "x");
+    assert_eq!(one.look().decided, [(ours, Decided::Now)]);
+    one.work();
+    for text in ["Deploy on Mondays.", "Use tabs."] {
+        assert_eq!(count(&one.read("MEMORY.md"), text), 1, "{text}");
+    }
+    for trial in [&one, &other] {
+        assert_eq!(proposals::check(&trial.db()).unwrap(), Vec::<String>::new());
+        assert_eq!(trial.status(id), Status::Promoted, "it is known by its first id too");
+    }
+}
+
+#[test]
+fn rev_01_rev_12_a_line_under_our_id_that_another_machine_wrote_is_not_ours() {
+    let (one, other) = (Trial::new(), Trial::new());
+    let id = one.propose("Patterns", "Use tabs.", 0);
+    assert_eq!(other.propose("Patterns", "Deploy on Mondays.", 0), id);
+    for trial in [&one, &other] {
+        assert_eq!(trial.decide(id, &Verdict::Approve), Decided::Now);
+    }
+    one.work();
+    brought(&one, &other, "MEMORY.md");
+    // Killed behind every step, and done to its end.
+    for steps in 1..4 {
+        other.killed_after(steps);
+    }
+    other.work();
+    let memory = other.read("MEMORY.md");
+    let theirs = other.standing(id).proposal.id;
+    assert_ne!(theirs, id);
+    for (text, id) in [("Use tabs.", id), ("Deploy on Mondays.", theirs)] {
+        assert_eq!(count(&memory, &format!("{text} <!-- {id} user -->")), 1, "{memory}");
+    }
+    assert_eq!(other.status(theirs), Status::Promoted);
+    assert_eq!(proposals::check(&other.db()).unwrap(), Vec::<String>::new());
+    let vault = other.world.vault().unwrap();
+    vault.undo(None, Actor::User, &other.world.now()).unwrap();
+    assert_eq!(take_back(&other.world).unwrap(), [theirs]);
+    assert_eq!(other.read("MEMORY.md"), one.read("MEMORY.md"), "only its own line is taken back");
+}
+
+#[test]
+fn rev_01_rev_03_what_was_ticked_before_the_name_was_taken_counts() {
+    let trial = Trial::new();
+    let ids = ["Use tabs.", "Deploy on Mondays.", "Write tests first."]
+        .map(|text| trial.propose("Patterns", text, 0));
+    trial.refresh();
+    trial.tick(ids[0], "x");
+    trial.put("REVIEW.md", &trial.without(ids[1]));
+    // The vault is put where it is synced, and the page is read only after that.
+    disk::make_folder(&trial.world.places.notes().join(".stfolder")).unwrap();
+    let look = trial.look();
+    let now = ids.map(|id| trial.standing(id).proposal.id);
+    assert!(now.iter().all(|id| id.machine.is_some()));
+    assert_eq!(look.decided, [(now[0], Decided::Now), (now[1], Decided::Now)]);
+    trial.work();
+    assert_eq!(now.map(|id| trial.status(id)), [Status::Promoted, Status::Rejected, Status::Triaged]);
+    let page = trial.read("REVIEW.md");
+    assert!(page.contains(&now[2].to_string()) && count(&page, "- [") == 1, "{page}");
+    assert_eq!(trial.look().decided, []);
+}
