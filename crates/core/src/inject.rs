@@ -265,25 +265,11 @@ mod tests {
     fn document(source: Source, origin: Origin) -> Document {
         Document {
             id: "m-1".to_owned(),
-            source,
-            path: "MemoryVault/personal-private/rule/tabs.md".to_owned(),
-            lines: None,
             title: "Use tabs".to_owned(),
-            text: "Use tabs everywhere.".to_owned(),
-            tags: Vec::new(),
-            group: String::new(),
-            kind: String::new(),
             created: time::parse("2026-11-12T10:00:00Z"),
-            project: None,
             origin,
             reviewed: origin == Origin::User,
-            inbox: false,
-            active: true,
-            stale: false,
-            confidence: None,
-            priority: None,
-            thread: None,
-            speaker: None,
+            ..Document::plain(source, "MemoryVault/personal-private/rule/tabs.md", "Use tabs everywhere.")
         }
     }
 

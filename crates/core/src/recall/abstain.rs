@@ -7,6 +7,8 @@
 //! - the cosine of the best hit, and of the tenth best: is anything here near, is this store about that at all
 //! - the words that prompt and hit share, each as much as it says: rare ones more than common ones
 //! - against it: words outside everyday language that the hit lacks, and names written as in code that it lacks
+//! - against it: how much the prompt is like what everybody types and no memory answers (`models/everyday.txt`), by the same
+//!   two measures, nearness and shared words
 //!
 //! The best of many is better by chance, so a larger store has to offer more. `eval/README.md` tells what the rule
 //! was calibrated on and what it costs.
@@ -27,8 +29,12 @@ const FOREIGN: f64 = 0.1;
 const FOREIGN_CAP: u32 = 2;
 /// What is taken away when no name written as in code is in the hit; less in proportion when some are.
 const NAMES: f64 = 0.25;
+/// How much the likeness to an everyday prompt takes away.
+const EVERYDAY: f64 = 0.5;
+/// What is taken for that likeness where it is not known: the vectors are of another model.
+const USUAL: f64 = 0.32;
 /// What is asked for in a store of a hundred.
-const ENOUGH: f64 = 0.40;
+const ENOUGH: f64 = 0.24;
 /// How much more is asked for when the store is e times larger.
 const PER_SIZE: f64 = 0.07;
 /// Below this the store's size makes no difference.
@@ -75,6 +81,8 @@ pub struct Evidence {
     pub foreign_words: u32,
     /// The share of the prompt's identifiers that the hit with most of them lacks; 0 if it has none.
     pub missing_names: f64,
+    /// How much the prompt is like an everyday one; see [`everyday`].
+    pub everyday: Option<f64>,
     /// How many memories could have been found.
     pub store_size: usize,
 }
@@ -91,6 +99,8 @@ pub enum Reason {
     TooFar,
     /// Near enough, but the prompt is about something that the hits do not hold.
     NotCovered,
+    /// It would do, if the prompt were not one that everybody types.
+    Everyday,
 }
 
 /// What was decided, with the numbers for `recall --explain`.
@@ -102,6 +112,8 @@ pub struct Decision {
     pub strength: f64,
     /// What it had to reach.
     pub needed: f64,
+    /// How much the prompt is like an everyday one, where that is known.
+    pub everyday: Option<f64>,
 }
 
 impl Reason {
@@ -112,6 +124,7 @@ impl Reason {
             Self::NoHits => "nothing was found",
             Self::TooFar => "nothing here is near enough to what was asked",
             Self::NotCovered => "what is near does not cover what was asked about",
+            Self::Everyday => "that is what everybody asks, and no memory is closer to it",
         }
     }
 }
@@ -130,7 +143,7 @@ pub fn rarity(vocabulary_id: Option<u32>) -> f64 {
     vocabulary_id.map_or(1.0, |id| (scale(f64::from(id)) / scale(LAST_WORD)).clamp(0.0, 1.0))
 }
 
-/// Puts together what the terms say. `held` has for each hit that would be shown, in the order of `cosines`, which
+/// Puts together what the terms say; what is known of everyday prompts is not part of it. `held` has for each hit that would be shown, in the order of `cosines`, which
 /// of `terms` it holds; `tenth_cosine` and `store_size` are of the whole store.
 pub fn evidence(
     terms: &[PromptTerm],
@@ -166,7 +179,7 @@ pub fn evidence(
 /// Decides. `None` is a store or a filter that left no hits.
 pub fn decide(evidence: Option<&Evidence>) -> Decision {
     let Some(found) = evidence else {
-        return Decision { reason: Reason::NoHits, strength: 0.0, needed: ENOUGH };
+        return Decision { reason: Reason::NoHits, strength: 0.0, needed: ENOUGH, everyday: None };
     };
     let near = found.best_cosine + NEIGHBOURHOOD * found.tenth_cosine;
     let shared = SHARED * found.shared_rarity.min(SHARED_CAP);
@@ -174,15 +187,26 @@ pub fn decide(evidence: Option<&Evidence>) -> Decision {
     #[expect(clippy::cast_precision_loss, reason = "a store's size to a few digits is enough")]
     let size = (found.store_size as f64).max(SMALLEST);
     let needed = ENOUGH + PER_SIZE * (size / 100.0).ln();
-    let strength = near + shared - against;
+    let usual = near + shared - EVERYDAY * USUAL;
+    let like_everyday = EVERYDAY * (found.everyday.unwrap_or(USUAL) - USUAL);
+    let strength = usual - against - like_everyday;
     let reason = if strength >= needed {
         Reason::Relevant
-    } else if strength + against >= needed {
+    } else if usual - against >= needed {
+        Reason::Everyday
+    } else if usual >= needed {
         Reason::NotCovered
     } else {
         Reason::TooFar
     };
-    Decision { reason, strength, needed }
+    Decision { reason, strength, needed, everyday: found.everyday }
+}
+
+/// How much a prompt is like the everyday prompt that it is most like. `close` has the cosine to each of them, and `shared`
+/// the sum of rarities of the prompt's terms that it holds, commonplaces in full: sharing those is what makes it everyday.
+pub fn everyday(close: &[f32], shared: &[f64]) -> Option<f64> {
+    let like = |(close, shared): (&f32, &f64)| f64::from(*close) + SHARED * shared.min(SHARED_CAP);
+    close.iter().zip(shared).map(like).max_by(f64::total_cmp)
 }
 
 fn count(flags: impl Iterator<Item = bool>) -> u32 {
@@ -260,6 +284,23 @@ mod tests {
     }
 
     #[test]
+    fn b_06_what_everybody_types_is_met_with_silence_unless_a_memory_is_closer() {
+        let found = |best_cosine, everyday| {
+            let found =
+                Evidence { best_cosine, tenth_cosine: 0.2, everyday, store_size: 100, ..Evidence::default() };
+            decide(Some(&found)).reason
+        };
+        assert_eq!(found(0.35, None), Reason::Relevant, "where it is not known, it counts as usual");
+        assert_eq!(found(0.35, Some(0.3)), Reason::Relevant);
+        assert_eq!(found(0.35, Some(0.6)), Reason::Everyday);
+        assert_eq!(found(0.55, Some(0.6)), Reason::Relevant);
+        // The nearest, or the one with most of the words.
+        assert_eq!(everyday(&[], &[]), None);
+        let like = everyday(&[0.5, 0.4], &[0.0, 2.0]).unwrap();
+        assert!((like - 0.7).abs() < 1e-6, "{like}");
+    }
+
+    #[test]
     fn the_evidence_is_of_the_hits_that_are_shown() {
         let terms = [term(0.5), name(), name(), term(1.0)];
         let held = [vec![true, false, false, false], vec![true, true, false, false]];
@@ -286,17 +327,18 @@ mod tests {
         #[test]
         fn b_06_more_evidence_never_silences(
             cosine in -1.0..1.0f64, more in 0.0..0.5f64, tenth in -1.0..1.0f64, shared in 0.0..9.0f64,
-            foreign in 0..9u32, missing in 0.0..1.0f64, store_size in 0..2_000_000usize,
+            foreign in 0..9u32, missing in 0.0..1.0f64, everyday in 0.0..1.5f64, store_size in 0..2_000_000usize,
         ) {
             let found = Evidence {
                 best_cosine: cosine, tenth_cosine: tenth, shared_rarity: shared,
-                foreign_words: foreign, missing_names: missing, store_size,
+                foreign_words: foreign, missing_names: missing, everyday: Some(everyday), store_size,
             };
             let better = [
                 Evidence { best_cosine: cosine + more, ..found },
                 Evidence { shared_rarity: shared + more, ..found },
                 Evidence { foreign_words: foreign / 2, ..found },
                 Evidence { missing_names: missing / 2.0, ..found },
+                Evidence { everyday: Some(everyday / 2.0), ..found },
                 Evidence { store_size: store_size / 2, ..found },
             ];
             if !decide(Some(&found)).silent() {

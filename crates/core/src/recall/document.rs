@@ -133,6 +133,32 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Document {
+    /// What a person wrote in a file, and nothing else is known about it.
+    pub fn plain(source: Source, path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            id: String::new(),
+            source,
+            path: path.into(),
+            lines: None,
+            title: String::new(),
+            text: text.into(),
+            tags: Vec::new(),
+            group: String::new(),
+            kind: String::new(),
+            created: None,
+            project: None,
+            origin: Origin::User,
+            reviewed: true,
+            inbox: false,
+            active: true,
+            stale: false,
+            confidence: None,
+            priority: None,
+            thread: None,
+            speaker: None,
+        }
+    }
+
     /// The text that is searched: what is shown, with the words that name it.
     pub fn searched(&self) -> String {
         let mut text = String::with_capacity(self.text.len() + 80);

@@ -111,25 +111,16 @@ mod tests {
         let [reviewed, active, stale] = bits;
         Document {
             id: "x".into(),
-            source,
-            path: "p".into(),
-            lines: None,
-            title: String::new(),
-            text: String::new(),
             tags: vec!["tag".into()],
             group: "group".into(),
             kind: "kind".into(),
             created: Timestamp::from_second(1_000).ok(),
-            project: None,
             origin,
             reviewed,
-            inbox: false,
             active,
             stale,
-            confidence: None,
             priority,
-            thread: None,
-            speaker: None,
+            ..Document::plain(source, "p", "")
         }
     }
 

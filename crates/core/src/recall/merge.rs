@@ -85,25 +85,13 @@ mod tests {
     fn observed(text: &str) -> Observed {
         let document = Document {
             id: "o-1".to_owned(),
-            source: Source::Observation,
-            path: "MemoryVault/memory/2026-11-15.md".to_owned(),
             lines: Some((1, 1)),
             title: text.to_owned(),
-            text: text.to_owned(),
-            tags: Vec::new(),
-            group: String::new(),
             kind: "observation".to_owned(),
-            created: None,
             project: Some(ProjectId::new("github.com/acme/pumps")),
-            origin: Origin::User,
             reviewed: false,
-            inbox: false,
-            active: true,
-            stale: false,
-            confidence: None,
             priority: Some(Priority::High),
-            thread: None,
-            speaker: None,
+            ..Document::plain(Source::Observation, "MemoryVault/memory/2026-11-15.md", text)
         };
         Observed::new(&document).unwrap()
     }

@@ -219,7 +219,6 @@ fn order(hits: &mut [Hit]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provenance::Origin;
     use crate::recall::adjust::Factors;
     use crate::recall::fuse::Parts;
 
@@ -235,25 +234,8 @@ mod tests {
                 };
                 let document = Document {
                     id: format!("d{n:05}"),
-                    source: Source::Entry,
-                    path: String::new(),
-                    lines: None,
-                    title: String::new(),
-                    text: text(n),
-                    tags: vec![],
                     group: if n % 2 == 0 { "even" } else { "odd" }.into(),
-                    kind: String::new(),
-                    created: None,
-                    project: None,
-                    origin: Origin::User,
-                    reviewed: true,
-                    inbox: false,
-                    active: true,
-                    stale: false,
-                    confidence: None,
-                    priority: None,
-                    thread: None,
-                    speaker: None,
+                    ..Document::plain(Source::Entry, "", text(n))
                 };
                 (ranked, document)
             })

@@ -172,25 +172,11 @@ mod tests {
     fn document(id: &str, text: &str, reviewed: bool, day: &str) -> Document {
         Document {
             id: id.into(),
-            source: Source::Entry,
-            path: format!("{id}.md"),
-            lines: None,
             title: text.into(),
-            text: text.into(),
-            tags: vec![],
-            group: String::new(),
-            kind: String::new(),
             created: crate::time::parse(day),
-            project: None,
             origin: if reviewed { Origin::User } else { Origin::Tool },
             reviewed,
-            inbox: false,
-            active: true,
-            stale: false,
-            confidence: None,
-            priority: None,
-            thread: None,
-            speaker: None,
+            ..Document::plain(Source::Entry, format!("{id}.md"), text)
         }
     }
 

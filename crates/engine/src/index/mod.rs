@@ -22,7 +22,12 @@ mod tests;
 
 /// The bytes of a segment whose documents are found by their words alone.
 pub(crate) fn words_segment(units: Vec<PreparedUnit>) -> Vec<u8> {
-    build::build(&Space { model: String::new(), dimension: 0 }, units)
+    segment_of(&Space { model: String::new(), dimension: 0 }, units)
+}
+
+/// The bytes of a segment.
+pub(crate) fn segment_of(space: &Space, units: Vec<PreparedUnit>) -> Vec<u8> {
+    build::build(space, units)
 }
 
 pub use build::{Embedded, Prepared, PreparedUnit, Space};

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use rekindle_core::hash::ContentHash;
 use rekindle_core::id::ChangeId;
-use rekindle_core::provenance::Origin;
 use rekindle_core::recall::collection::Columns;
 use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
 use rekindle_core::recall::{lexical, terms};
@@ -18,25 +17,15 @@ use super::*;
 fn document(path: &str, n: usize, text: &str) -> Document {
     Document {
         id: format!("{path}#{n}"),
-        source: Source::Note,
-        path: path.to_owned(),
         lines: Some((1, 2)),
         title: format!("Note {n}"),
-        text: text.to_owned(),
         tags: vec!["tag".to_owned()],
         group: "personal-private".to_owned(),
         kind: "fix".to_owned(),
         created: Timestamp::from_second(1_000_000 + n as i64).ok(),
         project: n.is_multiple_of(3).then(|| ProjectId::new(format!("p{}", n % 2))),
-        origin: Origin::User,
-        reviewed: true,
-        inbox: false,
-        active: true,
-        stale: false,
-        confidence: None,
-        priority: None,
         thread: (n % 4 < 2).then(|| "thread".to_owned()),
-        speaker: None,
+        ..Document::plain(Source::Note, path, text)
     }
 }
 

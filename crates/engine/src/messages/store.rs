@@ -440,13 +440,7 @@ impl<'a> Reading<'a> {
 fn document(stored: &Stored, kept: Kept, line: u32) -> Document {
     Document {
         id: format!("{}#{}", key(stored), kept.id),
-        source: Source::Message,
-        path: format!("messages/{}.jsonl", key(stored)),
         lines: Some((line, line)),
-        title: String::new(),
-        text: kept.text,
-        tags: Vec::new(),
-        group: String::new(),
         kind: KIND.to_owned(),
         created: kept.at,
         project: kept.project,
@@ -456,12 +450,7 @@ fn document(stored: &Stored, kept: Kept, line: u32) -> Document {
             Origin::Agent | Origin::Import => Origin::Agent,
         },
         reviewed: false,
-        inbox: false,
-        active: true,
-        stale: false,
-        confidence: None,
-        priority: None,
         thread: Some(stored.session.clone()),
-        speaker: None,
+        ..Document::plain(Source::Message, format!("messages/{}.jsonl", key(stored)), kept.text)
     }
 }

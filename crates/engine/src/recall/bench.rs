@@ -184,25 +184,11 @@ fn document(message: Message) -> Document {
     let named = !["user", "assistant", "system", "tool"].contains(&message.role.as_str());
     Document {
         id: message.id,
-        source: Source::Message,
-        path: message.session.clone(),
-        lines: None,
-        title: String::new(),
-        text: message.text,
-        tags: Vec::new(),
-        group: String::new(),
-        kind: String::new(),
         created: Some(message.ts),
-        project: None,
         origin: if message.role == "user" { Origin::User } else { Origin::Agent },
-        reviewed: true,
-        inbox: false,
-        active: true,
-        stale: false,
-        confidence: None,
-        priority: None,
-        thread: Some(message.session),
+        thread: Some(message.session.clone()),
         speaker: named.then_some(message.role),
+        ..Document::plain(Source::Message, message.session, message.text)
     }
 }
 

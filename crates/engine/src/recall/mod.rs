@@ -15,6 +15,7 @@ pub mod ask;
 pub mod bench;
 pub mod condition;
 pub mod eval;
+pub mod everyday;
 pub mod find;
 pub mod log;
 mod merged;

@@ -1,8 +1,9 @@
 //! What the rule of silence needs to know about a prompt and its hits (B-06).
 
-use rekindle_core::recall::abstain::{self, Decision, PromptTerm};
+use rekindle_core::recall::abstain::{self, Decision, Evidence, PromptTerm};
 use rekindle_core::recall::commonplace::is_commonplace;
 
+use super::everyday::Everyday;
 use super::search::Found;
 use crate::index::Embedder;
 
@@ -47,5 +48,10 @@ pub fn judge(found: &Found, embedder: Option<Embedder<'_>>, shown: &[u32]) -> Op
     let cosine =
         |number: &u32| f64::from(found.cosines.get(*number as usize).copied().unwrap_or(0.0).max(-1.0));
     let cosines: Vec<f64> = shown.iter().map(cosine).collect();
-    Some(abstain::decide(Some(&abstain::evidence(&terms, &held, &cosines, f64::from(tenth), store_size))))
+    let evidence = abstain::evidence(&terms, &held, &cosines, f64::from(tenth), store_size);
+    let everyday = Everyday::of(embedder).and_then(|everyday| {
+        let rarities = found.terms.iter().zip(&terms).map(|((term, _), about)| (term.hash, about.rarity));
+        everyday.likeness(found.vector.as_ref()?, rarities)
+    });
+    Some(abstain::decide(Some(&Evidence { everyday, ..evidence })))
 }

@@ -24,7 +24,6 @@ use std::collections::HashMap;
 use super::document::{Document, Source};
 use crate::hash::ContentHash;
 use crate::id::EntryId;
-use crate::provenance::Origin;
 use crate::text::clean::one_line;
 use crate::time::{Date, TimeZone, Timestamp};
 use crate::vault::entry::MAX_TITLE_CHARS;
@@ -147,26 +146,10 @@ impl File<'_> {
     /// The same, with a title of its own.
     fn titled(&self, source: Source, text: Text, title: String) -> Document {
         Document {
-            id: String::new(),
-            source,
-            path: self.path.to_owned(),
             lines: Some(text.lines),
             title,
-            text: text.text,
-            tags: Vec::new(),
-            group: String::new(),
-            kind: String::new(),
             created: self.context.modified,
-            project: None,
-            origin: Origin::User,
-            reviewed: true,
-            inbox: false,
-            active: true,
-            stale: false,
-            confidence: None,
-            priority: None,
-            thread: None,
-            speaker: None,
+            ..Document::plain(source, self.path, text.text)
         }
     }
 

@@ -3,6 +3,7 @@ use std::ops::Not;
 use proptest::prelude::*;
 
 use super::*;
+use crate::provenance::Origin;
 use crate::scope::ProjectId;
 use crate::time::{iso, parse};
 use crate::vault::entry::Confidence;

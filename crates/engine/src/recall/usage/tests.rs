@@ -100,25 +100,9 @@ fn fbk_04_what_nobody_needed_for_ninety_days_may_be_outdated() {
     let day = 86_400;
     let mut document = Document {
         id: "m".into(),
-        source: Source::Entry,
-        path: "a.md".into(),
-        lines: None,
         title: "a".into(),
-        text: "a".into(),
-        tags: Vec::new(),
-        group: String::new(),
-        kind: String::new(),
         created: Some(at(0)),
-        project: None,
-        origin: rekindle_core::provenance::Origin::User,
-        reviewed: true,
-        inbox: false,
-        active: true,
-        stale: false,
-        confidence: None,
-        priority: None,
-        thread: None,
-        speaker: None,
+        ..Document::plain(Source::Entry, "a.md", "a")
     };
     let stale = |document: &Document, now: i64| Usage::read(&path).lived(document, now).stale;
     assert!(!stale(&document, 200 * day), "nobody has counted yet");

@@ -1,0 +1,128 @@
+"""How often recall stays silent, and what that costs: `eval/` through the program (B-06).
+
+Usage: eval/silence.py PROGRAM [--answers FILE] [--plot FILE]
+
+Saves the memories into a new home, asks every prompt in its project's folder with `rekindle recall --json --anyway`, and
+prints the shares for both halves as a table, with the curve over what is asked for. Needs git and nothing else; the home is
+taken away at the end. `--answers` keeps what was answered, a line of JSON for each prompt; `--plot` draws what silence costs
+against how often it is kept, on the reporting half.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+
+
+def lines(name):
+    return [json.loads(line) for line in (HERE / name).read_text().splitlines()]
+
+
+def set_up(program, folder):
+    """A home with the memories, and a folder for each project."""
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "REKINDLE_HOME": str(folder / "home")}
+    def run(arguments, cwd, text=None):
+        return subprocess.run(arguments, cwd=cwd, env=env, input=text, capture_output=True, text=True, check=True).stdout
+    run([program, "init", "--name", "Eval"], folder)
+    memories = lines("memories.jsonl")
+    for project in {memory["project"] for memory in memories} | {prompt["project"] for prompt in lines("prompts.jsonl")}:
+        place = folder / (project or "elsewhere")
+        place.mkdir()
+        if project:
+            run(["git", "init", "--quiet"], place)
+            run(["git", "remote", "add", "origin", f"https://example.com/eval/{project}.git"], place)
+    ids = {}
+    for memory in memories:
+        place = folder / (memory["project"] or "elsewhere")
+        save = [program, "save", memory["kind"], memory["id"], "--json", "--body", "-"]
+        saved = json.loads(run(save + ([] if memory["project"] else ["--global"]), place, memory["text"]))
+        ids[saved["id"]] = memory["id"]
+    run([program, "reindex"], folder)
+    return run, ids
+
+
+def ask(program, folder, run, ids, everywhere):
+    """Every prompt in its project; one that belongs to none in each of them, since people sit somewhere when they ask."""
+    answers, prompts = [], lines("prompts.jsonl")
+    projects = sorted({prompt["project"] for prompt in prompts if prompt["project"]})
+    for prompt in prompts:
+        places = ["elsewhere"] if everywhere else [prompt["project"]] if prompt["project"] else projects
+        for place in places:
+            asked = [program, "recall", "--json", "--anyway", *(["--project", "all"] if everywhere else []), "-"]
+            answer = json.loads(run(asked, folder / place, prompt["prompt"]))
+            found = [ids.get(hit["id"]) for hit in answer["results"][:5]]
+            answers.append({**prompt, "asked in": place, "found": found, "silence": answer["silence"]})
+    return answers
+
+
+def share(answers, holds):
+    """The share of prompts in per cent; one that was asked in several places counts by the places."""
+    prompts = {}
+    for answer in answers:
+        prompts.setdefault(answer["id"], []).append(holds(answer))
+    return 100 * sum(sum(held) / len(held) for held in prompts.values()) / max(len(prompts), 1)
+
+
+def told(answers, half, more):
+    """R@5, what silence costs of it, and the shares of silence if `more` were asked for."""
+    of = lambda kind: [answer for answer in answers if answer["half"] == half and answer["type"] == kind]
+    silent = lambda answer: answer["silence"]["strength"] < answer["silence"]["needed"] + more
+    right = lambda answer: bool(set(answer["gold"] or []) & set(answer["found"]))
+    cost = share(of("answerable"), lambda answer: right(answer) and silent(answer))
+    return [share(of("answerable"), right), cost, share(of("near miss"), silent), share(of("off topic"), silent)]
+
+
+def plot(answers):
+    """Cost to the right, silence upwards, both in per cent."""
+    wide, high, left, top, most = 640, 360, 50, 20, 12
+    x = lambda cost: left + cost / most * (wide - left - 20)
+    y = lambda silent: top + (100 - silent) / 100 * (high - top - 50)
+    drawn = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="12">',
+             f'<rect width="{wide}" height="{high}" fill="#fff"/>']
+    for step in range(0, 101, 20):
+        drawn.append(f'<line x1="{left}" x2="{wide - 20}" y1="{y(step):.0f}" y2="{y(step):.0f}" stroke="#ddd"/>')
+        drawn.append(f'<text x="{left - 6}" y="{y(step) + 4:.0f}" text-anchor="end">{step}</text>')
+    for step in range(0, most + 1, 2):
+        drawn.append(f'<text x="{x(step):.0f}" y="{high - 32}" text-anchor="middle">{step}</text>')
+    drawn.append(f'<text x="{(left + wide) / 2:.0f}" y="{high - 12}" text-anchor="middle">points of R@5 that silence costs</text>')
+    curves = [("off topic", 3, "#06c", False), ("off topic, all memories", 3, "#06c", True),
+              ("near misses", 2, "#c50", False), ("near misses, all memories", 2, "#c50", True)]
+    for number, (name, column, colour, everywhere) in enumerate(curves):
+        mine = [answer for answer in answers if answer["everywhere"] == everywhere]
+        rows = [told(mine, "report", step / 100) for step in range(-40, 41)]
+        points = " ".join(f"{x(row[1]):.1f},{y(row[column]):.1f}" for row in rows if row[1] <= most)
+        dashes = ' stroke-dasharray="5 4"' if everywhere else ""
+        drawn.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>')
+        here = told(mine, "report", 0.0)
+        drawn.append(f'<circle cx="{x(here[1]):.1f}" cy="{y(here[column]):.1f}" r="4" fill="{colour}"/>')
+        drawn.append(f'<line x1="{wide - 240}" x2="{wide - 210}" y1="{200 + 18 * number}" y2="{200 + 18 * number}" stroke="{colour}" stroke-width="2"{dashes}/>')
+        drawn.append(f'<text x="{wide - 202}" y="{204 + 18 * number}">{name}</text>')
+    return "\n".join(drawn + ["</svg>", ""])
+
+
+def main():
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    kept = []
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        run, ids = set_up(program, folder)
+        for everywhere in (False, True):
+            answers = ask(program, folder, run, ids, everywhere)
+            kept += [{**answer, "everywhere": everywhere} for answer in answers]
+            print(f"\n{'all memories' if everywhere else 'memories of the project and common ones'}, in per cent\n")
+            print("| half | more asked for | R@5 | cost | silent on near misses | silent on off topic |")
+            print("|---|---|---|---|---|---|")
+            for half in ("tune", "report"):
+                for more in (-0.08, -0.04, 0.0, 0.04, 0.08):
+                    numbers = " | ".join(f"{number:.1f}" for number in told(answers, half, more))
+                    print(f"| {half} | {more:+.2f} | {numbers} |")
+    for option, text in (("--answers", "".join(json.dumps(one) + "\n" for one in kept)), ("--plot", plot(kept))):
+        if option in sys.argv:
+            pathlib.Path(sys.argv[sys.argv.index(option) + 1]).write_text(text)
+
+
+main()
