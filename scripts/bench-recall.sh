@@ -37,6 +37,7 @@ done
 [ -z "$made_up" ] || more+=(--made-up "$made_up")
 cargo build --release --package rekindle --bin rekindle
 cargo build --release --package rekindle-testkit --example empty
+cargo build --release --package rekindle-embed --example bulk
 cargo build --release --locked --manifest-path bench/Cargo.toml --target-dir "$target/bench"
 if [ -z "$work" ]; then
   work=$(mktemp -d)
@@ -45,6 +46,7 @@ fi
 mkdir -p "$work" "$out"
 real() { (cd "$1" && pwd); }
 "$target/bench/release/measure" --empty "$(real "$target/release/examples")/empty" \
+  --bulk "$(real "$target/release/examples")/bulk" \
   --rekindle "$(real "$target/release")/rekindle" --work "$(real "$work")" --out "$(real "$out")" \
   --sizes "$sizes" ${more[@]+"${more[@]}"}
 echo

@@ -42,12 +42,13 @@ pub fn words(options: &Options, rekindle: &Rekindle, store: &Store) -> Result<Va
     }))
 }
 
-/// Memories a second, everything included: reading the vault, words, vectors, publishing. With `--onnx` the texts of
-/// the same memories go through onnxruntime in between.
+/// Memories a second, everything included: reading the vault, words, vectors of the whole and of each thought, publishing.
+/// With `--onnx` the texts of the same memories go through onnxruntime in between, and right before and after it through the
+/// built-in model, a vector for each text and nothing else.
 pub fn vectors(options: &Options, rekindle: &Rekindle, store: &Store) -> Result<Value> {
     let state = options.work.join("scratch-state");
     let mut ours = Vec::new();
-    let mut onnx = Value::Null;
+    let (mut onnx, mut alone) = (Value::Null, Value::Null);
     for turn in 0..TURNS {
         if store.indexed {
             say(&format!("index with vectors, {} of {TURNS}", turn + 1));
@@ -58,7 +59,9 @@ pub fn vectors(options: &Options, rekindle: &Rekindle, store: &Store) -> Result<
             && let Some(folder) = &options.onnx
         {
             say("the same texts with onnxruntime");
+            let before = texts_alone(options, store)?;
             onnx = onnxruntime(folder, store)?;
+            alone = json!(f64::midpoint(before, texts_alone(options, store)?));
         }
     }
     gone(&state)?;
@@ -66,7 +69,19 @@ pub fn vectors(options: &Options, rekindle: &Rekindle, store: &Store) -> Result<
         true => json!(NOT_THERE),
         false => json!(store.size as f64 / middle(ours) * 1e3),
     };
-    Ok(json!({"memories": store.size, "rekindle_per_second": ours, "onnxruntime_per_second": onnx}))
+    Ok(json!({
+        "memories": store.size,
+        "rekindle_per_second": ours,
+        "texts_per_second": alone,
+        "onnxruntime_per_second": onnx,
+    }))
+}
+
+/// The rate of the built-in model alone.
+fn texts_alone(options: &Options, store: &Store) -> Result<f64> {
+    let printed = Run::new(&options.bulk, store.folder()).arg(store.lines()).printed()?;
+    let rate = printed.split_whitespace().next().and_then(|rate| rate.parse().ok());
+    rate.ok_or_else(|| Error::other(format!("no rate in what bulk printed:\n{printed}")))
 }
 
 /// The best rate that the script reports, or null where it says that it skipped.

@@ -3,7 +3,7 @@
 use std::io::{Error, Result};
 use std::path::PathBuf;
 
-const USAGE: &str = "usage: measure --empty PROGRAM --rekindle PROGRAM --work DIR --out DIR
+const USAGE: &str = "usage: measure --empty PROGRAM --bulk PROGRAM --rekindle PROGRAM --work DIR --out DIR
     [--sizes 1000,20000] [--made-up 100000] [--synthetic 300000,1000000] [--rounds 200] [--seed 7] [--plot] [--onnx FOLDER]";
 
 /// All of it.
@@ -11,6 +11,8 @@ const USAGE: &str = "usage: measure --empty PROGRAM --rekindle PROGRAM --work DI
 pub struct Options {
     /// The program that does nothing.
     pub empty: PathBuf,
+    /// The program that embeds texts and does nothing else.
+    pub bulk: PathBuf,
     /// The product.
     pub rekindle: PathBuf,
     /// Where corpora and stores are made, and found again if it is kept.
@@ -38,6 +40,7 @@ impl Options {
     pub fn read(arguments: impl Iterator<Item = String>) -> Result<Self> {
         let mut options = Self {
             empty: PathBuf::new(),
+            bulk: PathBuf::new(),
             rekindle: PathBuf::new(),
             work: PathBuf::new(),
             out: PathBuf::new(),
@@ -58,6 +61,7 @@ impl Options {
             let value = arguments.next().ok_or_else(|| Error::other(USAGE))?;
             match name.as_str() {
                 "--empty" => options.empty = PathBuf::from(value),
+                "--bulk" => options.bulk = PathBuf::from(value),
                 "--rekindle" => options.rekindle = PathBuf::from(value),
                 "--work" => options.work = PathBuf::from(value),
                 "--out" => options.out = PathBuf::from(value),
@@ -70,7 +74,7 @@ impl Options {
                 _ => return Err(Error::other(USAGE)),
             }
         }
-        let needed = [&options.empty, &options.rekindle, &options.work, &options.out];
+        let needed = [&options.empty, &options.bulk, &options.rekindle, &options.work, &options.out];
         match needed.iter().all(|path| !path.as_os_str().is_empty()) && !options.sizes.is_empty() {
             true => Ok(options),
             false => Err(Error::other(USAGE)),

@@ -157,12 +157,13 @@ impl Report {
         let count = |value: &Value| thousands(value["memories"].as_u64().unwrap_or(0) as usize);
         format!(
             "Index of words, {} memories, from nothing: FTS5 {}, Rekindle {}.\n\n\
-             Everything, {} memories, from nothing: Rekindle {}; onnxruntime, vectors only: {}.\n\n",
+             Everything, {} memories, from nothing: Rekindle {}. One vector for each text: Rekindle {}, onnxruntime {}.\n\n",
             count(words),
             with(&words["fts5_ms"], "ms"),
             with(&words["rekindle_ms"], "ms"),
             count(vectors),
             with(&vectors["rekindle_per_second"], "memories/s"),
+            with(&vectors["texts_per_second"], "memories/s"),
             with(&vectors["onnxruntime_per_second"], "memories/s")
         ) + &self.stores_table()
     }

@@ -92,15 +92,22 @@ pub fn all(colds: &[Cold], words: &Value, vectors: &Value, index_bytes: Option<f
         Some(rate) => (rate, "onnxruntime f32 on the same texts", true),
         None => (ONNX_ELSEWHERE, "the 36 a second of onnxruntime f32 on another machine", false),
     };
-    targets.push(Target {
-        what: format!("embedding in bulk / {anchor}"),
-        measured: vectors["rekindle_per_second"].as_f64().map(|rate| rate / onnx),
-        by_processor: None,
-        limit: 2.0,
-        unit: "x",
-        at_least: true,
-        judged: same_run,
-    });
+    // The same work first; an index has a vector for each thought as well, which is as much once more.
+    let rates = [
+        ("embedding in bulk", "texts_per_second", same_run),
+        ("a whole index", "rekindle_per_second", false),
+    ];
+    for (what, rate, judged) in rates {
+        targets.push(Target {
+            what: format!("{what} / {anchor}"),
+            measured: vectors[rate].as_f64().map(|rate| rate / onnx),
+            by_processor: None,
+            limit: 2.0,
+            unit: "x",
+            at_least: true,
+            judged,
+        });
+    }
     targets.push(Target {
         what: "index on disk at 20,000".to_owned(),
         measured: index_bytes.map(|bytes| bytes / 1e6),

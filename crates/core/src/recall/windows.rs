@@ -154,41 +154,80 @@ fn border_near(marks: &[Mark], place: usize) -> usize {
 
 /// Where the words begin, and how many halves of a word there are.
 fn marks(text: &str) -> (Vec<Mark>, usize) {
-    let mut marks = Vec::with_capacity(text.len() / 5);
-    let mut total = 0;
-    let mut border = Border::Paragraph;
-    // How many letters of the run so far are a word; a run begins with its first.
-    let mut letters = 0;
-    let mut blank_line = true;
-    let mut ended = false;
-    for (at, c) in text.char_indices() {
-        if !c.is_ascii() && is_unspaced(c) {
-            marks.push(Mark { at, before: total, border });
-            total += 1;
-            (border, letters, blank_line, ended) = (Border::Word, 0, false, false);
-        } else if c.is_alphanumeric() {
-            if letters % LETTERS == 0 {
-                let border = if letters == 0 { border } else { Border::Inside };
-                marks.push(Mark { at, before: total, border });
-                total += HALVES;
-            }
-            letters += 1;
-            (border, blank_line, ended) = (Border::Inside, false, false);
+    let mut marks = Marks::begin(text);
+    let mut at = 0;
+    while let Some(byte) = text.as_bytes().get(at) {
+        // Most of most texts are runs of plain letters, which are taken as a whole.
+        if byte.is_ascii_alphanumeric() {
+            let run = text.as_bytes()[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            marks.letters(at, run);
+            at += run;
         } else {
-            letters = 0;
+            let Some(c) = text[at..].chars().next() else { break };
+            marks.character(at, c);
+            at += c.len_utf8();
+        }
+    }
+    (marks.found, marks.total)
+}
+
+/// What is known of a text up to a place in it.
+struct Marks {
+    found: Vec<Mark>,
+    total: usize,
+    border: Border,
+    /// How many letters of the run so far are a word; a run begins with its first.
+    letters: usize,
+    blank_line: bool,
+    ended: bool,
+}
+
+impl Marks {
+    /// Before the first character of a text.
+    fn begin(text: &str) -> Self {
+        Self {
+            found: Vec::with_capacity(text.len() / 5),
+            total: 0,
+            border: Border::Paragraph,
+            letters: 0,
+            blank_line: true,
+            ended: false,
+        }
+    }
+
+    /// So many letters of one byte each.
+    fn letters(&mut self, at: usize, count: usize) {
+        let first = (LETTERS - self.letters % LETTERS) % LETTERS;
+        for nth in (first..count).step_by(LETTERS) {
+            let border = if self.letters + nth == 0 { self.border } else { Border::Inside };
+            self.found.push(Mark { at: at + nth, before: self.total, border });
+            self.total += HALVES;
+        }
+        self.letters += count;
+        (self.border, self.blank_line, self.ended) = (Border::Inside, false, false);
+    }
+
+    fn character(&mut self, at: usize, c: char) {
+        if !c.is_ascii() && is_unspaced(c) {
+            self.found.push(Mark { at, before: self.total, border: self.border });
+            self.total += 1;
+            (self.border, self.letters, self.blank_line, self.ended) = (Border::Word, 0, false, false);
+        } else if c.is_alphanumeric() {
+            self.letters(at, 1);
+        } else {
+            self.letters = 0;
             match c {
-                '\n' if blank_line => border = Border::Paragraph,
-                '\n' => (border, blank_line) = (border.max(Border::Line), true),
-                '。' | '！' | '？' => border = border.max(Border::Sentence),
-                '.' | '!' | '?' => ended = true,
-                _ if c.is_whitespace() && ended => border = border.max(Border::Sentence),
-                _ if c.is_whitespace() => border = border.max(Border::Word),
+                '\n' if self.blank_line => self.border = Border::Paragraph,
+                '\n' => (self.border, self.blank_line) = (self.border.max(Border::Line), true),
+                '。' | '！' | '？' => self.border = self.border.max(Border::Sentence),
+                '.' | '!' | '?' => self.ended = true,
+                _ if c.is_whitespace() && self.ended => self.border = self.border.max(Border::Sentence),
+                _ if c.is_whitespace() => self.border = self.border.max(Border::Word),
                 // Brackets and quotes after the end of a sentence do not undo it.
-                _ => ended &= matches!(c, ')' | '"' | '\'' | '”' | '’' | '»' | ']'),
+                _ => self.ended &= matches!(c, ')' | '"' | '\'' | '”' | '’' | '»' | ']'),
             }
         }
     }
-    (marks, total)
 }
 
 #[cfg(test)]
@@ -276,8 +315,22 @@ mod tests {
         proptest::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
     }
 
+    /// One character after the other.
+    fn slow_marks(text: &str) -> (Vec<(usize, usize, Border)>, usize) {
+        let mut marks = Marks::begin(text);
+        text.char_indices().for_each(|(at, c)| marks.character(at, c));
+        (marks.found.iter().map(|mark| (mark.at, mark.before, mark.border)).collect(), marks.total)
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn runs_of_letters_are_taken_as_their_letters_would_be(text in "([a-z0-9]{0,25}|[é設。. \\n)\"]|\\PC){0,40}") {
+            let (found, total) = marks(&text);
+            let found = found.iter().map(|mark| (mark.at, mark.before, mark.border)).collect();
+            prop_assert_eq!((found, total), slow_marks(&text));
+        }
 
         #[test]
         fn windows_cover_the_text_in_order(text in texts()) {

@@ -25,8 +25,10 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 /// `text` as one line of at most `max_chars` characters, for titles and listings: cleaned, every run of whitespace
 /// one space, and `…` where it was cut.
 pub fn one_line(text: &str, max_chars: usize) -> String {
+    let text = clean(text);
     // So many bytes are more characters than that, whatever they are.
-    let line = single_spaced(&clean(text), max_chars.saturating_mul(4));
+    let enough = if text.is_ascii() { max_chars } else { max_chars.saturating_mul(4) };
+    let line = single_spaced(&text, enough);
     let Some((cut, _)) = line.char_indices().nth(max_chars) else { return line };
     if max_chars == 0 {
         return String::new();

@@ -210,10 +210,11 @@ pub fn conflict_copy(original: &VaultPath, stamp: &str) -> Result<VaultPath, Err
 /// Whether a name is what a sync tool (or we) gave to the losing side of a conflict. Such files are left where they
 /// are, kept out of listings and reported (SEC-07).
 pub fn is_conflict_copy(name: &str) -> bool {
+    const MARKS: [&str; 6] =
+        ["(conflict ", "(conflicted copy", "'s conflicted copy", ".sync-conflict-", "-conflict-", "_conf("];
     let name = name.to_lowercase();
-    ["(conflict ", "(conflicted copy", "'s conflicted copy", ".sync-conflict-", "-conflict-", "_conf("]
-        .iter()
-        .any(|mark| name.contains(mark))
+    // What all of them hold: nearly every name is told by one look.
+    name.contains("conf") && MARKS.iter().any(|mark| name.contains(mark))
 }
 
 #[cfg(test)]

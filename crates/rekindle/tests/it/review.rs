@@ -334,3 +334,32 @@ fn b_07_a_proposal_follows_a_section_that_was_renamed_and_says_when_it_cannot() 
     let lost = review(&sandbox, &[&third]);
     assert!(lost["proposals"][0]["target_lost"].as_str().unwrap().contains("no section"), "{lost}");
 }
+
+#[test]
+fn rev_01_b_16_two_machines_whose_notes_are_brought_together_part_their_ids() {
+    let (one, other) = (quiet(), quiet());
+    let id = propose(&one, "Use tabs for indentation.", 0);
+    assert_eq!(propose(&other, "Deploy the gateway on Mondays.", 0), id, "they have not met");
+    let waits = propose(&other, "Name every branch after its ticket.", 0);
+    one.rekindle(&["approve", &id]).run().ok();
+    // As rsync brings it.
+    let brought = memory(&one);
+    fs::write(other.vault().join("MEMORY.md"), &brought).unwrap();
+    // Known by the id it had, and called otherwise from now on: the other line is not this one.
+    other.rekindle(&["approve", &id]).run().ok();
+    let now = text(&review(&other, &[&id])["proposals"][0], "id").to_owned();
+    assert!(now.starts_with(&format!("{id}-")), "{now}");
+    let both = memory(&other);
+    for line in ["Use tabs for indentation.", "Deploy the gateway on Mondays."] {
+        assert_eq!(both.matches(line).count(), 1, "{both}");
+    }
+    assert!(both.contains(&format!("<!-- {id} user -->")) && both.contains(&format!("<!-- {now} user -->")));
+    let waiting = review(&other, &[]);
+    assert_eq!(text(&waiting["proposals"][0], "id").strip_suffix(&now[id.len()..]), Some(&*waits));
+    let page = fs::read_to_string(other.vault().join("REVIEW.md")).unwrap();
+    assert!(page.contains(&format!("- [ ] `{waits}{}`", &now[id.len()..])), "{page}");
+    // What is taken back by the old id is what this machine wrote.
+    other.rekindle(&["undo", &id]).run().ok();
+    assert_eq!(memory(&other), brought);
+    assert!(other.rekindle(&["review", "--check"]).run().ok().stdout.contains("exactly once"));
+}
