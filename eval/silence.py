@@ -1,6 +1,6 @@
 """How often recall stays silent, and what that costs: `eval/` through the program (B-06).
 
-Usage: eval/silence.py PROGRAM [--answers FILE] [--plot FILE]
+Usage: python3 eval/silence.py PROGRAM [--answers FILE] [--plot FILE]
 
 Saves the memories into a new home, asks every prompt in its project's folder with `rekindle recall --json --anyway`, and
 prints the shares for both halves as a table, with the curve over what is asked for. Needs git and nothing else; the home is
