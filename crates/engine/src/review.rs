@@ -87,11 +87,16 @@ fn is_met(db: &Db, vault: &Vault) -> Result<bool, Error> {
         let version = page.footer.as_ref().and_then(|footer| footer.version.as_deref());
         let foreign = version.is_some_and(|version| known.iter().all(|shown| shown.version != version));
         for entry in &page.entries {
-            // A person may have reworded a line of ours, but not one that we never wrote there.
+            // A person may have reworded a line of ours, but not one that we never wrote there. An old copy has the words that
+            // we proposed, whatever became of them since.
             let doubled = foreign || page.entries.iter().filter(|other| other.id == entry.id).count() > 1;
-            let ours = proposals::standing(db, entry.id)?.map(|standing| line(&standing).tidied());
-            let other = |ours: &review::Proposal| (&ours.title, &ours.text) != (&entry.title, &entry.text);
-            if !proposals::gave(db, entry.id)? || doubled && ours.as_ref().is_some_and(other) {
+            let is_ours = |standing: Standing| {
+                let now = line(&standing).tidied();
+                let first = review::Proposal { text: standing.proposal.text, ..now.clone() }.tidied();
+                [now, first].iter().any(|ours| ours.text == entry.text)
+            };
+            let other = doubled && proposals::standing(db, entry.id)?.is_some_and(|one| !is_ours(one));
+            if other || !proposals::gave(db, entry.id)? {
                 return Ok(true);
             }
         }

@@ -333,18 +333,32 @@ fn expire(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     Ok(Ended::Completed(json!({"expired": expired, "undone": undone, "page": page})))
 }
 
-/// The ends of proposals, in the log of the day (LOG-05, REV-14); each project's for itself (B-05).
+/// The ends of proposals, in the log of the day. What was taken back before it was logged did not end.
 fn log(ids: &[Id], end: End, world: &World) -> Result<bool, StepError> {
+    log_those(ids, end, world, |status| match end {
+        End::Promoted => status == Status::Promoted,
+        End::Rejected => status == Status::Rejected,
+        End::Expired => status == Status::Expired,
+        End::Undone => true,
+    })
+}
+
+/// What is found where it belongs is logged before the store is told: whoever dies in between finds it once more, and the
+/// same receipt is written once.
+fn found_promoted(ids: &[Id], world: &World) -> Result<(), StepError> {
+    log_those(ids, End::Promoted, world, |_| true)?;
+    let mut db = world.db()?;
+    for id in ids {
+        proposals::mark_promoted(&mut db, *id, world.now().timestamp())?;
+    }
+    Ok(())
+}
+
+/// The ends of proposals, in the log of the day (LOG-05, REV-14); each project's for itself (B-05).
+fn log_those(ids: &[Id], end: End, world: &World, fits: impl Fn(Status) -> bool) -> Result<bool, StepError> {
     let db = world.db()?;
     let mut projects: BTreeMap<Option<String>, Vec<Standing>> = BTreeMap::new();
     for id in ids {
-        let fits = |status: Status| match end {
-            End::Promoted => status == Status::Promoted,
-            End::Rejected => status == Status::Rejected,
-            End::Expired => status == Status::Expired,
-            End::Undone => true,
-        };
-        // What was taken back before it was logged did not end.
         if let Some(standing) = proposals::standing(&db, *id)?.filter(|one| fits(one.proposal.status)) {
             let project = standing.proposal.project.as_ref().map(|project| project.as_str().to_owned());
             projects.entry(project).or_default().push(standing);
@@ -428,15 +442,14 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
             let reopened =
                 proposals::reopen(&mut db, id, &[Status::Promoted], What::Undone, TAKEN_BACK, now)?;
             waiting.extend(reopened.then_some(id));
-        } else if by_hand.contains(&with.unwrap_or(id)) || promoted == Some(true) && proposal.status.is_open()
+        } else if proposal.status.is_open() && promoted == Some(true)
+            || !matches!(proposal.status, Status::Promoted | Status::Rejected | Status::Expired)
+                && by_hand.contains(&with.unwrap_or(id))
         {
-            let done = proposals::mark_promoted(&mut db, id, now)?;
-            again.extend(done.then_some(id));
+            again.push(id);
         }
     }
-    if !again.is_empty() {
-        log(&again, End::Promoted, world)?;
-    }
+    found_promoted(&again, world)?;
     if !waiting.is_empty() {
         log(&waiting, End::Undone, world)?;
     }

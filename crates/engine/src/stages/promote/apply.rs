@@ -1,9 +1,8 @@
 //! An approved change of an identity file, applied by the person (IDN-05): nothing else ever does it.
 
-use rekindle_core::vault::daily_log::End;
 use rekindle_core::vault::review::Id;
 
-use super::{NAME, log, refresh, with_followers};
+use super::{NAME, found_promoted, refresh, with_followers};
 use crate::patches::{amendment, is_patch};
 use crate::proposals::{self, Standing};
 use crate::queue::StepError;
@@ -61,12 +60,7 @@ pub fn apply(_post: &Post, world: &World, patch: &Patch) -> Result<(), StepError
 
 /// It is where it belongs, with those that ended with it.
 pub(super) fn applied(world: &World, id: Id) -> Result<(), StepError> {
-    let mut db = world.db()?;
-    let ids = with_followers(&db, id)?;
-    for id in &ids {
-        proposals::mark_promoted(&mut db, *id, world.now().timestamp())?;
-    }
-    log(&ids, End::Promoted, world)?;
+    found_promoted(&with_followers(&world.db()?, id)?, world)?;
     refresh(world)?;
     Ok(())
 }
