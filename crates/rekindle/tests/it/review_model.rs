@@ -315,12 +315,7 @@ impl Walk {
             let ends = own.iter().filter(|end| **end != End::Undone).count();
             let back = own.len() - ends;
             // What is taken back before its run was through has no line for its end.
-            // A patch that was applied is in its file and in the log before the store knows; a kill may come before that.
-            let (least, most) = match (status.is_open(), approved) {
-                (true, _) => (0, back),
-                (_, true) => (0, back + 1),
-                _ => (1, back + 1),
-            };
+            let (least, most) = if status.is_open() || approved { (0, back) } else { (1, back + 1) };
             assert!(least <= ends && ends <= most, "{what}: {own:?}");
             let expected = match status {
                 Status::Promoted => Some(End::Promoted),
