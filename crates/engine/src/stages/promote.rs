@@ -416,24 +416,26 @@ pub(super) fn refresh(world: &World) -> Result<String, StepError> {
     })
 }
 
-/// Reads what a person decided on the page (REV-03); the runs that see to it are in the queue then.
+/// Takes in what a person did: what they decided on the page (REV-03), so that the runs that see to it are in the queue then,
+/// and the patches that are in their files.
 pub fn look(world: &World) -> Result<Look, StepError> {
     let (mut db, vault) = (world.db()?, world.vault()?);
     review::meet(&mut db, &vault).map_err(StepError::passing)?;
-    let look = review::look(&mut db, &vault, world.now().timestamp());
-    look.map_err(StepError::passing)
+    let look = review::look(&mut db, &vault, world.now().timestamp()).map_err(StepError::passing)?;
+    apply::know_applied(world)?;
+    Ok(look)
 }
 
 /// Tells the store which promotions `rekindle undo` took back, and which it did again. The journal is the truth of that, so
 /// this can be called at any time. Gives the proposals that wait again.
 pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
     let Some(mut db) = Db::open_existing(&world.places.database())? else { return Ok(Vec::new()) };
+    apply::know_applied(world)?;
     let standings = proposals::standings(&db, false)?;
     let vault = world.vault()?;
     let in_force = promotions(&vault).map_err(StepError::passing)?;
     let now = world.now().timestamp();
     let (mut waiting, mut again) = (Vec::new(), Vec::new());
-    let by_hand = apply::applied_by_hand(world, &standings)?;
     for Standing { proposal, with, .. } in standings {
         // What ended with another one has no line of its own.
         let id = proposal.id;
@@ -442,10 +444,7 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
             let reopened =
                 proposals::reopen(&mut db, id, &[Status::Promoted], What::Undone, TAKEN_BACK, now)?;
             waiting.extend(reopened.then_some(id));
-        } else if proposal.status.is_open() && promoted == Some(true)
-            || !matches!(proposal.status, Status::Promoted | Status::Rejected | Status::Expired)
-                && by_hand.contains(&with.unwrap_or(id))
-        {
+        } else if proposal.status.is_open() && promoted == Some(true) {
             again.push(id);
         }
     }

@@ -3,7 +3,7 @@
 use rekindle_core::vault::review::Id;
 
 use super::{NAME, found_promoted, refresh, with_followers};
-use crate::patches::{amendment, is_patch};
+use crate::patches::{self, Waiting, amendment, is_patch};
 use crate::proposals::{self, Standing};
 use crate::queue::StepError;
 use crate::stages::{REGISTRY, World};
@@ -59,19 +59,18 @@ pub fn apply(_post: &Post, world: &World, patch: &Patch) -> Result<(), StepError
 }
 
 /// It is where it belongs, with those that ended with it.
-pub(super) fn applied(world: &World, id: Id) -> Result<(), StepError> {
+fn applied(world: &World, id: Id) -> Result<(), StepError> {
     found_promoted(&with_followers(&world.db()?, id)?, world)?;
     refresh(world)?;
     Ok(())
 }
 
-/// The patches that are in their files, whoever put them there.
-pub(super) fn applied_by_hand(world: &World, standings: &[Standing]) -> Result<Vec<Id>, StepError> {
-    let vault = world.vault()?;
-    let is_there = |standing: &&Standing| {
-        is_patch(standing)
-            && standing.with.is_none()
-            && vault.amended(&amendment(standing)).is_ok_and(|amended| amended.is_there())
-    };
-    Ok(standings.iter().filter(is_there).map(|standing| standing.proposal.id).collect())
+/// Tells the store which patches are in their files, whoever put them there and whether they lived to say so (REV-14).
+pub(super) fn know_applied(world: &World) -> Result<(), StepError> {
+    for Waiting { standing, fits } in patches::waiting(&world.db()?, &world.vault()?)? {
+        if fits.is_ok_and(|amended| amended.is_there()) {
+            applied(world, standing.proposal.id)?;
+        }
+    }
+    Ok(())
 }

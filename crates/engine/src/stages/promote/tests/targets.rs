@@ -186,6 +186,27 @@ fn idn_05_rev_14_what_was_applied_by_hand_or_before_a_kill_is_known() {
     trial.work();
     assert_eq!((trial.status(id), count(&trial.log(), &format!("promoted `{id}`"))), (Status::Promoted, 1));
     assert!(!trial.patch_file(id).exists());
+    // Whoever looks next knows, without waiting for the clock; be it by hand or killed before the log or before the store.
+    for (step, words) in ["Read the logs.", "Keep it short.", "Name the file."].into_iter().enumerate() {
+        let id = trial.for_agents(words, None);
+        trial.decide(id, &Verdict::Approve);
+        trial.work();
+        let PatchLook::Patch(patch) = trial.patch(id) else { panic!("it fits") };
+        if step == 0 {
+            trial.put_identity("AGENTS.md", &patch.amended.after);
+        } else {
+            let vault = trial.world.vault().unwrap();
+            vault.apply(&patches::amendment(&patch.standing), &patch.amended, &trial.world.now()).unwrap();
+        }
+        if step == 2 {
+            log_those(&[id], End::Promoted, &trial.world, |_| true).unwrap();
+        }
+        assert_eq!(trial.status(id), Status::Approved);
+        look(&trial.world).unwrap();
+        let receipts = count(&trial.log(), &format!("promoted `{id}`"));
+        assert_eq!((trial.status(id), receipts), (Status::Promoted, 1), "{words}");
+        assert!(!trial.patch_file(id).exists());
+    }
     // Killed between the change and the store.
     let killed = trial.for_agents("Write tests.", None);
     trial.decide(killed, &Verdict::Approve);
