@@ -2,9 +2,11 @@
 
 use clap::Args;
 use rekindle_core::install::diff;
+use rekindle_core::proposal::Status;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;
 use rekindle_engine::patches::{self, Waiting};
+use rekindle_engine::proposals::Standing;
 use rekindle_engine::stages::promote::{self, Patch, PatchLook};
 use rekindle_engine::worker::Post;
 use serde_json::{Value, json};
@@ -47,7 +49,15 @@ impl Apply {
     }
 
     fn one(&self, context: &Context<'_>, id: Id) -> Result<Value, Failure> {
-        let patch = look(context, id)?;
+        let patch = match look(context, id)? {
+            Look::Patch(patch) => patch,
+            // Whoever comes second has what they wanted.
+            Look::Applied(standing) => {
+                context.out.note(format!("{}; there is nothing to change.", told(context, &standing)));
+                let file = standing.proposal.file();
+                return Ok(json!({"id": id, "file": file, "diff": "", "applied": true}));
+            }
+        };
         let (name, amended) = (patch.standing.proposal.file(), &patch.amended);
         let shown = diff::unified(name, amended.before.as_deref(), Some(&amended.after));
         let file = amended.file.display().to_string();
@@ -86,16 +96,28 @@ fn post(context: &Context<'_>, id: Id) -> Result<Post, Failure> {
     })
 }
 
+/// What there is to apply.
+enum Look {
+    Patch(Patch),
+    /// Nothing: it was applied before.
+    Applied(Box<Standing>),
+}
+
 /// What applying it would do; nobody is kept waiting while the person looks at it.
-fn look(context: &Context<'_>, id: Id) -> Result<Patch, Failure> {
+fn look(context: &Context<'_>, id: Id) -> Result<Look, Failure> {
     let post = post(context, id)?;
     match promote::look_at_patch(&post, &context.world(), id).map_err(Failure::new)? {
-        PatchLook::Patch(patch) => Ok(*patch),
+        PatchLook::Patch(patch) => Ok(Look::Patch(*patch)),
         PatchLook::Unfit(error) => Err(Failure::new(format!("{id} does not fit any more: {error}"))
             .hint(format!("`rekindle undo {id}` lets it wait again, to be edited or turned down"))),
         PatchLook::Otherwise(standing) if standing.proposal.status.is_open() => {
             Err(Failure::new(format!("nobody has approved {id}"))
                 .hint(format!("`rekindle approve {id}` does, `rekindle review {id}` shows it")))
+        }
+        PatchLook::Otherwise(standing)
+            if standing.proposal.status == Status::Promoted && standing.proposal.identity().is_some() =>
+        {
+            Ok(Look::Applied(standing))
         }
         PatchLook::Otherwise(standing) => {
             let what = match standing.proposal.identity() {
