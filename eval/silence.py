@@ -1,10 +1,11 @@
 """How often recall stays silent, and what that costs: `eval/` through the program (B-06).
 
-Usage: python3 eval/silence.py PROGRAM [--answers FILE] [--plot FILE]
+Usage: python3 eval/silence.py PROGRAM [--prompts NAME] [--half HALF] [--answers FILE] [--plot FILE]
 
 Saves the memories into a new home, asks every prompt in its project's folder with `rekindle recall --json --anyway`, and
-prints the shares for both halves as a table, with the curve over what is asked for. Needs git and nothing else; the home is
-taken away at the end. `--answers` keeps what was answered, a line of JSON for each prompt; `--plot` draws what silence costs
+prints the shares as a table, with the curve over what is asked for. Needs git and nothing else; the home is taken away at the
+end. `--prompts` is `asked.jsonl` or `prompts.jsonl` (`eval/README.md` says what they are; the former if left out); `--half
+tune` leaves out the half that only reports. `--answers` keeps what was answered, a line of JSON for each prompt; `--plot` draws what silence costs
 against how often it is kept, on the reporting half.
 """
 
@@ -18,6 +19,14 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 
 
+def option(name, otherwise=None):
+    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else otherwise
+
+
+PROMPTS = option("--prompts", "asked.jsonl")
+HALVES = [option("--half")] if "--half" in sys.argv else ["tune", "report"]
+
+
 def lines(name):
     return [json.loads(line) for line in (HERE / name).read_text().splitlines()]
 
@@ -29,7 +38,7 @@ def set_up(program, folder):
         return subprocess.run(arguments, cwd=cwd, env=env, input=text, capture_output=True, text=True, check=True).stdout
     run([program, "init", "--name", "Eval"], folder)
     memories = lines("memories.jsonl")
-    for project in {memory["project"] for memory in memories} | {prompt["project"] for prompt in lines("prompts.jsonl")}:
+    for project in {memory["project"] for memory in memories} | {prompt["project"] for prompt in lines(PROMPTS)}:
         place = folder / (project or "elsewhere")
         place.mkdir()
         if project:
@@ -47,7 +56,7 @@ def set_up(program, folder):
 
 def ask(program, folder, run, ids, everywhere):
     """Every prompt in its project; one that belongs to none in each of them, since people sit somewhere when they ask."""
-    answers, prompts = [], lines("prompts.jsonl")
+    answers, prompts = [], [prompt for prompt in lines(PROMPTS) if prompt["half"] in HALVES]
     projects = sorted({prompt["project"] for prompt in prompts if prompt["project"]})
     for prompt in prompts:
         places = ["elsewhere"] if everywhere else [prompt["project"]] if prompt["project"] else projects
@@ -116,13 +125,14 @@ def main():
             print(f"\n{'all memories' if everywhere else 'memories of the project and common ones'}, in per cent\n")
             print("| half | more asked for | R@5 | cost | silent on near misses | silent on off topic |")
             print("|---|---|---|---|---|---|")
-            for half in ("tune", "report"):
+            for half in HALVES:
                 for more in (-0.08, -0.04, 0.0, 0.04, 0.08):
                     numbers = " | ".join(f"{number:.1f}" for number in told(answers, half, more))
                     print(f"| {half} | {more:+.2f} | {numbers} |")
-    for option, text in (("--answers", "".join(json.dumps(one) + "\n" for one in kept)), ("--plot", plot(kept))):
-        if option in sys.argv:
-            pathlib.Path(sys.argv[sys.argv.index(option) + 1]).write_text(text)
+    if "--answers" in sys.argv:
+        pathlib.Path(option("--answers")).write_text("".join(json.dumps(one) + "\n" for one in kept))
+    if "--plot" in sys.argv:
+        pathlib.Path(option("--plot")).write_text(plot(kept))
 
 
 main()

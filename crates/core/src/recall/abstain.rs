@@ -1,44 +1,44 @@
 //! Whether recall should stay silent (B-06).
 //!
-//! A hit has to cover what the prompt is about. A threshold on the cosine alone lets a prompt pass that only shares
-//! the project's vocabulary, so the evidence for an answer is a sum of a few things, all of them known once the
-//! hits are ranked, however they were ranked:
+//! A threshold on the cosine alone lets a prompt pass that only shares the project's vocabulary, so the evidence for an
+//! answer is a sum of a few things, all of them known once the hits are ranked, however they were ranked:
 //!
-//! - the cosine of the best hit, and of the tenth best: is anything here near, is this store about that at all
+//! - the cosine of the best hit, and how far it stands out: where the tenth best is as near, nearness says little
 //! - the words that prompt and hit share, each as much as it says: rare ones more than common ones
 //! - against it: words outside everyday language that the hit lacks, and names written as in code that it lacks
-//! - against it: how much the prompt is like what everybody types and no memory answers (`models/everyday.txt`), by the same
-//!   two measures, nearness and shared words
+//! - against it: the odds that the prompt is what everybody types and no memory answers ([`everyday`](super::everyday))
 //!
 //! The best of many is better by chance, so a larger store has to offer more. `eval/README.md` tells what the rule
 //! was calibrated on and what it costs.
 
 use serde::Serialize;
 
-/// What the tenth best cosine adds to the evidence.
-const NEIGHBOURHOOD: f64 = 0.8;
+/// How much of the tenth best cosine is taken away.
+const CROWD: f64 = 0.3;
 /// What a shared word of full rarity adds.
-const SHARED: f64 = 0.15;
+const SHARED: f64 = 0.12;
 /// Shared words beyond this sum of rarities add nothing: a long pasted log shares something with everything.
 const SHARED_CAP: f64 = 3.0;
 /// A commonplace of programmers' prompts counts by this much of its rarity.
 const COMMONPLACE: f64 = 0.25;
 /// What a foreign word takes away.
-const FOREIGN: f64 = 0.1;
+const FOREIGN: f64 = 0.04;
 /// Foreign words beyond this many take nothing more: a pasted log is full of them.
 const FOREIGN_CAP: u32 = 2;
 /// What is taken away when no name written as in code is in the hit; less in proportion when some are.
-const NAMES: f64 = 0.25;
-/// How much the likeness to an everyday prompt takes away.
-const EVERYDAY: f64 = 0.5;
-/// What is taken for that likeness where it is not known: the vectors are of another model.
-const USUAL: f64 = 0.32;
+const NAMES: f64 = 0.04;
+/// What the odds of an everyday prompt take away, for each time that they are e times higher.
+const EVERYDAY: f64 = 0.06;
+/// The logarithms of the odds between which they count: that a prompt is about somebody's work makes no hit a good one.
+const DOUBT: (f64, f64) = (-2.0, 4.0);
+/// The odds that are assumed where they are not known: the vectors are of another model.
+const USUAL: f64 = -1.0;
 /// What is asked for in a store of a hundred.
-const ENOUGH: f64 = 0.24;
+const ENOUGH: f64 = 0.3;
 /// How much more is asked for when the store is e times larger.
-const PER_SIZE: f64 = 0.07;
-/// Below this the store's size makes no difference.
-const SMALLEST: f64 = 20.0;
+const PER_SIZE: f64 = 0.025;
+/// Below this the store's size makes no difference: in a handful of memories something always stands out.
+const SMALLEST: f64 = 40.0;
 
 /// A word at which a term is as rare as one that the vocabulary does not know.
 const FOREIGN_RARITY: f64 = 0.98;
@@ -69,7 +69,8 @@ impl PromptTerm {
 }
 
 /// What speaks for and against the hits of one prompt.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Evidence {
     /// The highest cosine among the hits that would be shown.
     pub best_cosine: f64,
@@ -81,7 +82,7 @@ pub struct Evidence {
     pub foreign_words: u32,
     /// The share of the prompt's identifiers that the hit with most of them lacks; 0 if it has none.
     pub missing_names: f64,
-    /// How much the prompt is like an everyday one; see [`everyday`].
+    /// The logarithm of the odds that the prompt is an everyday one, where they are known.
     pub everyday: Option<f64>,
     /// How many memories could have been found.
     pub store_size: usize,
@@ -99,7 +100,7 @@ pub enum Reason {
     TooFar,
     /// Near enough, but the prompt is about something that the hits do not hold.
     NotCovered,
-    /// It would do, if the prompt were not one that everybody types.
+    /// It would do, if the prompt were not of a kind that everybody types.
     Everyday,
 }
 
@@ -112,8 +113,8 @@ pub struct Decision {
     pub strength: f64,
     /// What it had to reach.
     pub needed: f64,
-    /// How much the prompt is like an everyday one, where that is known.
-    pub everyday: Option<f64>,
+    /// What that was made of; none if there was nothing to choose from.
+    pub evidence: Option<Evidence>,
 }
 
 impl Reason {
@@ -124,7 +125,9 @@ impl Reason {
             Self::NoHits => "nothing was found",
             Self::TooFar => "nothing here is near enough to what was asked",
             Self::NotCovered => "what is near does not cover what was asked about",
-            Self::Everyday => "that is what everybody asks, and no memory is closer to it",
+            Self::Everyday => {
+                "that looks like what everybody asks, and nothing here is near enough all the same"
+            }
         }
     }
 }
@@ -179,17 +182,17 @@ pub fn evidence(
 /// Decides. `None` is a store or a filter that left no hits.
 pub fn decide(evidence: Option<&Evidence>) -> Decision {
     let Some(found) = evidence else {
-        return Decision { reason: Reason::NoHits, strength: 0.0, needed: ENOUGH, everyday: None };
+        return Decision { reason: Reason::NoHits, strength: 0.0, needed: ENOUGH, evidence: None };
     };
-    let near = found.best_cosine + NEIGHBOURHOOD * found.tenth_cosine;
+    let near = found.best_cosine - CROWD * found.tenth_cosine;
     let shared = SHARED * found.shared_rarity.min(SHARED_CAP);
     let against = FOREIGN * f64::from(found.foreign_words.min(FOREIGN_CAP)) + NAMES * found.missing_names;
     #[expect(clippy::cast_precision_loss, reason = "a store's size to a few digits is enough")]
     let size = (found.store_size as f64).max(SMALLEST);
     let needed = ENOUGH + PER_SIZE * (size / 100.0).ln();
     let usual = near + shared - EVERYDAY * USUAL;
-    let like_everyday = EVERYDAY * (found.everyday.unwrap_or(USUAL) - USUAL);
-    let strength = usual - against - like_everyday;
+    let everyday = EVERYDAY * (found.everyday.unwrap_or(USUAL).clamp(DOUBT.0, DOUBT.1) - USUAL);
+    let strength = usual - against - everyday;
     let reason = if strength >= needed {
         Reason::Relevant
     } else if usual - against >= needed {
@@ -199,14 +202,7 @@ pub fn decide(evidence: Option<&Evidence>) -> Decision {
     } else {
         Reason::TooFar
     };
-    Decision { reason, strength, needed, everyday: found.everyday }
-}
-
-/// How much a prompt is like the everyday prompt that it is most like. `close` has the cosine to each of them, and `shared`
-/// the sum of rarities of the prompt's terms that it holds, commonplaces in full: sharing those is what makes it everyday.
-pub fn everyday(close: &[f32], shared: &[f64]) -> Option<f64> {
-    let like = |(close, shared): (&f32, &f64)| f64::from(*close) + SHARED * shared.min(SHARED_CAP);
-    close.iter().zip(shared).map(like).max_by(f64::total_cmp)
+    Decision { reason, strength, needed, evidence: Some(*found) }
 }
 
 fn count(flags: impl Iterator<Item = bool>) -> u32 {
@@ -247,31 +243,35 @@ mod tests {
 
     #[test]
     fn b_06_a_paraphrase_needs_no_shared_word() {
-        let everyday = [term(0.4), term(0.5), term(0.6), term(0.5)];
-        assert_eq!(asked(&everyday, &[false; 4], 0.45).reason, Reason::Relevant);
+        let plain = [term(0.4), term(0.5), term(0.6), term(0.5)];
+        assert_eq!(asked(&plain, &[false; 4], 0.4).reason, Reason::Relevant);
+        assert_eq!(asked(&plain, &[false; 4], 0.2).reason, Reason::TooFar);
     }
 
     #[test]
     fn b_06_the_project_s_words_do_not_make_up_for_the_subject() {
         // "add support for Klarna as a payment method": the hit is about payments, not about Klarna.
         let prompt = [term(0.3), term(0.4), name(), term(0.5)];
-        let without = asked(&prompt, &[false, false, false, true], 0.45);
+        let without = asked(&prompt, &[false, false, false, true], 0.31);
         assert_eq!(without.reason, Reason::NotCovered);
-        assert_eq!(asked(&prompt, &[false, false, true, true], 0.45).reason, Reason::Relevant);
+        assert_eq!(asked(&prompt, &[false, false, true, true], 0.31).reason, Reason::Relevant);
     }
 
     #[test]
     fn b_06_a_generic_request_shares_only_commonplaces() {
         // "write a function that sorts a list"
         let said = |commonplace| PromptTerm { commonplace, ..term(0.6) };
-        assert_eq!(asked(&[said(true); 3], &[true; 3], 0.15).reason, Reason::TooFar);
-        assert_eq!(asked(&[said(false); 3], &[true; 3], 0.15).reason, Reason::Relevant);
+        assert_eq!(asked(&[said(true); 3], &[true; 3], 0.2).reason, Reason::TooFar);
+        assert_eq!(asked(&[said(false); 3], &[true; 3], 0.2).reason, Reason::Relevant);
     }
 
     #[test]
-    fn b_06_an_identifier_found_speaks_at_a_low_cosine() {
-        assert_eq!(asked(&[name()], &[true], 0.2).reason, Reason::Relevant);
-        assert_eq!(asked(&[name()], &[false], 0.2).reason, Reason::TooFar);
+    fn b_06_what_stands_out_says_more_than_what_is_near_to_everything() {
+        let found = |tenth_cosine| {
+            let found = Evidence { best_cosine: 0.3, tenth_cosine, store_size: 100, ..Evidence::default() };
+            decide(Some(&found)).reason
+        };
+        assert_eq!((found(0.1), found(0.29)), (Reason::Relevant, Reason::TooFar));
     }
 
     #[test]
@@ -280,24 +280,26 @@ mod tests {
             |store_size| Evidence { best_cosine: 0.32, tenth_cosine: 0.2, store_size, ..Evidence::default() };
         assert!(!decide(Some(&found(100))).silent());
         assert!(decide(Some(&found(1000))).silent());
-        assert_eq!(decide(Some(&found(0))), decide(Some(&found(20))), "and a tiny one not endlessly less");
+        assert_eq!(decide(Some(&found(0))).strength, decide(Some(&found(20))).strength);
+        assert_eq!(
+            decide(Some(&found(0))).needed,
+            decide(Some(&found(20))).needed,
+            "and a tiny one not endlessly less"
+        );
     }
 
     #[test]
-    fn b_06_what_everybody_types_is_met_with_silence_unless_a_memory_is_closer() {
+    fn b_06_what_everybody_types_is_met_with_silence_unless_a_memory_is_close() {
         let found = |best_cosine, everyday| {
             let found =
                 Evidence { best_cosine, tenth_cosine: 0.2, everyday, store_size: 100, ..Evidence::default() };
             decide(Some(&found)).reason
         };
         assert_eq!(found(0.35, None), Reason::Relevant, "where it is not known, it counts as usual");
-        assert_eq!(found(0.35, Some(0.3)), Reason::Relevant);
-        assert_eq!(found(0.35, Some(0.6)), Reason::Everyday);
-        assert_eq!(found(0.55, Some(0.6)), Reason::Relevant);
-        // The nearest, or the one with most of the words.
-        assert_eq!(everyday(&[], &[]), None);
-        let like = everyday(&[0.5, 0.4], &[0.0, 2.0]).unwrap();
-        assert!((like - 0.7).abs() < 1e-6, "{like}");
+        assert_eq!(found(0.35, Some(-4.0)), Reason::Relevant);
+        assert_eq!(found(0.35, Some(3.0)), Reason::Everyday);
+        assert_eq!(found(0.65, Some(60.0)), Reason::Relevant, "nothing is as certain as that");
+        assert_eq!(found(0.2, Some(-60.0)), Reason::TooFar);
     }
 
     #[test]
@@ -308,7 +310,7 @@ mod tests {
         assert!((found.best_cosine - 0.5).abs() < 1e-9);
         assert!((found.shared_rarity - 1.5).abs() < 1e-9);
         assert!((found.missing_names - 0.5).abs() < 1e-9);
-        // The first speaks best (0.5 + 0.15 x 0.5 against 0.3 + 0.15 x 1.5), and lacks all three.
+        // The first speaks best (0.5 + 0.12 x 0.5 against 0.3 + 0.12 x 1.5), and lacks all three.
         assert_eq!(found.foreign_words, 3);
         assert_eq!(found.store_size, 7);
     }
@@ -327,7 +329,7 @@ mod tests {
         #[test]
         fn b_06_more_evidence_never_silences(
             cosine in -1.0..1.0f64, more in 0.0..0.5f64, tenth in -1.0..1.0f64, shared in 0.0..9.0f64,
-            foreign in 0..9u32, missing in 0.0..1.0f64, everyday in 0.0..1.5f64, store_size in 0..2_000_000usize,
+            foreign in 0..9u32, missing in 0.0..1.0f64, everyday in -9.0..9.0f64, store_size in 0..2_000_000usize,
         ) {
             let found = Evidence {
                 best_cosine: cosine, tenth_cosine: tenth, shared_rarity: shared,
@@ -338,7 +340,7 @@ mod tests {
                 Evidence { shared_rarity: shared + more, ..found },
                 Evidence { foreign_words: foreign / 2, ..found },
                 Evidence { missing_names: missing / 2.0, ..found },
-                Evidence { everyday: Some(everyday / 2.0), ..found },
+                Evidence { everyday: Some(everyday - more), ..found },
                 Evidence { store_size: store_size / 2, ..found },
             ];
             if !decide(Some(&found)).silent() {

@@ -9,7 +9,7 @@
 //! - [`fuse`]: meaning and words together
 //! - [`adjust`], [`rank`]: age, usage, review and project; the order that comes out
 //! - [`filter`], [`trust`], [`select`]: which hits were asked for, which are trusted, which are shown
-//! - [`abstain`], [`commonplace`]: when nothing is shown
+//! - [`abstain`], [`commonplace`], [`everyday`]: when nothing is shown
 //! - [`said`]: which raw messages answer, where the notes leave room
 //! - [`score`]: how good answers were
 
@@ -20,6 +20,7 @@ pub mod collection;
 pub mod commonplace;
 pub mod counts;
 pub mod document;
+pub mod everyday;
 pub mod filter;
 pub mod fuse;
 pub mod lexical;

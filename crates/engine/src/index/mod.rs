@@ -22,12 +22,7 @@ mod tests;
 
 /// The bytes of a segment whose documents are found by their words alone.
 pub(crate) fn words_segment(units: Vec<PreparedUnit>) -> Vec<u8> {
-    segment_of(&Space { model: String::new(), dimension: 0 }, units)
-}
-
-/// The bytes of a segment.
-pub(crate) fn segment_of(space: &Space, units: Vec<PreparedUnit>) -> Vec<u8> {
-    build::build(space, units)
+    build::build(&Space { model: String::new(), dimension: 0 }, units)
 }
 
 pub use build::{Embedded, Prepared, PreparedUnit, Space};

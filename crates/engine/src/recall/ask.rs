@@ -172,7 +172,7 @@ pub fn ask(
         degraded.push(Degraded::Behind);
     }
     let numbers: Vec<u32> = selection.hits.iter().map(|hit| hit.ranked.document).collect();
-    let decision = judge(&found, embedder, &numbers);
+    let decision = judge(request.prompt, &found, embedder, &numbers);
     let abstained = !request.anyway && decision.is_some_and(|decision| decision.silent());
     if abstained {
         selection.silence();

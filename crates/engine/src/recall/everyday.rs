@@ -1,81 +1,49 @@
-//! What everybody types and no memory answers: small talk, exercises, general knowledge, errors of well-known programs (B-06).
-//!
-//! `models/everyday.txt` has one such prompt on each line, written for this purpose. They are a segment of their own in the
-//! program, words and vectors, so a prompt is compared with them exactly as it is compared with the notes. The example
-//! `everyday` of this crate makes `models/everyday.rki` of them; with another model than the built-in one nothing is known.
+//! What everybody types and no memory answers (B-06), by the network that is part of the program. `models/README.md` tells
+//! what it was taught with; the example `everyday` of this crate teaches it. Of the vectors of another model it knows nothing.
 
-use rekindle_core::recall::abstain;
-use rekindle_core::recall::document::{Document, Source, Unit};
+use rekindle_core::recall::everyday::Everyday;
 use rekindle_embed::Quantised;
 
-use crate::index::segment::Segment;
-use crate::index::{self, Embedder, Prepared, PreparedUnit, Snapshot};
+use crate::index::Embedder;
 
-/// The prompts, one on each line.
-pub const PROMPTS: &str = include_str!("../../../../models/everyday.txt");
-static SEGMENT: &[u8] = include_bytes!("../../../../models/everyday.rki");
+static NETWORK: &[u8] = include_bytes!("../../../../models/everyday.rke");
 
-/// The prompts, ready to be compared with.
-#[derive(Debug)]
-pub struct Everyday(Snapshot);
-
-impl Everyday {
-    /// The prompts by the vectors of this model, if there are any.
-    pub fn of(embedder: Embedder<'_>) -> Option<Self> {
-        let segment = Segment::open(SEGMENT.to_vec().into()).ok()?;
-        let prompts = Snapshot::of_distinct(vec![segment]);
-        prompts.is_of(&embedder.space()).then_some(Self(prompts))
-    }
-
-    /// How much a prompt is like the one that it is most like. `terms` are those of the prompt, and how rare each is in general.
-    pub fn likeness(&self, vector: &Quantised, terms: impl Iterator<Item = (u64, f64)>) -> Option<f64> {
-        let close = self.0.cosines(vector);
-        let mut shared = vec![0.0; close.len()];
-        for (term, rarity) in terms {
-            self.0.each_posting(term, |prompt, _| {
-                if let Some(shared) = shared.get_mut(prompt as usize) {
-                    *shared += rarity;
-                }
-            });
-        }
-        abstain::everyday(&close, &shared)
-    }
+/// The logarithm of the odds that a prompt is an everyday one, if that can be said of this model's vectors.
+pub fn odds(embedder: Embedder<'_>, prompt: &str, vector: &Quantised) -> Option<f64> {
+    let network = Everyday::read(NETWORK).filter(|network| network.model() == embedder.space().model)?;
+    network.odds(prompt, &values(vector))
 }
 
-/// The bytes of the segment, made with this model.
-pub fn make(embedder: Embedder<'_>) -> Vec<u8> {
-    let unit = Unit { path: "everyday.txt".to_owned(), stamp: None, documents: Vec::new() };
-    let prompt = |text: &str| {
-        let document = Document::plain(Source::Note, "everyday.txt", text);
-        // Nobody looks at a prompt more closely than as a whole.
-        Prepared { fine: Vec::new(), ..Prepared::new(document) }
-    };
-    let mut unit = PreparedUnit { unit, documents: PROMPTS.lines().map(prompt).collect(), behind: None };
-    embedder.fill([&mut unit], &index::embedding::Known::default(), std::time::Duration::MAX);
-    index::segment_of(&embedder.space(), vec![unit])
+/// The vector as the network was taught with it.
+pub fn values(vector: &Quantised) -> Vec<f32> {
+    vector.steps.iter().map(|step| f32::from(*step) * vector.scale).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use rekindle_core::recall::query::Query;
     use rekindle_embed::Model;
 
     use super::*;
     use crate::models::BUILTIN;
 
+    /// Every so many lines of what it was taught with are looked at.
+    const EVERY: usize = 20;
+
     #[test]
-    fn b_06_what_is_shipped_is_what_the_list_says() {
+    fn b_06_what_is_shipped_knows_what_it_was_taught() {
         let embedder = Embedder::new(BUILTIN, Model::builtin());
-        let shipped =
-            Everyday::of(embedder).expect("`cargo run -p rekindle-engine --example everyday` makes it");
-        let like = |prompt: &str| {
-            let terms = Query::new(prompt, None).terms;
-            shipped.likeness(&embedder.query(prompt), terms.iter().map(|term| (term.hash, 0.0))).unwrap()
+        let right = |prompts: &str, is_right: fn(f64) -> bool| {
+            let prompts: Vec<&str> = prompts.lines().step_by(EVERY).collect();
+            let odds = |prompt: &&&str| odds(embedder, prompt, &embedder.query(prompt));
+            let right = prompts.iter().filter(|prompt| {
+                is_right(odds(prompt).expect("`cargo run -p rekindle-engine --example everyday` teaches it"))
+            });
+            (right.count() * 100) / prompts.len()
         };
-        assert_eq!(shipped.0.size().documents, PROMPTS.lines().count());
-        for prompt in PROMPTS.lines() {
-            assert!(like(prompt) > 0.99, "{prompt}: {}", like(prompt));
-        }
-        assert!(like("the ledger of the Rotterdam branch is closed on the ninth") < 0.5);
+        let everyday = right(include_str!("../../../../models/everyday.txt"), |odds| odds > 0.0);
+        let work = right(include_str!("../../../../models/work.txt"), |odds| odds < 0.0);
+        assert!(everyday >= 90 && work >= 90, "{everyday} and {work} per cent");
+        let other = Embedder::new("another", Model::builtin());
+        assert_eq!(odds(other, "thanks!", &other.query("thanks!")), None);
     }
 }

@@ -3,7 +3,7 @@
 use rekindle_core::recall::abstain::{self, Decision, Evidence, PromptTerm};
 use rekindle_core::recall::commonplace::is_commonplace;
 
-use super::everyday::Everyday;
+use super::everyday;
 use super::search::Found;
 use crate::index::Embedder;
 
@@ -12,7 +12,7 @@ const TENTH: usize = 10;
 
 /// Whether the best of what was found is worth saying. `shown` are the numbers of the documents that would be shown.
 /// Without vectors there is nothing to go by, and the words decide.
-pub fn judge(found: &Found, embedder: Option<Embedder<'_>>, shown: &[u32]) -> Option<Decision> {
+pub fn judge(prompt: &str, found: &Found, embedder: Option<Embedder<'_>>, shown: &[u32]) -> Option<Decision> {
     let embedder = embedder.filter(|_| found.vector.is_some())?;
     if shown.is_empty() {
         return Some(abstain::decide(None));
@@ -49,9 +49,6 @@ pub fn judge(found: &Found, embedder: Option<Embedder<'_>>, shown: &[u32]) -> Op
         |number: &u32| f64::from(found.cosines.get(*number as usize).copied().unwrap_or(0.0).max(-1.0));
     let cosines: Vec<f64> = shown.iter().map(cosine).collect();
     let evidence = abstain::evidence(&terms, &held, &cosines, f64::from(tenth), store_size);
-    let everyday = Everyday::of(embedder).and_then(|everyday| {
-        let rarities = found.terms.iter().zip(&terms).map(|((term, _), about)| (term.hash, about.rarity));
-        everyday.likeness(found.vector.as_ref()?, rarities)
-    });
+    let everyday = found.vector.as_ref().and_then(|vector| everyday::odds(embedder, prompt, vector));
     Some(abstain::decide(Some(&Evidence { everyday, ..evidence })))
 }

@@ -106,7 +106,7 @@ fn answer(
     documents.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.id.cmp(&b.0.id)));
     documents.truncate(k);
     let top: Vec<u32> = found.ranked.iter().take(SHOWN).map(|ranked| ranked.document).collect();
-    let decision = judge(&found, Some(embedder), &top);
+    let decision = judge(&question.query, &found, Some(embedder), &top);
     let shown: usize = documents.iter().take(SHOWN).map(|(document, _)| document.text.chars().count()).sum();
     let results: Vec<Value> =
         documents.iter().map(|(document, score)| json!({"id": document.id, "score": score})).collect();

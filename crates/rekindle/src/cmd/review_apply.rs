@@ -98,7 +98,7 @@ fn post(context: &Context<'_>, id: Id) -> Result<Post, Failure> {
 
 /// What there is to apply.
 enum Look {
-    Patch(Patch),
+    Patch(Box<Patch>),
     /// Nothing: it was applied before.
     Applied(Box<Standing>),
 }
@@ -107,7 +107,7 @@ enum Look {
 fn look(context: &Context<'_>, id: Id) -> Result<Look, Failure> {
     let post = post(context, id)?;
     match promote::look_at_patch(&post, &context.world(), id).map_err(Failure::new)? {
-        PatchLook::Patch(patch) => Ok(Look::Patch(*patch)),
+        PatchLook::Patch(patch) => Ok(Look::Patch(patch)),
         PatchLook::Unfit(error) => Err(Failure::new(format!("{id} does not fit any more: {error}"))
             .hint(format!("`rekindle undo {id}` lets it wait again, to be edited or turned down"))),
         PatchLook::Otherwise(standing) if standing.proposal.status.is_open() => {
