@@ -23,7 +23,7 @@ pub use decide::{
     Decided, Standing, Verdict, decide, decide_because, decided_since, due, ended_with, expire,
     mark_promoted, mark_triaged, reopen, retarget, standing, standings,
 };
-pub use history::{Line, What, accepted, automatic, check};
+pub use history::{Line, What, accepted, automatic, check, reconsidered};
 pub use machine::{gave, has_name, now_called, rename, renamed, take_name, was_approved};
 
 /// What became of a proposal that was handed in.

@@ -266,6 +266,12 @@ mod tests {
     }
 
     #[test]
+    fn b_06_an_identifier_found_speaks_at_a_low_cosine() {
+        assert_eq!(asked(&[name()], &[true], 0.2).reason, Reason::Relevant);
+        assert_eq!(asked(&[name()], &[false], 0.2).reason, Reason::TooFar);
+    }
+
+    #[test]
     fn b_06_what_stands_out_says_more_than_what_is_near_to_everything() {
         let found = |tenth_cosine| {
             let found = Evidence { best_cosine: 0.3, tenth_cosine, store_size: 100, ..Evidence::default() };

@@ -5,7 +5,7 @@
 //! and a weighted sum of those. It was taught with prompts of both kinds (`models/everyday.txt`, `models/work.txt`) and is read
 //! where it lies: the name of the model whose vectors it knows, and its numbers.
 
-/// Who says "we" speaks of something that was agreed on: that is so much in the logarithm of the odds. 10.1 % of the prompts
+/// Who says "we" speaks of something that was agreed on: that is so much in the logarithm of the odds. 10.2 % of the prompts
 /// about work and 1.8 % of the others do, and the vector hardly knows.
 const OURS: f64 = 1.7;
 /// The same in a few languages.
@@ -31,7 +31,7 @@ pub struct Everyday<'a> {
 }
 
 impl<'a> Everyday<'a> {
-    /// Reads what [`write`] wrote; none if it is something else.
+    /// Reads what [`write()`] wrote; none if it is something else.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let (name, rest) = sized(bytes.strip_prefix(MAGIC)?)?;
         let (width, rest) = rest.split_first_chunk()?;

@@ -38,6 +38,8 @@ pub use reconsider::{Reconsidered, reconsider};
 pub const NAME: &str = "promote";
 /// What runs by the clock go by: one at a time.
 const BY_THE_CLOCK: &str = "expire";
+/// How far back [`look`] looks for an undo that the store was not told of; by the clock everything is looked at.
+const LATELY: usize = 64;
 /// Why a proposal waits again whose promotion was taken back.
 const TAKEN_BACK: &str = "its promotion was taken back with `rekindle undo`";
 
@@ -417,13 +419,29 @@ pub(super) fn refresh(world: &World) -> Result<String, StepError> {
 }
 
 /// Takes in what a person did: what they decided on the page (REV-03), so that the runs that see to it are in the queue then,
-/// and the patches that are in their files.
+/// the patches that are in their files, and what they took back with `rekindle undo`.
 pub fn look(world: &World) -> Result<Look, StepError> {
     let (mut db, vault) = (world.db()?, world.vault()?);
+    // What is so does not wait for a page that cannot be read.
+    apply::know_applied(world)?;
+    reconsider::log_reconsidered(world)?;
+    let waits_again = undone_lately(&vault).map_err(StepError::passing)? && !take_back(world)?.is_empty();
     review::meet(&mut db, &vault).map_err(StepError::passing)?;
     let look = review::look(&mut db, &vault, world.now().timestamp()).map_err(StepError::passing)?;
-    apply::know_applied(world)?;
+    if waits_again {
+        refresh(world)?;
+    }
     Ok(look)
+}
+
+/// Whether one of the last changes undid another. Whoever made it may have died before the store was told.
+fn undone_lately(vault: &Vault) -> Result<bool, vault::Error> {
+    for record in vault.changes()?.take(LATELY) {
+        if record?.change.undoes.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Tells the store which promotions `rekindle undo` took back, and which it did again. The journal is the truth of that, so
@@ -431,26 +449,27 @@ pub fn look(world: &World) -> Result<Look, StepError> {
 pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
     let Some(mut db) = Db::open_existing(&world.places.database())? else { return Ok(Vec::new()) };
     apply::know_applied(world)?;
-    let standings = proposals::standings(&db, false)?;
-    let vault = world.vault()?;
-    let in_force = promotions(&vault).map_err(StepError::passing)?;
-    let now = world.now().timestamp();
-    let (mut waiting, mut again) = (Vec::new(), Vec::new());
-    for Standing { proposal, with, .. } in standings {
+    let in_force = promotions(&world.vault()?).map_err(StepError::passing)?;
+    let (mut undone, mut again) = (Vec::new(), Vec::new());
+    for Standing { proposal, with, .. } in proposals::standings(&db, false)? {
         // What ended with another one has no line of its own.
-        let id = proposal.id;
-        let promoted = in_force.get(&with.unwrap_or(id)).map(|(_, in_force)| *in_force);
-        if promoted == Some(false) && proposal.status == Status::Promoted {
-            let reopened =
-                proposals::reopen(&mut db, id, &[Status::Promoted], What::Undone, TAKEN_BACK, now)?;
-            waiting.extend(reopened.then_some(id));
-        } else if proposal.status.is_open() && promoted == Some(true) {
-            again.push(id);
+        match in_force.get(&with.unwrap_or(proposal.id)) {
+            Some((_, false)) if proposal.status == Status::Promoted => undone.push(proposal.id),
+            Some((_, true)) if proposal.status.is_open() => again.push(proposal.id),
+            _ => {}
         }
     }
     found_promoted(&again, world)?;
-    if !waiting.is_empty() {
-        log(&waiting, End::Undone, world)?;
+    // As with these: the log first, so that whoever dies in between finds it once more.
+    if !undone.is_empty() {
+        log_those(&undone, End::Undone, world, |status| status == Status::Promoted)?;
+    }
+    let mut waiting = Vec::new();
+    for id in undone {
+        let now = world.now().timestamp();
+        if proposals::reopen(&mut db, id, &[Status::Promoted], What::Undone, TAKEN_BACK, now)? {
+            waiting.push(id);
+        }
     }
     Ok(waiting)
 }

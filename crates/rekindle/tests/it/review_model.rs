@@ -214,11 +214,17 @@ impl Walk {
             12 => self.clock(),
             13 => {
                 self.taken_back = true;
-                drop(self.run(&["undo"]));
+                match self.dice.roll(2) {
+                    0 => drop(self.run(&["undo"])),
+                    _ => self.killed(&["undo"]),
+                }
             }
             14 => {
                 self.taken_back = true;
-                drop(self.run(&["undo", &id]));
+                match self.dice.roll(2) {
+                    0 => drop(self.run(&["undo", &id])),
+                    _ => self.killed(&["undo", &id]),
+                }
             }
             15 => {
                 let line = format!("- Mine, number {}", self.mine.len());
@@ -299,6 +305,7 @@ impl Walk {
         let agents = fs::read_to_string(self.agents()).unwrap();
         let entry = fs::read_to_string(self.sandbox.vault().join(&self.entry)).unwrap_or_default();
         let db = self.db();
+        let standings = proposals::standings(&db, false).unwrap();
         for id in &self.ids {
             let standing = proposals::standing(&db, *id).unwrap().unwrap();
             let status = standing.proposal.status;
@@ -341,7 +348,12 @@ impl Walk {
                     assert_eq!(entry.matches(&line).count(), usize::from(is_there), "{what} in\n{entry}");
                 }
                 Some(Target::Idea(slug)) => {
+                    // Another one about the same idea may have been approved after this one had ended.
                     let project = self.sandbox.vault().join("personal-projects").join(slug);
+                    let is_there = standings.iter().any(|other| {
+                        other.proposal.idea() == Some(slug.as_str())
+                            && other.proposal.status == Status::Promoted
+                    });
                     assert_eq!(project.join("_index.md").exists(), is_there, "{what}");
                 }
                 Some(Target::Memory(_)) | None => {}

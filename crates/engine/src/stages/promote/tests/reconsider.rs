@@ -138,3 +138,44 @@ fn rev_13_both_lines_stay_if_the_person_wants_both_and_the_preview_says_what_wil
         assert!(matches!(trial.decide(id, &verdict), Decided::Already(_)));
     }
 }
+
+#[test]
+fn rev_14_b_09_an_undo_that_was_cut_off_is_known_to_whoever_looks_next() {
+    let receipts = |trial: &Trial, id: Id| {
+        let log = trial.log();
+        ["promoted", "rejected", "undone"].map(|end| count(&log, &format!("{end} `{id}`")))
+    };
+    // A promotion: killed behind the change, or behind its line in the log.
+    for is_logged in [false, true] {
+        let trial = Trial::new();
+        let id = trial.propose("Patterns", "Use tabs.", 0);
+        trial.decide(id, &Verdict::Approve);
+        trial.work();
+        trial.world.vault().unwrap().undo(None, Actor::User, &trial.world.now()).unwrap();
+        // The last change was the receipt, so the promotion is the one before it.
+        while promotions(&trial.world.vault().unwrap()).unwrap()[&id].1 {
+            trial.world.vault().unwrap().undo(None, Actor::User, &trial.world.now()).unwrap();
+        }
+        if is_logged {
+            log_those(&[id], End::Undone, &trial.world, |_| true).unwrap();
+        }
+        assert_eq!(trial.status(id), Status::Promoted);
+        for _ in 0..2 {
+            look(&trial.world).unwrap();
+            assert_eq!((trial.status(id), receipts(&trial, id)[2]), (Status::Pending, 1), "{is_logged}");
+        }
+    }
+    // A rejection: killed behind the store.
+    let trial = Trial::new();
+    let id = trial.propose("Patterns", "Use tabs.", 0);
+    trial.decide(id, &Verdict::Reject);
+    trial.work();
+    let mut db = trial.world.db().unwrap();
+    let now = trial.world.now().timestamp();
+    assert!(proposals::reopen(&mut db, id, &[Status::Rejected], What::Reconsidered, "why", now).unwrap());
+    assert_eq!(receipts(&trial, id), [0, 1, 0]);
+    for _ in 0..2 {
+        look(&trial.world).unwrap();
+        assert_eq!((trial.status(id), receipts(&trial, id)), (Status::Pending, [0, 1, 1]));
+    }
+}
