@@ -393,7 +393,9 @@ fn log_of(
         let (id, with) = (standing.proposal.id.to_string(), standing.with.map(|with| with.to_string()));
         // A decision has one receipt, however many runs come to know of it.
         let since = standing.decided.unwrap_or(standing.since()).as_millisecond();
-        key.push_str(&format!(" {id} {since}"));
+        // It may take its machine's name in between (REV-01).
+        let unnamed = Id { machine: None, ..standing.proposal.id };
+        key.push_str(&format!(" {unnamed} {since}"));
         receipts.push(Receipt { id, end, by, with, text });
     }
     let now = world.now();
