@@ -3,6 +3,8 @@
 mod decide;
 mod history;
 mod machine;
+mod receipts;
+mod undone;
 
 use rekindle_core::event::{Event, names};
 use rekindle_core::proposal::{Evidence, Proposal, Status};
@@ -23,8 +25,10 @@ pub use decide::{
     Decided, Standing, Verdict, decide, decide_because, decided_since, due, ended_with, expire,
     mark_promoted, mark_triaged, reopen, retarget, standing, standings,
 };
-pub use history::{Line, What, accepted, automatic, check, reconsidered};
+pub use history::{Line, What, accepted, automatic, check};
 pub use machine::{gave, has_name, now_called, rename, renamed, take_name, was_approved};
+pub use receipts::{Owed, owed, owes, paid, try_on};
+pub use undone::{see, seen};
 
 /// What became of a proposal that was handed in.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use super::{Db, Error};
 
 /// The tables, step by step. A step that was published never changes.
 const STEPS: &[&str] =
-    &[FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES, PROVIDED, TRIAGED, SUMMED, RENAMED];
+    &[FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES, PROVIDED, TRIAGED, SUMMED, RENAMED, OWED];
 
 const FIRST: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -253,6 +253,23 @@ CREATE INDEX observations_by_day ON observations (day, tokens);
 const RENAMED: &str = "
 -- Proposals that have another id since: another machine gave the same before the two met (REV-01).
 CREATE TABLE renamed (was TEXT PRIMARY KEY, id TEXT NOT NULL) WITHOUT ROWID;
+";
+
+const OWED: &str = "
+-- Receipts that are in no log yet (REV-14): by which key they will be known there, and in the log of which day to look for
+-- it, once somebody tried.
+CREATE TABLE receipts (
+    number INTEGER PRIMARY KEY,
+    project TEXT,
+    receipt TEXT NOT NULL,
+    key TEXT,
+    day TEXT
+);
+
+-- Up to which change the journal was looked through for promotions that were taken back.
+CREATE TABLE journal_seen (one INTEGER PRIMARY KEY CHECK (one = 1), change TEXT NOT NULL);
+
+UPDATE decisions SET what = 'reopened' WHERE what = 'reconsidered';
 ";
 
 pub(super) fn apply(db: &mut Db) -> Result<(), Error> {

@@ -11,10 +11,12 @@ use rekindle_core::text::clean::one_line;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::time::Timestamp;
 use rekindle_core::triage::Why;
+use rekindle_core::vault::daily_log::End;
 use rekindle_core::vault::review::Id;
 
 use super::history::{self, Line, What};
 use super::machine;
+use super::receipts::owe;
 use crate::db::{Db, Error, OptionalExtension, Row, Transaction, params};
 use crate::queue;
 use crate::random;
@@ -248,10 +250,12 @@ pub fn decide_because(
             let proposal = Proposal { status, ..standing.proposal };
             let id = proposal.id;
             let (decided, decider, note) = (Some(at), Some(by), reason.map(str::to_owned));
-            put(
-                transaction,
-                &Standing { proposal, worded, decided, by: decider, note, beside, with, ..standing },
-            )?;
+            let ended = Standing { proposal, worded, decided, by: decider, note, beside, with, ..standing };
+            put(transaction, &ended)?;
+            // An approval ends where it is carried out.
+            if status == Status::Rejected {
+                owe(transaction, &ended, End::Rejected)?;
+            }
             history::add(transaction, &Line { id, at, what: What::Ended(status), by: Some(by), why, with })
         };
         end(standing, worded, None)?;
@@ -334,38 +338,46 @@ fn is_same(standing: &Standing, verdict: &Verdict) -> bool {
     }
 }
 
-/// Changes one proposal if it stands as expected, with its line of history if that is one; says whether it did.
+/// Changes those of the proposals that stand as expected, all at once, each with its line of history and the receipt that is
+/// owed for it, if there are any. Gives those that it changed.
 fn change(
     db: &mut Db,
-    id: Id,
+    ids: &[Id],
     from: &[Status],
-    told: impl Fn(&Standing) -> Option<Line>,
+    told: impl Fn(&Standing) -> (Option<Line>, Option<End>),
     to: impl Fn(Standing) -> Standing,
-) -> Result<bool, Error> {
+) -> Result<Vec<Id>, Error> {
     let path = db.path().to_owned();
-    let changed = db.change(|transaction| match get(transaction, id)? {
-        Some(Ok(standing)) if from.contains(&standing.proposal.status) => {
-            if let Some(line) = told(&standing) {
-                history::add(transaction, &line)?;
-            }
-            put(transaction, &to(standing)).map(|()| Ok(true))
+    let changed = db.change(|transaction| {
+        let mut changed = Vec::new();
+        for id in ids {
+            let standing = match get(transaction, *id)? {
+                Some(Ok(standing)) if from.contains(&standing.proposal.status) => standing,
+                Some(Err(what)) => return Ok(Err(what)),
+                _ => continue,
+            };
+            let (line, end) = told(&standing);
+            let standing = to(standing);
+            put(transaction, &standing)?;
+            line.map_or(Ok(()), |line| history::add(transaction, &line))?;
+            end.map_or(Ok(()), |end| owe(transaction, &standing, end))?;
+            changed.push(standing.proposal.id);
         }
-        Some(Err(what)) => Ok(Err(what)),
-        _ => Ok(Ok(false)),
+        Ok(Ok(changed))
     })?;
     changed.map_err(|what| Error::Content { path, what })
 }
 
-/// It is where it belongs. Says whether it was not before.
-pub fn mark_promoted(db: &mut Db, id: Id, at: Timestamp) -> Result<bool, Error> {
+/// They are where they belong. Gives those that were not before.
+pub fn mark_promoted(db: &mut Db, ids: &[Id], at: Timestamp) -> Result<Vec<Id>, Error> {
     let from = [Status::Approved, Status::Edited, Status::Pending, Status::Triaged];
     // What waited was promoted before, taken back, and is done again.
     let redone = |standing: &Standing| {
         let id = standing.proposal.id;
         let line = Line { id, at, what: What::Redone, by: Some(By::Command), why: None, with: standing.with };
-        standing.proposal.status.is_open().then_some(line)
+        (standing.proposal.status.is_open().then_some(line), Some(End::Promoted))
     };
-    change(db, id, &from, redone, |standing| Standing {
+    change(db, ids, &from, redone, |standing| Standing {
         proposal: Proposal { status: Status::Promoted, ..standing.proposal },
         decided: standing.decided.or(Some(at)),
         by: standing.by.or(Some(By::Command)),
@@ -376,11 +388,11 @@ pub fn mark_promoted(db: &mut Db, id: Id, at: Timestamp) -> Result<bool, Error> 
 
 /// It is aimed at something that moved, so it moves with it (B-07). Says whether it waited.
 pub fn retarget(db: &mut Db, to: &Proposal) -> Result<bool, Error> {
-    change(
+    let changed = change(
         db,
-        to.id,
+        &[to.id],
         &[Status::Pending, Status::Triaged],
-        |_| None,
+        |_| (None, None),
         |standing| Standing {
             proposal: Proposal {
                 place: to.place.clone(),
@@ -391,37 +403,44 @@ pub fn retarget(db: &mut Db, to: &Proposal) -> Result<bool, Error> {
             },
             ..standing
         },
-    )
+    )?;
+    Ok(!changed.is_empty())
 }
 
 /// It was looked at, and is left to the person (REV-09). Says whether nobody had before.
 pub fn mark_triaged(db: &mut Db, id: Id) -> Result<bool, Error> {
-    change(
+    let changed = change(
         db,
-        id,
+        &[id],
         &[Status::Pending],
-        |_| None,
+        |_| (None, None),
         |standing| Standing {
             proposal: Proposal { status: Status::Triaged, ..standing.proposal },
             ..standing
         },
-    )
+    )?;
+    Ok(!changed.is_empty())
 }
 
-/// It waits again, because what was decided was taken back or could not be done. Says whether it stood as expected.
+/// They wait again, because what was decided was taken back or could not be done; an end that had its receipt has one for that
+/// too. Gives those that stood as expected.
 pub fn reopen(
     db: &mut Db,
-    id: Id,
+    ids: &[Id],
     from: &[Status],
     back: What,
     note: &str,
     at: Timestamp,
-) -> Result<bool, Error> {
+) -> Result<Vec<Id>, Error> {
     let told = |standing: &Standing| {
         let id = standing.proposal.id;
-        Some(Line { id, at, what: back, by: None, why: None, with: standing.with })
+        let line = Line { id, at, what: back, by: None, why: None, with: standing.with };
+        // One that was only on its way has no receipt to be taken back.
+        let had_one =
+            matches!(standing.proposal.status, Status::Promoted | Status::Rejected | Status::Expired);
+        (Some(line), had_one.then_some(End::Undone))
     };
-    change(db, id, from, told, |standing| Standing {
+    change(db, ids, from, told, |standing| Standing {
         proposal: Proposal { status: Status::Pending, ..standing.proposal },
         decided: None,
         by: None,
@@ -454,9 +473,9 @@ pub fn expire(db: &mut Db, id: Id, days: u32, at: Timestamp) -> Result<bool, Err
     let what = What::Ended(Status::Expired);
     let told = |standing: &Standing| {
         let id = standing.proposal.id;
-        Some(Line { id, at, what, by: Some(By::Clock), why: None, with: None })
+        (Some(Line { id, at, what, by: Some(By::Clock), why: None, with: None }), Some(End::Expired))
     };
-    change(db, id, &[Status::Pending, Status::Triaged], told, |standing| Standing {
+    change(db, &[id], &[Status::Pending, Status::Triaged], told, |standing| Standing {
         proposal: Proposal { status: Status::Expired, ..standing.proposal },
         decided: Some(at),
         by: Some(By::Clock),

@@ -9,7 +9,7 @@ use rekindle_core::time::Timestamp;
 use rekindle_core::triage::Why;
 use rekindle_core::vault::review::Id;
 
-use super::{Standing, standings};
+use super::{Standing, receipts, standings};
 use crate::db::{Db, Error, Row, Transaction, params};
 
 /// What happened to a proposal.
@@ -21,8 +21,6 @@ pub enum What {
     Undone,
     /// Its promotion was done again.
     Redone,
-    /// The person took another decision back that had its receipt.
-    Reconsidered,
     /// It waits again for another reason.
     Reopened,
 }
@@ -33,7 +31,6 @@ impl What {
             Self::Ended(status) => status.word(),
             Self::Undone => "undone",
             Self::Redone => "redone",
-            Self::Reconsidered => "reconsidered",
             Self::Reopened => "reopened",
         }
     }
@@ -42,9 +39,7 @@ impl What {
         let ends = [Status::Approved, Status::Edited, Status::Rejected, Status::Expired];
         let ended = ends.into_iter().find(|status| status.word() == word).map(Self::Ended);
         ended.or_else(|| {
-            [Self::Undone, Self::Redone, Self::Reconsidered, Self::Reopened]
-                .into_iter()
-                .find(|one| one.word() == word)
+            [Self::Undone, Self::Redone, Self::Reopened].into_iter().find(|one| one.word() == word)
         })
     }
 
@@ -109,17 +104,6 @@ fn lines(db: &Db) -> Result<Vec<Line>, Error> {
     Ok(rows.into_iter().filter_map(read).collect())
 }
 
-/// The proposals that wait because the person took a decision back that had its receipt, and when that was not before `since`.
-pub fn reconsidered(db: &Db, since: Timestamp) -> Result<Vec<Id>, Error> {
-    let sql = "SELECT proposal FROM decisions WHERE what = ?1 AND at >= ?2 AND number IN
-        (SELECT max(number) FROM decisions GROUP BY proposal)";
-    let what = (What::Reconsidered.word(), since.as_millisecond());
-    let ids: Vec<String> = db.run(|connection| {
-        connection.prepare(sql)?.query_map(what, |row| row.get(0))?.collect::<rusqlite::Result<_>>()
-    })?;
-    Ok(ids.into_iter().filter_map(|id| id.parse().ok()).collect())
-}
-
 /// How a person decides, by category (FUT-03).
 pub fn accepted(db: &Db) -> Result<BTreeMap<Category, Acceptance>, Error> {
     let proposals: HashMap<Id, Proposal> =
@@ -138,7 +122,7 @@ pub fn accepted(db: &Db) -> Result<BTreeMap<Category, Acceptance>, Error> {
             What::Ended(_) if by_person => Told::Approved,
             What::Ended(_) => Told::Promoted,
             What::Undone => Told::Undone,
-            What::Redone | What::Reconsidered | What::Reopened => return None,
+            What::Redone | What::Reopened => return None,
         };
         Some((category, told))
     });
@@ -192,6 +176,9 @@ pub fn check(db: &Db) -> Result<Vec<String>, Error> {
         if approved && !is_seen_to(db, with.unwrap_or(id))? {
             wrong.push(format!("{id} is {}, and nothing is left that would promote it", status.word()));
         }
+    }
+    for id in receipts::late(db)? {
+        wrong.push(format!("what became of {id} could not be written to the log of the day yet"));
     }
     Ok(wrong)
 }

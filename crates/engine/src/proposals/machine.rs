@@ -100,6 +100,8 @@ fn call(transaction: &Transaction<'_>, id: Id, machine: Machine) -> rusqlite::Re
         "UPDATE proposals SET decided_with = ?2 WHERE decided_with = ?1",
         "UPDATE decisions SET proposal = ?2 WHERE proposal = ?1",
         "UPDATE decisions SET leader = ?2 WHERE leader = ?1",
+        "UPDATE receipts SET receipt = json_set(receipt, '$.id', ?2) WHERE receipt ->> '$.id' = ?1",
+        "UPDATE receipts SET receipt = json_set(receipt, '$.with', ?2) WHERE receipt ->> '$.with' = ?1",
         "UPDATE surface_tasks SET proposal = ?2 WHERE proposal = ?1",
         "UPDATE sightings SET became = ?2 WHERE became = ?1",
         // The run that sees to it is looked for by its key.

@@ -3,19 +3,16 @@
 
 mod apply;
 mod preview;
+mod receipts;
 mod reconsider;
 #[cfg(test)]
 pub(super) mod tests;
-
-use std::collections::{BTreeMap, HashSet};
+mod undone;
 
 use rekindle_core::event::{Event, FixCompleted, ProposalDecided, names};
-use rekindle_core::hash::ContentHash;
-use rekindle_core::id::ChangeId;
-use rekindle_core::journal::{self, Actor, Change, Op};
+use rekindle_core::journal::{self, Actor};
 use rekindle_core::proposal::rebase::{Aim, aim};
 use rekindle_core::proposal::{By, Proposal, Status};
-use rekindle_core::vault::daily_log::{Clock, Decider, End, Receipt, Receipts, Section, Source};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::memory::{Mark, Outcome, is_noted, user_section};
 use rekindle_core::vault::review::Id;
@@ -28,20 +25,18 @@ use crate::patches;
 use crate::proposals::{self, Standing, Verdict, What};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::review::{self, Look};
-use crate::vault::{self, PROMOTE, Promotion, ReviewShown, Vault};
+use crate::vault::{self, Promotion, ReviewShown, Vault};
+use undone::promotions;
 
 pub use apply::{Look as PatchLook, Patch, apply, look_at_patch};
 pub use preview::{Does, Preview, preview};
 pub use reconsider::{Reconsidered, reconsider};
+pub use undone::take_back;
 
 /// The function's name.
 pub const NAME: &str = "promote";
 /// What runs by the clock go by: one at a time.
 const BY_THE_CLOCK: &str = "expire";
-/// How far back [`look`] looks for an undo that the store was not told of; by the clock everything is looked at.
-const LATELY: usize = 64;
-/// Why a proposal waits again whose promotion was taken back.
-const TAKEN_BACK: &str = "its promotion was taken back with `rekindle undo`";
 
 /// One decision about one proposal at a time.
 pub fn key(event: &Event) -> Option<String> {
@@ -141,25 +136,16 @@ fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
         // The person's word stands; it waits until MEMORY.md can take it, and says why.
         steps.run("reopen", || {
             let mut db = world.db()?;
-            let from = [Status::Approved, Status::Edited];
-            let mut reopened = Vec::new();
-            for id in with_followers(&db, id)? {
-                if proposals::reopen(&mut db, id, &from, What::Reopened, why, world.now().timestamp())? {
-                    reopened.push(id);
-                }
-            }
-            Ok(reopened)
+            let (ids, from) = (with_followers(&db, id)?, [Status::Approved, Status::Edited]);
+            Ok(proposals::reopen(&mut db, &ids, &from, What::Reopened, why, world.now().timestamp())?)
         })?;
     } else if written.patch.is_none() {
-        let ended = steps.run("mark-promoted", || {
+        steps.run("mark-promoted", || {
             let mut db = world.db()?;
             let ids = with_followers(&db, id)?;
-            for id in &ids {
-                proposals::mark_promoted(&mut db, *id, world.now().timestamp())?;
-            }
-            Ok(ids)
+            Ok(proposals::mark_promoted(&mut db, &ids, world.now().timestamp())?)
         })?;
-        steps.run("append-receipt", || log(&ended, End::Promoted, world))?;
+        steps.run("append-receipt", || receipts::write(world))?;
     }
     let page = steps.run("refresh-page", || refresh(world))?;
     let mut report = serde_json::to_value(&written)
@@ -286,7 +272,7 @@ fn rejected(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
     if let Some(why) = loaded.skip {
         return Ok(Ended::Skipped(why));
     }
-    steps.run("append-receipt", || log(&with_followers(&world.db()?, loaded.id)?, End::Rejected, world))?;
+    steps.run("append-receipt", || receipts::write(world))?;
     let page = steps.run("refresh-page", || refresh(world))?;
     Ok(Ended::Completed(json!({"proposal": loaded.id, "page": page})))
 }
@@ -329,81 +315,17 @@ fn expire(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
         }
         Ok(expired)
     })?;
-    steps.run("append-receipts", || log(&expired, End::Expired, world))?;
+    steps.run("append-receipts", || receipts::write(world))?;
     // A new day has a new share, whether something expired or not.
     let page = steps.run("refresh-page", || refresh(world))?;
     Ok(Ended::Completed(json!({"expired": expired, "undone": undone, "page": page})))
 }
 
-/// The ends of proposals, in the log of the day. What was taken back before it was logged did not end.
-fn log(ids: &[Id], end: End, world: &World) -> Result<bool, StepError> {
-    log_those(ids, end, world, |status| match end {
-        End::Promoted => status == Status::Promoted,
-        End::Rejected => status == Status::Rejected,
-        End::Expired => status == Status::Expired,
-        End::Undone => true,
-    })
-}
-
-/// What is found where it belongs is logged before the store is told: whoever dies in between finds it once more, and the
-/// same receipt is written once.
+/// They are where they belong, whoever put them there.
 fn found_promoted(ids: &[Id], world: &World) -> Result<(), StepError> {
-    log_those(ids, End::Promoted, world, |_| true)?;
-    let mut db = world.db()?;
-    for id in ids {
-        proposals::mark_promoted(&mut db, *id, world.now().timestamp())?;
-    }
+    proposals::mark_promoted(&mut world.db()?, ids, world.now().timestamp())?;
+    receipts::write(world)?;
     Ok(())
-}
-
-/// The ends of proposals, in the log of the day (LOG-05, REV-14); each project's for itself (B-05).
-fn log_those(ids: &[Id], end: End, world: &World, fits: impl Fn(Status) -> bool) -> Result<bool, StepError> {
-    let db = world.db()?;
-    let mut projects: BTreeMap<Option<String>, Vec<Standing>> = BTreeMap::new();
-    for id in ids {
-        if let Some(standing) = proposals::standing(&db, *id)?.filter(|one| fits(one.proposal.status)) {
-            let project = standing.proposal.project.as_ref().map(|project| project.as_str().to_owned());
-            projects.entry(project).or_default().push(standing);
-        }
-    }
-    let mut logged = false;
-    for (project, standings) in projects {
-        logged |= log_of(project, &standings, end, world)?;
-    }
-    Ok(logged)
-}
-
-fn log_of(
-    project: Option<String>,
-    standings: &[Standing],
-    end: End,
-    world: &World,
-) -> Result<bool, StepError> {
-    let (mut receipts, mut key) = (Vec::new(), format!("receipts {}", end.word()));
-    for standing in standings {
-        let text = match standing.note.as_ref().filter(|_| end == End::Rejected) {
-            Some(reason) => format!("{} (because: {reason})", standing.text()),
-            None => standing.text().to_owned(),
-        };
-        let by = match standing.by {
-            Some(By::Triage) => Decider::Triage,
-            Some(By::Agent) => Decider::Agent,
-            _ => Decider::Person,
-        };
-        let (id, with) = (standing.proposal.id.to_string(), standing.with.map(|with| with.to_string()));
-        // A decision has one receipt, however many runs come to know of it.
-        let since = standing.decided.unwrap_or(standing.since()).as_millisecond();
-        // It may take its machine's name in between (REV-01).
-        let unnamed = Id { machine: None, ..standing.proposal.id };
-        key.push_str(&format!(" {unnamed} {since}"));
-        receipts.push(Receipt { id, end, by, with, text });
-    }
-    let now = world.now();
-    let key = ContentHash::of(key.as_bytes()).short(32);
-    let source = Source { dedupe_key: Some(key), project, ..Source::default() };
-    let section = Section::Receipts(Receipts { source, time: Clock::of(&now), receipts });
-    let committed = world.vault()?.log_once(&section, Actor::Worker, &now).map_err(StepError::passing)?;
-    Ok(committed.is_some())
 }
 
 /// Shows what waits on the page. One that a person has to mend stays; the store has it all.
@@ -424,91 +346,14 @@ pub(super) fn refresh(world: &World) -> Result<String, StepError> {
 /// the patches that are in their files, and what they took back with `rekindle undo`.
 pub fn look(world: &World) -> Result<Look, StepError> {
     let (mut db, vault) = (world.db()?, world.vault()?);
-    // What is so does not wait for a page that cannot be read.
+    // What is so does not wait for a page that cannot be read, nor the page for a log that cannot be written.
     apply::know_applied(world)?;
-    reconsider::log_reconsidered(world)?;
-    let waits_again = undone_lately(&vault).map_err(StepError::passing)? && !take_back(world)?.is_empty();
+    let was_cut_off = receipts::write(world).unwrap_or(false);
+    let waits_again = undone::know_undone(world)?;
     review::meet(&mut db, &vault).map_err(StepError::passing)?;
     let look = review::look(&mut db, &vault, world.now().timestamp()).map_err(StepError::passing)?;
-    if waits_again {
+    if was_cut_off || waits_again {
         refresh(world)?;
     }
     Ok(look)
-}
-
-/// Whether one of the last changes undid another. Whoever made it may have died before the store was told.
-fn undone_lately(vault: &Vault) -> Result<bool, vault::Error> {
-    for record in vault.changes()?.take(LATELY) {
-        if record?.change.undoes.is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Tells the store which promotions `rekindle undo` took back, and which it did again. The journal is the truth of that, so
-/// this can be called at any time. Gives the proposals that wait again.
-pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
-    let Some(mut db) = Db::open_existing(&world.places.database())? else { return Ok(Vec::new()) };
-    apply::know_applied(world)?;
-    let in_force = promotions(&world.vault()?).map_err(StepError::passing)?;
-    let (mut undone, mut again) = (Vec::new(), Vec::new());
-    for Standing { proposal, with, .. } in proposals::standings(&db, false)? {
-        // What ended with another one has no line of its own.
-        match in_force.get(&with.unwrap_or(proposal.id)) {
-            Some((_, false)) if proposal.status == Status::Promoted => undone.push(proposal.id),
-            Some((_, true)) if proposal.status.is_open() => again.push(proposal.id),
-            _ => {}
-        }
-    }
-    found_promoted(&again, world)?;
-    // As with these: the log first, so that whoever dies in between finds it once more.
-    if !undone.is_empty() {
-        log_those(&undone, End::Undone, world, |status| status == Status::Promoted)?;
-    }
-    let mut waiting = Vec::new();
-    for id in undone {
-        let now = world.now().timestamp();
-        if proposals::reopen(&mut db, id, &[Status::Promoted], What::Undone, TAKEN_BACK, now)? {
-            waiting.push(id);
-        }
-    }
-    Ok(waiting)
-}
-
-/// The proposals that were ever promoted, by which change at last, and whether that is in force.
-fn promotions(vault: &Vault) -> Result<BTreeMap<Id, (ChangeId, bool)>, vault::Error> {
-    let (mut undone, mut found) = (HashSet::new(), BTreeMap::new());
-    for record in vault.changes()? {
-        let record = record?;
-        if record.outcome == vault::Outcome::Aborted {
-            continue;
-        }
-        let in_force = !undone.contains(&record.change.id);
-        if record.change.verb == PROMOTE || record.change.about.is_some() {
-            let named = record.change.about.as_deref().and_then(|id| id.parse::<Id>().ok());
-            for id in ids(&record.change).into_iter().chain(named) {
-                found.entry(id).or_insert_with(|| (record.change.id.clone(), in_force));
-            }
-        }
-        // An undo that was itself undone no longer counts.
-        undone.extend(record.change.undoes.filter(|_| in_force));
-    }
-    Ok(found)
-}
-
-/// The proposals that a change brought in.
-fn ids(change: &Change) -> Vec<Id> {
-    let words = |text: &str| -> Vec<Id> {
-        text.split_whitespace().filter_map(|word| word.parse::<Id>().ok()).collect()
-    };
-    let patches = change.ops.iter().filter_map(|op| match op {
-        Op::Edit { patch: Some(patch), .. } => Some(patch),
-        _ => None,
-    });
-    let new = patches.flat_map(|patch| {
-        let before = words(patch.removed());
-        words(patch.inserted()).into_iter().filter(move |id| !before.contains(id))
-    });
-    new.collect()
 }

@@ -215,6 +215,12 @@ impl Vault {
         self.add_to_log(&mut writer, section, verb, by, now.date()).map(Some)
     }
 
+    /// Whether a section with this key is in the log of a day, after whoever was killed while they wrote it came to an end.
+    pub fn is_logged(&self, key: &str, date: Date, now: &Zoned) -> Result<bool, Error> {
+        let _writer = self.writer(now)?;
+        self.logs.has_key(&self.file(&Place::vault(layout::daily_log(date)))?, key)
+    }
+
     fn add_to_log(
         &self,
         writer: &mut super::Writer<'_>,

@@ -1,15 +1,13 @@
 //! A decision that the person takes back: the proposal waits again, and what followed from the decision is undone. An end
 //! that is taken back has its receipt, and so has the taking back: each proposal has one end more than was taken back.
 
-use jiff::SignedDuration;
 use rekindle_core::journal::Actor;
 use rekindle_core::proposal::Status;
 use rekindle_core::run;
 use rekindle_core::time::Timestamp;
-use rekindle_core::vault::daily_log::End;
 use rekindle_core::vault::review::Id;
 
-use super::{BY_THE_CLOCK, NAME, log, promotions, refresh, take_back, with_followers};
+use super::{BY_THE_CLOCK, NAME, promotions, receipts, refresh, take_back, with_followers};
 use crate::patches::is_patch;
 use crate::proposals::{self, Standing, What};
 use crate::queue::StepError;
@@ -18,8 +16,6 @@ use crate::worker::{Post, do_now};
 
 /// Why a proposal waits again whose decision was taken back.
 const RECONSIDERED: &str = "the decision on it was taken back";
-/// How long a decision that was taken back is looked after; the log knows what it has said since yesterday.
-const LATELY: SignedDuration = SignedDuration::from_hours(24);
 
 /// What came of taking a decision back.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,23 +79,8 @@ pub fn reconsider(
 /// Lets it wait again, with those that ended with it.
 fn open_again(world: &World, id: Id, from: Status) -> Result<(), StepError> {
     let mut db = world.db()?;
-    // One that was only on its way has no receipt to be taken back.
-    let what = match from {
-        Status::Rejected | Status::Promoted | Status::Expired => What::Reconsidered,
-        _ => What::Reopened,
-    };
-    for id in with_followers(&db, id)? {
-        proposals::reopen(&mut db, id, &[from], what, RECONSIDERED, world.now().timestamp())?;
-    }
-    log_reconsidered(world)
-}
-
-/// Every decision that was taken back lately is in the log, though whoever took it back died before that: each by itself, so
-/// that the same receipt is written once.
-pub(super) fn log_reconsidered(world: &World) -> Result<(), StepError> {
-    let lately = world.now().timestamp().checked_sub(LATELY).map_err(StepError::fatal)?;
-    for id in proposals::reconsidered(&world.db()?, lately)? {
-        log(&[id], End::Undone, world)?;
-    }
+    let ids = with_followers(&db, id)?;
+    proposals::reopen(&mut db, &ids, &[from], What::Reopened, RECONSIDERED, world.now().timestamp())?;
+    receipts::write(world)?;
     Ok(())
 }

@@ -100,9 +100,17 @@ impl Trial {
         std::fs::write(self.world.places.vault().join(name), text).unwrap();
     }
 
+    /// The logs of all days.
     pub(in crate::stages) fn log(&self) -> String {
-        let today = self.world.now().date();
-        self.world.vault().unwrap().daily_log(today).unwrap().unwrap_or_default()
+        let logs = std::fs::read_dir(self.world.places.vault().join("memory")).into_iter().flatten();
+        let mut logs: Vec<_> = logs.map(|file| file.unwrap().path()).collect();
+        logs.sort();
+        logs.iter().map(|log| std::fs::read_to_string(log).unwrap()).collect()
+    }
+
+    /// It is another day here: so many hours from the middle of the world.
+    pub(super) fn travel(&mut self, hours: i8) {
+        self.world.zone = TimeZone::fixed(jiff::tz::offset(hours));
     }
 
     pub(in crate::stages) fn propose(&self, section: &str, text: &str, days_ago: i64) -> Id {

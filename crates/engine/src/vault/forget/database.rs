@@ -24,10 +24,11 @@ const TEXTS: [(&str, &str, &str); 9] = [
 ];
 
 /// The same for rows that are about one thing: they go as a whole.
-const ROWS: [(&str, &str, &str); 5] = [
+const ROWS: [(&str, &str, &str); 6] = [
     ("proposals", "id", "proposal"),
     ("proposals", "id", "worded"),
     ("proposals", "id", "note"),
+    ("receipts", "CAST(number AS TEXT)", "receipt"),
     ("sightings", "CAST(number AS TEXT)", "text"),
     ("sightings", "CAST(number AS TEXT)", "evidence"),
 ];

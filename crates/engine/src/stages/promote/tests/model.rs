@@ -30,6 +30,8 @@ enum Action {
     Work,
     Killed(usize),
     Clock,
+    /// A day and an hour pass, as far as the person's days go.
+    Days,
     /// A program begins to bring the notes to other machines: what waits is called otherwise from then on (REV-01).
     Company,
 }
@@ -71,6 +73,8 @@ fn action() -> impl Strategy<Value = Action> {
         Just(Action::Work),
         (0..6usize).prop_map(Action::Killed),
         Just(Action::Clock),
+        Just(Action::Days),
+        Just(Action::Days),
         Just(Action::Company),
     ]
 }
@@ -90,11 +94,17 @@ struct Run {
     /// The lines that the person wrote to MEMORY.md.
     mine: Vec<String>,
     pages: Vec<String>,
+    /// How far the days are from the middle of the world.
+    hours: i8,
 }
+
+/// The first day is two before the last.
+const FIRST_DAY: i8 = -25;
 
 impl Run {
     fn new() -> Self {
-        let trial = Trial::with(&[("review.per_day", "4")]);
+        let mut trial = Trial::with(&[("review.per_day", "4")]);
+        trial.travel(FIRST_DAY);
         let path = trial.memory("staging db", BEFORE);
         let entry = (path.clone(), trial.read(&path));
         let slug = trial.idea(IDEA);
@@ -119,6 +129,7 @@ impl Run {
             taken_back: HashMap::new(),
             mine: Vec::new(),
             pages: Vec::new(),
+            hours: FIRST_DAY,
         }
     }
 
@@ -194,6 +205,10 @@ impl Run {
             Action::Work => self.trial.work(),
             Action::Killed(steps) => self.trial.killed_after(*steps),
             Action::Clock => self.trial.clock(),
+            Action::Days => {
+                self.hours = (self.hours - FIRST_DAY).min(-FIRST_DAY);
+                self.trial.travel(self.hours);
+            }
             Action::Company => {
                 disk::make_folder(&self.trial.world.places.notes().join(".stfolder")).unwrap();
             }
@@ -246,6 +261,10 @@ impl Run {
             if undone == 0 {
                 assert_eq!(receipts, expected, "{id} is {status:?}: {log}");
             }
+            // In the order in which it happened: an end, taken back, an end.
+            let said = log.lines().filter(|line| line.contains(&format!("`{id}")));
+            let said: Vec<bool> = said.map(|line| line.starts_with("* undone")).collect();
+            assert!(said.iter().enumerate().all(|(at, undone)| *undone == (at % 2 == 1)), "{id}: {log}");
             let promoted = status == Status::Promoted;
             if number == EVOLVES {
                 let (path, before) = &self.entry;

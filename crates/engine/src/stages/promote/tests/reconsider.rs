@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::super::*;
 use super::{Trial, count};
+use crate::disk;
 use crate::proposals::Decided;
 use crate::worker::Post;
 
@@ -64,7 +65,8 @@ fn rev_10_what_was_taken_back_while_the_clock_was_cut_off_waits_anew() {
     trial.killed_after(3);
     assert_eq!([back, old].map(|id| trial.status(id)), [Status::Expired; 2]);
     let (from, what) = ([Status::Expired], What::Reopened);
-    assert!(proposals::reopen(&mut trial.db(), back, &from, what, "taken back", trial.now()).unwrap());
+    let opened = proposals::reopen(&mut trial.db(), &[back], &from, what, "taken back", trial.now()).unwrap();
+    assert_eq!(opened, [back]);
     trial.work();
     assert_eq!([back, old].map(|id| trial.status(id)), [Status::Pending, Status::Expired]);
 }
@@ -139,43 +141,135 @@ fn rev_13_both_lines_stay_if_the_person_wants_both_and_the_preview_says_what_wil
     }
 }
 
+/// What the logs say of it.
+fn receipts_of(trial: &Trial, id: Id) -> [usize; 4] {
+    let log = trial.log();
+    ["promoted", "rejected", "expired", "undone"].map(|end| count(&log, &format!("{end} `{id}`")))
+}
+
+/// Undoes changes until the promotion is taken back, and dies before the store is told.
+fn cut_off_undo(trial: &Trial, id: Id) {
+    while promotions(&trial.world.vault().unwrap()).unwrap()[&id].1 {
+        trial.world.vault().unwrap().undo(None, Actor::User, &trial.world.now()).unwrap();
+    }
+}
+
 #[test]
 fn rev_14_b_09_an_undo_that_was_cut_off_is_known_to_whoever_looks_next() {
-    let receipts = |trial: &Trial, id: Id| {
-        let log = trial.log();
-        ["promoted", "rejected", "undone"].map(|end| count(&log, &format!("{end} `{id}`")))
-    };
-    // A promotion: killed behind the change, or behind its line in the log.
-    for is_logged in [false, true] {
-        let trial = Trial::new();
+    // A promotion: killed behind the change; however many changes follow, and however many days pass.
+    for changes in [0, 200] {
+        let mut trial = Trial::new();
+        trial.travel(-25);
         let id = trial.propose("Patterns", "Use tabs.", 0);
         trial.decide(id, &Verdict::Approve);
         trial.work();
-        trial.world.vault().unwrap().undo(None, Actor::User, &trial.world.now()).unwrap();
-        // The last change was the receipt, so the promotion is the one before it.
-        while promotions(&trial.world.vault().unwrap()).unwrap()[&id].1 {
-            trial.world.vault().unwrap().undo(None, Actor::User, &trial.world.now()).unwrap();
+        trial.look();
+        cut_off_undo(&trial, id);
+        for number in 0..changes {
+            trial.memory(&format!("note {number}"), "It is so.");
         }
-        if is_logged {
-            log_those(&[id], End::Undone, &trial.world, |_| true).unwrap();
-        }
+        trial.travel(25);
         assert_eq!(trial.status(id), Status::Promoted);
         for _ in 0..2 {
-            look(&trial.world).unwrap();
-            assert_eq!((trial.status(id), receipts(&trial, id)[2]), (Status::Pending, 1), "{is_logged}");
+            trial.look();
+            assert_eq!((trial.status(id), receipts_of(&trial, id)), (Status::Pending, [1, 0, 0, 1]));
         }
+        let seen = proposals::seen(&trial.db()).unwrap();
+        assert!(seen.is_some(), "it is not looked at again");
     }
     // A rejection: killed behind the store.
-    let trial = Trial::new();
+    let mut trial = Trial::new();
+    trial.travel(-25);
     let id = trial.propose("Patterns", "Use tabs.", 0);
     trial.decide(id, &Verdict::Reject);
     trial.work();
-    let mut db = trial.world.db().unwrap();
-    let now = trial.world.now().timestamp();
-    assert!(proposals::reopen(&mut db, id, &[Status::Rejected], What::Reconsidered, "why", now).unwrap());
-    assert_eq!(receipts(&trial, id), [0, 1, 0]);
+    let (from, now) = ([Status::Rejected], trial.now());
+    proposals::reopen(&mut trial.db(), &[id], &from, What::Reopened, "why", now).unwrap();
+    assert_eq!(receipts_of(&trial, id), [0, 1, 0, 0]);
+    trial.travel(25);
     for _ in 0..2 {
-        look(&trial.world).unwrap();
-        assert_eq!((trial.status(id), receipts(&trial, id)), (Status::Pending, [0, 1, 1]));
+        trial.look();
+        assert_eq!((trial.status(id), receipts_of(&trial, id)), (Status::Pending, [0, 1, 0, 1]));
     }
+}
+
+#[test]
+fn rev_14_whoever_died_behind_the_log_and_comes_days_later_writes_no_receipt_twice() {
+    type End = fn(&Trial, Id);
+    let promoted: End = |trial, id| {
+        trial.decide(id, &Verdict::Approve);
+        write(id, &trial.world).unwrap();
+        proposals::mark_promoted(&mut trial.db(), &[id], trial.now()).unwrap();
+    };
+    let rejected: End = |trial, id| drop(trial.decide(id, &Verdict::Reject));
+    let expired: End = |trial, id| {
+        assert!(proposals::expire(&mut trial.db(), id, 7, trial.now()).unwrap());
+    };
+    let undone: End = |trial, id| {
+        trial.decide(id, &Verdict::Approve);
+        trial.work();
+        cut_off_undo(trial, id);
+        let (from, what) = ([Status::Promoted], What::Undone);
+        proposals::reopen(&mut trial.db(), &[id], &from, what, "why", trial.now()).unwrap();
+    };
+    let ends =
+        [(promoted, [1, 0, 0, 0]), (rejected, [0, 1, 0, 0]), (expired, [0, 0, 1, 0]), (undone, [1, 0, 0, 1])];
+    for (end, expected) in ends {
+        // Before the log, behind it, and twice before it on two days.
+        for deaths in [&[false][..], &[true], &[false, false], &[false, true]] {
+            let mut trial = Trial::new();
+            trial.travel(-25);
+            let id = trial.propose("Patterns", "Use tabs.", 9);
+            trial.work();
+            end(&trial, id);
+            for (day, behind) in [-25, 0].into_iter().zip(deaths) {
+                trial.travel(day);
+                for owed in proposals::owed(&mut trial.db(), trial.world.now().date()).unwrap() {
+                    proposals::try_on(&mut trial.db(), &owed.key, trial.world.now().date()).unwrap();
+                }
+                if *behind {
+                    trial
+                        .db()
+                        .change(|t| t.execute("CREATE TABLE kept AS SELECT * FROM receipts", []))
+                        .unwrap();
+                    assert!(receipts::write(&trial.world).unwrap());
+                    trial.db().change(|t| t.execute("INSERT INTO receipts SELECT * FROM kept", [])).unwrap();
+                }
+            }
+            assert!(proposals::owes(&trial.db()).unwrap());
+            trial.travel(25);
+            trial.look();
+            assert!(!proposals::owes(&trial.db()).unwrap());
+            trial.work();
+            assert_eq!(receipts_of(&trial, id), expected, "{deaths:?}: {}", trial.log());
+        }
+    }
+}
+
+#[test]
+fn rev_14_a_log_that_cannot_take_receipts_is_no_obstacle_and_has_them_later() {
+    let trial = Trial::new();
+    let id = trial.propose("Patterns", "Use tabs.", 0);
+    trial.work();
+    let name = format!("memory/{}.md", trial.world.now().date());
+    disk::make_folder(&trial.world.places.vault().join(&name)).unwrap();
+    trial.decide(id, &Verdict::Reject);
+    // Whoever looks at the queue is not kept from it, and whoever checks is told.
+    trial.look();
+    let wrong = proposals::check(&trial.db()).unwrap();
+    assert!(matches!(&wrong[..], [one] if one.contains(&id.to_string()) && one.contains("log")), "{wrong:?}");
+    std::fs::remove_dir(trial.world.places.vault().join(&name)).unwrap();
+    trial.look();
+    assert_eq!((proposals::check(&trial.db()).unwrap(), receipts_of(&trial, id)), (vec![], [0, 1, 0, 0]));
+}
+
+#[test]
+fn rev_01_rev_14_a_receipt_that_is_owed_has_the_name_that_its_proposal_takes() {
+    let trial = Trial::new();
+    let id = trial.propose("Patterns", "Use tabs.", 0);
+    trial.decide(id, &Verdict::Reject);
+    let now = proposals::rename(&mut trial.db(), id).unwrap();
+    assert_ne!(now, id);
+    trial.work();
+    assert_eq!((receipts_of(&trial, now), receipts_of(&trial, id)), ([0, 1, 0, 0], [0; 4]));
 }

@@ -1,0 +1,40 @@
+//! The receipts that the store owes, in the log of the day (LOG-05, REV-14). One process at a time: it looks in the log where
+//! whoever tried last would have written them, and only then writes them to today's.
+
+use std::time::Duration;
+
+use rekindle_core::journal::Actor;
+use rekindle_core::vault::daily_log::{Clock, Receipts, Section, Source};
+
+use crate::disk;
+use crate::proposals::{self, Owed};
+use crate::queue::StepError;
+use crate::stages::World;
+
+/// How long somebody else may be at it.
+const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK: &str = "receipts.lock";
+
+/// Writes what is owed. Says whether there was anything.
+pub(super) fn write(world: &World) -> Result<bool, StepError> {
+    let mut db = world.db()?;
+    if !proposals::owes(&db)? {
+        return Ok(false);
+    }
+    let locks = world.places.locks();
+    let locked = disk::make_folder(&locks).and_then(|()| disk::lock(&locks.join(LOCK), PATIENCE));
+    let _lock = locked.map_err(StepError::passing)?;
+    let (vault, now) = (world.vault()?, world.now());
+    for Owed { key, day, project, receipts } in proposals::owed(&mut db, now.date())? {
+        if !vault.is_logged(&key, day, &now).map_err(StepError::passing)? {
+            if day != now.date() {
+                proposals::try_on(&mut db, &key, now.date())?;
+            }
+            let source = Source { dedupe_key: Some(key.clone()), project, ..Source::default() };
+            let section = Section::Receipts(Receipts { source, time: Clock::of(&now), receipts });
+            vault.log_once(&section, Actor::Worker, &now).map_err(StepError::passing)?;
+        }
+        proposals::paid(&mut db, &key)?;
+    }
+    Ok(true)
+}

@@ -1,0 +1,104 @@
+//! Promotions that `rekindle undo` took back. The journal is the truth of that, whoever lived to tell the store.
+
+use std::collections::{BTreeMap, HashSet};
+
+use rekindle_core::id::ChangeId;
+use rekindle_core::journal::{Change, Op};
+use rekindle_core::proposal::Status;
+use rekindle_core::vault::review::Id;
+
+use super::{apply, found_promoted, receipts};
+use crate::db::Db;
+use crate::proposals::{self, Standing, What};
+use crate::queue::StepError;
+use crate::stages::World;
+use crate::vault::{self, PROMOTE, Vault};
+
+/// Why a proposal waits again whose promotion was taken back.
+const TAKEN_BACK: &str = "its promotion was taken back with `rekindle undo`";
+/// How many changes are looked at again and again before it is written down that they were.
+const AGAIN: usize = 64;
+
+/// Tells the store what was taken back since the journal was last looked through, if anything was. Says whether something
+/// waits again.
+pub(super) fn know_undone(world: &World) -> Result<bool, StepError> {
+    let mut db = world.db()?;
+    let seen = proposals::seen(&db)?;
+    let (mut newest, mut count, mut is_undone) = (None, 0, false);
+    for record in world.vault()?.changes().map_err(StepError::passing)? {
+        let record = record.map_err(StepError::passing)?;
+        if seen.as_deref() == Some(record.change.id.as_str()) {
+            break;
+        }
+        count += 1;
+        is_undone |= record.change.undoes.is_some();
+        // Whoever was killed in the middle of one is looked after by whoever writes next.
+        if newest.is_none() && record.outcome != vault::Outcome::Pending {
+            newest = Some(record.change.id);
+        }
+    }
+    let waits_again = is_undone && !take_back(world)?.is_empty();
+    if let Some(newest) = newest.filter(|_| is_undone || count >= AGAIN) {
+        proposals::see(&mut db, &newest)?;
+    }
+    Ok(waits_again)
+}
+
+/// Tells the store which promotions `rekindle undo` took back, and which it did again. The journal is the truth of that, so
+/// this can be called at any time. Gives the proposals that wait again.
+pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
+    let Some(mut db) = Db::open_existing(&world.places.database())? else { return Ok(Vec::new()) };
+    apply::know_applied(world)?;
+    let in_force = promotions(&world.vault()?).map_err(StepError::passing)?;
+    let (mut undone, mut again) = (Vec::new(), Vec::new());
+    for Standing { proposal, with, .. } in proposals::standings(&db, false)? {
+        // What ended with another one has no line of its own.
+        match in_force.get(&with.unwrap_or(proposal.id)) {
+            Some((_, false)) if proposal.status == Status::Promoted => undone.push(proposal.id),
+            Some((_, true)) if proposal.status.is_open() => again.push(proposal.id),
+            _ => {}
+        }
+    }
+    found_promoted(&again, world)?;
+    let now = world.now().timestamp();
+    let waiting = proposals::reopen(&mut db, &undone, &[Status::Promoted], What::Undone, TAKEN_BACK, now)?;
+    receipts::write(world)?;
+    Ok(waiting)
+}
+
+/// The proposals that were ever promoted, by which change at last, and whether that is in force.
+pub(super) fn promotions(vault: &Vault) -> Result<BTreeMap<Id, (ChangeId, bool)>, vault::Error> {
+    let (mut undone, mut found) = (HashSet::new(), BTreeMap::new());
+    for record in vault.changes()? {
+        let record = record?;
+        if record.outcome == vault::Outcome::Aborted {
+            continue;
+        }
+        let in_force = !undone.contains(&record.change.id);
+        if record.change.verb == PROMOTE || record.change.about.is_some() {
+            let named = record.change.about.as_deref().and_then(|id| id.parse::<Id>().ok());
+            for id in ids(&record.change).into_iter().chain(named) {
+                found.entry(id).or_insert_with(|| (record.change.id.clone(), in_force));
+            }
+        }
+        // An undo that was itself undone no longer counts.
+        undone.extend(record.change.undoes.filter(|_| in_force));
+    }
+    Ok(found)
+}
+
+/// The proposals that a change brought in.
+fn ids(change: &Change) -> Vec<Id> {
+    let words = |text: &str| -> Vec<Id> {
+        text.split_whitespace().filter_map(|word| word.parse::<Id>().ok()).collect()
+    };
+    let patches = change.ops.iter().filter_map(|op| match op {
+        Op::Edit { patch: Some(patch), .. } => Some(patch),
+        _ => None,
+    });
+    let new = patches.flat_map(|patch| {
+        let before = words(patch.removed());
+        words(patch.inserted()).into_iter().filter(move |id| !before.contains(id))
+    });
+    new.collect()
+}
