@@ -6,7 +6,7 @@
 //! - the cosine of the best hit, and how far it stands out: where the tenth best is as near, nearness says little
 //! - the words that prompt and hit share, each as much as it says: rare ones more than common ones
 //! - against it: words outside everyday language that the hit lacks, and names written as in code that it lacks
-//! - against it: the odds that the prompt is what everybody types and no memory answers ([`everyday`](super::everyday))
+//! - against it: how much the prompt looks like what everybody types and no memory answers ([`everyday`](super::everyday))
 //!
 //! The best of many is better by chance, so a larger store has to offer more. `eval/README.md` tells what the rule
 //! was calibrated on and what it costs.
@@ -27,14 +27,14 @@ const FOREIGN: f64 = 0.04;
 const FOREIGN_CAP: u32 = 2;
 /// What is taken away when no name written as in code is in the hit; less in proportion when some are.
 const NAMES: f64 = 0.04;
-/// What the odds of an everyday prompt take away, for each time that they are e times higher.
-const EVERYDAY: f64 = 0.06;
-/// The logarithms of the odds between which they count: that a prompt is about somebody's work makes no hit a good one.
-const DOUBT: (f64, f64) = (-2.0, 4.0);
-/// The odds that are assumed where they are not known: the vectors are of another model.
-const USUAL: f64 = -1.0;
+/// What it takes away that a prompt clearly looks like an everyday one.
+const EVERYDAY: f64 = 0.35;
+/// The margins between which that counts: that a prompt is about somebody's work makes no hit a good one.
+const DOUBT: (f64, f64) = (-0.2, 0.9);
+/// The margin that is assumed where it is not known: the vectors are of another model.
+const USUAL: f64 = 0.0;
 /// What is asked for in a store of a hundred.
-const ENOUGH: f64 = 0.3;
+const ENOUGH: f64 = 0.25;
 /// How much more is asked for when the store is e times larger.
 const PER_SIZE: f64 = 0.025;
 /// Below this the store's size makes no difference: in a handful of memories something always stands out.
@@ -82,7 +82,7 @@ pub struct Evidence {
     pub foreign_words: u32,
     /// The share of the prompt's identifiers that the hit with most of them lacks; 0 if it has none.
     pub missing_names: f64,
-    /// The logarithm of the odds that the prompt is an everyday one, where they are known.
+    /// How much the prompt looks like an everyday one, where that is known: 1 clearly, -1 clearly not.
     pub everyday: Option<f64>,
     /// How many memories could have been found.
     pub store_size: usize,

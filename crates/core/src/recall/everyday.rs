@@ -1,13 +1,13 @@
 //! Whether a prompt is what everybody types and no memory answers (B-06): small talk, exercises, general knowledge, errors of
 //! well-known programs.
 //!
-//! A small network looks at the prompt's vector: one layer of units, each a weighted sum that counts where it is above zero,
-//! and a weighted sum of those. It was taught with prompts of both kinds (`models/everyday.txt`, `models/work.txt`) and is read
-//! where it lies: the name of the model whose vectors it knows, and its numbers.
+//! A prompt is compared with prompts of both kinds (`models/everyday.txt`, `models/work.txt`), and the near ones have a say:
+//! a support vector machine whose examples are the vectors of those prompts that it cannot do without. The file holds them and
+//! what each says, and is read where it lies; whoever has the prompt's vector makes the products with them.
 
-/// Who says "we" speaks of something that was agreed on: that is so much in the logarithm of the odds. 10.2 % of the prompts
-/// about work and 1.8 % of the others do, and the vector hardly knows.
-const OURS: f64 = 1.7;
+/// Who says "we" speaks of something that was agreed on, which the vector hardly knows: that takes so much away. 10.2 % of the
+/// prompts about work and 1.8 % of the others do.
+const OURS: f64 = 0.3;
 /// The same in a few languages.
 const WE: [&str; 24] = [
     "we", "our", "ours", "us", "wir", "uns", "unser", "unsere", "unserem", "unseren", "unserer", "nous",
@@ -18,29 +18,43 @@ const WE: [&str; 24] = [
 const WORDS: usize = 500;
 
 /// How the file begins; the last byte is its version.
-const MAGIC: &[u8] = b"RKEVERY1";
+const MAGIC: &[u8] = b"RKEVERY2";
 const NUMBER: usize = size_of::<f32>();
 
-/// The network, as bytes.
+/// The machine, as bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Everyday<'a> {
     model: &'a str,
     width: usize,
-    /// Of each unit its weights, what it starts from and what it counts for; then what the sum starts from.
+    narrow: f32,
+    /// Of each example what a step of its vector is worth, and what it says.
     numbers: &'a [u8],
+    steps: &'a [u8],
+}
+
+/// One example of a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Example {
+    /// Its vector.
+    pub steps: Vec<i8>,
+    /// What a step is worth, so that the vector is one long.
+    pub scale: f32,
+    /// What it says of a prompt that is the same: above zero that it is an everyday one.
+    pub says: f32,
 }
 
 impl<'a> Everyday<'a> {
     /// Reads what [`write()`] wrote; none if it is something else.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let (name, rest) = sized(bytes.strip_prefix(MAGIC)?)?;
-        let (width, rest) = rest.split_first_chunk()?;
-        let (count, numbers) = rest.split_first_chunk()?;
-        let width = u32::from_le_bytes(*width) as usize;
-        let is_whole = width > 0 && numbers.len() == u32::from_le_bytes(*count) as usize * NUMBER;
-        let is_network = numbers.len() % (unit(width) * NUMBER) == NUMBER;
+        let (head, rest) = rest.split_at_checked(3 * NUMBER)?;
+        let field = |place: usize| head.get(place * NUMBER..)?.first_chunk().copied();
+        let [width, count] = [field(0)?, field(1)?].map(|bytes| u32::from_le_bytes(bytes) as usize);
+        let narrow = f32::from_le_bytes(field(2)?);
+        let (numbers, steps) = rest.split_at_checked(count.checked_mul(2 * NUMBER)?)?;
+        let is_whole = width > 0 && steps.len() == count.checked_mul(width)?;
         let model = std::str::from_utf8(name).ok()?;
-        (is_whole && is_network).then_some(Self { model, width, numbers })
+        is_whole.then_some(Self { model, width, narrow, numbers, steps })
     }
 
     /// Whose vectors it knows.
@@ -48,44 +62,56 @@ impl<'a> Everyday<'a> {
         self.model
     }
 
-    /// The logarithm of the odds that a prompt is an everyday one: above zero if that is more likely than not. None for a
-    /// vector of another width.
-    pub fn odds(&self, prompt: &str, vector: &[f32]) -> Option<f64> {
+    /// How long its vectors are.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The steps of its examples, vector after vector.
+    pub fn steps(&self) -> &'a [u8] {
+        self.steps
+    }
+
+    /// How much a prompt looks like an everyday one: 1 and more clearly, -1 and less clearly not. `products` are those of the
+    /// steps of its vector with the steps of each example, `scale` is what one of its steps is worth if it is one long.
+    pub fn margin(&self, prompt: &str, products: &[i32], scale: f32) -> f64 {
         let mut words = prompt.split(|letter: char| !letter.is_alphabetic()).take(WORDS);
         let is_ours = words.any(|word| WE.iter().any(|we| word.eq_ignore_ascii_case(we)));
-        self.by_vector(vector).map(|odds| if is_ours { odds - OURS } else { odds })
+        let margin = f64::from(self.by_products(products, scale));
+        if is_ours { margin - OURS } else { margin }
     }
 
     /// The same by the vector alone.
-    pub fn by_vector(&self, vector: &[f32]) -> Option<f64> {
-        let (units, sum) = self.numbers.split_at(self.numbers.len() - NUMBER);
-        let mut odds = number(sum)?;
-        for unit in units.chunks_exact(unit(self.width) * NUMBER) {
-            let (weights, ends) = unit.split_at(self.width * NUMBER);
-            let (start, counts) = ends.split_at(NUMBER);
-            let products = weights.chunks_exact(NUMBER).zip(vector);
-            let sum: f32 = products.map(|(weight, value)| number(weight).unwrap_or_default() * value).sum();
-            odds += number(counts)? * (sum + number(start)?).max(0.0);
-        }
-        (vector.len() == self.width).then_some(f64::from(odds))
+    pub fn by_products(&self, products: &[i32], scale: f32) -> f32 {
+        let examples = self.numbers.chunks_exact(2 * NUMBER).zip(products);
+        examples
+            .map(|(numbers, product)| {
+                let (own, says) = numbers.split_at(NUMBER);
+                #[expect(clippy::cast_precision_loss, reason = "a product of a few hundred bytes is exact")]
+                let cosine = *product as f32 * scale * number(own);
+                number(says) * nearness(cosine, self.narrow)
+            })
+            .sum()
     }
 }
 
-/// The bytes of a network for vectors of this width by this model. `numbers` are as [`Everyday`] has them.
-pub fn write(model: &str, width: u32, numbers: &[f32]) -> Vec<u8> {
-    let [length, count] = [model.len(), numbers.len()].map(|size| (size as u32).to_le_bytes());
+/// How near two vectors are for the machine: 1 if they are the same, the less the narrower it looks.
+pub fn nearness(cosine: f32, narrow: f32) -> f32 {
+    (2.0 * narrow * (cosine.min(1.0) - 1.0)).exp()
+}
+
+/// The bytes of a machine for vectors of this width by this model.
+pub fn write(model: &str, width: u32, narrow: f32, examples: &[Example]) -> Vec<u8> {
+    let [length, count] = [model.len(), examples.len()].map(|size| (size as u32).to_le_bytes());
     let mut bytes = [MAGIC, &length, model.as_bytes(), &width.to_le_bytes(), &count].concat();
-    bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    bytes.extend(narrow.to_le_bytes());
+    bytes.extend(examples.iter().flat_map(|one| [one.scale, one.says]).flat_map(f32::to_le_bytes));
+    bytes.extend(examples.iter().flat_map(|one| &one.steps).map(|step| step.cast_unsigned()));
     bytes
 }
 
-/// How many numbers a unit has.
-fn unit(width: usize) -> usize {
-    width + 2
-}
-
-fn number(bytes: &[u8]) -> Option<f32> {
-    bytes.first_chunk().map(|bytes| f32::from_le_bytes(*bytes))
+fn number(bytes: &[u8]) -> f32 {
+    bytes.first_chunk().map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
 }
 
 fn sized(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -99,26 +125,37 @@ mod tests {
 
     use super::*;
 
+    fn two() -> Vec<u8> {
+        let example = |steps: [i8; 2], says| Example { steps: steps.to_vec(), scale: 0.01, says };
+        write("m", 2, 1.5, &[example([100, 0], 2.0), example([0, 100], -1.0)])
+    }
+
     #[test]
-    fn b_06_units_count_where_they_are_above_zero() {
-        // Two units over two values: 2a - b + 1, which counts for 3, and -a, which counts for 10; the sum starts from 0.5.
-        let bytes = write("m", 2, &[2.0, -1.0, 1.0, 3.0, -1.0, 0.0, 0.0, 10.0, 0.5]);
-        let network = Everyday::read(&bytes).unwrap();
-        assert_eq!(network.model(), "m");
-        assert_eq!(network.by_vector(&[1.0, 1.0]), Some(6.5), "3 x 2 + 0 + 0.5");
-        assert_eq!(network.by_vector(&[-1.0, 0.0]), Some(10.5), "0 + 10 x 1 + 0.5");
-        assert_eq!(network.by_vector(&[1.0]), None, "a vector of another model");
-        assert_eq!(network.odds("The deploy", &[1.0, 1.0]), Some(6.5));
-        assert_eq!(network.odds("Our deploy", &[1.0, 1.0]), Some(6.5 - OURS));
+    fn b_06_the_near_ones_have_a_say() {
+        let bytes = two();
+        let machine = Everyday::read(&bytes).unwrap();
+        assert_eq!((machine.model(), machine.width()), ("m", 2));
+        assert_eq!(machine.steps(), [100, 0, 0, 100]);
+        // The first one itself: what it says, and a little of the other, at a right angle.
+        let far = (-3.0_f32).exp();
+        let own = machine.by_products(&[10_000, 0], 0.01);
+        assert!((own - (2.0 - far)).abs() < 1e-6, "{own}");
+        assert!(machine.by_products(&[0, 10_000], 0.01) < 0.0);
+        let [plain, ours] =
+            ["The deploy", "Our deploy"].map(|prompt| machine.margin(prompt, &[10_000, 0], 0.01));
+        assert!((plain - ours - OURS).abs() < 1e-9);
+        assert!(nearness(1.2, 1.5) <= 1.0, "nothing is nearer than the same");
     }
 
     proptest! {
         #[test]
-        fn bytes_of_anything_else_are_no_network(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 1..40usize) {
+        fn bytes_of_anything_else_are_no_machine(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 1..40usize) {
             prop_assert!(Everyday::read(&bytes).is_none());
-            let whole = write("m", 4, &[0.5; 13]);
+            let whole = two();
             prop_assert!(Everyday::read(&whole).is_some());
+            let cut = cut.min(whole.len());
             prop_assert!(Everyday::read(&whole[..whole.len() - cut]).is_none());
+            prop_assert!(Everyday::read(&[&whole[..], &vec![0; cut]].concat()).is_none());
         }
     }
 }

@@ -188,11 +188,11 @@ impl Index {
         Ok(Writer { index: self, _lock: lock })
     }
 
-    /// The right to make vectors for all that has none; only one process at a time, and nobody else waits for it.
-    pub fn embedding(&self) -> Result<Embedding, Error> {
+    /// The right to make vectors for all that has none; only one process at a time. Waits at most `patience` for another.
+    pub fn embedding(&self, patience: Duration) -> Result<Embedding, Error> {
         disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
         let path = self.folder.join("embedding.lock");
-        let lock = disk::lock(&path, Duration::ZERO).map_err(Error::io("locked", &path))?;
+        let lock = disk::lock(&path, patience).map_err(Error::io("locked", &path))?;
         Ok(Embedding { _lock: lock })
     }
 

@@ -49,6 +49,6 @@ pub fn judge(prompt: &str, found: &Found, embedder: Option<Embedder<'_>>, shown:
         |number: &u32| f64::from(found.cosines.get(*number as usize).copied().unwrap_or(0.0).max(-1.0));
     let cosines: Vec<f64> = shown.iter().map(cosine).collect();
     let evidence = abstain::evidence(&terms, &held, &cosines, f64::from(tenth), store_size);
-    let everyday = found.vector.as_ref().and_then(|vector| everyday::odds(embedder, prompt, vector));
+    let everyday = found.vector.as_ref().and_then(|vector| everyday::margin(embedder, prompt, vector));
     Some(abstain::decide(Some(&Evidence { everyday, ..evidence })))
 }

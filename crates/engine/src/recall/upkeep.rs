@@ -330,12 +330,12 @@ impl Upkeep<'_> {
         Ok(())
     }
 
-    /// Makes the vectors that are missing and publishes them. Others may save, index and recall meanwhile. Says how many
-    /// were made, and whether another process is at it already.
-    pub fn embed(&self, progress: &mut dyn FnMut(Step) -> bool) -> Result<Report, Error> {
+    /// Makes the vectors that are missing and publishes them, once nobody else is at it or no more `patience` is left. Others
+    /// may save, index and recall meanwhile. Says how many were made.
+    pub fn embed(&self, patience: Duration, progress: &mut dyn FnMut(Step) -> bool) -> Result<Report, Error> {
         let mut report = Report::default();
         let space = self.embedder.space();
-        let _lock = self.index.embedding()?;
+        let _lock = self.index.embedding(patience)?;
         let Some(snapshot) = self.index.open()? else { return Ok(report) };
         if snapshot.size().pending > 0 || !snapshot.is_of(&space) {
             let mut units: Vec<PreparedUnit> = snapshot.all(&space).into_values().collect();

@@ -1,5 +1,7 @@
 //! `rekindle reindex`
 
+use std::time::Duration;
+
 use clap::Args;
 use rekindle_engine::background;
 use rekindle_engine::index::{self, Embedder};
@@ -65,7 +67,12 @@ impl Reindex {
         if self.synthetic_vectors {
             report.pending = upkeep.make_up()?.pending;
         } else if !self.no_embed && report.pending > 0 {
-            match upkeep.embed(&mut show) {
+            let mut embedded = upkeep.embed(Duration::ZERO, &mut show);
+            if matches!(embedded, Err(upkeep::Error::Index(index::Error::Busy))) && !self.background {
+                context.out.note("another process is making vectors; waiting for it");
+                embedded = upkeep.embed(PATIENCE, &mut show);
+            }
+            match embedded {
                 Ok(embedded) => {
                     (report.embedded, report.pending) = (embedded.embedded, embedded.pending);
                     report.documents = embedded.documents;
@@ -104,5 +111,7 @@ impl Reindex {
     }
 }
 
+/// How long another process may be at it. A hundred thousand memories take the better part of an hour.
+const PATIENCE: Duration = Duration::from_secs(60 * 60);
 /// So many files are named that could not be read.
 const MOST_PROBLEMS: usize = 5;

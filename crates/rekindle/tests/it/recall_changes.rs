@@ -1,5 +1,6 @@
 //! Recall follows what is changed: through the program, behind its back, and by what is said about a memory.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -126,6 +127,26 @@ fn sto_14_reindex_brings_in_what_changed_elsewhere() {
     // A second time there is nothing to do.
     let report = sandbox.rekindle(&["reindex", "--json"]).run().ok().json();
     assert_eq!((&report["read"], &report["gone"], &report["embedded"]), (&json!(0), &json!(0), &json!(0)));
+}
+
+#[test]
+fn sto_15_reindex_waits_for_another_process_that_makes_vectors() {
+    let sandbox = sandbox();
+    save(&sandbox, "fix", "a", "The backup of the harbour archive runs at night.");
+    rekindle_testkit::TinyBert::new(1).write(&sandbox.work().join("tiny"));
+    sandbox.rekindle(&["model", "add", "tiny"]).run().ok();
+    sandbox.rekindle(&["model", "use", "tiny"]).run().ok();
+    let held = fs::File::create(sandbox.state().join("index/embedding.lock")).unwrap();
+    held.lock().unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| sandbox.rekindle(&["reindex", "--json"]).run().ok());
+        std::thread::sleep(Duration::from_millis(700));
+        assert!(!waiting.is_finished());
+        held.unlock().unwrap();
+        let done = waiting.join().unwrap();
+        assert!(done.stderr.contains("waiting"), "{}", done.stderr);
+        assert_eq!(done.json()["pending"], json!(0));
+    });
 }
 
 #[test]
