@@ -140,6 +140,10 @@ impl Walk {
         if faults::available().is_ok() {
             self.kills += usize::from(faults::run(&command, fault).fault.is_some());
         }
+        // Nobody may look for days.
+        if self.dice.roll(2) == 0 {
+            self.day = DAYS.len() - 1;
+        }
     }
 
     fn propose(&mut self) {
