@@ -248,19 +248,32 @@ fn rev_14_whoever_died_behind_the_log_and_comes_days_later_writes_no_receipt_twi
 
 #[test]
 fn rev_14_a_log_that_cannot_take_receipts_is_no_obstacle_and_has_them_later() {
-    let trial = Trial::new();
-    let id = trial.propose("Patterns", "Use tabs.", 0);
+    let mut trial = Trial::new();
+    trial.travel(-25);
+    let [id, undone, back] =
+        ["Use tabs.", "Use make.", "Use rust."].map(|text| trial.propose("Patterns", text, 0));
+    trial.decide(undone, &Verdict::Approve);
+    trial.decide(back, &Verdict::Reject);
     trial.work();
+    trial.travel(25);
     let name = format!("memory/{}.md", trial.world.now().date());
     disk::make_folder(&trial.world.places.vault().join(&name)).unwrap();
     trial.decide(id, &Verdict::Reject);
-    // Whoever looks at the queue is not kept from it, and whoever checks is told.
-    trial.look();
+    cut_off_undo(&trial, undone);
+    // Whoever looks at the queue or takes something back is not kept from it, and whoever checks is told.
+    for _ in 0..2 {
+        trial.look();
+        assert_eq!(trial.status(undone), Status::Pending);
+    }
+    assert_eq!(trial.take_back(back), Reconsidered::Waiting);
     let wrong = proposals::check(&trial.db()).unwrap();
-    assert!(matches!(&wrong[..], [one] if one.contains(&id.to_string()) && one.contains("log")), "{wrong:?}");
+    let told = |id: Id| wrong.iter().any(|one| one.contains(&id.to_string()) && one.contains("log"));
+    assert!(wrong.len() == 3 && [id, undone, back].into_iter().all(told), "{wrong:?}");
     std::fs::remove_dir(trial.world.places.vault().join(&name)).unwrap();
     trial.look();
-    assert_eq!((proposals::check(&trial.db()).unwrap(), receipts_of(&trial, id)), (vec![], [0, 1, 0, 0]));
+    assert_eq!(proposals::check(&trial.db()).unwrap(), Vec::<String>::new());
+    let said = [id, undone, back].map(|id| receipts_of(&trial, id));
+    assert_eq!(said, [[0, 1, 0, 0], [1, 0, 0, 1], [0, 1, 0, 1]]);
 }
 
 #[test]
