@@ -31,8 +31,12 @@ const MAX_FILES: usize = 500_000;
 const MAX_THREADS: usize = 4;
 /// Files that a thread takes at a time; as many are read before another has started.
 const SHARE: usize = 64;
-/// From so many files in a folder on, a second thread looks at half of them.
+/// From so many files on, a second thread looks at half of them.
 const LOOKED_AT_TOGETHER: usize = 512;
+/// So many files are looked at at a time.
+const LOOKED_AT: usize = 8192;
+/// So many folders may be open meanwhile: a process may have a thousand files, often no more.
+const OPEN_AT_MOST: usize = 128;
 
 /// A file that can be recalled from, unread.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +72,13 @@ impl Listing {
 
 /// Every file below the notes that can be recalled from. What cannot be looked into is a problem, not a failure.
 pub fn list(vault: &Vault) -> Result<Listing, Error> {
-    let mut walk = Walk { vault_folder: vault.folder_name(), found: Listing::default(), folders: Vec::new() };
+    let mut walk = Walk {
+        vault_folder: vault.folder_name(),
+        found: Listing::default(),
+        folders: Vec::new(),
+        files: Vec::new(),
+        open: 0,
+    };
     let vault_folder = walk.vault_folder.clone();
     for (folder, path) in [(vault.folder(), format!("{vault_folder}/")), (vault.notes(), String::new())] {
         std::fs::read_dir(folder).map_err(Error::io("read", folder))?;
@@ -77,8 +87,12 @@ pub fn list(vault: &Vault) -> Result<Listing, Error> {
             if let Err(error) = walk.folder(&folder, &path, depth) {
                 walk.found.problems.push((path, format!("it could not be read: {error}")));
             }
+            if walk.files.len() >= LOOKED_AT || walk.open >= OPEN_AT_MOST {
+                walk.look();
+            }
         }
     }
+    walk.look();
     let mut found = walk.found;
     found.files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
@@ -89,11 +103,15 @@ struct Walk {
     found: Listing,
     /// Folders to look into: where they are, their path with a `/` at its end, and how deep they are.
     folders: Vec<(PathBuf, String, usize)>,
+    /// Files that are still to be looked at, and their paths.
+    files: Vec<(DirEntry, String)>,
+    /// How many folders they keep open.
+    open: usize,
 }
 
 impl Walk {
     fn folder(&mut self, folder: &Path, path: &str, depth: usize) -> io::Result<()> {
-        let mut files = Vec::new();
+        self.open += 1;
         for item in std::fs::read_dir(folder)? {
             let item = item?;
             let Ok(name) = item.file_name().into_string() else {
@@ -115,14 +133,19 @@ impl Walk {
                     .problems
                     .push((below, format!("folders are nested more than {MAX_DEPTH} deep here")));
             } else if kind.is_file() {
-                files.push((item, below));
+                self.files.push((item, below));
             }
         }
-        let looked_at = look(&files);
-        for ((_, path), metadata) in files.into_iter().zip(looked_at) {
+        Ok(())
+    }
+
+    /// Looks at the files that were found.
+    fn look(&mut self) {
+        let files = std::mem::take(&mut self.files);
+        self.open = 0;
+        for (metadata, (_, path)) in look(&files).into_iter().zip(files) {
             self.file(metadata, path);
         }
-        Ok(())
     }
 
     fn file(&mut self, metadata: io::Result<Metadata>, path: String) {
@@ -150,7 +173,7 @@ impl Walk {
     }
 }
 
-/// When and how large the files of a folder are.
+/// When they were changed and how large they are.
 fn look(files: &[(DirEntry, String)]) -> Vec<io::Result<Metadata>> {
     let look =
         |files: &[(DirEntry, String)]| files.iter().map(|(file, _)| file.metadata()).collect::<Vec<_>>();
@@ -202,11 +225,12 @@ pub fn read_grown(
 }
 
 /// Reads many files, makes something of each, and says which could not be read, and why. Every file that was asked for has
-/// its unit, in the order they were asked for; one that could not be read is like one that is gone.
-pub fn read_many<T: Send>(
+/// its unit, in the order they were asked for; one that could not be read is like one that is gone. Whoever reads has
+/// something of its own to make things with.
+pub fn read_many<T: Send, With: Default>(
     vault: &Vault,
     paths: &[&str],
-    make: impl Fn(Unit) -> T + Sync,
+    make: impl Fn(Unit, &mut With) -> T + Sync,
 ) -> (Vec<T>, Vec<(String, String)>) {
     let reader = match Reader::new(vault) {
         Ok(reader) => reader,
@@ -221,11 +245,11 @@ pub fn read_many<T: Send>(
     let shares = Mutex::new(paths.chunks(SHARE).enumerate());
     let next = || shares.lock().unwrap_or_else(PoisonError::into_inner).next();
     let read = || {
-        let (mut beside, mut all) = (Beside::default(), Vec::new());
+        let (mut beside, mut with, mut all) = (Beside::default(), With::default(), Vec::new());
         while let Some((place, share)) = next() {
             let one = |path: &&str| {
                 let (unit, problem) = reader.read(path, &mut beside);
-                (make(unit), problem.map(|what| ((*path).to_owned(), what)))
+                (make(unit, &mut with), problem.map(|what| ((*path).to_owned(), what)))
             };
             all.push((place, share.iter().map(one).collect::<Vec<_>>()));
         }

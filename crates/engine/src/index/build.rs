@@ -1,5 +1,7 @@
 //! Units in, bytes of a segment out. The same units give the same bytes, whenever and wherever.
 
+use std::io::{self, Cursor, Seek, Write};
+
 use rekindle_core::recall::collection::{Flags, NO_TIME};
 use rekindle_core::recall::counts::{self, Counted};
 use rekindle_core::recall::document::{Document, Stamp, Unit};
@@ -9,9 +11,10 @@ use rekindle_core::scope::ProjectId;
 use rekindle_core::time::Timestamp;
 use rekindle_embed::Quantised;
 
-use super::format::{Header, PARTS, Part, assemble};
+use super::format::{Header, PARTS, Part, Parts};
+use super::nibbles;
+use super::postings::{self, Posting};
 use super::segment::{Kind, UNIT_BYTES};
-use super::{nibbles, postings};
 
 /// One document with its vectors, as far as there are any.
 #[derive(Clone, Debug)]
@@ -22,6 +25,16 @@ pub struct Prepared {
     pub windows: Vec<Embedded>,
     /// Its fine windows likewise.
     pub fine: Vec<Embedded>,
+    /// What a segment says of it, once that is known.
+    written: Option<Written>,
+}
+
+/// What a segment says of a document apart from its windows.
+#[derive(Clone, Debug)]
+struct Written {
+    counted: Counted,
+    /// The document as it is kept.
+    kept: Vec<u8>,
 }
 
 /// A part of a text, and its vector once there is one.
@@ -30,17 +43,38 @@ pub type Embedded = (Window, Option<Quantised>);
 impl Prepared {
     /// A document without vectors.
     pub fn new(document: Document) -> Self {
+        let (windows, fine) = windows::both(&document.searched());
+        Self::with(document, bare(windows), bare(fine))
+    }
+
+    /// A document without vectors, whose words are counted as well. Otherwise they are when a segment is made.
+    pub fn counted(document: Document, numbers: &mut Numbers) -> Self {
         let searched = document.searched();
-        let bare = |windows: Vec<Window>| windows.into_iter().map(|window| (window, None)).collect();
         let (windows, fine) = windows::both(&searched);
-        Self { windows: bare(windows), fine: bare(fine), document }
+        let written = Some(Written::of(&document, &searched, numbers));
+        Self { written, ..Self::with(document, bare(windows), bare(fine)) }
+    }
+
+    /// A document that is found by its words alone and never gets a vector.
+    pub fn by_words(document: Document) -> Self {
+        Self::with(document, Vec::new(), Vec::new())
+    }
+
+    /// A document and its windows.
+    pub(super) fn with(document: Document, windows: Vec<Embedded>, fine: Vec<Embedded>) -> Self {
+        Self { document, windows, fine, written: None }
     }
 }
 
-impl Prepared {
-    /// A document that is found by its words alone and never gets a vector.
-    pub fn by_words(document: Document) -> Self {
-        Self { document, windows: Vec::new(), fine: Vec::new() }
+fn bare(windows: Vec<Window>) -> Vec<Embedded> {
+    windows.into_iter().map(|window| (window, None)).collect()
+}
+
+impl Written {
+    fn of(document: &Document, searched: &str, numbers: &mut Numbers) -> Self {
+        // A document is plain data: it always has a JSON form.
+        let kept = serde_json::to_vec(document).unwrap_or_default();
+        Self { counted: counts::count(searched, numbers), kept }
     }
 }
 
@@ -57,8 +91,19 @@ pub struct PreparedUnit {
 }
 
 impl From<Unit> for PreparedUnit {
-    fn from(mut unit: Unit) -> Self {
-        let documents = std::mem::take(&mut unit.documents).into_iter().map(Prepared::new).collect();
+    fn from(unit: Unit) -> Self {
+        Self::by(unit, Prepared::new)
+    }
+}
+
+impl PreparedUnit {
+    /// A unit whose documents are counted as well.
+    pub fn counted(unit: Unit, numbers: &mut Numbers) -> Self {
+        Self::by(unit, |document| Prepared::counted(document, numbers))
+    }
+
+    fn by(mut unit: Unit, prepare: impl FnMut(Document) -> Prepared) -> Self {
+        let documents = std::mem::take(&mut unit.documents).into_iter().map(prepare).collect();
         Self { unit, documents, behind: None }
     }
 }
@@ -72,9 +117,36 @@ pub struct Space {
     pub dimension: usize,
 }
 
+/// A segment that is laid out and has not been written yet.
+pub(super) struct Laid {
+    header: Header,
+    parts: [Vec<u8>; PARTS],
+}
+
+impl Laid {
+    /// Writes it.
+    pub(super) fn write(&self, out: &mut (impl Write + Seek)) -> io::Result<()> {
+        let mut parts = Parts::begin(out)?;
+        for (part, bytes) in Part::ALL.into_iter().zip(&self.parts) {
+            parts.next(part)?;
+            parts.put(bytes)?;
+        }
+        parts.finish(self.header.clone())
+    }
+}
+
+/// The bytes of a segment.
+pub(super) fn build(space: &Space, units: Vec<PreparedUnit>) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    // Memory takes whatever is written to it.
+    lay_out(space, units).write(&mut bytes).ok();
+    bytes.into_inner()
+}
+
 /// Lays out a segment.
-pub(super) fn build(space: &Space, mut units: Vec<PreparedUnit>) -> Vec<u8> {
+pub(super) fn lay_out(space: &Space, mut units: Vec<PreparedUnit>) -> Laid {
     units.sort_by(|a, b| a.unit.path.cmp(&b.unit.path));
+    count_rest(&mut units);
     let mut parts: [Vec<u8>; PARTS] = Default::default();
     let mut header = Header {
         units: units.len() as u32,
@@ -82,15 +154,17 @@ pub(super) fn build(space: &Space, mut units: Vec<PreparedUnit>) -> Vec<u8> {
         model: space.model.clone(),
         ..Header::default()
     };
-    let documents: Vec<&Prepared> = units.iter().flat_map(|unit| &unit.documents).collect();
+    let of = |prepared| -> Option<(&Prepared, &Written)> { Some((prepared, prepared.written.as_ref()?)) };
+    let documents: Vec<(&Prepared, &Written)> =
+        units.iter().flat_map(|unit| &unit.documents).filter_map(of).collect();
     header.documents = documents.len() as u32;
     let mut names = Names::default();
     write_units(&units, &mut parts, &mut names);
 
-    let (counted, blobs) = count_all(&documents);
+    let counted: Vec<&Counted> = documents.iter().map(|(_, written)| &written.counted).collect();
     header.length = counted.iter().map(|counted| u64::from(counted.length)).sum();
-    let mut rest = || {
-        write_columns(&documents, &counted, &blobs, &mut parts, &mut names);
+    let rest = || {
+        write_columns(&documents, &mut parts, &mut names);
         parts[Part::Names as usize] = std::mem::take(&mut names.heap);
         let coarse = [Part::FirstWindows, Part::Windows, Part::Vectors];
         header.windows =
@@ -99,25 +173,14 @@ pub(super) fn build(space: &Space, mut units: Vec<PreparedUnit>) -> Vec<u8> {
         header.fine =
             write_windows(&documents, |prepared| &prepared.fine, fine, &mut parts, &mut header, half_bytes);
     };
-    let postings = if is_shared(documents.len()) {
-        std::thread::scope(|scope| {
-            let postings = scope.spawn(|| write_postings(&counted));
-            rest();
-            postings.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
-    } else {
-        rest();
-        write_postings(&counted)
-    };
-    header.terms = (postings[0].1.len() / size_of::<u64>()) as u32;
-    postings.into_iter().for_each(|(part, bytes)| parts[part as usize] = bytes);
-    let bytes = assemble(header, &parts);
+    let postings = postings::sorted(&counted, Postings::of, rest);
+    header.terms = write_postings(&postings, &mut parts);
     // Giving the memory of many documents back takes as long as writing them; nobody has to wait for it.
     if is_shared(documents.len()) {
         // Where no thread can be had, it is given back here.
-        std::thread::Builder::new().spawn(move || drop((units, counted, blobs, parts))).ok();
+        std::thread::Builder::new().spawn(move || drop(units)).ok();
     }
-    bytes
+    Laid { header, parts }
 }
 
 /// Whether a second thread is worth its start for so many documents.
@@ -160,18 +223,12 @@ pub(super) fn unit_bytes(
     bytes
 }
 
-fn write_columns(
-    documents: &[&Prepared],
-    counted: &[Counted],
-    blobs: &[Vec<u8>],
-    parts: &mut [Vec<u8>; PARTS],
-    names: &mut Names,
-) {
-    parts[Part::Blob as usize].reserve_exact(blobs.iter().map(Vec::len).sum());
+fn write_columns(documents: &[(&Prepared, &Written)], parts: &mut [Vec<u8>; PARTS], names: &mut Names) {
+    parts[Part::Blob as usize].reserve_exact(documents.iter().map(|(_, written)| written.kept.len()).sum());
     let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
     let mut projects: Vec<&str> = documents
         .iter()
-        .filter_map(|prepared| prepared.document.project.as_ref())
+        .filter_map(|(prepared, _)| prepared.document.project.as_ref())
         .map(ProjectId::as_str)
         .collect();
     projects.sort_unstable();
@@ -183,7 +240,7 @@ fn write_columns(
     }
     let (mut thread, mut blob_bytes) = (0_u32, 0_u64);
     let mut before: Option<(&str, &str)> = None;
-    for ((prepared, counted), blob) in documents.iter().zip(counted).zip(blobs) {
+    for (prepared, Written { counted, kept }) in documents {
         let document = &prepared.document;
         let here = document.thread.as_deref().map(|thread| (document.path.as_str(), thread));
         if here.is_none() || here != before {
@@ -202,15 +259,15 @@ fn write_columns(
         put(Part::Flags, &Flags::of(document).bits().to_le_bytes());
         put(Part::Scopes, &scope.to_le_bytes());
         put(Part::Blobs, &blob_bytes.to_le_bytes());
-        blob_bytes += blob.len() as u64;
-        put(Part::Blob, blob);
+        blob_bytes += kept.len() as u64;
+        put(Part::Blob, kept);
     }
     put(Part::Blobs, &blob_bytes.to_le_bytes());
 }
 
 /// Writes one kind of windows and says how many there are.
 fn write_windows(
-    documents: &[&Prepared],
+    documents: &[(&Prepared, &Written)],
     of: impl Fn(&Prepared) -> &Vec<Embedded>,
     [first, windows, vectors]: [Part; 3],
     parts: &mut [Vec<u8>; PARTS],
@@ -220,13 +277,13 @@ fn write_windows(
     let dimension = header.dimension as usize;
     let nothing = encode(&none(dimension));
     let fits = |vector: &&Quantised| vector.steps.len() == dimension;
-    let all = || documents.iter().flat_map(|prepared| of(prepared));
+    let all = || documents.iter().flat_map(|(prepared, _)| of(prepared));
     // Before the first vector there are no places for them: they are most of the bytes.
     let any = all().any(|(_, vector)| vector.as_ref().filter(fits).is_some());
     parts[vectors as usize].reserve_exact(if any { all().count() * nothing.0.len() } else { 0 });
     let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
     let mut count = 0_u32;
-    for embedded in documents.iter().map(|prepared| of(prepared)) {
+    for embedded in documents.iter().map(|(prepared, _)| of(prepared)) {
         put(first, &count.to_le_bytes());
         for (window, vector) in embedded {
             let vector = vector.as_ref().filter(fits);
@@ -270,58 +327,75 @@ fn half_bytes(vector: &Quantised) -> (Vec<u8>, f32) {
     (nibbles::pack(&coarse.steps), coarse.scale)
 }
 
-/// The terms, where the postings of each begin, and the postings.
-fn write_postings(counted: &[Counted]) -> [(Part, Vec<u8>); 4] {
-    let postings = postings::sorted(counted);
-    let (mut terms, mut first) = (Vec::new(), Vec::new());
-    let mut documents = Vec::with_capacity(postings.len() * 4);
-    let mut counts = Vec::with_capacity(postings.len() * 2);
-    let mut last = None;
-    for (place, posting) in postings.iter().enumerate() {
-        if last != Some(posting.term) {
-            terms.extend_from_slice(&posting.term.to_le_bytes());
-            first.extend_from_slice(&(place as u32).to_le_bytes());
-            last = Some(posting.term);
-        }
-        documents.extend_from_slice(&posting.document.to_le_bytes());
-        counts.extend_from_slice(&posting.count.pack().to_le_bytes());
-    }
-    first.extend_from_slice(&(postings.len() as u32).to_le_bytes());
-    [
-        (Part::Terms, terms),
-        (Part::FirstPostings, first),
-        (Part::PostingDocuments, documents),
-        (Part::PostingCounts, counts),
-    ]
+/// A share of the postings as it is written.
+struct Postings {
+    terms: Vec<u8>,
+    /// Where those of each term begin in this share.
+    first: Vec<u32>,
+    documents: Vec<u8>,
+    counts: Vec<u8>,
 }
 
-/// The terms of all documents, and each as it is kept. That is most of the work, and every text is on its own.
-fn count_all(documents: &[&Prepared]) -> (Vec<Counted>, Vec<Vec<u8>>) {
-    // A document is plain data: it always has a JSON form.
-    let count = |part: &[&Prepared]| -> (Vec<Counted>, Vec<Vec<u8>>) {
-        let mut numbers = Numbers::default();
-        let one = |prepared: &&Prepared| {
-            let blob = serde_json::to_vec(&prepared.document).unwrap_or_default();
-            (counts::count(&prepared.document.searched(), &mut numbers), blob)
+impl Postings {
+    fn of(postings: &[Posting]) -> Self {
+        let mut out = Self {
+            terms: Vec::new(),
+            first: Vec::new(),
+            documents: Vec::with_capacity(postings.len() * 4),
+            counts: Vec::with_capacity(postings.len() * 2),
         };
-        part.iter().map(one).unzip()
+        let mut last = None;
+        for (place, posting) in postings.iter().enumerate() {
+            if last != Some(posting.term) {
+                out.terms.extend_from_slice(&posting.term.to_le_bytes());
+                out.first.push(place as u32);
+                last = Some(posting.term);
+            }
+            out.documents.extend_from_slice(&posting.document.to_le_bytes());
+            out.counts.extend_from_slice(&posting.count.pack().to_le_bytes());
+        }
+        out
+    }
+}
+
+/// Writes the postings, one share after the other, and says how many terms there are. No term is in two of them.
+fn write_postings(postings: &[Postings], parts: &mut [Vec<u8>; PARTS]) -> u32 {
+    let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
+    let (mut terms, mut before) = (0, 0_u32);
+    for share in postings {
+        put(Part::Terms, &share.terms);
+        share.first.iter().for_each(|first| put(Part::FirstPostings, &(before + first).to_le_bytes()));
+        put(Part::PostingDocuments, &share.documents);
+        put(Part::PostingCounts, &share.counts);
+        terms += share.first.len() as u32;
+        before += (share.documents.len() / 4) as u32;
+    }
+    put(Part::FirstPostings, &before.to_le_bytes());
+    terms
+}
+
+/// Counts the words of all documents that nobody has counted yet. Every text is on its own.
+fn count_rest(units: &mut [PreparedUnit]) {
+    let count = |part: &mut [&mut Prepared]| {
+        let mut numbers = Numbers::default();
+        for prepared in part {
+            prepared.written =
+                Some(Written::of(&prepared.document, &prepared.document.searched(), &mut numbers));
+        }
     };
-    if !is_shared(documents.len()) {
-        return count(documents);
+    let mut rest: Vec<&mut Prepared> = units
+        .iter_mut()
+        .flat_map(|unit| &mut unit.documents)
+        .filter(|prepared| prepared.written.is_none())
+        .collect();
+    if !is_shared(rest.len()) {
+        return count(&mut rest);
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = documents.len().div_ceil(threads).max(MIN_SHARE);
+    let share = rest.len().div_ceil(threads).max(MIN_SHARE);
     std::thread::scope(|scope| {
-        let shares: Vec<_> = documents.chunks(share).map(|part| scope.spawn(|| count(part))).collect();
-        let (mut counted, mut blobs) =
-            (Vec::with_capacity(documents.len()), Vec::with_capacity(documents.len()));
-        for share in shares {
-            let (more, kept) = share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            counted.extend(more);
-            blobs.extend(kept);
-        }
-        (counted, blobs)
-    })
+        rest.chunks_mut(share).for_each(|part| drop(scope.spawn(|| count(part))));
+    });
 }
 
 /// Fewer documents than this are counted before a thread has started.

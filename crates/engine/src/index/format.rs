@@ -73,6 +73,33 @@ pub(super) enum Part {
 /// How many parts there are.
 pub(super) const PARTS: usize = 21;
 
+impl Part {
+    /// All of them, in their order.
+    pub(super) const ALL: [Self; PARTS] = [
+        Self::Units,
+        Self::Names,
+        Self::Projects,
+        Self::Words,
+        Self::Lengths,
+        Self::Threads,
+        Self::Created,
+        Self::Flags,
+        Self::Scopes,
+        Self::Blobs,
+        Self::Blob,
+        Self::FirstWindows,
+        Self::Windows,
+        Self::Vectors,
+        Self::FirstFine,
+        Self::Fine,
+        Self::FineVectors,
+        Self::Terms,
+        Self::FirstPostings,
+        Self::PostingDocuments,
+        Self::PostingCounts,
+    ];
+}
+
 /// What the header counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Header {
@@ -116,23 +143,6 @@ pub enum Damage {
     /// Overwritten.
     #[error("its {0} do not add up")]
     Checksum(&'static str),
-}
-
-/// Puts a header and the parts together.
-pub(super) fn assemble(mut header: Header, parts: &[Vec<u8>; PARTS]) -> Vec<u8> {
-    let mut at = HEADER_BYTES.next_multiple_of(ALIGNMENT);
-    for (place, part) in header.parts.iter_mut().zip(parts) {
-        *place = (at as u64, part.len() as u64, checksum(part));
-        at = (at + part.len()).next_multiple_of(ALIGNMENT);
-    }
-    let mut bytes = header.encode(at as u64);
-    bytes.reserve_exact(at.saturating_sub(bytes.len()));
-    for ((offset, ..), part) in header.parts.iter().zip(parts) {
-        bytes.resize(*offset as usize, 0);
-        bytes.extend_from_slice(part);
-    }
-    bytes.resize(at, 0);
-    bytes
 }
 
 /// A segment that is written part by part, each piece by piece; the header comes last, since it says how long they are.
@@ -324,7 +334,14 @@ mod tests {
 
     fn example() -> Vec<u8> {
         let header = Header { units: 1, documents: 2, model: "a/b".into(), ..Header::default() };
-        assemble(header, &std::array::from_fn(|part| vec![part as u8; part * 7]))
+        let mut bytes = io::Cursor::new(Vec::new());
+        let mut parts = Parts::begin(&mut bytes).unwrap();
+        for part in Part::ALL {
+            parts.next(part).unwrap();
+            parts.put(&vec![part as u8; part as usize * 7]).unwrap();
+        }
+        parts.finish(header).unwrap();
+        bytes.into_inner()
     }
 
     #[test]

@@ -1,4 +1,11 @@
 //! Postings in the order in which they are written: by term, then by document.
+//!
+//! Terms are hashes and as such evenly spread: by their first bits they fall into small heaps of about the same size, and only
+//! those have to be sorted. Shares of the documents are dealt out to heaps, then shares of the heaps are sorted; each by
+//! whoever has time.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rekindle_core::recall::counts::{Count, Counted};
 
@@ -14,14 +21,67 @@ pub(super) struct Posting {
 const HEAP: usize = 256;
 /// More heaps than this would be slower to fill than larger ones are to sort.
 const MOST_BITS: u32 = 12;
+/// Into so many shares a step is divided.
+const SHARES: usize = 16;
 /// Fewer postings than this are sorted before a thread has started.
 const SHARED_FROM: usize = 100_000;
 
-/// All postings, sorted. Terms are hashes and as such evenly spread: by their first bits they fall into small heaps of
-/// about the same size, and only those have to be sorted.
-pub(super) fn sorted(counted: &[Counted]) -> Vec<Posting> {
+/// What `make` makes of all postings, in shares whose order is theirs; `meanwhile` is done on the way, beside the rest if that
+/// is worth a thread.
+pub(super) fn sorted<T: Send>(
+    counted: &[&Counted],
+    make: impl Fn(&[Posting]) -> T + Sync,
+    meanwhile: impl FnOnce(),
+) -> Vec<T> {
     let total: usize = counted.iter().map(|counted| counted.terms.len()).sum();
     let bits = (total / HEAP).max(1).ilog2().min(MOST_BITS);
+    let is_shared =
+        total >= SHARED_FROM && std::thread::available_parallelism().is_ok_and(|threads| threads.get() > 1);
+    let shares = if is_shared { SHARES } else { 1 };
+    let deal = |share| {
+        let documents = part(counted.len(), share, shares);
+        deal(&counted[documents.clone()], documents.start as u32, bits)
+    };
+    let dealt = in_shares(shares, deal, meanwhile);
+    in_shares(shares, |share| make(&sort(&dealt, part(1 << bits, share, shares))), || ())
+}
+
+/// One share of so many things.
+fn part(things: usize, share: usize, shares: usize) -> Range<usize> {
+    things * share / shares..things * (share + 1) / shares
+}
+
+/// What becomes of each share, in their order.
+fn in_shares<T: Send>(shares: usize, make: impl Fn(usize) -> T + Sync, meanwhile: impl FnOnce()) -> Vec<T> {
+    if shares == 1 {
+        meanwhile();
+        return vec![make(0)];
+    }
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let shares = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let mine = shares.take_while(|share| *share < SHARES);
+        mine.map(|share| (share, make(share))).collect::<Vec<_>>()
+    };
+    let mut made = std::thread::scope(|scope| {
+        let other = scope.spawn(take);
+        meanwhile();
+        let mut made = take();
+        made.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        made
+    });
+    made.sort_unstable_by_key(|(share, _)| *share);
+    made.into_iter().map(|(_, made)| made).collect()
+}
+
+/// The postings of some documents, heap by heap, and where each heap begins.
+struct Dealt {
+    postings: Vec<Posting>,
+    starts: Vec<usize>,
+}
+
+/// Deals the terms of documents out to heaps. They count from `first` on.
+fn deal(counted: &[&Counted], first: u32, bits: u32) -> Dealt {
     let heap = |term: u64| term.checked_shr(u64::BITS - bits).unwrap_or(0) as usize;
     let all = || counted.iter().flat_map(|counted| &counted.terms);
     let mut next = vec![0_usize; (1 << bits) + 1];
@@ -31,34 +91,30 @@ pub(super) fn sorted(counted: &[Counted]) -> Vec<Posting> {
     }
     let starts = next.clone();
     let nothing = Posting { term: 0, document: 0, count: Count { all: 0, head: 0, tail: 0 } };
-    let mut postings = vec![nothing; total];
-    for (document, counted) in counted.iter().enumerate() {
+    let mut postings = vec![nothing; starts.last().copied().unwrap_or(0)];
+    for (document, counted) in (first..).zip(counted) {
         for &(term, count) in &counted.terms {
             let place = &mut next[heap(term)];
-            postings[*place] = Posting { term, document: document as u32, count };
+            postings[*place] = Posting { term, document, count };
             *place += 1;
         }
     }
-    let middle = starts.len() / 2;
-    if total < SHARED_FROM {
-        sort(&mut postings, &starts);
-    } else {
-        let (low, high) = postings.split_at_mut(starts[middle]);
-        std::thread::scope(|scope| {
-            scope.spawn(|| sort(low, &starts[..=middle]));
-            sort(high, &starts[middle..]);
-        });
-    }
-    postings
+    Dealt { postings, starts }
 }
 
-/// Sorts each heap; the first of `starts` is where `postings` begin.
-fn sort(mut postings: &mut [Posting], starts: &[usize]) {
-    for pair in starts.windows(2) {
-        let (heap, rest) = postings.split_at_mut(pair[1] - pair[0]);
-        heap.sort_unstable_by_key(|posting| (posting.term, posting.document));
-        postings = rest;
+/// Some heaps, one after the other, each put together from what was dealt out to it, and sorted.
+fn sort(dealt: &[Dealt], heaps: Range<usize>) -> Vec<Posting> {
+    let of = |dealt: &Dealt, heaps: &Range<usize>| dealt.starts[heaps.start]..dealt.starts[heaps.end];
+    let total = dealt.iter().map(|dealt| of(dealt, &heaps).len()).sum();
+    let mut postings = Vec::with_capacity(total);
+    for heap in heaps {
+        let start = postings.len();
+        dealt
+            .iter()
+            .for_each(|dealt| postings.extend_from_slice(&dealt.postings[of(dealt, &(heap..heap + 1))]));
+        postings[start..].sort_unstable_by_key(|posting| (posting.term, posting.document));
     }
+    postings
 }
 
 #[cfg(test)]
@@ -89,13 +145,20 @@ mod tests {
         terms.into_iter().map(counted).collect()
     }
 
+    fn at_once(counted: &[Counted]) -> Vec<Posting> {
+        let mut done = 0;
+        let all = sorted(&counted.iter().collect::<Vec<_>>(), <[_]>::to_vec, || done += 1);
+        assert_eq!(done, 1);
+        all.concat()
+    }
+
     proptest! {
         #[test]
         fn heaps_are_sorted_as_the_whole_is(
             terms in prop::collection::vec(prop::collection::btree_set(prop_oneof![any::<u64>(), 0..9_u64], 0..40), 0..40)
         ) {
             let counted = documents(terms.into_iter().map(|terms| terms.into_iter().collect()).collect());
-            prop_assert_eq!(sorted(&counted), plainly(&counted));
+            prop_assert_eq!(at_once(&counted), plainly(&counted));
         }
     }
 
@@ -104,10 +167,12 @@ mod tests {
         let term = |document: u64, place: u64| {
             rekindle_core::recall::terms::hash(&format!("{}", (document * 31 + place * 7) % 5000))
         };
-        let counted = documents(
-            (0..3000).map(|document| (0..40).map(|place| term(document, place)).collect()).collect(),
-        );
-        assert!(counted.len() * 40 >= SHARED_FROM);
-        assert_eq!(sorted(&counted), plainly(&counted));
+        let of = |document| {
+            let terms: std::collections::BTreeSet<u64> = (0..40).map(|place| term(document, place)).collect();
+            terms.into_iter().collect()
+        };
+        let counted = documents((0..3000).map(of).collect());
+        assert!(plainly(&counted).len() >= SHARED_FROM);
+        assert_eq!(at_once(&counted), plainly(&counted));
     }
 }

@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use rekindle_core::id::ChangeId;
 use rekindle_core::recall::document::Document;
 use serde::{Deserialize, Serialize};
 
-use super::build::{PreparedUnit, Space, build};
+use super::build::{PreparedUnit, Space, build, lay_out};
 use super::current;
 use super::format::Damage;
 use super::frames;
@@ -220,7 +220,13 @@ impl Index {
                     }
                     unit.documents.len() == before || !unit.documents.is_empty()
                 });
-                writer.publish(&space, units, Some(&snapshot), snapshot.seen(), Old::Shredded)?;
+                writer.publish(
+                    &space,
+                    units.into_values().collect(),
+                    Some(&snapshot),
+                    snapshot.seen(),
+                    Old::Shredded,
+                )?;
             }
             // What cannot be read cannot be kept either.
             Ok(None) | Err(Error::Damaged { .. }) => writer.discard()?,
@@ -339,13 +345,13 @@ impl Writer<'_> {
     pub fn publish(
         &self,
         space: &Space,
-        units: BTreeMap<String, PreparedUnit>,
+        units: Vec<PreparedUnit>,
         basis: Option<&Snapshot>,
         seen: Option<&ChangeId>,
         old: Old,
     ) -> Result<(), Error> {
-        let bytes = build(space, units.into_values().collect());
-        self.publish_on(Vec::new(), &mut |file| file.write_all(&bytes), basis, seen, old)
+        let laid = lay_out(space, units);
+        self.publish_on(Vec::new(), &mut |file| laid.write(file), basis, seen, old)
     }
 
     /// Puts the delta into a segment of its own, together with the newest of the large ones as long as they are not much
@@ -376,8 +382,8 @@ impl Writer<'_> {
             0 => basis.all(space),
             kept => basis.since(kept, space),
         };
-        let bytes = build(space, units.into_values().collect());
-        self.publish_on(layers, &mut |file| file.write_all(&bytes), Some(&basis), basis.seen(), Old::Removed)
+        let laid = lay_out(space, units.into_values().collect());
+        self.publish_on(layers, &mut |file| laid.write(file), Some(&basis), basis.seen(), Old::Removed)
     }
 
     /// Makes what is written the newest segment above `layers`, and that the next generation.

@@ -81,7 +81,7 @@ fn everything(snapshot: &Snapshot) -> BTreeMap<String, String> {
 }
 
 fn publish(index: &Index, units: &[PreparedUnit]) {
-    let all = units.iter().map(|unit| (unit.unit.path.clone(), unit.clone())).collect();
+    let all = units.to_vec();
     index.writer(Duration::ZERO).unwrap().publish(&space(), all, None, None, Old::Removed).unwrap();
 }
 
@@ -111,7 +111,7 @@ fn fnd_10_a_rebuilt_index_is_the_same_to_the_last_score() {
     // Folding changes nothing but the layout, and then the bytes are those of a fresh one.
     let writer = grown.writer(Duration::ZERO).unwrap();
     let (all, basis) = writer.load(&space());
-    writer.publish(&space(), all, basis.as_ref(), None, Old::Removed).unwrap();
+    writer.publish(&space(), all.into_values().collect(), basis.as_ref(), None, Old::Removed).unwrap();
     let base = |index: &Index| {
         let mut files: Vec<_> =
             std::fs::read_dir(index.folder()).unwrap().map(|file| file.unwrap().path()).collect();
@@ -172,7 +172,9 @@ fn fnd_10_a_file_that_grew_is_the_same_as_one_that_was_read_whole() {
         assert_eq!(snapshot.seen(), Some(&change(4)));
         let publish_all = grown.writer(Duration::ZERO).unwrap();
         let (all, basis) = publish_all.load(&space());
-        publish_all.publish(&space(), all, basis.as_ref(), None, Old::Removed).unwrap();
+        publish_all
+            .publish(&space(), all.into_values().collect(), basis.as_ref(), None, Old::Removed)
+            .unwrap();
         assert_eq!(everything(&grown.open().unwrap().unwrap()), truth);
         assert!(grown.left_overs().is_empty());
     }
@@ -213,7 +215,9 @@ fn what_is_appended_while_a_generation_is_made_is_not_lost() {
     let writer = index.writer(Duration::ZERO).unwrap();
     let (all, basis) = writer.load(&space());
     append(&index, vec![unit("c.md", 3, 2), unit("a.md", 9, 1)], &change(2));
-    writer.publish(&space(), all, basis.as_ref(), Some(&change(1)), Old::Removed).unwrap();
+    writer
+        .publish(&space(), all.into_values().collect(), basis.as_ref(), Some(&change(1)), Old::Removed)
+        .unwrap();
     let snapshot = index.open().unwrap().unwrap();
     assert_eq!(snapshot.seen(), Some(&change(2)));
     assert_eq!(everything(&snapshot).len(), 1 + 2 + 2);
@@ -247,7 +251,15 @@ fn readers_and_writers_do_not_wait_for_each_other() {
                     if n % 10 == 9 {
                         let Ok(right) = index.writer(Duration::from_secs(5)) else { continue };
                         let (all, basis) = right.load(&space());
-                        right.publish(&space(), all, basis.as_ref(), None, Old::Removed).unwrap();
+                        right
+                            .publish(
+                                &space(),
+                                all.into_values().collect(),
+                                basis.as_ref(),
+                                None,
+                                Old::Removed,
+                            )
+                            .unwrap();
                     }
                 }
             });

@@ -334,8 +334,7 @@ fn open(
     }
     let listed = sources::list(vault)?;
     let paths: Vec<&str> = listed.files.iter().map(|file| file.path.as_str()).collect();
-    let (units, _) = sources::read_many(vault, &paths, std::convert::identity);
-    let units = units.into_iter().map(PreparedUnit::from).collect();
+    let (units, _) = sources::read_many(vault, &paths, PreparedUnit::counted);
     Ok((Snapshot::in_memory(units), degraded))
 }
 

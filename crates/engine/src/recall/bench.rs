@@ -140,7 +140,7 @@ pub fn ingest(
         Vectors::MadeUp => embedder.fill_made_up(all.iter_mut().map(|unit| &mut **unit)),
     }
     for (index, units) in changed {
-        index.writer(PATIENCE)?.publish(&space, units, None, None, Old::Removed)?;
+        index.writer(PATIENCE)?.publish(&space, units.into_values().collect(), None, None, Old::Removed)?;
     }
     Embedder::clear_partial(&keeper)?;
     done.bytes = folder_bytes(store);

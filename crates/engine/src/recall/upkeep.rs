@@ -279,7 +279,7 @@ impl Upkeep<'_> {
         (report.read, report.gone) = (changed.len(), gone.len());
         let mut units: Vec<PreparedUnit> = Vec::with_capacity(changed.len());
         for batch in changed.chunks(READ_BATCH) {
-            let (read, problems) = sources::read_many(self.vault, batch, PreparedUnit::from);
+            let (read, problems) = sources::read_many(self.vault, batch, PreparedUnit::counted);
             units.extend(read);
             report.problems.extend(problems);
             if !progress(Step::Reading(units.len(), changed.len())) {
@@ -313,8 +313,11 @@ impl Upkeep<'_> {
                     all.clear();
                 }
                 gone.iter().for_each(|path| drop(all.remove(path)));
-                all.extend(units.into_iter().map(|unit| (unit.unit.path.clone(), unit)));
-                writer.publish(&space, all, opened.as_ref(), newest.as_ref(), Old::Removed)?;
+                if !all.is_empty() {
+                    all.extend(units.into_iter().map(|unit| (unit.unit.path.clone(), unit)));
+                    units = all.into_values().collect();
+                }
+                writer.publish(&space, units, opened.as_ref(), newest.as_ref(), Old::Removed)?;
             }
         }
         drop(writer);
@@ -348,10 +351,9 @@ impl Upkeep<'_> {
             let made = Known::of(&units);
             drop(units);
             let writer = self.index.writer(PATIENCE)?;
-            let (mut all, basis): (BTreeMap<_, _>, _) = writer.load(&space);
-            let mut fresh: Vec<PreparedUnit> = std::mem::take(&mut all).into_values().collect();
-            let missing = self.embedder.fill(&mut fresh, &made, Duration::ZERO);
-            all.extend(fresh.into_iter().map(|unit| (unit.unit.path.clone(), unit)));
+            let (all, basis) = writer.load(&space);
+            let mut all: Vec<PreparedUnit> = all.into_values().collect();
+            let missing = self.embedder.fill(&mut all, &made, Duration::ZERO);
             let seen = basis.as_ref().and_then(Snapshot::seen).cloned();
             writer.publish(&space, all, basis.as_ref(), seen.as_ref(), Old::Removed)?;
             if missing == 0 {
@@ -373,6 +375,7 @@ impl Upkeep<'_> {
         let (mut all, basis) = writer.load(&space);
         self.embedder.fill_made_up(all.values_mut());
         let seen = basis.as_ref().and_then(Snapshot::seen).cloned();
+        let all = all.into_values().collect();
         writer.publish(&space, all, basis.as_ref(), seen.as_ref(), Old::Removed)?;
         drop(writer);
         self.report_size(&mut report)?;

@@ -76,7 +76,7 @@ const OPTIONS: [CommandOption; 34] = [
     option("snmpwalk", "", "-A", Form::Next),
 ];
 
-const COMMANDS: Openings = {
+static COMMANDS: Openings = {
     let mut openings = Openings::none();
     let mut at = 0;
     while at < OPTIONS.len() {

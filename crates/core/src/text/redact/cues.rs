@@ -78,7 +78,7 @@ const EASTERN: [(&str, Family); 13] = [
     ("秘钥", Family::Token),
 ];
 
-const OPENINGS: Openings = {
+static OPENINGS: Openings = {
     let mut openings = Openings::none();
     let mut at = 0;
     while at < LATIN.len() {

@@ -26,7 +26,7 @@ const ODD: u8 = 8;
 /// A word may begin right behind what it begins.
 const ESCAPE: u8 = 16;
 
-const CLASSES: [u8; 256] = {
+static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut at = 0;
     while at < 256 {

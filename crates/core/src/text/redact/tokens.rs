@@ -3,7 +3,7 @@
 use super::Kind;
 use super::marks::Marks;
 use super::values::{distinct, is_placeholder};
-use super::walk::{Openings, RunEnds, Span, head, starts_word};
+use super::walk::{PAIRS, RunEnds, Span, head, pair, starts_word};
 
 /// What a token is made of after its prefix.
 #[derive(Clone, Copy)]
@@ -192,38 +192,64 @@ const TOKENS: &[Token] = &[
     token("xsmtpsib-", Kind::VendorToken, Body::Url, 40),
 ];
 
-const OPENINGS: Openings = {
-    let mut openings = Openings::none();
-    let mut at = 0;
-    while at < TOKENS.len() {
-        openings = openings.with(TOKENS[at].prefix);
-        at += 1;
+/// The tokens that begin with a pair of bytes, found without looking at any other.
+struct Chains {
+    /// The first token whose prefix falls into a place, counted from 1; 0 where there is none.
+    first: [u8; PAIRS],
+    /// The one after each in the same place.
+    next: [u8; TOKENS.len()],
+}
+
+static CHAINS: Chains = {
+    assert!(TOKENS.len() < u8::MAX as usize);
+    let mut chains = Chains { first: [0; PAIRS], next: [0; TOKENS.len()] };
+    // From the last to the first, so that a chain has the order of the list.
+    let mut at = TOKENS.len();
+    while at > 0 {
+        at -= 1;
+        let prefix = TOKENS[at].prefix.as_bytes();
+        let place = pair(prefix[0], prefix[1]);
+        chains.next[at] = chains.first[place];
+        chains.first[place] = at as u8 + 1;
     }
-    openings
+    chains
 };
+
+impl Chains {
+    /// The first token in the list whose prefix stands at the beginning of `bytes`.
+    fn find(&self, bytes: &[u8]) -> Option<&'static Token> {
+        let &[first, second, ..] = bytes else { return None };
+        let mut at = self.first[pair(first, second)];
+        while at > 0 {
+            let place = usize::from(at - 1);
+            if bytes.starts_with(TOKENS[place].prefix.as_bytes()) {
+                return Some(&TOKENS[place]);
+            }
+            at = self.next[place];
+        }
+        None
+    }
+}
 
 pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     let mut ends: [RunEnds; Body::COUNT] = Default::default();
     let mut from = 0;
     for &at in &marks.words {
-        let may_begin = |second: &u8| OPENINGS.may_begin(bytes[at], *second);
         if at >= from
-            && bytes.get(at + 1).is_some_and(may_begin)
+            && let Some(token) = CHAINS.find(&bytes[at..])
             && starts_word(bytes, at)
-            && let Some((kind, end)) = token_at(text, at, &mut ends)
+            && let Some(end) = end_of(token, text, at, &mut ends)
         {
-            found.push(Span { kind, start: at, end });
+            found.push(Span { kind: token.kind, start: at, end });
             from = end;
         }
     }
 }
 
-fn token_at(text: &str, at: usize, ends: &mut [RunEnds; Body::COUNT]) -> Option<(Kind, usize)> {
+/// Where a token whose prefix stands at `at` ends, if it is one.
+fn end_of(token: &Token, text: &str, at: usize, ends: &mut [RunEnds; Body::COUNT]) -> Option<usize> {
     let bytes = text.as_bytes();
-    let token = TOKENS.iter().find(|token| {
-        token.prefix.as_bytes()[0] == bytes[at] && bytes[at..].starts_with(token.prefix.as_bytes())
-    })?;
     let start = at + token.prefix.len();
     let run = ends[token.body as usize].find(bytes, start, |b| token.body.holds(b));
     // A sentence's full stop, not a part of the token.
@@ -231,7 +257,7 @@ fn token_at(text: &str, at: usize, ends: &mut [RunEnds; Body::COUNT]) -> Option<
     let whole = !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
     let length = end.checked_sub(start)?;
     let fits = whole && (token.min..=token.max).contains(&length);
-    (fits && is_issued(token, head(&text[start..end]))).then_some((token.kind, end))
+    (fits && is_issued(token, head(&text[start..end]))).then_some(end)
 }
 
 /// Whether the body can have been issued rather than written as a stand-in (`ghp_xxxxxxxx`, `sk-your-key-here`).

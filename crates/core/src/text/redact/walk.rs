@@ -67,25 +67,28 @@ impl RunEnds {
 }
 
 /// Which pairs of bytes some words begin with: nearly all of a text is passed over by this alone.
-pub(super) struct Openings([bool; 1024]);
+pub(super) struct Openings([bool; PAIRS]);
+
+/// How many places there are for pairs of bytes.
+pub(super) const PAIRS: usize = 1024;
+
+/// The place of a pair. That some share one costs a comparison and nothing else.
+pub(super) const fn pair(first: u8, second: u8) -> usize {
+    (first as usize * 31 + second as usize) % PAIRS
+}
 
 impl Openings {
     pub(super) const fn none() -> Self {
-        Self([false; 1024])
+        Self([false; PAIRS])
     }
 
     pub(super) const fn with(mut self, word: &str) -> Self {
-        self.0[Self::place(word.as_bytes()[0], word.as_bytes()[1])] = true;
+        self.0[pair(word.as_bytes()[0], word.as_bytes()[1])] = true;
         self
     }
 
-    /// That some pairs share a place costs a comparison and nothing else.
-    const fn place(first: u8, second: u8) -> usize {
-        (first as usize * 31 + second as usize) % 1024
-    }
-
     pub(super) fn may_begin(&self, first: u8, second: u8) -> bool {
-        self.0[Self::place(first, second)]
+        self.0[pair(first, second)]
     }
 }
 

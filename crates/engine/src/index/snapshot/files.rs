@@ -179,9 +179,7 @@ impl Snapshot {
 
 fn prepared(segment: &Segment, local: u32) -> Option<Prepared> {
     let embedded = |stored: Stored<'_>| (stored.window, stored.vector());
-    Some(Prepared {
-        document: segment.document(local)?,
-        windows: segment.windows_of(local).map(embedded).collect(),
-        fine: segment.fine_of(local).map(embedded).collect(),
-    })
+    let windows = segment.windows_of(local).map(embedded).collect();
+    let fine = segment.fine_of(local).map(embedded).collect();
+    Some(Prepared::with(segment.document(local)?, windows, fine))
 }
