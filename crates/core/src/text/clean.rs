@@ -15,11 +15,19 @@ const KEYCAP: char = '\u{20E3}';
 /// `text` without escape sequences, control characters (line breaks of every kind become `\n`, tabs stay) and
 /// invisible characters. Cleaning what is clean changes nothing and allocates nothing.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t')) || !text.chars().any(is_suspect) {
+    if is_plain(text) || !text.chars().any(is_suspect) {
         return Cow::Borrowed(text);
     }
     let cleaned = settle_joiners(&strip(text));
     if cleaned == text { Cow::Borrowed(text) } else { Cow::Owned(cleaned) }
+}
+
+/// Whether a text is nothing but what everybody can type. Looked at in blocks, each as a whole: processors take many bytes at a
+/// time where no single one decides.
+fn is_plain(text: &str) -> bool {
+    const BLOCK: usize = 64;
+    let plain = |b: &u8| matches!(b, b' '..=b'~' | b'\n' | b'\t');
+    text.as_bytes().chunks(BLOCK).all(|block| block.iter().fold(true, |all, b| all & plain(b)))
 }
 
 /// `text` as one line of at most `max_chars` characters, for titles and listings: cleaned, every run of whitespace

@@ -56,7 +56,7 @@ pub struct Context<'a> {
 pub fn is_wanted(path: &str, vault_folder: &str) -> bool {
     let is_foreign = |part: &str| part.starts_with('.') || FOREIGN_FOLDERS.contains(&part);
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    if path.split('/').any(is_foreign) || in_vault(&format!("{folder}/"), vault_folder).is_some_and(is_meta) {
+    if path.split('/').any(is_foreign) || in_vault(folder, vault_folder).is_some_and(is_meta) {
         return false;
     }
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);

@@ -45,6 +45,48 @@ pub(super) struct Splitter<T> {
     term: String,
 }
 
+/// What a name holds, and so any part of it at most: from one look at its bytes, so that the levels below are passed by where
+/// they have nothing to find.
+#[derive(Clone, Copy)]
+struct Holds(u8);
+
+impl Holds {
+    const SLASH: u8 = 1;
+    const DOT: u8 = 2;
+    const DASH: u8 = 4;
+    const CAPITAL: u8 = 8;
+    const DIGIT: u8 = 16;
+    const QUOTE: u8 = 32;
+    const WIDE: u8 = 64;
+
+    fn of(name: &str) -> Self {
+        Self(name.bytes().fold(0, |all, byte| all | HOLDS[usize::from(byte)]))
+    }
+
+    fn any(self, of: u8) -> bool {
+        self.0 & of != 0
+    }
+}
+
+static HOLDS: [u8; 256] = {
+    let mut holds = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        holds[byte] = match byte as u8 {
+            b'/' | b'\\' => Holds::SLASH,
+            b'.' | b'@' | b':' => Holds::DOT,
+            b'_' | b'-' => Holds::DASH,
+            b'A'..=b'Z' => Holds::CAPITAL,
+            b'0'..=b'9' => Holds::DIGIT,
+            b'\'' => Holds::QUOTE,
+            128.. => Holds::WIDE,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    holds
+};
+
 /// What the parts of a name turned out to be.
 #[derive(Clone, Copy, Default)]
 struct Seen {
@@ -115,7 +157,12 @@ impl<T: Take> Splitter<T> {
             return;
         }
         let word = self.words;
-        self.path(name, run.starts_with(['/', '\\']));
+        let holds = Holds::of(name);
+        if holds.any(Holds::SLASH) {
+            self.path(name, run.starts_with(['/', '\\']), holds);
+        } else {
+            self.dotted(name, holds);
+        }
         let dashes = run[..run.find(is_word).unwrap_or(0)].bytes().rev().take_while(|b| *b == b'-').count();
         let is_flag = match dashes {
             1 => name.len() <= 3 && name.starts_with(|c: char| c.is_ascii_alphabetic()),
@@ -137,7 +184,7 @@ impl<T: Take> Splitter<T> {
     }
 
     /// The first level: what is between slashes.
-    fn path(&mut self, path: &str, rooted: bool) -> Seen {
+    fn path(&mut self, path: &str, rooted: bool, holds: Holds) {
         let word = self.words;
         let mut all = Seen::default();
         let mut structured = false;
@@ -146,12 +193,9 @@ impl<T: Take> Splitter<T> {
             if part.is_empty() {
                 continue;
             }
-            let seen = self.dotted(part);
+            let seen = self.dotted(part, holds);
             structured |= seen.parts > 1;
             all = Seen { parts: all.parts + 1, telling: all.telling | seen.telling, code: seen.code };
-            if all.parts == 1 && !path.contains(['/', '\\']) {
-                return seen;
-            }
         }
         if all.parts > 1 && all.telling && path.len() <= MAX_WHOLE_BYTES {
             self.term.clear();
@@ -164,22 +208,24 @@ impl<T: Take> Splitter<T> {
             // `read/write` is prose, `src/main.rs` and `a/b/c` are not.
             self.finish_whole(word, structured || rooted || all.parts > 2);
         }
-        all
     }
 
     /// The second level: what is between dots, `::` and `@`.
-    fn dotted(&mut self, name: &str) -> Seen {
+    fn dotted(&mut self, name: &str, holds: Holds) -> Seen {
+        if !holds.any(Holds::DOT) {
+            return self.name(name, false, holds);
+        }
         let word = self.words;
         let is_dot = |c| matches!(c, '.' | '@' | ':');
         let mut parts = name.split(is_dot).filter(|part| !part.is_empty());
         if let (Some(only), None) = (parts.next(), parts.next()) {
-            return self.name(only, false);
+            return self.name(only, false, holds);
         }
         let mut all = Seen { parts: 0, telling: false, code: true };
         for part in name.split(is_dot) {
             let part = part.trim_matches(is_joiner);
             if !part.is_empty() {
-                let seen = self.name(part, true);
+                let seen = self.name(part, true, holds);
                 all.parts += 1;
                 all.telling |= seen.telling || part.bytes().any(|b| b.is_ascii_digit());
             }
@@ -201,9 +247,10 @@ impl<T: Take> Splitter<T> {
     }
 
     /// The third level: the words of a name.
-    fn name(&mut self, name: &str, inside: bool) -> Seen {
+    fn name(&mut self, name: &str, inside: bool, holds: Holds) -> Seen {
         let word = self.words;
-        if name.len() > MAX_TERM_BYTES && !name.contains(is_unspaced) {
+        let is_spaced = || !(holds.any(Holds::WIDE) && name.contains(is_unspaced));
+        if name.len() > MAX_TERM_BYTES && is_spaced() {
             self.term.clear();
             push_normal(name, &mut self.term);
             self.finish_whole(word, true);
@@ -211,16 +258,21 @@ impl<T: Take> Splitter<T> {
             return Seen { parts: 1, telling: true, code: true };
         }
         let mut seen = Seen::default();
-        for part in name.split(['_', '-']).filter(|part| !part.is_empty()) {
-            let of_many = inside || part.len() < name.len();
-            let found = self.humps(part, of_many);
-            seen.parts += found.parts;
-            seen.telling |= found.telling;
-            seen.code |= found.code;
+        if holds.any(Holds::DASH) {
+            for part in name.split(['_', '-']).filter(|part| !part.is_empty()) {
+                let of_many = inside || part.len() < name.len();
+                let found = self.humps(part, of_many, holds);
+                seen.parts += found.parts;
+                seen.telling |= found.telling;
+                seen.code |= found.code;
+            }
+        } else {
+            seen = self.humps(name, inside, holds);
         }
-        seen.code |= name.contains('_') || name.bytes().any(|b| b.is_ascii_digit());
-        seen.code &= !name.contains('\'');
-        if seen.parts > 1 && seen.telling && !name.contains(is_unspaced) {
+        seen.code |= (holds.any(Holds::DASH) && name.contains('_'))
+            || (holds.any(Holds::DIGIT) && name.bytes().any(|b| b.is_ascii_digit()));
+        seen.code &= !(holds.any(Holds::QUOTE) && name.contains('\''));
+        if seen.parts > 1 && seen.telling && is_spaced() {
             self.term.clear();
             push_normal(name, &mut self.term);
             stem(&mut self.term);
@@ -230,10 +282,13 @@ impl<T: Take> Splitter<T> {
     }
 
     /// The words of `camelCase`, and of scripts that have no spaces.
-    fn humps(&mut self, name: &str, of_many: bool) -> Seen {
+    fn humps(&mut self, name: &str, of_many: bool, holds: Holds) -> Seen {
+        if !holds.any(Holds::CAPITAL | Holds::WIDE) {
+            return self.word(name, of_many, holds);
+        }
         let count = humps(name).count();
         if count == 1 || count * 2 > name.len() {
-            return self.word(name, of_many);
+            return self.word(name, of_many, holds);
         }
         let mut seen = Seen { code: true, ..Seen::default() };
         for hump in humps(name) {
@@ -243,7 +298,7 @@ impl<T: Take> Splitter<T> {
                 // A word beside it in another script makes no name of the two.
                 continue;
             }
-            seen.telling |= self.word(hump, true).telling;
+            seen.telling |= self.word(hump, true, holds).telling;
             seen.parts += 1;
         }
         seen.code = seen.parts > 1;
@@ -251,26 +306,33 @@ impl<T: Take> Splitter<T> {
     }
 
     /// One word. A single letter or digit says nothing where it is a part of a name.
-    fn word(&mut self, word: &str, of_many: bool) -> Seen {
-        if word.starts_with(is_unspaced) {
+    fn word(&mut self, word: &str, of_many: bool, holds: Holds) -> Seen {
+        if holds.any(Holds::WIDE) && word.starts_with(is_unspaced) {
             self.pairs(word);
             return Seen { parts: 1, telling: true, code: false };
         }
         let at = self.words;
-        let mut parts = word.split('\'');
-        let first = parts.next().unwrap_or(word);
         self.term.clear();
         self.words += 1;
-        match (parts.next(), parts.next()) {
-            // The article before a French word, the O before an Irish name.
-            (Some(rest), None) if first.len() == 1 && rest.len() > 2 => push_lower(rest, &mut self.term),
-            (Some(rest), None) if is_contraction(rest) => push_lower(first, &mut self.term),
-            _ => word.split('\'').for_each(|part| push_lower(part, &mut self.term)),
+        if holds.any(Holds::QUOTE) {
+            let mut parts = word.split('\'');
+            let first = parts.next().unwrap_or(word);
+            match (parts.next(), parts.next()) {
+                // The article before a French word, the O before an Irish name.
+                (Some(rest), None) if first.len() == 1 && rest.len() > 2 => push_lower(rest, &mut self.term),
+                (Some(rest), None) if is_contraction(rest) => push_lower(first, &mut self.term),
+                _ => word.split('\'').for_each(|part| push_lower(part, &mut self.term)),
+            }
+        } else if holds.any(Holds::WIDE) {
+            push_lower(word, &mut self.term);
+        } else {
+            self.term.push_str(word);
+            self.term.make_ascii_lowercase();
         }
         if of_many && self.term.len() == 1 {
             return Seen { parts: 1, telling: false, code: false };
         }
-        if !is_code(&self.term) {
+        if !(holds.any(Holds::DIGIT) && is_code(&self.term)) {
             let telling = self.finish_word(at);
             return Seen { parts: 1, telling, code: false };
         }

@@ -76,12 +76,12 @@ const OPTIONS: [CommandOption; 34] = [
     option("snmpwalk", "", "-A", Form::Next),
 ];
 
-static COMMANDS: Openings = {
+static COMMANDS: Openings<{ OPTIONS.len() }> = {
     let mut openings = Openings::none();
-    let mut at = 0;
-    while at < OPTIONS.len() {
-        openings = openings.with(OPTIONS[at].command);
-        at += 1;
+    let mut at = OPTIONS.len();
+    while at > 0 {
+        at -= 1;
+        openings = openings.with(at, OPTIONS[at].command);
     }
     openings
 };
@@ -136,10 +136,8 @@ fn option_start(word: &[u8]) -> Option<usize> {
 fn command_name(word: &[u8]) -> Option<&'static str> {
     let name = word.rsplit(|b| matches!(b, b'/' | b'"' | b'\'' | b'`' | b'(' | b'[' | b'$')).next()?;
     let [first, second, ..] = *name else { return None };
-    if !COMMANDS.may_begin(first, second) {
-        return None;
-    }
-    OPTIONS.iter().map(|option| option.command).find(|command| command.as_bytes() == name)
+    let mut near = COMMANDS.with_pair(first, second).map(|number| OPTIONS[number].command);
+    near.find(|command| command.as_bytes() == name)
 }
 
 fn option_secret(

@@ -78,12 +78,12 @@ const EASTERN: [(&str, Family); 13] = [
     ("秘钥", Family::Token),
 ];
 
-static OPENINGS: Openings = {
+static OPENINGS: Openings<{ LATIN.len() }> = {
     let mut openings = Openings::none();
-    let mut at = 0;
-    while at < LATIN.len() {
-        openings = openings.with(LATIN[at].0);
-        at += 1;
+    let mut at = LATIN.len();
+    while at > 0 {
+        at -= 1;
+        openings = openings.with(at, LATIN[at].0);
     }
     openings
 };
@@ -102,30 +102,22 @@ pub(super) fn may_begin(bytes: &[u8], at: usize) -> bool {
 /// The longest cue at `at`, where the character is `first` and a word `begins` or not; and where the cue ends.
 pub(super) fn cue_at(text: &str, at: usize, first: char, begins: bool) -> Option<(Family, usize)> {
     let bytes = text.as_bytes();
-    let opening = [bytes[at].to_ascii_lowercase(), bytes.get(at + 1)?.to_ascii_lowercase()];
-    let cues = match first {
-        'A'..='Z' | 'a'..='z' if begins && OPENINGS.may_begin(opening[0], opening[1]) => &LATIN[..],
-        '\u{400}'..='\u{4FF}' if begins => &CYRILLIC[..],
-        _ if is_eastern(first) => &EASTERN[..],
-        _ => return None,
-    };
-    // The Eastern scripts have no cases to compare.
-    let prefix = |rest: &str, word: &str| {
-        if is_eastern(first) {
-            rest.starts_with(word).then_some(word.len())
-        } else {
-            prefix_in_any_case(rest, word)
-        }
-    };
     let rest = &text[at..];
-    // Many words begin as some cue does; two letters tell most of them apart.
-    let is_near =
-        |word: &str| !first.is_ascii() || matches!(*word.as_bytes(), [one, two, ..] if [one, two] == opening);
-    let (family, end) = cues
-        .iter()
-        .filter(|(word, _)| is_near(word))
-        .filter_map(|(word, family)| Some((*family, at + prefix(rest, word)?)))
-        .max_by_key(|(_, end)| *end)?;
+    let longest = |cues: &mut dyn Iterator<Item = &(&str, Family)>| {
+        let ends = cues.filter_map(|(word, family)| Some((*family, at + prefix_in_any_case(rest, word)?)));
+        ends.max_by_key(|(_, end)| *end)
+    };
+    let (family, end) = match first {
+        'A'..='Z' | 'a'..='z' if begins => {
+            let second = bytes.get(at + 1)?.to_ascii_lowercase();
+            let near = OPENINGS.with_pair(bytes[at].to_ascii_lowercase(), second);
+            longest(&mut near.map(|number| &LATIN[number]))
+        }
+        '\u{400}'..='\u{4FF}' if begins => longest(&mut CYRILLIC.iter()),
+        // They have no cases; to compare them as if they had changes nothing.
+        _ if is_eastern(first) => longest(&mut EASTERN.iter()),
+        _ => None,
+    }?;
     let mut after = text[end..].chars();
     // Not `passwords`, `password_hash` or `password-protected`.
     let ended = match after.next() {

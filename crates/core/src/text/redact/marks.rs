@@ -26,6 +26,12 @@ const ODD: u8 = 8;
 /// A word may begin right behind what it begins.
 const ESCAPE: u8 = 16;
 
+/// There is no more.
+const END: u8 = 32;
+/// Inside a word they are nothing else.
+const INSIDE: u8 = WORD;
+const INSIDE_SHAPE: u8 = WORD | SHAPE;
+
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut at = 0;
@@ -51,16 +57,20 @@ impl Marks {
         let bytes = text.as_bytes();
         let mut marks =
             Self { words: Vec::with_capacity(bytes.len() / 5), ascii: text.is_ascii(), ..Self::default() };
-        let mut before = 0;
-        for (at, byte) in bytes.iter().enumerate() {
-            let class = CLASSES[usize::from(*byte)];
+        let class_at = |at: usize| bytes.get(at).map_or(END, |byte| CLASSES[usize::from(*byte)]);
+        let (mut at, mut before) = (0, 0);
+        loop {
+            let class = class_at(at);
             if class & !before & WORD != 0 {
                 marks.words.push(at);
                 if class & SHAPE != 0 {
                     marks.shapes.push(at);
                 }
             }
-            if class & (SIGN | ODD | ESCAPE) != 0 {
+            if class & (SIGN | ODD | ESCAPE | END) != 0 {
+                if class & END != 0 {
+                    return marks;
+                }
                 if class & ESCAPE != 0 {
                     return Self::everywhere(text);
                 }
@@ -71,9 +81,12 @@ impl Marks {
                     marks.odd(bytes, at);
                 }
             }
-            before = class;
+            (at, before) = (at + 1, class);
+            // Within a word there is next to nothing to see.
+            while before & WORD != 0 && matches!(class_at(at), INSIDE | INSIDE_SHAPE) {
+                at += 1;
+            }
         }
-        marks
     }
 
     /// Every place: what the scanners would do without a first look. For texts with escapes in them (`\n`, `%3D`), behind

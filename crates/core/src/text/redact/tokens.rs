@@ -3,7 +3,7 @@
 use super::Kind;
 use super::marks::Marks;
 use super::values::{distinct, is_placeholder};
-use super::walk::{PAIRS, RunEnds, Span, head, pair, starts_word};
+use super::walk::{Openings, RunEnds, Span, head, starts_word};
 
 /// What a token is made of after its prefix.
 #[derive(Clone, Copy)]
@@ -192,43 +192,21 @@ const TOKENS: &[Token] = &[
     token("xsmtpsib-", Kind::VendorToken, Body::Url, 40),
 ];
 
-/// The tokens that begin with a pair of bytes, found without looking at any other.
-struct Chains {
-    /// The first token whose prefix falls into a place, counted from 1; 0 where there is none.
-    first: [u8; PAIRS],
-    /// The one after each in the same place.
-    next: [u8; TOKENS.len()],
-}
-
-static CHAINS: Chains = {
-    assert!(TOKENS.len() < u8::MAX as usize);
-    let mut chains = Chains { first: [0; PAIRS], next: [0; TOKENS.len()] };
-    // From the last to the first, so that a chain has the order of the list.
+static OPENINGS: Openings<{ TOKENS.len() }> = {
+    let mut openings = Openings::none();
     let mut at = TOKENS.len();
     while at > 0 {
         at -= 1;
-        let prefix = TOKENS[at].prefix.as_bytes();
-        let place = pair(prefix[0], prefix[1]);
-        chains.next[at] = chains.first[place];
-        chains.first[place] = at as u8 + 1;
+        openings = openings.with(at, TOKENS[at].prefix);
     }
-    chains
+    openings
 };
 
-impl Chains {
-    /// The first token in the list whose prefix stands at the beginning of `bytes`.
-    fn find(&self, bytes: &[u8]) -> Option<&'static Token> {
-        let &[first, second, ..] = bytes else { return None };
-        let mut at = self.first[pair(first, second)];
-        while at > 0 {
-            let place = usize::from(at - 1);
-            if bytes.starts_with(TOKENS[place].prefix.as_bytes()) {
-                return Some(&TOKENS[place]);
-            }
-            at = self.next[place];
-        }
-        None
-    }
+/// The first token of the list whose prefix stands at `at`.
+fn token_at(bytes: &[u8], at: usize) -> Option<&'static Token> {
+    let rest = &bytes[at..];
+    let mut near = OPENINGS.with_pair(*rest.first()?, *rest.get(1)?).map(|number| &TOKENS[number]);
+    near.find(|token| rest.starts_with(token.prefix.as_bytes()))
 }
 
 pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
@@ -237,7 +215,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     let mut from = 0;
     for &at in &marks.words {
         if at >= from
-            && let Some(token) = CHAINS.find(&bytes[at..])
+            && let Some(token) = token_at(bytes, at)
             && starts_word(bytes, at)
             && let Some(end) = end_of(token, text, at, &mut ends)
         {

@@ -66,29 +66,45 @@ impl RunEnds {
     }
 }
 
-/// Which pairs of bytes some words begin with: nearly all of a text is passed over by this alone.
-pub(super) struct Openings([bool; PAIRS]);
-
-/// How many places there are for pairs of bytes.
-pub(super) const PAIRS: usize = 1024;
-
-/// The place of a pair. That some share one costs a comparison and nothing else.
-pub(super) const fn pair(first: u8, second: u8) -> usize {
-    (first as usize * 31 + second as usize) % PAIRS
+/// Words of a list by the pair of bytes that they begin with: nearly all of a text is passed over by one look, and of the
+/// list only what may be meant is compared.
+pub(super) struct Openings<const N: usize> {
+    /// The first word in each place, counted from 1; 0 where there is none.
+    first: [u8; PAIRS],
+    /// The one after each in the same place.
+    next: [u8; N],
 }
 
-impl Openings {
+const PAIRS: usize = 1024;
+
+impl<const N: usize> Openings<N> {
     pub(super) const fn none() -> Self {
-        Self([false; PAIRS])
+        assert!(N < u8::MAX as usize);
+        Self { first: [0; PAIRS], next: [0; N] }
     }
 
-    pub(super) const fn with(mut self, word: &str) -> Self {
-        self.0[pair(word.as_bytes()[0], word.as_bytes()[1])] = true;
+    /// With the word that has this number in the list. The last one comes first, so that they are found in their order.
+    pub(super) const fn with(mut self, number: usize, word: &str) -> Self {
+        let place = Self::place(word.as_bytes()[0], word.as_bytes()[1]);
+        self.next[number] = self.first[place];
+        self.first[place] = number as u8 + 1;
         self
     }
 
+    /// That some pairs share a place costs a comparison and nothing else.
+    const fn place(first: u8, second: u8) -> usize {
+        (first as usize * 31 + second as usize) % PAIRS
+    }
+
     pub(super) fn may_begin(&self, first: u8, second: u8) -> bool {
-        self.0[pair(first, second)]
+        self.first[Self::place(first, second)] != 0
+    }
+
+    /// The numbers of all words that begin so, and perhaps of others, in their order.
+    pub(super) fn with_pair(&self, first: u8, second: u8) -> impl Iterator<Item = usize> {
+        let number = |found: u8| usize::from(found).checked_sub(1);
+        let head = number(self.first[Self::place(first, second)]);
+        std::iter::successors(head, move |before| number(self.next[*before]))
     }
 }
 

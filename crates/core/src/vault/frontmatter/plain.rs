@@ -10,7 +10,8 @@ pub(super) fn fields(text: &str, range: Range<usize>) -> Option<Vec<Field>> {
     let mut fields: Vec<Field> = Vec::with_capacity(16);
     let mut at = range.start;
     for (number, line) in text[range].split_inclusive('\n').enumerate() {
-        let (key, value) = line.strip_suffix('\n')?.split_once(": ")?;
+        let (key, value) = line.strip_suffix('\n')?.split_once(':')?;
+        let value = value.strip_prefix(' ')?;
         if !is_key(key) || fields.iter().any(|field| field.key == key) {
             return None;
         }
