@@ -111,8 +111,13 @@ pub fn read_plain(path: &Path, limit: u64) -> io::Result<Option<(Metadata, Vec<u
     if !metadata.is_file() || metadata.len() > limit {
         return Ok(None);
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-    file.take(limit + 1).read_to_end(&mut bytes)?;
+    let mut bytes = vec![0; usize::try_from(metadata.len()).unwrap_or(0) + 1];
+    // One call where the file is as long as the system said, which one byte less than there is room for tells.
+    let first = (&file).read(&mut bytes)?;
+    bytes.truncate(first);
+    if first as u64 != metadata.len() {
+        file.take((limit + 1).saturating_sub(first as u64)).read_to_end(&mut bytes)?;
+    }
     Ok((bytes.len() as u64 <= limit).then_some((metadata, bytes)))
 }
 

@@ -23,7 +23,8 @@ pub(super) fn read(source: &Source, text: &str) -> Result<Vec<Result<Entry, Erro
         // The parser's own rendering would quote the line.
         Error::Toml { file: source.clone(), line, column, problem: error.message().to_owned() }
     })?;
-    let mut reader = Reader { source, text, found: Vec::new() };
+    let breaks = text.match_indices('\n').map(|(at, _)| at).collect();
+    let mut reader = Reader { source, breaks, found: Vec::new() };
     reader.table("", table.get_ref());
     reader.found.sort_by_key(|(at, _)| *at);
     Ok(reader.found.into_iter().map(|(_, entry)| entry).collect())
@@ -31,7 +32,8 @@ pub(super) fn read(source: &Source, text: &str) -> Result<Vec<Result<Entry, Erro
 
 struct Reader<'a> {
     source: &'a Source,
-    text: &'a str,
+    /// Where lines end.
+    breaks: Vec<usize>,
     found: Vec<(usize, Result<Entry, Error>)>,
 }
 
@@ -47,7 +49,8 @@ impl Reader<'_> {
     }
 
     fn item(&mut self, path: &str, at: usize, value: &Spanned<DeValue<'_>>) {
-        let place = Place { source: self.source.clone(), line: Some(position(self.text, at).0) };
+        let line = self.breaks.partition_point(|end| *end < at) + 1;
+        let place = Place { source: self.source.clone(), line: Some(line) };
         let entry = match (keys::find(path), value.get_ref()) {
             (Some(key), _) if matches!(self.source, Source::Project(_)) && !key.in_project() => {
                 Err(Error::NotForProjects { place, key: key.name })

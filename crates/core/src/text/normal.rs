@@ -1,5 +1,7 @@
 //! The form in which two texts count as the same: for tombstones of forgotten text (B-08) and for duplicate lines.
 
+use std::borrow::Cow;
+
 use unicode_normalization::UnicodeNormalization;
 
 use super::clean::{clean, single_spaced};
@@ -26,7 +28,7 @@ pub fn normalised(text: &str) -> String {
 }
 
 fn reduced(text: &str) -> String {
-    let folded: String = clean(text).nfkc().flat_map(char::to_lowercase).nfkc().collect();
+    let folded = folded(&clean(text));
     let unmarked = without_emphasis(&folded);
     let lines: Vec<&str> = unmarked.lines().map(without_line_markers).collect();
     let mut line = single_spaced(&lines.join(" "), usize::MAX);
@@ -34,8 +36,20 @@ fn reduced(text: &str) -> String {
     line
 }
 
+/// Compatibility forms unified, in lower case.
+fn folded(text: &str) -> String {
+    // There is one form of each of these letters.
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.nfkc().flat_map(char::to_lowercase).nfkc().collect()
+}
+
 /// Drops emphasis, strike-through and code marks. An underscore between letters is part of a name and stays.
-fn without_emphasis(text: &str) -> String {
+fn without_emphasis(text: &str) -> Cow<'_, str> {
+    if !text.bytes().any(|b| matches!(b, b'*' | b'`' | b'~' | b'_')) {
+        return Cow::Borrowed(text);
+    }
     let bare: String = text.chars().filter(|c| !matches!(c, '*' | '`')).collect::<String>().replace("~~", "");
     let mut out = String::with_capacity(bare.len());
     let mut rest = bare.as_str();
@@ -50,7 +64,7 @@ fn without_emphasis(text: &str) -> String {
         rest = after;
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }
 
 /// Drops what makes a line a quote, a heading, a list item or a task.
@@ -124,6 +138,13 @@ mod tests {
     fn accents_compose_and_scripts_fold() {
         assert_eq!(normalised("Cafe\u{301} ＣＡＦÉ"), "café café");
         assert_eq!(normalised("ПАРОЛЬ。"), "пароль");
+    }
+
+    #[test]
+    fn plain_letters_are_folded_as_all_are() {
+        let all: String = ('\0'..='\x7f').collect();
+        let long: String = all.nfkc().flat_map(char::to_lowercase).nfkc().collect();
+        assert_eq!(folded(&all), long);
     }
 
     #[test]

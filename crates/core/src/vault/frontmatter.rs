@@ -59,22 +59,22 @@ pub enum Error {
 
 /// The value of one property, as text; types are for whoever asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum Value<'a> {
     /// Nothing, `~` or `null`.
     Null,
     /// One value.
-    Scalar(String),
+    Scalar(Cow<'a, str>),
     /// A list of single values.
-    List(Vec<String>),
+    List(Vec<Cow<'a, str>>),
     /// Anything nested: kept, never interpreted.
     Other,
 }
 
 /// One property.
 #[derive(Clone, Debug)]
-struct Field {
-    key: String,
-    value: Value,
+struct Field<'a> {
+    key: Cow<'a, str>,
+    value: Value<'a>,
     line: usize,
     /// Where the value stands, if it is a single value on the line of its key.
     at: Option<Range<usize>>,
@@ -84,7 +84,7 @@ struct Field {
 #[derive(Clone, Debug)]
 pub struct Note<'a> {
     text: &'a str,
-    fields: Vec<Field>,
+    fields: Vec<Field<'a>>,
     /// Where a new property goes: the start of the closing `---` line, or of the text if there is no block.
     end_of_fields: usize,
     /// Whether there is a block at all.
@@ -139,7 +139,7 @@ impl<'a> Note<'a> {
     }
 
     /// The value of `key`.
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    pub fn get(&self, key: &str) -> Option<&Value<'a>> {
         self.fields.iter().find(|field| field.key == key).map(|field| &field.value)
     }
 
@@ -154,8 +154,8 @@ impl<'a> Note<'a> {
     /// The values of `key`, one or many.
     pub fn list_of(&self, key: &str) -> Vec<String> {
         match self.get(key) {
-            Some(Value::List(items)) => items.clone(),
-            Some(Value::Scalar(text)) => vec![text.clone()],
+            Some(Value::List(items)) => items.iter().map(|item| item.clone().into_owned()).collect(),
+            Some(Value::Scalar(text)) => vec![text.clone().into_owned()],
             _ => Vec::new(),
         }
     }
@@ -198,10 +198,10 @@ impl<'a> Note<'a> {
             let rendered = value.map_or(Cow::Borrowed("null"), scalar);
             match self.fields.iter().find(|field| field.key == *key) {
                 Some(field) => {
-                    let at = field
-                        .at
-                        .clone()
-                        .ok_or_else(|| Error::NotEditable { line: field.line, key: field.key.clone() })?;
+                    let at = field.at.clone().ok_or_else(|| Error::NotEditable {
+                        line: field.line,
+                        key: field.key.clone().into_owned(),
+                    })?;
                     let space = if self.text[..at.start].ends_with(':') { " " } else { "" };
                     edits.push((at, format!("{space}{rendered}")));
                 }
@@ -226,14 +226,14 @@ impl<'a> Note<'a> {
 }
 
 /// Reads the top-level `key: value` pairs between two offsets of `text`.
-fn parse_fields(text: &str, range: Range<usize>) -> Result<Vec<Field>, Error> {
+fn parse_fields(text: &str, range: Range<usize>) -> Result<Vec<Field<'_>>, Error> {
     match plain::fields(text, range.clone()) {
         Some(fields) => Ok(fields),
         None => parsed_fields(text, range),
     }
 }
 
-fn parsed_fields(text: &str, range: Range<usize>) -> Result<Vec<Field>, Error> {
+fn parsed_fields(text: &str, range: Range<usize>) -> Result<Vec<Field<'_>>, Error> {
     let yaml = &text[range.clone()];
     let mut reader =
         Reader { places: Places::new(yaml, range.start), fields: Vec::new(), depth: 0, key: None };
@@ -277,14 +277,14 @@ impl<'a> Places<'a> {
 
 struct Reader<'a> {
     places: Places<'a>,
-    fields: Vec<Field>,
+    fields: Vec<Field<'a>>,
     depth: usize,
     /// The key whose value is being read: name, line, and the byte where the key ends.
-    key: Option<(String, usize, usize)>,
+    key: Option<(Cow<'a, str>, usize, usize)>,
 }
 
-impl Reader<'_> {
-    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Error> {
+impl<'a> Reader<'a> {
+    fn take(&mut self, event: Event<'a>, span: Span) -> Result<(), Error> {
         // The parser counts from the line after the opening `---`, which is line 1 of the file.
         let line = span.start.line() + 1;
         match (event, self.depth) {
@@ -300,13 +300,13 @@ impl Reader<'_> {
                 if self.fields.iter().any(|field| field.key == *key) {
                     return Err(Error::Twice { line, key: key.into_owned() });
                 }
-                self.key = Some((key.into_owned(), line, self.places.byte(span.end)));
+                self.key = Some((key, line, self.places.byte(span.end)));
             }
             (Event::Scalar(value, style, ..), 1) => {
                 let null =
                     style == ScalarStyle::Plain && matches!(&*value, "" | "~" | "null" | "Null" | "NULL");
                 let at = self.value_place(&value, style, span);
-                self.finish(if null { Value::Null } else { Value::Scalar(value.into_owned()) }, at);
+                self.finish(if null { Value::Null } else { Value::Scalar(value) }, at);
             }
             // A key that is itself a list, a mapping or an alias.
             (Event::Alias(..) | Event::SequenceStart(..) | Event::MappingStart(..), 1)
@@ -325,7 +325,7 @@ impl Reader<'_> {
             }
             (Event::Scalar(value, ..), 2) => {
                 if let Some(Field { value: Value::List(items), .. }) = self.fields.last_mut() {
-                    items.push(value.into_owned());
+                    items.push(value);
                 }
             }
             (Event::MappingStart(..) | Event::SequenceStart(..), depth) => {
@@ -364,7 +364,7 @@ impl Reader<'_> {
         Some(start..start + length)
     }
 
-    fn finish(&mut self, value: Value, at: Option<Range<usize>>) {
+    fn finish(&mut self, value: Value<'a>, at: Option<Range<usize>>) {
         if let Some((key, line, _)) = self.key.take() {
             self.fields.push(Field { key, value, line, at });
         }
@@ -531,6 +531,7 @@ mod tests {
             let note = Note::parse(&text).unwrap();
             let expected = if value.is_empty() { Some("") } else { Some(value.as_str()) };
             prop_assert_eq!(note.text_of("a"), expected);
+            let items = items.into_iter().map(Cow::Owned).collect();
             prop_assert_eq!(note.get("b"), Some(&Value::List(items)));
             prop_assert_eq!(note.body(), "body");
         }

@@ -212,9 +212,12 @@ pub fn conflict_copy(original: &VaultPath, stamp: &str) -> Result<VaultPath, Err
 pub fn is_conflict_copy(name: &str) -> bool {
     const MARKS: [&str; 6] =
         ["(conflict ", "(conflicted copy", "'s conflicted copy", ".sync-conflict-", "-conflict-", "_conf("];
-    let name = name.to_lowercase();
     // What all of them hold: nearly every name is told by one look.
-    name.contains("conf") && MARKS.iter().any(|mark| name.contains(mark))
+    if !name.as_bytes().windows(4).any(|part| part.eq_ignore_ascii_case(b"conf")) {
+        return false;
+    }
+    let name = name.to_lowercase();
+    MARKS.iter().any(|mark| name.contains(mark))
 }
 
 #[cfg(test)]

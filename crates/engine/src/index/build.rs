@@ -73,7 +73,8 @@ fn bare(windows: Vec<Window>) -> Vec<Embedded> {
 impl Written {
     fn of(document: &Document, searched: &str, numbers: &mut Numbers) -> Self {
         // A document is plain data: it always has a JSON form.
-        let kept = serde_json::to_vec(document).unwrap_or_default();
+        let mut kept = Vec::with_capacity(document.text.len() + KEPT_BESIDE);
+        serde_json::to_writer(&mut kept, document).unwrap_or_default();
         Self { counted: counts::count(searched, numbers), kept }
     }
 }
@@ -397,6 +398,9 @@ fn count_rest(units: &mut [PreparedUnit]) {
         rest.chunks_mut(share).for_each(|part| drop(scope.spawn(|| count(part))));
     });
 }
+
+/// What is kept of a document beside its text takes about so many bytes.
+const KEPT_BESIDE: usize = 640;
 
 /// Fewer documents than this are counted before a thread has started.
 const MIN_SHARE: usize = 200;

@@ -1,13 +1,14 @@
 //! Properties as nearly every note has them: one `key: value` a line, nothing that YAML reads as anything but what it
 //! says. Those are read here, in a small part of the time; the parser reads all others.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Field, Value};
 
 /// The properties between two offsets of `text`, which are whole lines; `None` where it takes a parser.
-pub(super) fn fields(text: &str, range: Range<usize>) -> Option<Vec<Field>> {
-    let mut fields: Vec<Field> = Vec::with_capacity(16);
+pub(super) fn fields(text: &str, range: Range<usize>) -> Option<Vec<Field<'_>>> {
+    let mut fields: Vec<Field<'_>> = Vec::with_capacity(16);
     let mut at = range.start;
     for (number, line) in text[range].split_inclusive('\n').enumerate() {
         let (key, value) = line.strip_suffix('\n')?.split_once(':')?;
@@ -22,10 +23,10 @@ pub(super) fn fields(text: &str, range: Range<usize>) -> Option<Vec<Field>> {
             None if matches!(value, "null" | "Null" | "NULL") => {
                 (Value::Null, Some(start..start + value.len()))
             }
-            None => (Value::Scalar(value.to_owned()), Some(start..start + value.len())),
+            None => (Value::Scalar(value.into()), Some(start..start + value.len())),
         };
         // The first line of the block is the second of the file.
-        fields.push(Field { key: key.to_owned(), value, line: number + 2, at: at_value });
+        fields.push(Field { key: key.into(), value, line: number + 2, at: at_value });
         at += line.len();
     }
     (!fields.is_empty()).then_some(fields)
@@ -48,9 +49,10 @@ fn is_plain(value: &str) -> bool {
         })
 }
 
-fn items(list: &str) -> Option<Value> {
-    let items = list.split(", ").map(|item| (is_plain(item) && !item.contains(':')).then(|| item.to_owned()));
-    items.collect::<Option<Vec<String>>>().map(Value::List)
+fn items(list: &str) -> Option<Value<'_>> {
+    let items =
+        list.split(", ").map(|item| (is_plain(item) && !item.contains(':')).then_some(Cow::Borrowed(item)));
+    items.collect::<Option<Vec<_>>>().map(Value::List)
 }
 
 #[cfg(test)]
