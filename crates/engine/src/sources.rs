@@ -10,6 +10,7 @@ mod tests;
 use std::fs::{DirEntry, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
@@ -30,7 +31,7 @@ const MAX_FILES: usize = 500_000;
 /// Reading notes waits on memory more than on the processor; more threads than this bring nothing.
 const MAX_THREADS: usize = 4;
 /// Files that a thread takes at a time; as many are read before another has started.
-const SHARE: usize = 64;
+const SHARE: usize = 32;
 /// From so many files on, a second thread looks at half of them.
 const LOOKED_AT_TOGETHER: usize = 512;
 /// So many files are looked at at a time.
@@ -226,11 +227,13 @@ pub fn read_grown(
 
 /// Reads many files, makes something of each, and says which could not be read, and why. Every file that was asked for has
 /// its unit, in the order they were asked for; one that could not be read is like one that is gone. Whoever reads has
-/// something of its own to make things with.
+/// something of its own to make things with. `go_on` is told now and then how many are read; if it says no, that is where it
+/// ends.
 pub fn read_many<T: Send, With: Default>(
     vault: &Vault,
     paths: &[&str],
     make: impl Fn(Unit, &mut With) -> T + Sync,
+    go_on: &mut dyn FnMut(usize) -> bool,
 ) -> (Vec<T>, Vec<(String, String)>) {
     let reader = match Reader::new(vault) {
         Ok(reader) => reader,
@@ -242,23 +245,30 @@ pub fn read_many<T: Send, With: Default>(
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     // Whoever is done takes the next few: files are of any length, and processors are not always there.
-    let shares = Mutex::new(paths.chunks(SHARE).enumerate());
-    let next = || shares.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let read = || {
+    let shares = Mutex::new(Some(paths.chunks(SHARE).enumerate()));
+    let waiting = || shares.lock().unwrap_or_else(PoisonError::into_inner);
+    let done = AtomicUsize::new(0);
+    let read = |go_on: &mut dyn FnMut(usize) -> bool| {
         let (mut beside, mut with, mut all) = (Beside::default(), With::default(), Vec::new());
+        let next = || waiting().as_mut().and_then(Iterator::next);
         while let Some((place, share)) = next() {
             let one = |path: &&str| {
                 let (unit, problem) = reader.read(path, &mut beside);
                 (make(unit, &mut with), problem.map(|what| ((*path).to_owned(), what)))
             };
             all.push((place, share.iter().map(one).collect::<Vec<_>>()));
+            let so_far = done.fetch_add(share.len(), Ordering::Relaxed) + share.len();
+            if !go_on(so_far) {
+                *waiting() = None;
+            }
         }
         all
     };
     let mut all = std::thread::scope(|scope| {
-        let others: Vec<_> =
-            (1..threads.min(paths.len().div_ceil(SHARE))).map(|_| scope.spawn(read)).collect();
-        let mut all = read();
+        let others: Vec<_> = (1..threads.min(paths.len().div_ceil(SHARE)))
+            .map(|_| scope.spawn(|| read(&mut |_| true)))
+            .collect();
+        let mut all = read(go_on);
         for other in others {
             // A reader that panicked has read nothing that could be trusted.
             all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

@@ -162,6 +162,9 @@ fn marks(text: &str) -> (Vec<Mark>, usize) {
             let run = text.as_bytes()[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
             marks.letters(at, run);
             at += run;
+        } else if *byte == b' ' {
+            marks.blank();
+            at += 1;
         } else {
             let Some(c) = text[at..].chars().next() else { break };
             marks.character(at, c);
@@ -197,6 +200,13 @@ impl Marks {
 
     /// So many letters of one byte each.
     fn letters(&mut self, at: usize, count: usize) {
+        // Nearly every run is a word of its own.
+        if self.letters == 0 && count <= LETTERS {
+            self.found.push(Mark { at, before: self.total, border: self.border });
+            self.total += HALVES;
+            (self.letters, self.border, self.blank_line, self.ended) = (count, Border::Inside, false, false);
+            return;
+        }
         let first = (LETTERS - self.letters % LETTERS) % LETTERS;
         for nth in (first..count).step_by(LETTERS) {
             let border = if self.letters + nth == 0 { self.border } else { Border::Inside };
@@ -205,6 +215,12 @@ impl Marks {
         }
         self.letters += count;
         (self.border, self.blank_line, self.ended) = (Border::Inside, false, false);
+    }
+
+    /// White space that ends no line.
+    fn blank(&mut self) {
+        self.letters = 0;
+        self.border = self.border.max(if self.ended { Border::Sentence } else { Border::Word });
     }
 
     fn character(&mut self, at: usize, c: char) {
@@ -221,8 +237,7 @@ impl Marks {
                 '\n' => (self.border, self.blank_line) = (self.border.max(Border::Line), true),
                 '。' | '！' | '？' => self.border = self.border.max(Border::Sentence),
                 '.' | '!' | '?' => self.ended = true,
-                _ if c.is_whitespace() && self.ended => self.border = self.border.max(Border::Sentence),
-                _ if c.is_whitespace() => self.border = self.border.max(Border::Word),
+                _ if c.is_whitespace() => self.blank(),
                 // Brackets and quotes after the end of a sentence do not undo it.
                 _ => self.ended &= matches!(c, ')' | '"' | '\'' | '”' | '’' | '»' | ']'),
             }

@@ -334,7 +334,7 @@ fn open(
     }
     let listed = sources::list(vault)?;
     let paths: Vec<&str> = listed.files.iter().map(|file| file.path.as_str()).collect();
-    let (units, _) = sources::read_many(vault, &paths, PreparedUnit::counted);
+    let (units, _) = sources::read_many(vault, &paths, PreparedUnit::counted, &mut |_| true);
     Ok((Snapshot::in_memory(units), degraded))
 }
 

@@ -277,15 +277,10 @@ impl Upkeep<'_> {
         let gone: Vec<String> =
             known.keys().filter(|path| !there.contains(*path)).map(|path| (*path).to_owned()).collect();
         (report.read, report.gone) = (changed.len(), gone.len());
-        let mut units: Vec<PreparedUnit> = Vec::with_capacity(changed.len());
-        for batch in changed.chunks(READ_BATCH) {
-            let (read, problems) = sources::read_many(self.vault, batch, PreparedUnit::counted);
-            units.extend(read);
-            report.problems.extend(problems);
-            if !progress(Step::Reading(units.len(), changed.len())) {
-                break;
-            }
-        }
+        let go_on = &mut |done| progress(Step::Reading(done, changed.len()));
+        let (mut units, problems) = sources::read_many(self.vault, &changed, PreparedUnit::counted, go_on);
+        report.problems.extend(problems);
+        progress(Step::Reading(units.len(), changed.len()));
         drop(known);
         let few = units.iter().map(|unit| unit.documents.len()).sum::<usize>() + gone.len() <= APPEND_AT_MOST;
         match &opened {
@@ -419,9 +414,6 @@ impl How {
         }
     }
 }
-
-/// Files read between two reports of progress.
-const READ_BATCH: usize = 4000;
 
 fn absent(path: String) -> PreparedUnit {
     let unit = rekindle_core::recall::document::Unit { path, stamp: None, documents: Vec::new() };

@@ -174,7 +174,7 @@ fn what_cannot_be_read_is_a_problem_and_the_rest_is_read() {
     let listing = list(&notes.vault).unwrap();
     assert_eq!(listing.problems, [("huge.txt".to_owned(), "it is larger than 8 MiB".to_owned())]);
     let paths: Vec<&str> = listing.files.iter().map(|file| file.path.as_str()).collect();
-    let (units, problems) = read_many(&notes.vault, &paths, |unit, (): &mut ()| unit);
+    let (units, problems) = read_many(&notes.vault, &paths, |unit, (): &mut ()| unit, &mut |_| true);
     assert_eq!(units.iter().map(|unit| unit.path.as_str()).collect::<Vec<_>>(), paths);
     assert_eq!(problems, [("bad.md".to_owned(), "line 2: not UTF-8 text".to_owned())]);
     let counts: Vec<usize> = units.iter().map(|unit| unit.documents.len()).collect();
@@ -198,7 +198,7 @@ fn a_file_that_nobody_may_read_is_a_problem() {
         eprintln!("skipped: this user may read everything");
         return;
     }
-    let (units, problems) = read_many(&notes.vault, &["locked.md"], |unit, (): &mut ()| unit);
+    let (units, problems) = read_many(&notes.vault, &["locked.md"], |unit, (): &mut ()| unit, &mut |_| true);
     assert!(units[0].stamp.is_none() && units[0].documents.is_empty());
     assert!(problems[0].1.starts_with("it could not be read"), "{problems:?}");
 }
@@ -246,12 +246,21 @@ fn many_files_are_read_in_their_order() {
     }
     let listing = list(&notes.vault).unwrap();
     let paths: Vec<&str> = listing.files.iter().map(|file| file.path.as_str()).collect();
-    let (units, problems) = read_many(&notes.vault, &paths, |unit, (): &mut ()| unit);
+    let (units, problems) = read_many(&notes.vault, &paths, |unit, (): &mut ()| unit, &mut |_| true);
     assert_eq!((units.len(), problems.len()), (300, 0));
     for (number, unit) in units.iter().enumerate() {
         assert_eq!(texts(unit), [format!("Note number {number}.")]);
         assert_eq!(*unit, read(&notes.vault, &unit.path).unwrap());
     }
+    // Whoever has seen enough gets what was read until then, from the first on.
+    let mut told = 0;
+    let stop = &mut |done| {
+        told = done;
+        false
+    };
+    let (units, _) = read_many(&notes.vault, &paths, |unit, (): &mut ()| unit, stop);
+    assert!(told > 0 && units.len() < 300, "{told} {}", units.len());
+    assert!(units.iter().zip(&paths).all(|(unit, path)| unit.path == **path));
 }
 
 #[test]

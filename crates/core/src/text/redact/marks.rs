@@ -26,11 +26,11 @@ const ODD: u8 = 8;
 /// A word may begin right behind what it begins.
 const ESCAPE: u8 = 16;
 
-/// There is no more.
-const END: u8 = 32;
-/// Inside a word they are nothing else.
-const INSIDE: u8 = WORD;
-const INSIDE_SHAPE: u8 = WORD | SHAPE;
+/// It is one of those three.
+const REST: u8 = 32;
+
+/// As many bytes as a number has bits.
+const BLOCK: usize = u64::BITS as usize;
 
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
@@ -39,11 +39,11 @@ static CLASSES: [u8; 256] = {
         let byte = at as u8;
         classes[at] = match byte {
             b'e' | b'M' | b'N' | b'O' | b'S' | b'p' | b'A' => WORD | SHAPE,
-            b'Q' => WORD | ODD,
-            b'=' | b'>' | b',' | b'(' => SIGN,
-            b':' => SIGN | ODD,
-            b'-' => ODD,
-            b'\\' | b'%' => ESCAPE,
+            b'Q' => WORD | ODD | REST,
+            b'=' | b'>' | b',' | b'(' => SIGN | REST,
+            b':' => SIGN | ODD | REST,
+            b'-' => ODD | REST,
+            b'\\' | b'%' => ESCAPE | REST,
             _ if byte.is_ascii_alphanumeric() => WORD,
             _ => 0,
         };
@@ -57,20 +57,25 @@ impl Marks {
         let bytes = text.as_bytes();
         let mut marks =
             Self { words: Vec::with_capacity(bytes.len() / 5), ascii: text.is_ascii(), ..Self::default() };
-        let class_at = |at: usize| bytes.get(at).map_or(END, |byte| CLASSES[usize::from(*byte)]);
-        let (mut at, mut before) = (0, 0);
-        loop {
-            let class = class_at(at);
-            if class & !before & WORD != 0 {
+        // A block at a time: first what each of its bytes is, a bit each, then only where something is.
+        let mut word_before = 0;
+        for (nth, block) in bytes.chunks(BLOCK).enumerate() {
+            let (mut word, mut rest) = (0_u64, 0_u64);
+            for (bit, byte) in block.iter().enumerate() {
+                let class = CLASSES[usize::from(*byte)];
+                word |= u64::from(class & WORD) << bit;
+                rest |= u64::from((class / REST) & 1) << bit;
+            }
+            for bit in bits(word & !(word << 1 | word_before)) {
+                let at = nth * BLOCK + bit;
                 marks.words.push(at);
-                if class & SHAPE != 0 {
+                if CLASSES[usize::from(bytes[at])] & SHAPE != 0 {
                     marks.shapes.push(at);
                 }
             }
-            if class & (SIGN | ODD | ESCAPE | END) != 0 {
-                if class & END != 0 {
-                    return marks;
-                }
+            word_before = word >> (BLOCK - 1);
+            for at in bits(rest).map(|bit| nth * BLOCK + bit) {
+                let class = CLASSES[usize::from(bytes[at])];
                 if class & ESCAPE != 0 {
                     return Self::everywhere(text);
                 }
@@ -81,12 +86,9 @@ impl Marks {
                     marks.odd(bytes, at);
                 }
             }
-            (at, before) = (at + 1, class);
-            // Within a word there is next to nothing to see.
-            while before & WORD != 0 && matches!(class_at(at), INSIDE | INSIDE_SHAPE) {
-                at += 1;
-            }
         }
+        marks.shapes.sort_unstable();
+        marks
     }
 
     /// Every place: what the scanners would do without a first look. For texts with escapes in them (`\n`, `%3D`), behind
@@ -109,6 +111,46 @@ impl Marks {
                 self.options = leads && named.is_ascii_alphabetic();
             }
             _ => {}
+        }
+    }
+}
+
+/// The numbers of the bits that are set.
+fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (set != 0).then(|| set.trailing_zeros() as usize)?;
+        set &= set - 1;
+        Some(bit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// What is found block by block is what one look at each byte finds, across the borders of blocks too.
+        #[test]
+        fn every_place_is_marked(text in "[ aeQM9:,=(>A~é_-]{0,200}") {
+            let bytes = text.as_bytes();
+            let marks = Marks::of(&text);
+            let is = |at: usize, among: &[u8]| among.contains(&bytes[at]);
+            let begins = |at: &usize| {
+                bytes[*at].is_ascii_alphanumeric() && !(*at > 0 && bytes[at - 1].is_ascii_alphanumeric())
+            };
+            let all = || 0..bytes.len();
+            prop_assert_eq!(marks.words, all().filter(begins).collect::<Vec<_>>());
+            prop_assert_eq!(marks.signs, all().filter(|at| is(*at, b"=>,(:")).collect::<Vec<_>>());
+            let shapes = all().filter(|at| {
+                let next = bytes.get(at + 1);
+                (begins(at) && is(*at, b"eMNOSpA"))
+                    || (bytes[*at] == b'Q' && next == Some(&b'~'))
+                    || (bytes[*at] == b':' && next == Some(&b'A'))
+            });
+            prop_assert_eq!(marks.shapes, shapes.collect::<Vec<_>>());
+            prop_assert_eq!(marks.ascii, text.is_ascii());
         }
     }
 }

@@ -329,14 +329,9 @@ impl Insertion {
 
 fn split(text: &str) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
-    let (mut start, mut feed) = (0, 0);
+    let mut start = 0;
     while let Some(rest) = text.get(start..).filter(|rest| !rest.is_empty()) {
-        // Looked for anew only behind the last one, or a text without any would be searched to its end for every line.
-        if feed <= start {
-            feed = rest.find('\n').map_or(text.len(), |at| start + at);
-        }
-        let line = &text[start..feed];
-        let body = line.find('\r').unwrap_or(line.len());
+        let body = rest.bytes().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(rest.len());
         let ending = if rest[body..].starts_with("\r\n") { 2 } else { (rest.len() - body).min(1) };
         let mark = if start == 0 && rest.starts_with(BOM) { BOM.len() } else { 0 };
         lines.push(Line {
