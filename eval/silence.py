@@ -4,8 +4,8 @@ Usage: python3 eval/silence.py PROGRAM [--prompts NAME] [--half HALF] [--answers
 
 Saves the memories into a new home, asks every prompt in its project's folder with `rekindle recall --json --anyway`, and
 prints the shares as a table, with the curve over what is asked for. Needs git and nothing else; the home is taken away at the
-end. `--prompts` is `asked.jsonl` or `prompts.jsonl` (`eval/README.md` says what they are; the former if left out); `--half
-tune` leaves out the half that only reports. `--answers` keeps what was answered, a line of JSON for each prompt; `--plot` draws what silence costs
+end. `--prompts` is `asked.jsonl`, `prompts.jsonl` or `balanced.jsonl`, which has memories of its own (`eval/README.md` says what
+they are; the first if left out); `--half tune` leaves out the half that only reports. `--answers` keeps what was answered, a line of JSON for each prompt; `--plot` draws what silence costs
 against how often it is kept, on the reporting half.
 """
 
@@ -24,6 +24,7 @@ def option(name, otherwise=None):
 
 
 PROMPTS = option("--prompts", "asked.jsonl")
+MEMORIES = "balanced-memories.jsonl" if PROMPTS == "balanced.jsonl" else "memories.jsonl"
 HALVES = [option("--half")] if "--half" in sys.argv else ["tune", "report"]
 
 
@@ -37,8 +38,8 @@ def set_up(program, folder):
     def run(arguments, cwd, text=None):
         return subprocess.run(arguments, cwd=cwd, env=env, input=text, capture_output=True, text=True, check=True).stdout
     run([program, "init", "--name", "Eval"], folder)
-    memories = lines("memories.jsonl")
-    for project in {memory["project"] for memory in memories} | {prompt["project"] for prompt in lines(PROMPTS)}:
+    memories = lines(MEMORIES)
+    for project in {memory["project"] for memory in memories} | {prompt["project"] for prompt in lines(PROMPTS)} | {None}:
         place = folder / (project or "elsewhere")
         place.mkdir()
         if project:

@@ -12,8 +12,11 @@ use super::rekindle::{NOT_THERE, Rekindle};
 use super::run::{Run, Sample};
 use super::store::{Store, say};
 
-/// How often each is built; the middle counts.
-const TURNS: usize = 3;
+/// How often each index of words is built; the middle counts. One takes less than a second, and machines are busy with other
+/// things now and then.
+const TURNS: usize = 15;
+/// How often each index with vectors is built.
+const VECTOR_TURNS: usize = 3;
 
 /// The index of words of one store, built from nothing, in turns with the FTS5 table of the same texts.
 pub fn words(options: &Options, rekindle: &Rekindle, store: &Store) -> Result<Value> {
@@ -49,9 +52,9 @@ pub fn vectors(options: &Options, rekindle: &Rekindle, store: &Store) -> Result<
     let state = options.work.join("scratch-state");
     let mut ours = Vec::new();
     let (mut onnx, mut alone) = (Value::Null, Value::Null);
-    for turn in 0..TURNS {
+    for turn in 0..VECTOR_TURNS {
         if store.indexed {
-            say(&format!("index with vectors, {} of {TURNS}", turn + 1));
+            say(&format!("index with vectors, {} of {VECTOR_TURNS}", turn + 1));
             gone(&state)?;
             ours.push(rekindle.reindex_into(&store.home(), &state, false).timed()?.wall);
         }

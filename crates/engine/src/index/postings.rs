@@ -59,8 +59,8 @@ fn in_shares<T: Send>(shares: usize, make: impl Fn(usize) -> T + Sync, meanwhile
     }
     let next = AtomicUsize::new(0);
     let take = || {
-        let shares = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-        let mine = shares.take_while(|share| *share < SHARES);
+        let mine = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed))
+            .take_while(|share| *share < shares);
         mine.map(|share| (share, make(share))).collect::<Vec<_>>()
     };
     let mut made = std::thread::scope(|scope| {
