@@ -1,4 +1,4 @@
-//! The bytes of the built-in model, compiled in at an address where they can be used.
+//! The bytes of the built-in models, compiled in at an address where they can be used.
 
 /// Sections are read in place, so the file itself must start at a multiple of their alignment.
 #[repr(C, align(64))]
@@ -6,8 +6,13 @@ struct Aligned<Bytes: ?Sized> {
     bytes: Bytes,
 }
 
-static FILE: &Aligned<[u8]> = &Aligned { bytes: *include_bytes!("../../../models/all-minilm-l6-v2.rkm") };
+static MODEL: &Aligned<[u8]> = &Aligned { bytes: *include_bytes!("../../../models/all-minilm-l6-v2.rkm") };
+static READER: &Aligned<[u8]> = &Aligned { bytes: *include_bytes!("../../../models/reader.rkr") };
 
-pub(crate) fn bytes() -> &'static [u8] {
-    &FILE.bytes
+pub(crate) fn model() -> &'static [u8] {
+    &MODEL.bytes
+}
+
+pub(crate) fn reader() -> &'static [u8] {
+    &READER.bytes
 }

@@ -49,6 +49,14 @@ pub enum Error {
         /// What the bytes give.
         found: u64,
     },
+    /// A reader that was made for another vocabulary, or for other vectors of words.
+    #[error("reader {reader:?} was not made for the words of {model:?}; make it again over that model")]
+    OtherWords {
+        /// The name of the reader.
+        reader: String,
+        /// The name of the model.
+        model: String,
+    },
     /// A source file cannot be made into a model.
     #[error("{file}: {problem}")]
     Source {

@@ -7,8 +7,24 @@ use crate::Error;
 use crate::kernels::cast::{Plain, numbers};
 use crate::vocabulary::Vocabulary;
 
-/// The first bytes of every model file.
-pub(crate) const MAGIC: [u8; 8] = *b"RKEMBED\n";
+/// What a file is for, by its first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A sentence transformer: vocabulary, words, encoder.
+    Embedder,
+    /// An encoder with a verdict at its end, which has the vocabulary and words of an embedder.
+    Reader,
+}
+
+impl Kind {
+    fn magic(self) -> [u8; 8] {
+        match self {
+            Self::Embedder => *b"RKEMBED\n",
+            Self::Reader => *b"RKREADS\n",
+        }
+    }
+}
+
 /// The layout written and read here.
 pub(crate) const VERSION: u32 = 1;
 /// Length of the header in bytes.
@@ -82,14 +98,14 @@ const NUMBERS_AT: usize = 32;
 const TEXTS_AT: usize = 256;
 
 impl Header {
-    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Error> {
+    pub(crate) fn read(kind: Kind, bytes: &[u8]) -> Result<Self, Error> {
         let found = bytes.len() as u64;
         let head: &[u8; HEADER] = match bytes.first_chunk() {
             Some(head) => head,
-            None if !bytes.starts_with(&MAGIC) => return Err(Error::Foreign),
+            None if !bytes.starts_with(&kind.magic()) => return Err(Error::Foreign),
             None => return Err(Error::Length { part: "the header", expected: HEADER as u64, found }),
         };
-        if !head.starts_with(&MAGIC) {
+        if !head.starts_with(&kind.magic()) {
             return Err(Error::Foreign);
         }
         let word = |at: usize| {
@@ -162,9 +178,15 @@ impl Header {
         Ok(header)
     }
 
-    pub(crate) fn write(&self) -> [u8; HEADER] {
+    /// What is wrong where the positions do not suffice.
+    pub(crate) fn too_few_tokens(&self) -> Error {
+        let at = NUMBERS.iter().position(|(name, ..)| *name == "token limit").unwrap_or_default();
+        Error::Header { field: NUMBERS[at].0, value: self.max_tokens as u64, at: NUMBERS_AT + 4 * at }
+    }
+
+    pub(crate) fn write(&self, kind: Kind) -> [u8; HEADER] {
         let mut head = [0; HEADER];
-        head[..8].copy_from_slice(&MAGIC);
+        head[..8].copy_from_slice(&kind.magic());
         head[8..12].copy_from_slice(&VERSION.to_le_bytes());
         head[12..16].copy_from_slice(&(HEADER as u32).to_le_bytes());
         head[16..24].copy_from_slice(&self.file_length.to_le_bytes());
@@ -222,24 +244,48 @@ pub(crate) struct Layer<'a> {
     pub(crate) norm: Norm<'a>,
 }
 
-/// Everything after the header, where it lies.
+/// The table of words: steps of a byte, and what a step is worth in each row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Words<'a> {
+    pub(crate) scale: &'a [f32],
+    pub(crate) steps: &'a [i8],
+}
+
+/// What turns the words of a text into vectors that know of each other.
 #[derive(Debug)]
-pub(crate) struct Sections<'a> {
-    pub(crate) vocabulary: Vocabulary<'a>,
-    pub(crate) word_scale: &'a [f32],
-    pub(crate) words: &'a [i8],
-    /// Position and token type, added up: a sentence on its own has only the first type.
+pub(crate) struct Encoder<'a> {
+    /// Position and first token type, added up: a sentence on its own has only that one.
     pub(crate) positions: &'a [f32],
     pub(crate) norm: Norm<'a>,
     pub(crate) layers: Vec<Layer<'a>>,
 }
 
-struct Reader<'a> {
+/// Everything after the header of an embedder, where it lies.
+#[derive(Debug)]
+pub(crate) struct Sections<'a> {
+    pub(crate) vocabulary: Vocabulary<'a>,
+    pub(crate) words: Words<'a>,
+    pub(crate) encoder: Encoder<'a>,
+}
+
+/// Everything after the header of a reader, where it lies.
+#[derive(Debug)]
+pub(crate) struct Verdict<'a> {
+    pub(crate) encoder: Encoder<'a>,
+    /// What a word of the second text has in place of the first token type: the difference of the two.
+    pub(crate) second: &'a [f32],
+    /// What the mean of all vectors is multiplied with.
+    pub(crate) weight: &'a [f32],
+    /// And what is added: one number.
+    pub(crate) bias: &'a [f32],
+}
+
+struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Cursor<'a> {
     fn take<T: Plain>(&mut self, part: &'static str, count: usize) -> Result<&'a [T], Error> {
         let start = self.at.next_multiple_of(ALIGN);
         self.at = start + count * size_of::<T>();
@@ -267,38 +313,67 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl<'a> Sections<'a> {
-    pub(crate) fn read(header: &Header, bytes: &'a [u8]) -> Result<Self, Error> {
-        if bytes.as_ptr().align_offset(ALIGN) != 0 {
-            return Err(Error::Misaligned);
-        }
+impl<'a> Cursor<'a> {
+    fn new(bytes: &'a [u8]) -> Result<Self, Error> {
+        let is_aligned = bytes.as_ptr().align_offset(ALIGN) == 0;
+        if is_aligned { Ok(Self { bytes, at: HEADER }) } else { Err(Error::Misaligned) }
+    }
+
+    fn encoder(&mut self, header: &Header) -> Result<Encoder<'a>, Error> {
         let Header { hidden, intermediate, .. } = *header;
-        let mut reader = Reader { bytes, at: HEADER };
-        let vocabulary = Vocabulary {
-            slots: reader.take("the vocabulary", header.slots)?,
-            offsets: reader.take("the vocabulary", header.vocabulary + 1)?,
-            spelling: reader.take("the vocabulary", header.spelling)?,
-        };
-        let word_scale = reader.take("the word embeddings", header.vocabulary)?;
-        let words = reader.take("the word embeddings", header.vocabulary * hidden)?;
-        let positions = reader.take("the position embeddings", header.max_tokens * hidden)?;
-        let norm = reader.norm("the embeddings' norm", hidden)?;
+        let positions = self.take("the position embeddings", header.max_tokens * hidden)?;
+        let norm = self.norm("the embeddings' norm", hidden)?;
         let mut layers = Vec::with_capacity(header.layers);
         for _ in 0..header.layers {
             layers.push(Layer {
-                qkv: reader.linear("query, key and value", 3 * hidden, hidden)?,
-                context: reader.linear("the attention's output", hidden, hidden)?,
-                attention_norm: reader.norm("the attention's norm", hidden)?,
-                up: reader.linear("the intermediate layer", intermediate, hidden)?,
-                down: reader.linear("the layer's output", hidden, intermediate)?,
-                norm: reader.norm("the layer's norm", hidden)?,
+                qkv: self.linear("query, key and value", 3 * hidden, hidden)?,
+                context: self.linear("the attention's output", hidden, hidden)?,
+                attention_norm: self.norm("the attention's norm", hidden)?,
+                up: self.linear("the intermediate layer", intermediate, hidden)?,
+                down: self.linear("the layer's output", hidden, intermediate)?,
+                norm: self.norm("the layer's norm", hidden)?,
             });
         }
-        if reader.at != bytes.len() {
-            let (expected, found) = (reader.at as u64, bytes.len() as u64);
-            return Err(Error::Length { part: "the last section", expected, found });
+        Ok(Encoder { positions, norm, layers })
+    }
+
+    fn end(&self) -> Result<(), Error> {
+        let (expected, found) = (self.at as u64, self.bytes.len() as u64);
+        if expected == found {
+            Ok(())
+        } else {
+            Err(Error::Length { part: "the last section", expected, found })
         }
-        Ok(Self { vocabulary, word_scale, words, positions, norm, layers })
+    }
+}
+
+impl<'a> Sections<'a> {
+    pub(crate) fn read(header: &Header, bytes: &'a [u8]) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(bytes)?;
+        let vocabulary = Vocabulary {
+            slots: cursor.take("the vocabulary", header.slots)?,
+            offsets: cursor.take("the vocabulary", header.vocabulary + 1)?,
+            spelling: cursor.take("the vocabulary", header.spelling)?,
+        };
+        let words = Words {
+            scale: cursor.take("the word embeddings", header.vocabulary)?,
+            steps: cursor.take("the word embeddings", header.vocabulary * header.hidden)?,
+        };
+        let encoder = cursor.encoder(header)?;
+        cursor.end()?;
+        Ok(Self { vocabulary, words, encoder })
+    }
+}
+
+impl<'a> Verdict<'a> {
+    pub(crate) fn read(header: &Header, bytes: &'a [u8]) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(bytes)?;
+        let encoder = cursor.encoder(header)?;
+        let second = cursor.take("the second token type", header.hidden)?;
+        let weight = cursor.take("the verdict", header.hidden)?;
+        let bias = cursor.take("the verdict", 1)?;
+        cursor.end()?;
+        Ok(Self { encoder, second, weight, bias })
     }
 }
 

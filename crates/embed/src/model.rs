@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::layout::{HEADER, Header, Pooling, Sections, checksum};
+use crate::layout::{HEADER, Header, Kind, Pooling, Sections, Words, checksum};
 use crate::pass::{Scratch, run};
 use crate::tokenize::{Rules, tokenize};
 use crate::{Error, builtin};
@@ -35,7 +35,7 @@ impl<'a> Model<'a> {
     /// The model in this program: all-MiniLM-L6-v2. The first call looks at a few hundred bytes.
     pub fn builtin() -> &'static Model<'static> {
         static MODEL: OnceLock<Model<'static>> = OnceLock::new();
-        MODEL.get_or_init(|| match Model::from_bytes(builtin::bytes()) {
+        MODEL.get_or_init(|| match Model::from_bytes(builtin::model()) {
             Ok(model) => model,
             Err(error) => unreachable!("the tests read the same bytes: {error}"),
         })
@@ -44,7 +44,7 @@ impl<'a> Model<'a> {
     /// A model from a file's bytes, which must start at a multiple of 64, as a mapped file does. Only the header
     /// and the sizes are looked at; see [`Model::verify`].
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
-        let header = Header::read(bytes)?;
+        let header = Header::read(Kind::Embedder, bytes)?;
         let sections = Sections::read(&header, bytes)?;
         Ok(Self { header, sections, bytes })
     }
@@ -90,6 +90,16 @@ impl<'a> Model<'a> {
             max_tokens: self.header.max_tokens,
         };
         tokenize(&rules, text)
+    }
+
+    /// Its table of words, for a reader that shares it.
+    pub(crate) fn words(&self) -> &Words<'a> {
+        &self.sections.words
+    }
+
+    /// The number of its words and the width of their vectors, which a reader has to have, too.
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        (self.header.vocabulary, self.header.hidden)
     }
 
     /// The vector of `text`, of length one. The same bits on every processor, alone or in a batch.

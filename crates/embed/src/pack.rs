@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::Error;
-use crate::layout::{ALIGN, CHANNELS, HEADER, Header, INPUTS, Pooling, TEXT, checksum};
+use crate::layout::{ALIGN, CHANNELS, HEADER, Header, INPUTS, Kind, Pooling, TEXT, checksum};
 use crate::safetensors::Tensors;
 use crate::vocabulary;
 
@@ -62,7 +62,7 @@ pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
     let positions = size(&config, "max_position_embeddings")?;
     let asked = folder.sentence.map(|bytes| json("sentence_bert_config.json", bytes)).transpose()?;
     let asked = asked.and_then(|sentence| sentence.get("max_seq_length")?.as_u64()).unwrap_or(512);
-    let mut header = Header {
+    let header = Header {
         file_length: 0,
         checksum: 0,
         hidden,
@@ -90,12 +90,26 @@ pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
     for layer in 0..header.layers {
         encoder_layer(&mut file, &tensors, &header, layer)?;
     }
-    header.file_length = file.0.len() as u64;
-    header.checksum = checksum(&file.0[HEADER..]);
-    file.0[..HEADER].copy_from_slice(&header.write());
-    // The numbers of a strange model are refused here by the same rules that guard reading.
-    Header::read(&file.0)?;
-    Ok(file.0)
+    file.close(Kind::Embedder, header)
+}
+
+/// The file of a reader: the weights of a BERT for pairs, taught over the words of `model`, which it goes on sharing. Its
+/// verdict is a `classifier` with one output over the mean of all vectors.
+pub fn pack_reader(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
+    let header = Header { id: id.to_owned(), ..Header::read(Kind::Embedder, model)? };
+    let hidden = header.hidden;
+    let tensors = Tensors::read(weights)?;
+    let mut file = File(vec![0; HEADER]);
+    places(&mut file, &tensors, &header)?;
+    for layer in 0..header.layers {
+        encoder_layer(&mut file, &tensors, &header, layer)?;
+    }
+    let kinds = tensors.floats("embeddings.token_type_embeddings.weight", &[2, hidden])?;
+    let (first, second) = kinds.split_at(hidden);
+    file.floats(&second.iter().zip(first).map(|(second, first)| second - first).collect::<Vec<_>>());
+    file.floats(&tensors.floats("classifier.weight", &[1, hidden])?);
+    file.floats(&tensors.floats("classifier.bias", &[1])?);
+    file.close(Kind::Reader, header)
 }
 
 fn check_architecture(config: &Value) -> Result<(), Error> {
@@ -146,6 +160,11 @@ fn embeddings(file: &mut File, tensors: &Tensors<'_>, header: &Header) -> Result
     let (scale, steps): (Vec<f32>, Vec<Vec<i8>>) = words.chunks_exact(hidden).map(quantise).unzip();
     file.floats(&scale);
     file.section(steps.iter().flatten().map(|&step| step as u8));
+    places(file, tensors, header)
+}
+
+fn places(file: &mut File, tensors: &Tensors<'_>, header: &Header) -> Result<(), Error> {
+    let hidden = header.hidden;
     let mut positions = tensors.rows("embeddings.position_embeddings.weight", header.max_tokens, hidden)?;
     let kind = tensors.rows("embeddings.token_type_embeddings.weight", 1, hidden)?;
     for (place, kind) in positions.iter_mut().zip(kind.iter().cycle()) {
@@ -217,6 +236,15 @@ impl Matrix {
 struct File(Vec<u8>);
 
 impl File {
+    fn close(mut self, kind: Kind, mut header: Header) -> Result<Vec<u8>, Error> {
+        header.file_length = self.0.len() as u64;
+        header.checksum = checksum(&self.0[HEADER..]);
+        self.0[..HEADER].copy_from_slice(&header.write(kind));
+        // The numbers of a strange model are refused here by the same rules that guard reading.
+        Header::read(kind, &self.0)?;
+        Ok(self.0)
+    }
+
     fn section(&mut self, bytes: impl IntoIterator<Item = u8>) {
         self.0.resize(self.0.len().next_multiple_of(ALIGN), 0);
         self.0.extend(bytes);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::kernels::{self, Kernels, Norms, Path, Product, Quantised};
-use crate::layout::{Header, Norm, PANEL, Pooling, Sections};
+use crate::layout::{Encoder, Header, Norm, PANEL, Pooling, Sections, Verdict, Words};
 
 /// The room a run needs. It grows with the longest run and is kept from one to the next; one per thread.
 #[derive(Debug)]
@@ -64,28 +64,62 @@ pub(crate) fn run(
     scratch: &mut Scratch,
     texts: &[Vec<u32>],
 ) -> Vec<Vec<f32>> {
+    let hidden = header.hidden;
+    scratch.x.clear();
+    let spans: Vec<Range<usize>> = texts
+        .iter()
+        .map(|ids| embed_words(hidden, &sections.words, sections.encoder.positions, ids, &mut scratch.x))
+        .collect();
+    encode(header, &sections.encoder, scratch, &spans);
+    let vector = |span: &Range<usize>| {
+        pool(header.pooling, hidden, &scratch.x[span.start * hidden..span.end * hidden])
+    };
+    spans.iter().map(vector).collect()
+}
+
+/// What a reader says of two texts given by their ids, as one: the log of the odds that the second is of use for the first.
+pub(crate) fn judge(
+    header: &Header,
+    words: &Words<'_>,
+    verdict: &Verdict<'_>,
+    scratch: &mut Scratch,
+    (first, second): (&[u32], &[u32]),
+) -> f32 {
+    let hidden = header.hidden;
+    scratch.x.clear();
+    let ids = [first, second].concat();
+    let span = embed_words(hidden, words, verdict.encoder.positions, &ids, &mut scratch.x);
+    for row in scratch.x.chunks_exact_mut(hidden).skip(first.len()) {
+        for (value, kind) in row.iter_mut().zip(verdict.second) {
+            *value += kind;
+        }
+    }
+    encode(header, &verdict.encoder, scratch, std::slice::from_ref(&span));
+    let sum: f32 = scratch
+        .x
+        .chunks_exact(hidden)
+        .map(|row| row.iter().zip(verdict.weight).map(|(value, weight)| value * weight).sum::<f32>())
+        .sum();
+    sum / span.len().max(1) as f32 + verdict.bias[0]
+}
+
+/// Runs the layers over the rows of `x`, which are the words of the texts that `spans` tells apart.
+fn encode(header: &Header, encoder: &Encoder<'_>, scratch: &mut Scratch, spans: &[Range<usize>]) {
     let (hidden, intermediate) = (header.hidden, header.intermediate);
     let Scratch { kernels, x, y, wide, bytes, keys, scores, inverse } = scratch;
-    let mut spans = Vec::with_capacity(texts.len());
-    x.clear();
-    for ids in texts {
-        let start = x.len() / hidden;
-        embed_words(hidden, sections, ids, x);
-        spans.push(start..x.len() / hidden);
-    }
     let rows = x.len() / hidden;
     let norm = |norm: Norm<'_>, x: &mut [f32], y: &[f32]| {
         let norms = Norms { weight: norm.weight, bias: norm.bias, epsilon: header.epsilon };
         kernels.add_norm(x, y, &norms);
     };
-    norm(sections.norm, x, &[]);
+    norm(encoder.norm, x, &[]);
     y.resize(rows * hidden, 0.0);
     wide.resize(rows * intermediate.max(3 * hidden), 0.0);
-    for layer in &sections.layers {
+    for layer in &encoder.layers {
         let qkv = &mut wide[..rows * 3 * hidden];
         kernels.quantise(x, hidden, bytes);
         kernels.linear(bytes, &layer.qkv, qkv);
-        for span in &spans {
+        for span in spans {
             let mut attention = Attention { kernels, hidden, qkv, context: y, keys, scores, inverse };
             attention.attend(header.heads, span);
         }
@@ -101,20 +135,25 @@ pub(crate) fn run(
         kernels.linear(bytes, &layer.down, y);
         norm(layer.norm, x, y);
     }
-    spans
-        .into_iter()
-        .map(|span| pool(header.pooling, hidden, &x[span.start * hidden..span.end * hidden]))
-        .collect()
 }
 
-fn embed_words(hidden: usize, sections: &Sections<'_>, ids: &[u32], x: &mut Vec<f32>) {
-    for (&id, position) in ids.iter().zip(sections.positions.chunks_exact(hidden)) {
+/// Adds a row for each word, and says which rows these are.
+fn embed_words(
+    hidden: usize,
+    words: &Words<'_>,
+    positions: &[f32],
+    ids: &[u32],
+    x: &mut Vec<f32>,
+) -> Range<usize> {
+    let start = x.len() / hidden;
+    for (&id, position) in ids.iter().zip(positions.chunks_exact(hidden)) {
         // The tokenizer gives no id beyond the vocabulary.
         let id = id as usize;
-        let scale = sections.word_scale[id];
-        let word = &sections.words[id * hidden..][..hidden];
+        let scale = words.scale[id];
+        let word = &words.steps[id * hidden..][..hidden];
         x.extend(word.iter().zip(position).map(|(&step, &place)| f32::from(step) * scale + place));
     }
+    start..x.len() / hidden
 }
 
 /// Attention within one text.

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a golden file or a small model that cannot be made fails the test")]
 
 use proptest::prelude::*;
-use rekindle_embed::{Error, Folder, Model, Pooling, Role, Scratch, pack};
+use rekindle_embed::{Error, Folder, Model, Pooling, Reader, Role, Scratch, pack, pack_reader};
 
 const HIDDEN: usize = 64;
 const INTERMEDIATE: usize = 128;
@@ -13,9 +13,15 @@ const FIRST: &[u8] = br#"{"pooling_mode_cls_token":true,"pooling_mode_mean_token
 
 /// Tensors of numbers that mean nothing but differ, under `bert.` as some models have them.
 fn safetensors() -> Vec<u8> {
+    tensors(32)
+}
+
+fn tensors(positions: usize) -> Vec<u8> {
     let mut shapes: Vec<(String, Vec<usize>)> = vec![
+        ("classifier.weight".into(), vec![1, HIDDEN]),
+        ("classifier.bias".into(), vec![1]),
         ("embeddings.word_embeddings.weight".into(), vec![10, HIDDEN]),
-        ("embeddings.position_embeddings.weight".into(), vec![32, HIDDEN]),
+        ("embeddings.position_embeddings.weight".into(), vec![positions, HIDDEN]),
         ("embeddings.token_type_embeddings.weight".into(), vec![2, HIDDEN]),
         ("embeddings.LayerNorm.weight".into(), vec![HIDDEN]),
         ("embeddings.LayerNorm.bias".into(), vec![HIDDEN]),
@@ -71,6 +77,14 @@ fn folder(weights: &[u8]) -> Folder<'_> {
 
 fn small() -> Vec<u8> {
     pack(&folder(&safetensors())).unwrap()
+}
+
+/// A small model with room for two texts, and a reader over its words.
+fn pair() -> (Vec<u8>, Vec<u8>) {
+    let (weights, config) = (tensors(256), CONFIG.replace("32", "256"));
+    let model = pack(&Folder { config: config.as_bytes(), ..folder(&weights) }).unwrap();
+    let reader = pack_reader(&model, "small reader", &weights).unwrap();
+    (model, reader)
 }
 
 /// Bytes at an address of our choice: `shift` beyond a multiple of 64.
@@ -210,6 +224,70 @@ fn what_is_wrong_with_a_file_is_said() {
     assert!(matches!(Model::from_bytes(flipped.bytes()).unwrap().verify(), Err(Error::Checksum { .. })));
 }
 
+/// What reading these bytes as a reader says, having used it if it could be read.
+fn say_reader(model: &[u8], bytes: &[u8]) -> Result<(), Error> {
+    let (model, reader) = (placed(model, 0), placed(bytes, 0));
+    let model = Model::from_bytes(model.bytes())?;
+    let reader = Reader::from_bytes(&model, reader.bytes())?;
+    for text in ["", "hello worlds [MASK] and more", &"worlds hello ".repeat(200)] {
+        reader.read(&mut Scratch::new(), &reader.prompt(text), text);
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_wrong_with_a_reader_is_said() {
+    let (model, file) = pair();
+    let length = file.len() as u64;
+    let say = |bytes: &[u8]| say_reader(&model, bytes);
+    assert_eq!(say(&file), Ok(()));
+    assert_eq!(say(&model), Err(Error::Foreign), "a model is no reader");
+    assert_eq!(say_reader(&file, &file), Err(Error::Foreign), "and a reader no model");
+    let short = &file[..file.len() - 1];
+    assert_eq!(say(short), Err(Error::Length { part: "the header", expected: length, found: length - 1 }));
+    let changed = |at: usize, value: u8| {
+        let mut file = file.clone();
+        file[at] = value;
+        file
+    };
+    assert!(matches!(say(&changed(36, 1)), Err(Error::Length { part: "the last section", .. })));
+    let other = Error::OtherWords { reader: "small reader".into(), model: "all-MiniLM-L6-v2".into() };
+    let placed_file = placed(&file, 0);
+    assert_eq!(Reader::from_bytes(Model::builtin(), placed_file.bytes()).unwrap_err(), other);
+    let weights = safetensors();
+    let narrow = pack_reader(&small(), "narrow", &weights).unwrap();
+    assert_eq!(
+        say_reader(&small(), &narrow),
+        Err(Error::Header { field: "token limit", value: 32, at: 52 }),
+        "no room for two texts"
+    );
+    assert_eq!(
+        pack_reader(&model, "none", b"\x02\0\0\0\0\0\0\0{}").unwrap_err().to_string(),
+        "model.safetensors: embeddings.position_embeddings.weight is missing"
+    );
+    let flipped = changed(file.len() - 7, file[file.len() - 7] ^ 1);
+    let (flipped, model) = (placed(&flipped, 0), placed(&model, 0));
+    let model = Model::from_bytes(model.bytes()).unwrap();
+    let reader = Reader::from_bytes(&model, flipped.bytes()).unwrap();
+    assert!(matches!(reader.verify(), Err(Error::Checksum { .. })));
+    assert_eq!(Reader::builtin().verify(), Ok(()));
+}
+
+#[test]
+fn a_prompt_is_read_from_both_ends_and_a_memory_from_its_beginning() {
+    let reader = Reader::builtin();
+    let read = |prompt: &str, memory: &str| reader.read(&mut Scratch::new(), &reader.prompt(prompt), memory);
+    let log = "error ".repeat(100);
+    let (start, end) = (format!("why does the export fail {log}"), format!("{log} why does the export fail"));
+    let (other, note) =
+        (format!("thanks {log}"), "The export needs the bank's file, which arrives at three.");
+    assert_ne!(read(&start, note).to_bits(), read(&other, note).to_bits());
+    assert_ne!(read(&end, note).to_bits(), read(&log, note).to_bits());
+    let long = |last: &str| format!("{} {last}", "word ".repeat(120));
+    assert_eq!(read("why", &long("here")).to_bits(), read("why", &long("there")).to_bits());
+    assert!(read("", "").is_finite());
+}
+
 #[test]
 fn a_megabyte_of_anything_is_cut_to_the_limit() {
     let model = Model::builtin();
@@ -249,6 +327,30 @@ proptest! {
             file.truncate(end.index(file.len()));
         }
         let _refused = say(&file);
+    }
+
+    #[test]
+    fn a_damaged_reader_is_refused_or_does_no_harm(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..20),
+        end in prop::option::weighted(0.2, any::<prop::sample::Index>()),
+    ) {
+        let (model, mut file) = pair();
+        for (index, value, early) in changes {
+            let at = if early { index.index(900) } else { index.index(file.len()) };
+            file[at] = value;
+        }
+        if let Some(end) = end {
+            file.truncate(end.index(file.len()));
+        }
+        let _refused = say_reader(&model, &file);
+    }
+
+    #[test]
+    fn any_two_texts_can_be_read(
+        prompt in "\\PC{0,40}|[\\x00-\\x{10ffff}]{0,400}", memory in "\\PC{0,40}|[\\x00-\\x{10ffff}]{0,400}",
+    ) {
+        let reader = Reader::builtin();
+        prop_assert!(reader.read(&mut Scratch::new(), &reader.prompt(&prompt), &memory).is_finite());
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Agreement with the reference: tokenizer, vectors, and every path of this processor with the others.
 #![expect(clippy::unwrap_used, reason = "a golden file or a small model that cannot be made fails the test")]
 
-use rekindle_embed::{Model, Path, Role, Scratch};
+use rekindle_embed::{Model, Path, Reader, Role, Scratch};
 
 const TOKENS: &str = include_str!("golden/tokens.json");
 const TEXTS: &str = include_str!("golden/texts.json");
+const READINGS: &str = include_str!("golden/readings.json");
 const VECTORS: &[u8] = include_bytes!("golden/vectors.i16");
 
 fn texts() -> Vec<String> {
@@ -120,4 +121,29 @@ fn ver_13_related_texts_are_near_and_unrelated_ones_are_not() {
     println!("related {near:.3?}, unrelated {far:.3?}");
     assert!(near.iter().all(|&cosine| cosine > 0.45), "{near:?}");
     assert!(far.iter().all(|&cosine| cosine < 0.15), "{far:?}");
+}
+
+#[test]
+fn readings_agree_with_the_reference_and_on_every_path() {
+    let golden: Vec<(String, String, f32)> = serde_json::from_str(READINGS).unwrap();
+    assert!(golden.len() > 70);
+    let reader = Reader::builtin();
+    let read = |path, (prompt, memory, _): &(String, String, f32)| {
+        reader.read(&mut Scratch::on(path).unwrap(), &reader.prompt(prompt), memory)
+    };
+    let paths = Path::available();
+    let ours: Vec<f32> = golden.iter().map(|pair| read(paths[0], pair)).collect();
+    let apart: Vec<f32> =
+        ours.iter().zip(&golden).map(|(ours, (.., theirs))| (ours - theirs).abs()).collect();
+    let (most, mean) = (
+        apart.iter().fold(0.0_f32, |most, &apart| most.max(apart)),
+        apart.iter().sum::<f32>() / apart.len() as f32,
+    );
+    println!("log odds beside those of the reference: at most {most:.3} apart, {mean:.3} on average");
+    assert!(most < 0.5 && mean < 0.06, "{most} {mean}");
+    for &path in &paths[1..] {
+        for (pair, ours) in golden.iter().zip(&ours).step_by(8) {
+            assert_eq!(read(path, pair).to_bits(), ours.to_bits(), "{path:?}: {pair:?}");
+        }
+    }
 }

@@ -7,6 +7,8 @@
 //! - the words that prompt and hit share, each as much as it says: rare ones more than common ones
 //! - against it: words outside everyday language that the hit lacks, and names written as in code that it lacks
 //! - against it: how much the prompt looks like what everybody types and no memory answers ([`everyday`](super::everyday))
+//! - against it: that a model which reads the prompt and the hits together finds none of them of use. That is costly, so
+//!   it is only asked where it can turn the balance ([`is_open`])
 //!
 //! The best of many is better by chance, so a larger store has to offer more. `eval/README.md` tells what the rule
 //! was calibrated on and what it costs.
@@ -33,12 +35,18 @@ const EVERYDAY: f64 = 0.35;
 const DOUBT: (f64, f64) = (-0.2, 0.9);
 /// The margin that is assumed where it is not known: the vectors are of another model.
 const USUAL: f64 = 0.0;
+/// What it takes away for each e-fold that the odds of a hit being of use, by reading it, are below [`OF_USE`].
+const READING: f64 = 0.09;
+/// The log odds above which a reading has nothing to say: it holds back, and does not make up for a lack of nearness.
+const OF_USE: f64 = -2.2;
+/// The log odds below which it takes nothing more.
+const USELESS: f64 = -5.5;
 /// What is asked for in a store of a hundred.
-const ENOUGH: f64 = 0.25;
+const ENOUGH: f64 = 0.19;
 /// How much more is asked for when the store is e times larger.
 const PER_SIZE: f64 = 0.025;
 /// Below this the store's size makes no difference: in a handful of memories something always stands out.
-const SMALLEST: f64 = 40.0;
+const SMALLEST: f64 = 30.0;
 
 /// A word at which a term is as rare as one that the vocabulary does not know.
 const FOREIGN_RARITY: f64 = 0.98;
@@ -84,6 +92,8 @@ pub struct Evidence {
     pub missing_names: f64,
     /// How much the prompt looks like an everyday one, where that is known: 1 clearly, -1 clearly not.
     pub everyday: Option<f64>,
+    /// The greatest log odds, by reading prompt and hit together, that a hit is of use; none if nothing was read.
+    pub reading: Option<f64>,
     /// How many memories could have been found.
     pub store_size: usize,
 }
@@ -102,6 +112,8 @@ pub enum Reason {
     NotCovered,
     /// It would do, if the prompt were not of a kind that everybody types.
     Everyday,
+    /// It would do, but read together with the prompt none of the hits is of use.
+    NoUse,
 }
 
 /// What was decided, with the numbers for `recall --explain`.
@@ -128,6 +140,7 @@ impl Reason {
             Self::Everyday => {
                 "that looks like what everybody asks, and nothing here is near enough all the same"
             }
+            Self::NoUse => "what is near speaks of the same things, but not of what was asked",
         }
     }
 }
@@ -192,9 +205,12 @@ pub fn decide(evidence: Option<&Evidence>) -> Decision {
     let needed = ENOUGH + PER_SIZE * (size / 100.0).ln();
     let usual = near + shared - EVERYDAY * USUAL;
     let everyday = EVERYDAY * (found.everyday.unwrap_or(USUAL).clamp(DOUBT.0, DOUBT.1) - USUAL);
-    let strength = usual - against - everyday;
+    let useless = READING * (OF_USE - found.reading.unwrap_or(OF_USE).clamp(USELESS, OF_USE));
+    let strength = usual - against - everyday - useless;
     let reason = if strength >= needed {
         Reason::Relevant
+    } else if usual - against - everyday >= needed {
+        Reason::NoUse
     } else if usual - against >= needed {
         Reason::Everyday
     } else if usual >= needed {
@@ -203,6 +219,13 @@ pub fn decide(evidence: Option<&Evidence>) -> Decision {
         Reason::TooFar
     };
     Decision { reason, strength, needed, evidence: Some(*found) }
+}
+
+/// Whether a reading that is better than `least` would end the silence that one no better than that means. What was read
+/// already is no matter.
+pub fn is_open(found: &Evidence, least: f64) -> bool {
+    let silent = |reading| decide(Some(&Evidence { reading: Some(reading), ..*found })).silent();
+    silent(least) && !silent(OF_USE)
 }
 
 fn count(flags: impl Iterator<Item = bool>) -> u32 {
@@ -252,17 +275,17 @@ mod tests {
     fn b_06_the_project_s_words_do_not_make_up_for_the_subject() {
         // "add support for Klarna as a payment method": the hit is about payments, not about Klarna.
         let prompt = [term(0.3), term(0.4), name(), term(0.5)];
-        let without = asked(&prompt, &[false, false, false, true], 0.31);
+        let without = asked(&prompt, &[false, false, false, true], 0.25);
         assert_eq!(without.reason, Reason::NotCovered);
-        assert_eq!(asked(&prompt, &[false, false, true, true], 0.31).reason, Reason::Relevant);
+        assert_eq!(asked(&prompt, &[false, false, true, true], 0.25).reason, Reason::Relevant);
     }
 
     #[test]
     fn b_06_a_generic_request_shares_only_commonplaces() {
         // "write a function that sorts a list"
         let said = |commonplace| PromptTerm { commonplace, ..term(0.6) };
-        assert_eq!(asked(&[said(true); 3], &[true; 3], 0.2).reason, Reason::TooFar);
-        assert_eq!(asked(&[said(false); 3], &[true; 3], 0.2).reason, Reason::Relevant);
+        assert_eq!(asked(&[said(true); 3], &[true; 3], 0.18).reason, Reason::TooFar);
+        assert_eq!(asked(&[said(false); 3], &[true; 3], 0.18).reason, Reason::Relevant);
     }
 
     #[test]
@@ -274,7 +297,7 @@ mod tests {
     #[test]
     fn b_06_what_stands_out_says_more_than_what_is_near_to_everything() {
         let found = |tenth_cosine| {
-            let found = Evidence { best_cosine: 0.3, tenth_cosine, store_size: 100, ..Evidence::default() };
+            let found = Evidence { best_cosine: 0.26, tenth_cosine, store_size: 100, ..Evidence::default() };
             decide(Some(&found)).reason
         };
         assert_eq!((found(0.1), found(0.29)), (Reason::Relevant, Reason::TooFar));
@@ -283,7 +306,7 @@ mod tests {
     #[test]
     fn b_06_a_larger_store_has_to_offer_more() {
         let found =
-            |store_size| Evidence { best_cosine: 0.32, tenth_cosine: 0.2, store_size, ..Evidence::default() };
+            |store_size| Evidence { best_cosine: 0.29, tenth_cosine: 0.2, store_size, ..Evidence::default() };
         assert!(!decide(Some(&found(100))).silent());
         assert!(decide(Some(&found(1000))).silent());
         assert_eq!(decide(Some(&found(0))).strength, decide(Some(&found(20))).strength);
@@ -305,7 +328,32 @@ mod tests {
         assert_eq!(found(0.35, Some(-4.0)), Reason::Relevant);
         assert_eq!(found(0.35, Some(3.0)), Reason::Everyday);
         assert_eq!(found(0.65, Some(60.0)), Reason::Relevant, "nothing is as certain as that");
-        assert_eq!(found(0.2, Some(-60.0)), Reason::TooFar);
+        assert_eq!(found(0.15, Some(-60.0)), Reason::TooFar);
+    }
+
+    #[test]
+    fn b_06_what_was_read_turns_the_balance_only_where_it_is_open() {
+        let found = |best_cosine, reading| Evidence {
+            best_cosine,
+            tenth_cosine: 0.2,
+            reading,
+            store_size: 100,
+            ..Evidence::default()
+        };
+        let reason = |best_cosine, reading| decide(Some(&found(best_cosine, reading))).reason;
+        let is_open = |best_cosine| is_open(&found(best_cosine, None), f64::NEG_INFINITY);
+        assert!(is_open(0.35));
+        assert_eq!(
+            reason(0.35, None),
+            Reason::Relevant,
+            "where nothing was read, nothing is held against it"
+        );
+        assert_eq!(reason(0.35, Some(-5.0)), Reason::NoUse);
+        assert_eq!(reason(0.35, Some(3.0)), Reason::Relevant);
+        assert_eq!(reason(0.2, Some(3.0)), Reason::TooFar, "a reading makes up for nothing");
+        assert!(!is_open(0.2), "so there is nothing to read");
+        assert!(!is_open(1.5), "so near that none hurts");
+        assert_eq!(reason(1.5, Some(-99.0)), Reason::Relevant);
     }
 
     #[test]
@@ -336,10 +384,12 @@ mod tests {
         fn b_06_more_evidence_never_silences(
             cosine in -1.0..1.0f64, more in 0.0..0.5f64, tenth in -1.0..1.0f64, shared in 0.0..9.0f64,
             foreign in 0..9u32, missing in 0.0..1.0f64, everyday in -9.0..9.0f64, store_size in 0..2_000_000usize,
+            reading in -9.0..9.0f64,
         ) {
             let found = Evidence {
                 best_cosine: cosine, tenth_cosine: tenth, shared_rarity: shared,
                 foreign_words: foreign, missing_names: missing, everyday: Some(everyday), store_size,
+                reading: Some(reading),
             };
             let better = [
                 Evidence { best_cosine: cosine + more, ..found },
@@ -347,12 +397,31 @@ mod tests {
                 Evidence { foreign_words: foreign / 2, ..found },
                 Evidence { missing_names: missing / 2.0, ..found },
                 Evidence { everyday: Some(everyday - more), ..found },
+                Evidence { reading: Some(reading + more), ..found },
                 Evidence { store_size: store_size / 2, ..found },
             ];
             if !decide(Some(&found)).silent() {
                 for better in better {
                     prop_assert!(!decide(Some(&better)).silent(), "{better:?}");
                 }
+            }
+        }
+
+        /// Where the balance is not open, whatever would be read leaves it as it is.
+        #[test]
+        fn b_06_what_is_settled_stays_settled(
+            best_cosine in -1.0..1.0f64, tenth_cosine in -1.0..1.0f64, everyday in -9.0..9.0f64,
+            least in -9.0..9.0f64, more in 0.0..20.0f64,
+        ) {
+            let found = Evidence {
+                best_cosine, tenth_cosine, everyday: Some(everyday), store_size: 100, ..Evidence::default()
+            };
+            let silent = |reading| decide(Some(&Evidence { reading, ..found })).silent();
+            if !is_open(&found, least) {
+                prop_assert_eq!(silent(Some(least)), silent(Some(least + more)));
+            }
+            if !is_open(&found, f64::NEG_INFINITY) {
+                prop_assert_eq!(silent(None), silent(Some(least)));
             }
         }
     }

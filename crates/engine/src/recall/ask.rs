@@ -172,7 +172,9 @@ pub fn ask(
         degraded.push(Degraded::Behind);
     }
     let numbers: Vec<u32> = selection.hits.iter().map(|hit| hit.ranked.document).collect();
-    let decision = judge(request.prompt, &found, embedder, &numbers);
+    let texts =
+        selection.hits.iter().map(|hit| read_as(&snapshot, &found, hit.ranked.document, &hit.document));
+    let decision = judge(request.prompt, &found, embedder, &numbers, texts, request.anyway);
     let abstained = !request.anyway && decision.is_some_and(|decision| decision.silent());
     if abstained {
         selection.silence();
@@ -374,6 +376,14 @@ impl Freshness<'_> {
             }
         }
     }
+}
+
+/// What of a document is read together with the prompt: the part that is nearest, with the words that name it.
+pub fn read_as(snapshot: &Snapshot, found: &Found, number: u32, document: &Document) -> String {
+    let searched = document.searched();
+    let nearest = found.vector.as_ref().and_then(|vector| snapshot.best_passage(number, vector));
+    let part = nearest.and_then(|window| searched.get(window.start..window.end));
+    part.map_or_else(|| searched.clone(), str::to_owned)
 }
 
 /// A long document is shown by the part that answers, cut at whole lines of its own text.

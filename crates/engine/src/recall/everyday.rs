@@ -38,6 +38,7 @@ mod tests {
 
     const EVERYDAY: &str = include_str!("../../../../models/everyday.txt");
     const WORK: &str = include_str!("../../../../models/work.txt");
+    const PAIRS: &str = include_str!("../../../../models/pairs.jsonl");
     /// Every so many lines of what it was taught with are looked at.
     const EVERY: usize = 40;
 
@@ -80,7 +81,24 @@ mod tests {
             .map(|line| plain(line["prompt"].as_str().unwrap()))
             .collect();
         assert!(asked.len() > 5_700);
-        let taught = EVERYDAY.lines().chain(WORK.lines()).filter(|prompt| asked.contains(&plain(prompt)));
+        let pairs: Vec<serde_json::Value> =
+            PAIRS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let read: Vec<&str> = pairs.iter().filter_map(|pair| pair["prompt"].as_str()).collect();
+        assert!(read.len() > 9_000);
+        let taught = EVERYDAY.lines().chain(WORK.lines()).chain(read);
+        let taught = taught.filter(|prompt| asked.contains(&plain(prompt)));
         assert_eq!(taught.collect::<Vec<_>>(), Vec::<&str>::new());
+        let memories = [
+            include_str!("../../../../eval/memories.jsonl"),
+            include_str!("../../../../eval/balanced-memories.jsonl"),
+        ];
+        let remembered: HashSet<String> = memories
+            .iter()
+            .flat_map(|set| set.lines())
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+            .map(|line| plain(line["text"].as_str().unwrap()))
+            .collect();
+        let known = pairs.iter().filter_map(|pair| pair["text"].as_str());
+        assert_eq!(known.filter(|text| remembered.contains(&plain(text))).count(), 0);
     }
 }

@@ -4,15 +4,24 @@ use rekindle_core::recall::abstain::{self, Decision, Evidence, PromptTerm};
 use rekindle_core::recall::commonplace::is_commonplace;
 
 use super::everyday;
+use super::reading::read;
 use super::search::Found;
 use crate::index::Embedder;
 
 /// The place in the order whose cosine says whether the notes are about such things at all.
 const TENTH: usize = 10;
 
-/// Whether the best of what was found is worth saying. `shown` are the numbers of the documents that would be shown.
+/// Whether the best of what was found is worth saying. `shown` are the numbers of the documents that would be shown, and
+/// `texts` what they say, asked for one after the other as far as it matters; with `thoroughly`, all of it.
 /// Without vectors there is nothing to go by, and the words decide.
-pub fn judge(prompt: &str, found: &Found, embedder: Option<Embedder<'_>>, shown: &[u32]) -> Option<Decision> {
+pub fn judge(
+    prompt: &str,
+    found: &Found,
+    embedder: Option<Embedder<'_>>,
+    shown: &[u32],
+    texts: impl IntoIterator<Item = String>,
+    thoroughly: bool,
+) -> Option<Decision> {
     let embedder = embedder.filter(|_| found.vector.is_some())?;
     if shown.is_empty() {
         return Some(abstain::decide(None));
@@ -50,5 +59,6 @@ pub fn judge(prompt: &str, found: &Found, embedder: Option<Embedder<'_>>, shown:
     let cosines: Vec<f64> = shown.iter().map(cosine).collect();
     let evidence = abstain::evidence(&terms, &held, &cosines, f64::from(tenth), store_size);
     let everyday = found.vector.as_ref().and_then(|vector| everyday::margin(embedder, prompt, vector));
-    Some(abstain::decide(Some(&Evidence { everyday, ..evidence })))
+    let evidence = read(prompt, texts, Evidence { everyday, ..evidence }, thoroughly);
+    Some(abstain::decide(Some(&evidence)))
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use rekindle_embed::Model;
 use rekindle_engine::index::Embedder;
+use rekindle_engine::recall::ask::read_as;
 use rekindle_engine::recall::bench::{self, Message, Question, Vectors};
 use rekindle_engine::recall::silence::judge;
 use serde_json::{Value, json};
@@ -106,7 +107,10 @@ fn answer(
     documents.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.id.cmp(&b.0.id)));
     documents.truncate(k);
     let top: Vec<u32> = found.ranked.iter().take(SHOWN).map(|ranked| ranked.document).collect();
-    let decision = judge(&question.query, &found, Some(embedder), &top);
+    let texts = top
+        .iter()
+        .filter_map(|number| Some(read_as(&snapshot, &found, *number, &snapshot.document(*number)?)));
+    let decision = judge(&question.query, &found, Some(embedder), &top, texts, true);
     let shown: usize = documents.iter().take(SHOWN).map(|(document, _)| document.text.chars().count()).sum();
     let results: Vec<Value> =
         documents.iter().map(|(document, score)| json!({"id": document.id, "score": score})).collect();

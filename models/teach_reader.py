@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Teaches the reader: whether a memory is of use for a prompt, from both texts at once.
+
+Usage: teach_reader.py MODEL OUT [--epochs N] [--seed N] [--threads N] [--golden FILE]
+
+MODEL is the unpacked all-MiniLM-L6-v2 (`models/make.sh --keep MODEL`), which it starts from and whose words it goes on
+sharing; OUT is a safetensors file for `cargo run -p rekindle-embed --example pack_reader`. Reads pairs.jsonl and
+everyday.txt beside it. FILE gets pairs with what the reader says of them in full precision, for the tests. Needs torch, tokenizers, safetensors and numpy, and half an hour to an hour on two processors.
+"""
+import argparse
+import json
+import pathlib
+import random
+import time
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+
+HERE = pathlib.Path(__file__).parent
+WIDTH, HEADS, INNER, LAYERS = 384, 12, 1536, 6
+# As crates/embed/src/reader.rs has them.
+PROMPT, MEMORY = 64, 120
+CLS, SEP = 101, 102
+BATCH, RATE = 32, 1e-4
+# Memories that do not answer, for each prompt that is answered and for each near miss, and prompts of everyday.txt in an epoch.
+OTHERS, NEAR, EVERYDAY = 4, 3, 2500
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.context = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
+        self.attention_norm, self.norm = nn.LayerNorm(WIDTH, 1e-12), nn.LayerNorm(WIDTH, 1e-12)
+        self.up, self.down = nn.Linear(WIDTH, INNER), nn.Linear(INNER, WIDTH)
+
+    def forward(self, x, mask):
+        texts, length, _ = x.shape
+        q, k, v = self.qkv(x).view(texts, length, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
+        scores = (q @ k.transpose(-1, -2) * (WIDTH // HEADS) ** -0.5).masked_fill(~mask, -1e4)
+        context = (torch.softmax(scores, -1) @ v).transpose(1, 2).reshape(texts, length, WIDTH)
+        x = self.attention_norm(x + F.dropout(self.context(context), 0.1, self.training))
+        return self.norm(x + self.down(F.gelu(self.up(x))))
+
+
+# Names in the published file, without `weight` and `bias`, by the names above.
+PARTS = {"context": "attention.output.dense", "attention_norm": "attention.output.LayerNorm",
+         "up": "intermediate.dense", "down": "output.dense", "norm": "output.LayerNorm"}
+SELF = [f"attention.self.{part}" for part in ("query", "key", "value")]
+
+
+class Reader(nn.Module):
+    def __init__(self, published):
+        super().__init__()
+        self.words = nn.Embedding(30522, WIDTH)
+        self.places, self.kinds = nn.Embedding(512, WIDTH), nn.Embedding(2, WIDTH)
+        self.norm = nn.LayerNorm(WIDTH, 1e-12)
+        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+        self.verdict = nn.Linear(WIDTH, 1)
+        with torch.no_grad():
+            for name, target in self.published():
+                target.copy_(published[name])
+            for number, layer in enumerate(self.layers):
+                for end in ("weight", "bias"):
+                    parts = [published[f"encoder.layer.{number}.{part}.{end}"] for part in SELF]
+                    getattr(layer.qkv, end).copy_(torch.cat(parts))
+        # The program keeps one table of words for both.
+        self.words.weight.requires_grad_(False)
+
+    def published(self):
+        """What stands in the published file under one name, with that name."""
+        for name, part in (("word", self.words), ("position", self.places), ("token_type", self.kinds)):
+            yield f"embeddings.{name}_embeddings.weight", part.weight
+        yield from ((f"embeddings.LayerNorm.{end}", getattr(self.norm, end)) for end in ("weight", "bias"))
+        for number, layer in enumerate(self.layers):
+            for own, name in PARTS.items():
+                for end in ("weight", "bias"):
+                    yield f"encoder.layer.{number}.{name}.{end}", getattr(getattr(layer, own), end)
+
+    def hidden(self, ids, kinds, mask):
+        x = self.norm(self.words(ids) + self.places(torch.arange(ids.shape[1])) + self.kinds(kinds))
+        for layer in self.layers:
+            x = layer(x, mask[:, None, None, :])
+        return (x * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)
+
+    def forward(self, ids, kinds, mask):
+        return self.verdict(F.dropout(self.hidden(ids, kinds, mask), 0.1, self.training)).squeeze(-1)
+
+    def save(self, path):
+        kept = {name: weights for name, weights in self.published() if "word_" not in name}
+        for number, layer in enumerate(self.layers):
+            for end in ("weight", "bias"):
+                for name, part in zip(SELF, getattr(layer.qkv, end).chunk(3)):
+                    kept[f"encoder.layer.{number}.{name}.{end}"] = part
+        kept |= {"classifier.weight": self.verdict.weight, "classifier.bias": self.verdict.bias}
+        save_file({name: weights.detach().float().contiguous().clone() for name, weights in kept.items()}, path)
+
+
+class Texts:
+    def __init__(self, folder):
+        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
+        self.known = {}
+
+    def ids(self, text):
+        if text not in self.known:
+            self.known[text] = self.tokenizer.encode(text, add_special_tokens=False).ids
+        return self.known[text]
+
+    def pair(self, prompt, memory):
+        prompt, memory = self.ids(prompt), self.ids(memory)
+        if len(prompt) > PROMPT:
+            prompt = prompt[:PROMPT // 2] + prompt[-(PROMPT // 2):]
+        first, second = [CLS, *prompt, SEP], [*memory[:MEMORY], SEP]
+        return first + second, [0] * len(first) + [1] * len(second)
+
+    def alone(self, text):
+        ids = [CLS, *self.ids(text)[:254], SEP]
+        return ids, [0] * len(ids)
+
+
+def batch(pairs):
+    shape = len(pairs), max(len(ids) for ids, _ in pairs)
+    ids, kinds, mask = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.bool)
+    for row, (these, kind) in enumerate(pairs):
+        ids[row, :len(these)], kinds[row, :len(these)], mask[row, :len(these)] = torch.tensor(these), torch.tensor(kind), True
+    return ids, kinds, mask
+
+
+def embed(model, texts, lines):
+    """The vectors that recall itself would look at."""
+    order = sorted(range(len(lines)), key=lambda at: len(texts.ids(lines[at])))
+    vectors = np.zeros((len(lines), WIDTH), np.float32)
+    model.eval()
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        for start in range(0, len(order), 64):
+            part = order[start:start + 64]
+            vectors[part] = F.normalize(model.hidden(*batch([texts.alone(lines[at]) for at in part])), dim=-1).float().numpy()
+    return vectors
+
+
+def named(memory, number, chance):
+    """As recall searches it: some memories have a title before them, which may say nothing."""
+    kind = chance.random()
+    if kind < 0.5:
+        return memory
+    if kind < 0.75:
+        return f"note-{number:02}\n{memory}"
+    return " ".join(memory.split()[:chance.randint(2, 6)]).rstrip(".,:;") + "\n" + memory
+
+
+class Lessons:
+    """Pairs of a prompt and a memory of its project, nearest first, with whether it is of use."""
+    def __init__(self, model, texts):
+        rows = [json.loads(line) for line in (HERE / "pairs.jsonl").read_text().splitlines()]
+        self.everyday = (HERE / "everyday.txt").read_text().splitlines()
+        self.memories, self.prompts = {}, []
+        for row in rows:
+            if row["type"] == "memory":
+                self.memories.setdefault(row["project"], []).append(row)
+            else:
+                self.prompts.append(row)
+        lines = [row.get("text") or row["prompt"] for row in rows] + self.everyday
+        vectors = dict(zip(lines, embed(model, texts, lines)))
+        self.near = {}
+        for project, memories in self.memories.items():
+            beside = np.array([vectors[memory["text"]] for memory in memories])
+            for prompt in [row["prompt"] for row in self.prompts if row["project"] == project] + self.everyday:
+                self.near[project, prompt] = np.argsort(-(beside @ vectors[prompt]))[:14].astype(np.int8)
+
+    def epoch(self, chance):
+        taught = []
+        add = lambda prompt, project, at, of_use: taught.append(
+            (prompt, named(self.memories[project][at]["text"], at, chance), of_use))
+        for row in self.prompts:
+            prompt, project = row["prompt"], row["project"]
+            golden = [at for at, memory in enumerate(self.memories[project]) if memory["id"] in row["gold"]]
+            for at in golden:
+                add(prompt, project, at, 1.0)
+            others = [at for at in self.near[project, prompt] if at not in golden]
+            count = OTHERS if golden else NEAR
+            for at in others[:2] + chance.sample(others[2:10], count - 2):
+                add(prompt, project, at, 0.0)
+        for prompt in chance.sample(self.everyday, EVERYDAY):
+            project = chance.choice(list(self.memories))
+            for at in chance.sample(list(self.near[project, prompt][:4]), 2):
+                add(prompt, project, at, 0.0)
+        chance.shuffle(taught)
+        return taught
+
+
+def golden(model, texts, path):
+    """Some pairs, of use and not, and what is said of them."""
+    rows = [json.loads(line) for line in (HERE / "pairs.jsonl").read_text().splitlines()]
+    memories = {row["id"]: row["text"] for row in rows if row["type"] == "memory"}
+    prompts = [row for row in rows if row["type"] != "memory"][::119]
+    pairs = [(row["prompt"], memories[row["gold"][0]] if row["gold"] else memories[f'{row["project"]}-m01']) for row in prompts]
+    model.eval()
+    with torch.no_grad():
+        said = [(*pair, round(model(*batch([texts.pair(*pair)])).item(), 4)) for pair in pairs]
+    pathlib.Path(path).write_text(json.dumps(said, ensure_ascii=False, indent=0) + "\n")
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("model", type=pathlib.Path)
+    arguments.add_argument("out")
+    arguments.add_argument("--epochs", type=float, default=2)
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--threads", type=int, default=2)
+    arguments.add_argument("--golden")
+    asked = arguments.parse_args()
+    torch.manual_seed(asked.seed)
+    torch.set_num_threads(asked.threads)
+    chance, texts = random.Random(asked.seed), Texts(asked.model)
+    published = load_file(asked.model / "model.safetensors")
+    lessons = Lessons(Reader(published), texts)
+    model = Reader(published)
+    model.train()
+    steps = int(asked.epochs * len(lessons.epoch(random.Random(0))) / BATCH)
+    learned = [weights for weights in model.parameters() if weights.requires_grad]
+    optimiser = torch.optim.AdamW(learned, lr=RATE, weight_decay=0.01)
+    pace = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, step / (0.06 * steps + 1)) * max(0, 1 - step / steps))
+    print(f"{len(lessons.memories)} projects, {len(lessons.prompts)} prompts, {steps} steps", flush=True)
+    step, mean, began = 0, 0.0, time.time()
+    while step < steps:
+        taught = lessons.epoch(chance)
+        # Texts of about the same length go together.
+        for start in range(0, len(taught), BATCH * 32):
+            part = sorted(((texts.pair(prompt, memory), of_use) for prompt, memory, of_use in taught[start:start + BATCH * 32]),
+                          key=lambda one: len(one[0][0]))
+            batches = [part[at:at + BATCH] for at in range(0, len(part), BATCH)]
+            chance.shuffle(batches)
+            for some in batches[:steps - step]:
+                with torch.autocast("cpu", torch.bfloat16):
+                    odds = model(*batch([pair for pair, _ in some])).float()
+                loss = F.binary_cross_entropy_with_logits(odds, torch.tensor([of_use for _, of_use in some]))
+                optimiser.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(learned, 1.0)
+                optimiser.step()
+                pace.step()
+                step += 1
+                mean = 0.98 * mean + 0.02 * loss.item()
+                if step % 100 == 0:
+                    print(f"{step} of {steps}, loss {mean / (1 - 0.98 ** step):.4f}, {time.time() - began:.0f} s", flush=True)
+    model.save(asked.out)
+    if asked.golden:
+        golden(model, texts, asked.golden)
+
+
+if __name__ == "__main__":
+    main()
