@@ -42,11 +42,7 @@ const SPECIAL: [&str; 5] = ["[CLS]", "[SEP]", "[UNK]", "[PAD]", "[MASK]"];
 pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
     let config = json(CONFIG, folder.config)?;
     check_architecture(&config)?;
-    for text in [folder.id, folder.query_prefix, folder.passage_prefix] {
-        if text.len() >= TEXT || text.contains('\0') {
-            return Err(source(CONFIG, format!("a name or prefix is longer than {} bytes", TEXT - 1)));
-        }
-    }
+    check_texts(&[folder.id, folder.query_prefix, folder.passage_prefix])?;
     let spelled = std::str::from_utf8(folder.vocabulary)
         .map_err(|error| source(VOCABULARY, format!("not UTF-8 from byte {}", error.valid_up_to())))?;
     let words: Vec<&str> = spelled.lines().collect();
@@ -96,6 +92,7 @@ pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
 /// The file of a reader: the weights of a BERT for pairs, taught over the words of `model`, which it goes on sharing. Its
 /// verdict is a `classifier` with one output over the mean of all vectors.
 pub fn pack_reader(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
+    check_texts(&[id])?;
     let header = Header { id: id.to_owned(), ..Header::read(Kind::Embedder, model)? };
     let hidden = header.hidden;
     let tensors = Tensors::read(weights)?;
@@ -110,6 +107,13 @@ pub fn pack_reader(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Er
     file.floats(&tensors.floats("classifier.weight", &[1, hidden])?);
     file.floats(&tensors.floats("classifier.bias", &[1])?);
     file.close(Kind::Reader, header)
+}
+
+/// Texts of the header have a place of fixed size.
+fn check_texts(texts: &[&str]) -> Result<(), Error> {
+    let fits = |text: &&str| text.len() < TEXT && !text.contains('\0');
+    let problem = || source(CONFIG, format!("a name or prefix is longer than {} bytes", TEXT - 1));
+    if texts.iter().all(fits) { Ok(()) } else { Err(problem()) }
 }
 
 fn check_architecture(config: &Value) -> Result<(), Error> {

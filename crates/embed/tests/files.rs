@@ -265,6 +265,8 @@ fn what_is_wrong_with_a_reader_is_said() {
         pack_reader(&model, "none", b"\x02\0\0\0\0\0\0\0{}").unwrap_err().to_string(),
         "model.safetensors: embeddings.position_embeddings.weight is missing"
     );
+    let named = pack_reader(&model, &"x".repeat(64), &weights).unwrap_err().to_string();
+    assert!(named.contains("longer than 63 bytes"), "{named}");
     let flipped = changed(file.len() - 7, file[file.len() - 7] ^ 1);
     let (flipped, model) = (placed(&flipped, 0), placed(&model, 0));
     let model = Model::from_bytes(model.bytes()).unwrap();

@@ -27,6 +27,7 @@ use crate::messages::Messages;
 use crate::models::Models;
 use crate::random;
 use crate::recall::ask::{Answer, Request, ask};
+use crate::recall::reading::Reading;
 use crate::recall::search::Rules;
 use crate::recall::upkeep;
 use crate::recall::usage::Usage;
@@ -215,6 +216,7 @@ pub fn prompt(
         rules: Rules::of(&config.recall, here.project.as_ref().map(ProjectId::as_str), &here.now),
         k: if how == How::Call { config.recall.k.min(inject::TOOL_MOST) } else { config.recall.k },
         anyway: false,
+        reading: Reading::AsNeeded,
         held: &held,
         mentions: true,
         messages: (how == How::Whole).then_some(&messages),

@@ -43,6 +43,8 @@ const OF_USE: f64 = -2.2;
 const USELESS: f64 = -5.5;
 /// What is asked for in a store of a hundred.
 const ENOUGH: f64 = 0.19;
+/// How much more is asked for where nothing was read: nobody has looked whether it is of use.
+const UNREAD: f64 = 0.06;
 /// How much more is asked for when the store is e times larger.
 const PER_SIZE: f64 = 0.025;
 /// Below this the store's size makes no difference: in a handful of memories something always stands out.
@@ -202,7 +204,8 @@ pub fn decide(evidence: Option<&Evidence>) -> Decision {
     let against = FOREIGN * f64::from(found.foreign_words.min(FOREIGN_CAP)) + NAMES * found.missing_names;
     #[expect(clippy::cast_precision_loss, reason = "a store's size to a few digits is enough")]
     let size = (found.store_size as f64).max(SMALLEST);
-    let needed = ENOUGH + PER_SIZE * (size / 100.0).ln();
+    let unread = if found.reading.is_none() { UNREAD } else { 0.0 };
+    let needed = ENOUGH + unread + PER_SIZE * (size / 100.0).ln();
     let usual = near + shared - EVERYDAY * USUAL;
     let everyday = EVERYDAY * (found.everyday.unwrap_or(USUAL).clamp(DOUBT.0, DOUBT.1) - USUAL);
     let useless = READING * (OF_USE - found.reading.unwrap_or(OF_USE).clamp(USELESS, OF_USE));
@@ -275,17 +278,17 @@ mod tests {
     fn b_06_the_project_s_words_do_not_make_up_for_the_subject() {
         // "add support for Klarna as a payment method": the hit is about payments, not about Klarna.
         let prompt = [term(0.3), term(0.4), name(), term(0.5)];
-        let without = asked(&prompt, &[false, false, false, true], 0.25);
+        let without = asked(&prompt, &[false, false, false, true], 0.31);
         assert_eq!(without.reason, Reason::NotCovered);
-        assert_eq!(asked(&prompt, &[false, false, true, true], 0.25).reason, Reason::Relevant);
+        assert_eq!(asked(&prompt, &[false, false, true, true], 0.31).reason, Reason::Relevant);
     }
 
     #[test]
     fn b_06_a_generic_request_shares_only_commonplaces() {
         // "write a function that sorts a list"
         let said = |commonplace| PromptTerm { commonplace, ..term(0.6) };
-        assert_eq!(asked(&[said(true); 3], &[true; 3], 0.18).reason, Reason::TooFar);
-        assert_eq!(asked(&[said(false); 3], &[true; 3], 0.18).reason, Reason::Relevant);
+        assert_eq!(asked(&[said(true); 3], &[true; 3], 0.2).reason, Reason::TooFar);
+        assert_eq!(asked(&[said(false); 3], &[true; 3], 0.2).reason, Reason::Relevant);
     }
 
     #[test]
@@ -297,7 +300,7 @@ mod tests {
     #[test]
     fn b_06_what_stands_out_says_more_than_what_is_near_to_everything() {
         let found = |tenth_cosine| {
-            let found = Evidence { best_cosine: 0.26, tenth_cosine, store_size: 100, ..Evidence::default() };
+            let found = Evidence { best_cosine: 0.3, tenth_cosine, store_size: 100, ..Evidence::default() };
             decide(Some(&found)).reason
         };
         assert_eq!((found(0.1), found(0.29)), (Reason::Relevant, Reason::TooFar));
@@ -306,7 +309,7 @@ mod tests {
     #[test]
     fn b_06_a_larger_store_has_to_offer_more() {
         let found =
-            |store_size| Evidence { best_cosine: 0.29, tenth_cosine: 0.2, store_size, ..Evidence::default() };
+            |store_size| Evidence { best_cosine: 0.32, tenth_cosine: 0.2, store_size, ..Evidence::default() };
         assert!(!decide(Some(&found(100))).silent());
         assert!(decide(Some(&found(1000))).silent());
         assert_eq!(decide(Some(&found(0))).strength, decide(Some(&found(20))).strength);
@@ -328,7 +331,7 @@ mod tests {
         assert_eq!(found(0.35, Some(-4.0)), Reason::Relevant);
         assert_eq!(found(0.35, Some(3.0)), Reason::Everyday);
         assert_eq!(found(0.65, Some(60.0)), Reason::Relevant, "nothing is as certain as that");
-        assert_eq!(found(0.15, Some(-60.0)), Reason::TooFar);
+        assert_eq!(found(0.2, Some(-60.0)), Reason::TooFar);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use rekindle_core::scope::ProjectId;
 use rekindle_core::text::normal::normalised;
 
 use super::merged::Merger;
+use super::reading::Reading;
 use super::search::{Found, Rules, search};
 use super::silence::judge;
 use super::upkeep;
@@ -45,6 +46,8 @@ pub struct Request<'a> {
     pub k: usize,
     /// Whether to show the nearest even where silence would be better: a person who asks may look for themselves.
     pub anyway: bool,
+    /// Whether what is near is also read before it is decided that it is worth saying.
+    pub reading: Reading,
     /// Names of documents that the session has already.
     pub held: &'a HashSet<String>,
     /// Whether to say where else a hit was observed (STO-16).
@@ -174,7 +177,7 @@ pub fn ask(
     let numbers: Vec<u32> = selection.hits.iter().map(|hit| hit.ranked.document).collect();
     let texts =
         selection.hits.iter().map(|hit| read_as(&snapshot, &found, hit.ranked.document, &hit.document));
-    let decision = judge(request.prompt, &found, embedder, &numbers, texts, request.anyway);
+    let decision = judge(request.prompt, &found, embedder, &numbers, texts, request.reading);
     let abstained = !request.anyway && decision.is_some_and(|decision| decision.silent());
     if abstained {
         selection.silence();

@@ -16,6 +16,7 @@ use rekindle_core::time::{Timestamp, iso};
 use serde::{Deserialize, Serialize};
 
 use super::ask::{Degraded, Request, ask};
+use super::reading::Reading;
 use super::search::Rules;
 use super::upkeep;
 use super::usage::Usage;
@@ -235,6 +236,7 @@ pub fn measure(
             rules,
             k: asking.k.min(MOST),
             anyway: true,
+            reading: Reading::AsNeeded,
             held: &HashSet::new(),
             mentions: true,
             messages: None,

@@ -3,7 +3,7 @@
 //! - [`search`]: from a prompt to the order of everything that was found
 //! - [`ask`]: from there to what is shown, each hit checked against its file
 //! - `merged`: what was observed several times is one hit
-//! - [`silence`]: when nothing is said; [`everyday`] and `reading` know more of the prompt
+//! - [`silence`]: when nothing is said; [`everyday`] and [`reading`] know more of the prompt
 //! - [`upkeep`]: what changed in the notes arrives in the index
 //! - [`condition`]: whether the index is as good as it could be
 //! - [`find`]: what an id means that an answer has named
@@ -19,7 +19,7 @@ pub mod everyday;
 pub mod find;
 pub mod log;
 mod merged;
-mod reading;
+pub mod reading;
 pub mod search;
 pub mod silence;
 pub mod upkeep;

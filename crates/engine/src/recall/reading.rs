@@ -4,20 +4,33 @@
 use rekindle_core::recall::abstain::{Evidence, is_open};
 use rekindle_embed::{Prompt, Reader, Scratch};
 
+/// Whether hits are read together with the prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// They are not: what is asked for is near to a text that is no prompt, or nobody wants to know.
+    Never,
+    /// As far as it can change whether something is said.
+    AsNeeded,
+    /// All of them, so that the numbers are whole.
+    Thorough,
+}
+
 /// How many are read at the same time.
 const AT_ONCE: usize = 2;
 
 /// The evidence with the best reading among `texts`, as far as it matters: hits are read in their order until one settles it.
-/// `thoroughly` reads all of them, whatever they say.
 pub(super) fn read<Text: AsRef<str>>(
     prompt: &str,
     texts: impl IntoIterator<Item = Text>,
     evidence: Evidence,
-    thoroughly: bool,
+    reading: Reading,
 ) -> Evidence {
     let mut found = evidence;
-    let is_wanted =
-        |found: &Evidence| thoroughly || is_open(found, found.reading.unwrap_or(f64::NEG_INFINITY));
+    let is_wanted = |found: &Evidence| match reading {
+        Reading::Never => false,
+        Reading::AsNeeded => is_open(found, found.reading.unwrap_or(f64::NEG_INFINITY)),
+        Reading::Thorough => true,
+    };
     if !is_wanted(&found) {
         return found;
     }
@@ -72,32 +85,33 @@ mod tests {
     }
 
     /// What was found, and how many texts were asked for.
-    fn counted(texts: &[&str], evidence: Evidence, thoroughly: bool) -> (Evidence, usize) {
+    fn counted(texts: &[&str], evidence: Evidence, reading: Reading) -> (Evidence, usize) {
         let asked = Cell::new(0);
         let texts = texts.iter().inspect(|_| asked.set(asked.get() + 1));
-        (read(PROMPT, texts, evidence, thoroughly), asked.get())
+        (read(PROMPT, texts, evidence, reading), asked.get())
     }
 
     #[test]
     fn b_06_an_answer_is_told_from_what_is_about_something_else() {
-        let (answer, _) = counted(&[ANSWER], near(0.3), true);
-        let (other, _) = counted(&OTHERS, near(0.3), true);
+        let (answer, _) = counted(&[ANSWER], near(0.3), Reading::Thorough);
+        let (other, _) = counted(&OTHERS, near(0.3), Reading::Thorough);
         assert!(answer.reading > Some(0.0) && other.reading < Some(-1.0), "{answer:?} {other:?}");
     }
 
     #[test]
     fn b_06_no_more_is_read_than_decides() {
         let all = [&[ANSWER][..], &OTHERS].concat();
-        let (found, asked) = counted(&all, near(0.3), false);
+        let (found, asked) = counted(&all, near(0.3), Reading::AsNeeded);
         assert_eq!((decide(Some(&found)).silent(), asked), (false, AT_ONCE), "the first settles it");
-        let (found, asked) = counted(&OTHERS, near(0.3), false);
+        let (found, asked) = counted(&OTHERS, near(0.3), Reading::AsNeeded);
         assert_eq!((decide(Some(&found)).silent(), asked), (true, OTHERS.len()));
         for settled in [1.5, 0.2, -0.5] {
-            let (found, asked) = counted(&all, near(settled), false);
+            let (found, asked) = counted(&all, near(settled), Reading::AsNeeded);
             assert_eq!((found.reading, asked), (None, 0), "{settled}");
         }
-        assert_eq!(counted(&all, near(1.5), true).1, all.len(), "unless somebody wants to know");
-        assert_eq!(counted(&[], near(0.3), false), (near(0.3), 0));
+        assert_eq!(counted(&all, near(1.5), Reading::Thorough).1, all.len(), "unless somebody wants to know");
+        assert_eq!(counted(&[], near(0.3), Reading::AsNeeded), (near(0.3), 0));
+        assert_eq!(counted(&all, near(0.3), Reading::Never), (near(0.3), 0));
     }
 
     #[test]
@@ -105,7 +119,8 @@ mod tests {
         let all = [&OTHERS[..2], &[ANSWER], &OTHERS[2..]].concat();
         for step in -10..=20 {
             let evidence = near(f64::from(step) / 20.0);
-            let [lazily, thoroughly] = [false, true].map(|how| decide(Some(&counted(&all, evidence, how).0)));
+            let [lazily, thoroughly] = [Reading::AsNeeded, Reading::Thorough]
+                .map(|how| decide(Some(&counted(&all, evidence, how).0)));
             assert_eq!(lazily.silent(), thoroughly.silent(), "{evidence:?}");
         }
     }

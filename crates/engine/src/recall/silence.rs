@@ -4,7 +4,7 @@ use rekindle_core::recall::abstain::{self, Decision, Evidence, PromptTerm};
 use rekindle_core::recall::commonplace::is_commonplace;
 
 use super::everyday;
-use super::reading::read;
+use super::reading::{Reading, read};
 use super::search::Found;
 use crate::index::Embedder;
 
@@ -12,7 +12,7 @@ use crate::index::Embedder;
 const TENTH: usize = 10;
 
 /// Whether the best of what was found is worth saying. `shown` are the numbers of the documents that would be shown, and
-/// `texts` what they say, asked for one after the other as far as it matters; with `thoroughly`, all of it.
+/// `texts` what they say, asked for one after the other as far as it matters; `reading` says how far that is.
 /// Without vectors there is nothing to go by, and the words decide.
 pub fn judge(
     prompt: &str,
@@ -20,7 +20,7 @@ pub fn judge(
     embedder: Option<Embedder<'_>>,
     shown: &[u32],
     texts: impl IntoIterator<Item = String>,
-    thoroughly: bool,
+    reading: Reading,
 ) -> Option<Decision> {
     let embedder = embedder.filter(|_| found.vector.is_some())?;
     if shown.is_empty() {
@@ -59,6 +59,6 @@ pub fn judge(
     let cosines: Vec<f64> = shown.iter().map(cosine).collect();
     let evidence = abstain::evidence(&terms, &held, &cosines, f64::from(tenth), store_size);
     let everyday = found.vector.as_ref().and_then(|vector| everyday::margin(embedder, prompt, vector));
-    let evidence = read(prompt, texts, Evidence { everyday, ..evidence }, thoroughly);
+    let evidence = read(prompt, texts, Evidence { everyday, ..evidence }, reading);
     Some(abstain::decide(Some(&evidence)))
 }

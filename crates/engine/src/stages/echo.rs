@@ -29,6 +29,7 @@ use crate::models::{LoadedModel, Models};
 use crate::proposals::{self, Handed};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::recall::ask::{Request, ask};
+use crate::recall::reading::Reading;
 use crate::recall::search::Rules;
 use crate::recall::usage::{Signal, Usage};
 use crate::told::{self, Outcome, Record, Turn};
@@ -222,6 +223,7 @@ impl<'a> Judge<'a> {
             rules: Rules { until: Some(now.as_second()), ..rules },
             k: LOOKED_AT,
             anyway: true,
+            reading: Reading::Never,
             held: &HashSet::new(),
             mentions: true,
             messages: None,

@@ -13,6 +13,7 @@ use super::World;
 use crate::index::{Embedder, Index};
 use crate::models::{LoadedModel, Models};
 use crate::recall::ask::{Request, ask};
+use crate::recall::reading::Reading;
 use crate::recall::search::Rules;
 use crate::recall::usage::Usage;
 use crate::vault::Vault;
@@ -68,6 +69,7 @@ impl<'a> Near<'a> {
             },
             k: wanted.most,
             anyway: wanted.anyway,
+            reading: Reading::Never,
             held: &HashSet::new(),
             mentions: false,
             messages: None,

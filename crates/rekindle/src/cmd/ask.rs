@@ -14,6 +14,7 @@ use rekindle_engine::index::Embedder;
 use rekindle_engine::llm::Job;
 use rekindle_engine::messages::Messages;
 use rekindle_engine::recall::ask::{Answer, Request, ask};
+use rekindle_engine::recall::reading::Reading;
 use rekindle_engine::recall::search::Rules;
 use rekindle_engine::recall::usage::Usage;
 use serde_json::{Value, json};
@@ -134,6 +135,7 @@ fn search(context: &Context<'_>, question: &str, all_projects: bool) -> Result<A
         },
         k: MOST,
         anyway: false,
+        reading: Reading::AsNeeded,
         held: &HashSet::new(),
         mentions: false,
         messages: Some(&messages),

@@ -8,6 +8,7 @@ use rekindle_embed::Model;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::recall::ask::read_as;
 use rekindle_engine::recall::bench::{self, Message, Question, Vectors};
+use rekindle_engine::recall::reading::Reading;
 use rekindle_engine::recall::silence::judge;
 use serde_json::{Value, json};
 
@@ -110,7 +111,7 @@ fn answer(
     let texts = top
         .iter()
         .filter_map(|number| Some(read_as(&snapshot, &found, *number, &snapshot.document(*number)?)));
-    let decision = judge(&question.query, &found, Some(embedder), &top, texts, true);
+    let decision = judge(&question.query, &found, Some(embedder), &top, texts, Reading::Thorough);
     let shown: usize = documents.iter().take(SHOWN).map(|(document, _)| document.text.chars().count()).sum();
     let results: Vec<Value> =
         documents.iter().map(|(document, score)| json!({"id": document.id, "score": score})).collect();

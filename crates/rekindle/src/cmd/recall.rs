@@ -18,6 +18,7 @@ use rekindle_engine::index::Embedder;
 use rekindle_engine::messages::Messages;
 use rekindle_engine::recall::ask::{Answer, Request, Shown, ask};
 use rekindle_engine::recall::log::Log;
+use rekindle_engine::recall::reading::Reading;
 use rekindle_engine::recall::search::Rules;
 use rekindle_engine::recall::usage::Usage;
 use serde_json::{Value, json};
@@ -239,6 +240,7 @@ pub(crate) fn look_up(
         },
         k: wanted.k,
         anyway: wanted.anyway,
+        reading: if wanted.anyway { Reading::Thorough } else { Reading::AsNeeded },
         held: &HashSet::new(),
         mentions: true,
         messages: Some(&messages),
