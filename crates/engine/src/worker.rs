@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rekindle_core::event::{Event, names};
-use rekindle_core::hook::Signal;
+use rekindle_core::hook::{Kind, Signal};
 use rekindle_core::run::Status;
 use rekindle_core::time::Timestamp;
 use serde_json::json;
@@ -23,7 +23,7 @@ use crate::queue::{self, Queue, Registry};
 use crate::sessions;
 use crate::spool::{self, Spool, Spooled, What};
 use crate::stages::pace::Pace;
-use crate::stages::{World, idle, promote, signal};
+use crate::stages::{World, idle, index, promote, signal};
 use crate::surfaces;
 use crate::told;
 
@@ -89,6 +89,8 @@ pub struct Did {
     pub failed: u64,
     /// Runs that are dead now.
     pub dead: u64,
+    /// Sessions that began.
+    pub begun: u64,
 }
 
 /// The right to be the worker.
@@ -175,7 +177,13 @@ pub fn drain(post: &Post, world: &World, registry: &Registry, after: &mut dyn Fn
             world.stop();
             break;
         }
+        let begun = did.begun;
         let taken = take_in(&spool, &mut queue, registry, world, &mut did)?;
+        if did.begun > begun {
+            // A session that begins shall know what was changed elsewhere (STO-14). If it cannot be read now, recall goes on
+            // with what it has, and `doctor` says what is wrong.
+            index::look_around(world).ok();
+        }
         let worked = work(&mut queue, registry, world, &watchdog, &mut did)?;
         if worked {
             pace.sometimes(&mut *after);
@@ -226,6 +234,7 @@ impl Did {
             skipped: self.skipped + other.skipped,
             failed: self.failed + other.failed,
             dead: self.dead + other.dead,
+            begun: self.begun + other.begun,
         }
     }
 }
@@ -264,6 +273,7 @@ fn take_in(
     }
     for (signal, _, at) in batch.signals() {
         sessions::reopen(&world.places.sessions(), signal, at).map_err(sessions_failed)?;
+        did.begun += u64::from(signal.kind == Kind::Start && !signal.subagent);
     }
     for (path, _) in &batch.files {
         spool.done(path)?;

@@ -169,7 +169,7 @@ impl Upkeep<'_> {
     /// Does what a command can do in passing: appends what it changed, or makes the index where that takes no time.
     pub fn settle(&self) -> Result<Settled, Error> {
         match self.catch_up()? {
-            CaughtUp::Current | CaughtUp::Appended { pending: 0, .. } => return Ok(Settled::Current),
+            CaughtUp::Current | CaughtUp::Appended { pending: 0, .. } => return self.left_over(),
             CaughtUp::Appended { .. } => return Ok(Settled::Later),
             CaughtUp::Behind => {}
         }
@@ -182,6 +182,14 @@ impl Upkeep<'_> {
             Err(error) => return Err(error),
         };
         Ok(if report.pending == 0 { Settled::Current } else { Settled::Later })
+    }
+
+    /// Whether something that came in earlier still waits for its vectors (STO-15).
+    fn left_over(&self) -> Result<Settled, Error> {
+        let is_whole =
+            |snapshot: Snapshot| snapshot.size().pending == 0 && snapshot.is_of(&self.embedder.space());
+        let is_current = self.index.open()?.is_none_or(is_whole);
+        Ok(if is_current { Settled::Current } else { Settled::Later })
     }
 
     /// Vectors of the same text by the same model need not be made again.

@@ -6,7 +6,7 @@ pub mod echo;
 pub mod friction;
 mod gate;
 pub mod idle;
-mod index;
+pub mod index;
 pub mod keep;
 mod material;
 mod near;

@@ -77,6 +77,10 @@ pub(crate) fn work(context: &Context<'_>, how: How) -> Result<Option<Did>, Failu
             How::Watch => worker::watch(&post, &world, &REGISTRY, &mut after)?,
             _ => worker::drain(&post, &world, &REGISTRY, &mut after)?,
         };
+        if done.begun > 0 {
+            // What was found when the session began may need more vectors than are made in passing.
+            context.settle_batch();
+        }
         all = Some(all.unwrap_or_default().and(done));
         drop(post);
         // A hook that came while we were ending saw a worker at it and started none.
