@@ -95,7 +95,7 @@ fn answer(
     question: &Question,
     k: usize,
 ) -> Result<Value, Failure> {
-    let Some((snapshot, found)) = bench::query(store, embedder, question, k)? else {
+    let Some((snapshot, found)) = bench::query(store, embedder, question, k.max(SHOWN))? else {
         return Ok(
             json!({"qid": question.qid, "results": [], "latency_ms": 0, "context_tokens": 0, "abstain": true}),
         );

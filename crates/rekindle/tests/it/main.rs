@@ -8,6 +8,7 @@
 
 mod backfill;
 mod bad_input;
+mod bench;
 mod blocks;
 mod capture;
 mod capture_crash;
@@ -25,10 +26,12 @@ mod faults;
 mod feedback;
 mod forget;
 mod friction;
+mod fusion;
 mod house;
 mod ideas;
 mod identity;
 mod inbox;
+mod index_at_start;
 mod index_crash;
 mod init;
 mod inject;
