@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the embedder's tests on paths this processor may lack: aarch64 under qemu-user, with and without dot
-# products. The kernels against each other, the tokenizer's golden file, and vectors that must have the very bits
-# they have here; the 500 golden vectors would take half an hour under emulation and add nothing to that.
+# products. The kernels and the scan against each other, the tokenizer's golden file, readings, and vectors that must have
+# the very bits they have here; the 500 golden vectors would take half an hour under emulation and add nothing to that.
 # Where a tool is missing it says which and leaves with 0: nothing was proved, nothing failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,6 +21,6 @@ cargo clippy --package rekindle-embed --lib --target "$target" -- --deny warning
 for cpu in max cortex-a53; do
   echo "== aarch64, $cpu"
   export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -cpu $cpu -L /usr/aarch64-linux-gnu"
-  cargo test --package rekindle-embed --lib --target "$target" -- kernels
-  cargo test --package rekindle-embed --test golden --target "$target" -- --nocapture short_texts tokens_agree
+  cargo test --package rekindle-embed --lib --target "$target" -- kernels scan
+  cargo test --package rekindle-embed --test golden --target "$target" -- --nocapture short_texts tokens_agree readings_agree
 done

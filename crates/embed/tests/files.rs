@@ -1,8 +1,11 @@
 //! Model files: made, read, damaged. A small model made here stands for those a person may add.
 #![expect(clippy::unwrap_used, reason = "a golden file or a small model that cannot be made fails the test")]
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 use rekindle_embed::{Error, Folder, Model, Pooling, Reader, Role, Scratch, pack, pack_reader};
+use serde_json::{Value, json};
 
 const HIDDEN: usize = 64;
 const INTERMEDIATE: usize = 128;
@@ -107,6 +110,13 @@ impl Placed {
     }
 }
 
+/// The file with another byte at one place.
+fn changed(file: &[u8], at: usize, value: u8) -> Vec<u8> {
+    let mut file = file.to_vec();
+    file[at] = value;
+    file
+}
+
 /// What reading these bytes says, having used the model if it could be read.
 fn say(bytes: &[u8]) -> Result<(), Error> {
     let placed = placed(bytes, 0);
@@ -208,11 +218,7 @@ fn what_is_wrong_with_a_file_is_said() {
     assert_eq!(say(&file[..100]), Err(Error::Length { part: "the header", expected: 512, found: 100 }));
     let short = &file[..file.len() - 1];
     assert_eq!(say(short), Err(Error::Length { part: "the header", expected: length, found: length - 1 }));
-    let changed = |at: usize, value: u8| {
-        let mut file = file.clone();
-        file[at] = value;
-        file
-    };
+    let changed = |at, value| changed(&file, at, value);
     assert_eq!(say(&changed(8, 9)), Err(Error::Version { found: 9, supported: 1 }));
     assert_eq!(say(&changed(32, 65)), Err(Error::Header { field: "hidden size", value: 65, at: 32 }));
     // One layer more than there is.
@@ -245,11 +251,7 @@ fn what_is_wrong_with_a_reader_is_said() {
     assert_eq!(say_reader(&file, &file), Err(Error::Foreign), "and a reader no model");
     let short = &file[..file.len() - 1];
     assert_eq!(say(short), Err(Error::Length { part: "the header", expected: length, found: length - 1 }));
-    let changed = |at: usize, value: u8| {
-        let mut file = file.clone();
-        file[at] = value;
-        file
-    };
+    let changed = |at, value| changed(&file, at, value);
     assert!(matches!(say(&changed(36, 1)), Err(Error::Length { part: "the last section", .. })));
     let other = Error::OtherWords { reader: "small reader".into(), model: "all-MiniLM-L6-v2".into() };
     let placed_file = placed(&file, 0);
@@ -302,6 +304,220 @@ fn a_megabyte_of_anything_is_cut_to_the_limit() {
     }
 }
 
+/// Some bytes changed, and now and then the end cut off.
+#[derive(Debug)]
+struct Damage {
+    changes: Vec<(prop::sample::Index, u8, bool)>,
+    end: Option<prop::sample::Index>,
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..20);
+    let end = prop::option::weighted(0.2, any::<prop::sample::Index>());
+    (changes, end).prop_map(|(changes, end)| Damage { changes, end })
+}
+
+impl Damage {
+    fn to(&self, mut file: Vec<u8>) -> Vec<u8> {
+        for (index, value, early) in &self.changes {
+            // Half of the damage goes where the header and the vocabulary are.
+            let at = if *early { index.index(file.len().min(900)) } else { index.index(file.len()) };
+            file[at] = *value;
+        }
+        if let Some(end) = self.end {
+            file.truncate(end.index(file.len()));
+        }
+        file
+    }
+}
+
+/// The files of a folder as a person may have them, with all that may be there.
+struct Files {
+    weights: Vec<u8>,
+    config: Vec<u8>,
+    vocabulary: Vec<u8>,
+    tokenizer: Vec<u8>,
+    pooling: Vec<u8>,
+    sentence: Vec<u8>,
+}
+
+impl Files {
+    fn new() -> Self {
+        Self {
+            weights: safetensors(),
+            config: CONFIG.into(),
+            vocabulary: VOCABULARY.into(),
+            tokenizer: br#"{"do_lower_case":true,"strip_accents":null,"tokenize_chinese_chars":true}"#.into(),
+            pooling: FIRST.into(),
+            sentence: br#"{"max_seq_length":16}"#.into(),
+        }
+    }
+
+    fn nth(&mut self, place: usize) -> &mut Vec<u8> {
+        match place {
+            0 => &mut self.weights,
+            1 => &mut self.config,
+            2 => &mut self.vocabulary,
+            3 => &mut self.tokenizer,
+            4 => &mut self.pooling,
+            _ => &mut self.sentence,
+        }
+    }
+
+    /// What packing them says, having used the model if it could be made.
+    fn say(&self) -> Result<(), Error> {
+        let file = pack(&Folder {
+            config: &self.config,
+            vocabulary: &self.vocabulary,
+            tokenizer: Some(&self.tokenizer),
+            pooling: Some(&self.pooling),
+            sentence: Some(&self.sentence),
+            ..folder(&self.weights)
+        })?;
+        say(&file)
+    }
+}
+
+/// Weights with another table of what stands where.
+fn with_table(weights: &[u8], change: impl FnOnce(&mut serde_json::Map<String, Value>)) -> Vec<u8> {
+    let (length, rest) = weights.split_first_chunk::<8>().unwrap();
+    let (table, body) = rest.split_at(u64::from_le_bytes(*length) as usize);
+    let mut table: serde_json::Map<String, Value> = serde_json::from_slice(table).unwrap();
+    change(&mut table);
+    let table = serde_json::to_vec(&table).unwrap();
+    [&(table.len() as u64).to_le_bytes()[..], &table[..], body].concat()
+}
+
+/// What nobody expects where a number, a word or a shape should be.
+fn odd() -> impl Strategy<Value = Value> {
+    let numbers =
+        [0_u64, 1, 2, 3, 31, 63, 64, 65, 128, 192, 4096, 16384, 1 << 20, 1 << 32, 1 << 62, u64::MAX];
+    let number = prop_oneof![prop::sample::select(numbers.to_vec()), any::<u64>()].boxed();
+    prop_oneof![
+        prop::sample::select(vec![
+            json!(null),
+            json!(true),
+            json!([]),
+            json!({}),
+            json!("F16"),
+            json!("BF16")
+        ]),
+        number.clone().prop_map(|number| json!(number)),
+        prop::collection::vec(number, 0..4).prop_map(|numbers| json!(numbers)),
+        any::<i64>().prop_map(|number| json!(number)),
+        any::<f64>().prop_map(|number| json!(number)),
+    ]
+}
+
+#[test]
+fn r_04_a_folder_with_all_its_files_is_a_model() {
+    let files = Files::new();
+    assert_eq!(files.say(), Ok(()));
+    let same = Files { weights: with_table(&files.weights, |_| {}), ..files };
+    assert_eq!(same.say(), Ok(()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn r_04_a_damaged_folder_is_refused_or_is_a_model(place in 0_usize..6, damage in damage()) {
+        let mut files = Files::new();
+        let file = files.nth(place);
+        *file = damage.to(file.clone());
+        let _refused = files.say();
+    }
+
+    #[test]
+    fn r_04_any_bytes_in_a_folder_are_refused_or_a_model(
+        place in 0_usize..6, bytes in prop::collection::vec(any::<u8>(), 0..300),
+    ) {
+        let mut files = Files::new();
+        *files.nth(place) = bytes;
+        let _refused = files.say();
+    }
+
+    #[test]
+    fn r_04_settings_that_say_something_odd_are_refused_or_a_model(
+        (place, key) in prop::sample::select(vec![
+            (1_usize, "hidden_size"),
+            (1, "num_hidden_layers"),
+            (1, "num_attention_heads"),
+            (1, "intermediate_size"),
+            (1, "max_position_embeddings"),
+            (1, "layer_norm_eps"),
+            (1, "model_type"),
+            (3, "do_lower_case"),
+            (3, "strip_accents"),
+            (4, "pooling_mode_mean_tokens"),
+            (5, "max_seq_length"),
+        ]),
+        odd in odd(),
+    ) {
+        let mut files = Files::new();
+        let file = files.nth(place);
+        let mut settings: Value = serde_json::from_slice(file).unwrap();
+        settings[key] = odd;
+        *file = settings.to_string().into_bytes();
+        let _refused = files.say();
+    }
+
+    #[test]
+    fn r_04_weights_whose_table_says_something_odd_are_refused_or_a_model(
+        tensor in any::<prop::sample::Index>(),
+        key in prop::sample::select(vec!["dtype", "shape", "data_offsets"]),
+        odd in odd(),
+    ) {
+        let mut files = Files::new();
+        files.weights = with_table(&files.weights, |table| {
+            let tensor = tensor.index(table.len());
+            if let Some(entry) = table.values_mut().nth(tensor) {
+                entry[key] = odd;
+            }
+        });
+        let _refused = files.say();
+    }
+}
+
+/// Texts that a tokenizer stumbles over: long words, marks upon marks, what cannot be seen, tokens written out in the
+/// middle of a word.
+fn nasty() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        "\\PC{0,80}",
+        "[\\x00-\\x{10ffff}]{0,80}",
+        "[a-zA-Z]{90,220}",
+        "([a-zéÅ][\u{300}-\u{36f}\u{20d0}-\u{20ff}]{0,30}){1,5}",
+        "[\\x00-\\x1f\\x7f-\\x{9f}\u{ad}\u{200b}-\u{200f}\u{feff}\u{fffd}]{1,20}",
+        "[a-z]{0,4}\\[(CLS|SEP|UNK|PAD|MASK|mask)\\]?[a-z#]{0,4}",
+        "[ \\t\\r\\n\u{a0}\u{2028}\u{3000}]{1,10}",
+        "[一-龥ぁ-ん가-힣ｱ-ﾝ]{1,60}",
+        "(##|\\[|\\]|_|-|İ|ß|ﬁ|ǆ){1,40}",
+    ];
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+static SMALL: LazyLock<Placed> = LazyLock::new(|| placed(&small(), 0));
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4096, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_tokens_of_the_vocabulary_between_two_ends(text in nasty()) {
+        let small = Model::from_bytes(SMALL.bytes()).unwrap();
+        for (model, start, end, words) in [(Model::builtin(), 101, 102, 30_522), (&small, 2, 3, 10)] {
+            let ids = model.tokenize(&text);
+            prop_assert!(ids.len() >= 2 && ids.len() <= model.max_tokens());
+            prop_assert_eq!((ids[0], ids[ids.len() - 1]), (start, end));
+            prop_assert!(ids.iter().all(|id| *id < words));
+            prop_assert_eq!(&model.tokenize(&text), &ids);
+            // What follows changes nothing before it.
+            let longer = model.tokenize(&format!("{text} {text}"));
+            prop_assert!(longer.starts_with(&ids[..ids.len() - 1]));
+            prop_assert!(longer.len() >= ids.len());
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -315,36 +531,14 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_file_is_refused_or_does_no_harm(
-        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..20),
-        end in prop::option::weighted(0.2, any::<prop::sample::Index>()),
-    ) {
-        let mut file = small();
-        for (index, value, early) in changes {
-            // Half of the damage goes where the header and the vocabulary are.
-            let at = if early { index.index(900) } else { index.index(file.len()) };
-            file[at] = value;
-        }
-        if let Some(end) = end {
-            file.truncate(end.index(file.len()));
-        }
-        let _refused = say(&file);
+    fn a_damaged_file_is_refused_or_does_no_harm(damage in damage()) {
+        let _refused = say(&damage.to(small()));
     }
 
     #[test]
-    fn a_damaged_reader_is_refused_or_does_no_harm(
-        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..20),
-        end in prop::option::weighted(0.2, any::<prop::sample::Index>()),
-    ) {
-        let (model, mut file) = pair();
-        for (index, value, early) in changes {
-            let at = if early { index.index(900) } else { index.index(file.len()) };
-            file[at] = value;
-        }
-        if let Some(end) = end {
-            file.truncate(end.index(file.len()));
-        }
-        let _refused = say_reader(&model, &file);
+    fn a_damaged_reader_is_refused_or_does_no_harm(damage in damage()) {
+        let (model, file) = pair();
+        let _refused = say_reader(&model, &damage.to(file));
     }
 
     #[test]

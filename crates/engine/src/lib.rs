@@ -26,6 +26,8 @@ pub mod background;
 pub mod clock;
 pub mod config;
 pub mod cost;
+#[cfg(test)]
+mod damage;
 pub mod db;
 pub mod disk;
 pub mod doctor;

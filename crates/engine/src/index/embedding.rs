@@ -209,7 +209,11 @@ struct Partial {
 impl Partial {
     fn read(&self) -> Result<Known, Error> {
         let bytes = frames::read(&self.path).map_err(Error::io("read", &self.path))?;
-        let (found, _) = frames::frames(&bytes);
+        let (found, whole) = frames::frames(&bytes);
+        if whole < bytes.len() {
+            // What comes next has to stand behind the last whole frame, or nobody would find it.
+            frames::append(&self.path, whole, &[]).map_err(Error::io("written", &self.path))?;
+        }
         let mut known = Known::default();
         let mut found = found.into_iter();
         let is_ours = found.next().is_some_and(|first| bytes[first] == *self.space.model.as_bytes());
@@ -244,3 +248,6 @@ impl Partial {
             .map_err(Error::io("written", &self.path))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,8 @@
 //! replaced since. A reader waits for nobody and writes nothing.
 
 mod files;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::ops::Range;

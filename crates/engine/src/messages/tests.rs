@@ -1,5 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "the test plays the agents, the person and the crash")]
 
+mod rubbish;
+
 use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt as _;
 

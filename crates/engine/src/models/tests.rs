@@ -2,9 +2,12 @@
 
 use std::fs;
 
+use proptest::prelude::*;
 use rekindle_testkit::TinyBert;
+use serde_json::{Value, json};
 
 use super::*;
+use crate::damage::damage;
 
 /// A home, and room for folders to add models from.
 struct Trial {
@@ -197,4 +200,110 @@ fn a_model_that_says_the_same_to_everything_is_refused() {
     let error = trial.models.add(&folder, None, &Prefixes::default()).unwrap_err().to_string();
     assert!(error.contains("it gives"), "{error}");
     assert!(trial.models.files().unwrap().is_empty());
+}
+
+/// The files of a folder that is added.
+const FILES: [&str; 5] =
+    ["model.safetensors", "config.json", "vocab.txt", "tokenizer.json", "1_Pooling/config.json"];
+
+impl Trial {
+    /// A folder, one file of which is something else. A vocabulary is read from one of two files, so the other one goes.
+    fn changed(&self, name: &str, change: impl FnOnce(Vec<u8>) -> Vec<u8>) -> PathBuf {
+        let folder = self.folder("changed", &TinyBert::new(10));
+        if name == "tokenizer.json" {
+            fs::remove_file(folder.join("vocab.txt")).unwrap();
+        }
+        let path = folder.join(name);
+        fs::write(&path, change(fs::read(&path).unwrap())).unwrap();
+        folder
+    }
+
+    /// Tries to add a folder: it becomes a model that is whole, or nothing is left of it.
+    fn try_to_add(&self, folder: &Path) -> bool {
+        let added = self.models.add(folder, None, &Prefixes::default());
+        let files = self.models.files().unwrap();
+        match &added {
+            Ok(_) => assert!(self.models.list().unwrap().iter().all(|listed| listed.about.is_ok())),
+            Err(_) => assert_eq!(files, Vec::<String>::new()),
+        }
+        added.is_ok()
+    }
+}
+
+/// What nobody expects in a file of settings.
+fn odd() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        prop::sample::select(vec![
+            json!(null),
+            json!(true),
+            json!([]),
+            json!({}),
+            json!("WordPiece"),
+            json!([{"id": 0, "content": "a"}]),
+            json!({"a": 0, "b": u64::MAX}),
+        ]),
+        any::<u64>().prop_map(|number| json!(number)),
+        any::<i64>().prop_map(|number| json!(number)),
+        any::<f64>().prop_map(|number| json!(number)),
+        prop::sample::select(vec![0_u64, 1, 2, 3, 63, 64, 128, 4096, 1 << 20])
+            .prop_map(|number| json!(number)),
+        "\\PC{0,20}".prop_map(|text| json!(text)),
+    ]
+}
+
+#[test]
+fn r_04_a_folder_as_it_was_published_is_added_whichever_vocabulary_is_read() {
+    for name in FILES {
+        let trial = Trial::new();
+        assert!(trial.try_to_add(&trial.changed(name, |bytes| bytes)), "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn r_04_a_damaged_folder_is_refused_or_is_a_model(
+        name in prop::sample::select(FILES.to_vec()), damage in damage(),
+    ) {
+        let trial = Trial::new();
+        trial.try_to_add(&trial.changed(name, |bytes| damage.to(&bytes)));
+    }
+
+    #[test]
+    fn r_04_any_bytes_in_a_folder_are_refused_or_a_model(
+        name in prop::sample::select(FILES.to_vec()), bytes in prop::collection::vec(any::<u8>(), 0..300),
+    ) {
+        let trial = Trial::new();
+        trial.try_to_add(&trial.changed(name, |_| bytes));
+    }
+
+    #[test]
+    fn r_04_settings_that_say_something_odd_are_refused_or_a_model(
+        (name, place) in prop::sample::select(vec![
+            ("config.json", "/hidden_size"),
+            ("config.json", "/num_hidden_layers"),
+            ("config.json", "/num_attention_heads"),
+            ("config.json", "/intermediate_size"),
+            ("config.json", "/max_position_embeddings"),
+            ("config.json", "/layer_norm_eps"),
+            ("config.json", ""),
+            ("tokenizer.json", "/model/type"),
+            ("tokenizer.json", "/model/vocab"),
+            ("tokenizer.json", "/model/vocab/the"),
+            ("tokenizer.json", "/normalizer"),
+            ("tokenizer.json", "/normalizer/lowercase"),
+            ("tokenizer.json", ""),
+            ("1_Pooling/config.json", "/pooling_mode_mean_tokens"),
+        ]),
+        odd in odd(),
+    ) {
+        let trial = Trial::new();
+        let folder = trial.changed(name, |bytes| {
+            let mut settings: Value = serde_json::from_slice(&bytes).unwrap();
+            *settings.pointer_mut(place).unwrap() = odd;
+            settings.to_string().into_bytes()
+        });
+        trial.try_to_add(&folder);
+    }
 }

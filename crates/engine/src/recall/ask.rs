@@ -408,3 +408,6 @@ fn shown(snapshot: &Snapshot, found: &Found, ranked: &Ranked, document: &Documen
     let lines = document.lines.map(|(from, to)| ((from + first - 1).min(to), (from + last - 1).min(to)));
     Shown { text: text.trim().to_owned(), lines, refreshed }
 }
+
+#[cfg(test)]
+mod tests;

@@ -114,10 +114,10 @@ impl Standing {
         } else {
             self.seen = (self.seen + signal.worth()).clamp(-SEEN, SEEN);
         }
-        self.recall_count += u32::from(signal.is_recall());
+        self.recall_count = self.recall_count.saturating_add(signal.is_recall().into());
         match signal {
             Signal::Used => {
-                self.used += 1;
+                self.used = self.used.saturating_add(1);
                 self.last_used_at = at.map(Timestamp::as_second).max(self.last_used_at);
             }
             Signal::Ignored => self.ignored += 1,

@@ -1,6 +1,8 @@
 #![expect(clippy::disallowed_methods, reason = "a person's editor writes as it likes")]
 
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use rekindle_core::config::{Layers, load};
@@ -252,14 +254,24 @@ fn many_files_are_read_in_their_order() {
         assert_eq!(texts(unit), [format!("Note number {number}.")]);
         assert_eq!(*unit, read(&notes.vault, &unit.path).unwrap());
     }
-    // Whoever has seen enough gets what was read until then, from the first on.
+    // Whoever has seen enough gets what was read until then, from the first on. Other threads wait for that here, and there
+    // is much left: they could be through with everything before.
+    let paths = paths.repeat(20);
+    let (asker, stopped) = (thread::current().id(), AtomicBool::new(false));
+    let wait = |unit, (): &mut ()| {
+        while thread::current().id() != asker && !stopped.load(Ordering::Relaxed) {
+            thread::yield_now();
+        }
+        unit
+    };
     let mut told = 0;
     let stop = &mut |done| {
         told = done;
+        stopped.store(true, Ordering::Relaxed);
         false
     };
-    let (units, _) = read_many(&notes.vault, &paths, |unit, (): &mut ()| unit, stop);
-    assert!(told > 0 && units.len() < 300, "{told} {}", units.len());
+    let (units, _) = read_many(&notes.vault, &paths, wait, stop);
+    assert!(told > 0 && units.len() < paths.len(), "{told} {}", units.len());
     assert!(units.iter().zip(&paths).all(|(unit, path)| unit.path == **path));
 }
 

@@ -1,6 +1,7 @@
 //! What hooks put in front of an agent: the briefing at the start, the memories that a prompt needs, and nothing else.
 
 use std::fs;
+use std::path::PathBuf;
 
 use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
@@ -141,21 +142,42 @@ fn brf_10_whatever_is_broken_the_agent_goes_on() {
     fs::write(sandbox.state().join("STOP"), "").unwrap();
     quiet("stopped");
     fs::remove_file(sandbox.state().join("STOP")).unwrap();
-    // Without an index, or with a damaged one, words alone decide.
+    // Without an index words alone decide.
     fs::remove_dir_all(sandbox.state().join("index")).unwrap();
     assert_ne!(prompt(&sandbox, "no index", "which port does the ledger database listen on?"), Value::Null);
     sandbox.rekindle(&["reindex"]).run().ok();
-    for file in fs::read_dir(sandbox.state().join("index")).unwrap() {
-        let path = file.unwrap().path();
-        if path.is_dir() {
-            fs::read_dir(path).unwrap().for_each(|file| fs::write(file.unwrap().path(), "rubbish").unwrap());
-        }
-    }
-    prompt(&sandbox, "damaged index", "which port does the ledger database listen on?");
     fs::rename(sandbox.vault(), sandbox.work().join("moved")).unwrap();
     quiet("no vault");
     let last = hooks(&sandbox).pop().unwrap();
     assert!(last["result"] == "partial" && text(&last, "detail").contains("vault"), "{last}");
+}
+
+/// Each file of the index by itself, then all of them.
+#[test]
+fn brf_10_b_08_a_damaged_index_is_in_no_agents_way() {
+    let sandbox = warm();
+    sandbox.rekindle(&["reindex", "--all"]).run().ok();
+    let listed = fs::read_dir(sandbox.state().join("index")).unwrap().map(|file| file.unwrap().path());
+    let files: Vec<PathBuf> =
+        listed.filter(|path| path.extension().is_none_or(|ending| ending != "lock")).collect();
+    assert!(files.len() >= 3, "{files:?}");
+    let whole = sandbox.snapshot();
+    for hurt in files.chunks(1).chain([files.as_slice()]) {
+        for bytes in [&b"rubbish"[..], b"", &[0; 4096]] {
+            sandbox.restore(&whole);
+            hurt.iter().for_each(|file| fs::write(file, bytes).unwrap());
+            let what = format!("{} bytes in {hurt:?}", bytes.len());
+            let started = start(&sandbox, "s1", "startup");
+            assert!(context(&started).contains("Never push to main."), "{what}: {started}");
+            let asked = prompt(&sandbox, "s1", "which port does the ledger database listen on?");
+            assert!(context(&asked).contains("listens on port 7410"), "{what}: {asked}");
+            for answer in [started, asked] {
+                let stops = ["decision", "continue", "stopReason"].iter().any(|key| !answer[*key].is_null());
+                assert!(!stops, "{what}: {answer}");
+            }
+            assert!(hooks(&sandbox).iter().all(|line| line["result"] != "error"), "{what}");
+        }
+    }
 }
 
 #[test]

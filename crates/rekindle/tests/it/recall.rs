@@ -213,6 +213,74 @@ fn rec_10_sto_09_filters_combine() {
     }
 }
 
+const DISPUTED: &str = "# 2026-05-02
+
+### 🔍 Observations (session: lamps, 10:30)
+<!-- rekindle session=s-1 time=10:30 -->
+**Trigger**: compaction
+
+#### Lamps
+
+* 🟢 (10:03) The harbour lamp is not switched by relay nine of the north panel. <!-- rekindle id=o-1 origin=tool messages=m1 -->
+* 🟢 (10:04) The harbour lamp is not switched by relay nine of the north panel any more. <!-- rekindle id=o-2 origin=agent messages=m2 -->
+";
+
+/// A session saw something in tool output that a person's memory denies, and guessed something else.
+#[test]
+fn rec_06_ver_12_what_is_not_trusted_is_dropped_or_marked_and_counted() {
+    let sandbox = sandbox();
+    let body = "The harbour lamp is switched by relay nine of the north panel.";
+    let relay = text(&save(&sandbox, "fix", "relay", body), "id").to_owned();
+    sandbox.write("memory/2026-05-02.md", DISPUTED);
+    let head = "kind: fix\nstatus: active\norigin: tool\nsession: s-1\nconfidence_rating_at_capture: low\ncreated: 2026-05-02T10:00:00Z";
+    let guess = "The spare bulb of some lamp seems to lie in the harbour shed.";
+    sandbox.write("personal-private/fix/guess.md", format!("---\n{head}\n---\n\n{guess}\n"));
+    sandbox.rekindle(&["reindex"]).run().ok();
+    let query = "which relay switches the harbour lamp";
+    let answer = recall(&sandbox, query, &["--anyway", "-k", "10"]);
+    let denied = json!([{"rule": "contradicted", "by": relay}]);
+    assert_eq!(
+        found(&answer),
+        [relay.as_str(), "o-2"],
+        "an agent's word is shown below the person's: {answer}"
+    );
+    let doubts: Vec<&Value> = results(&answer).iter().map(|result| &result["doubts"]).collect();
+    assert_eq!(doubts, [&json!([]), &denied]);
+    let dropped = answer["dropped"].as_array().unwrap();
+    let of = |title: &str| dropped.iter().find(|dropped| dropped["title"] == title).unwrap();
+    let tool = of("The harbour lamp is not switched by relay nine of the north panel.");
+    for (left_out, why) in [(tool, &denied), (of(guess), &json!([{"rule": "guess"}]))] {
+        assert_eq!((&left_out["rule"], &left_out["doubts"]), (&json!("trust"), why), "{left_out}");
+    }
+    assert_eq!((&answer["droppedByTrustPass"], dropped.len()), (&json!(2), 2));
+    let shown = sandbox.rekindle(&["recall", query, "--anyway"]).run().ok().stdout;
+    assert!(shown.contains("o-2 (unreviewed, contradicted)") && !shown.contains(guess), "{shown}");
+    let told = sandbox.rekindle(&["inspect", "1"]).run().ok().stdout;
+    assert_eq!(told.matches("left out (trust)").count(), 2, "{told}");
+}
+
+#[test]
+fn rec_06_of_two_that_disagree_the_newer_leads_unless_the_older_is_asked_for_by_its_number() {
+    let sandbox = sandbox();
+    let (past, next) = ("m-00000000past", "m-00000000next");
+    for (older, newer) in [("5432", "5433"), ("5433", "5432")] {
+        for (id, day, channel) in [(past, "2026-01-01", older), (next, "2026-02-01", newer)] {
+            let head = format!("id: {id}\nkind: fix\nstatus: active\ncreated: {day}T08:00:00Z");
+            let body = format!("The harbour crane listens on channel {channel} of the radio.");
+            sandbox.write(format!("personal-private/fix/{id}.md"), format!("---\n{head}\n---\n\n{body}\n"));
+        }
+        sandbox.rekindle(&["reindex"]).run().ok();
+        let ask = |query: &str| recall(&sandbox, query, &["--anyway", "-c", "recall.decay=off"]);
+        let answer = ask("which channel does the harbour crane listen on");
+        assert_eq!(found(&answer), [next, past], "{answer}");
+        let doubts: Vec<&Value> = results(&answer).iter().map(|result| &result["doubts"]).collect();
+        assert_eq!(doubts, [&json!([]), &json!([{"rule": "contradicted", "by": next}])]);
+        assert_eq!(answer["droppedByTrustPass"], 0, "a person wrote both");
+        let answer = ask(&format!("what is on channel {older} of the harbour crane radio"));
+        assert_eq!((found(&answer)[0], &results(&answer)[0]["doubts"]), (past, &json!([])), "{answer}");
+    }
+}
+
 #[test]
 fn b_05_another_project_s_memories_stay_there() {
     let sandbox = sandbox();

@@ -1,6 +1,7 @@
 //! Recall follows what is changed: through the program, behind its back, and by what is said about a memory.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -147,6 +148,75 @@ fn sto_15_reindex_waits_for_another_process_that_makes_vectors() {
         assert!(done.stderr.contains("waiting"), "{}", done.stderr);
         assert_eq!(done.json()["pending"], json!(0));
     });
+}
+
+#[test]
+fn sto_17_what_cannot_be_indexed_is_saved_all_the_same_and_said() {
+    type Block = fn(&Path);
+    let blocked: [(&str, Block); 2] = [
+        ("a file in place of the index", |index| {
+            fs::remove_dir_all(index).unwrap();
+            fs::write(index, "x").unwrap();
+        }),
+        ("a folder in place of the lock", |index| {
+            fs::remove_file(index.join("delta.lock")).unwrap();
+            fs::create_dir(index.join("delta.lock")).unwrap();
+        }),
+    ];
+    for (name, block) in blocked {
+        let sandbox = sandbox();
+        save(&sandbox, "fix", "a", "The tender is moored at the east jetty.");
+        let index = sandbox.state().join("index");
+        block(&index);
+        let body = "The dinghy is kept in the boathouse.";
+        let saved = sandbox.rekindle(&["save", "fix", "b", "--body", body]).run().ok();
+        assert!(
+            saved.stderr.contains("warning: it is saved, but not in the index yet: "),
+            "{name}: {}",
+            saved.stderr
+        );
+        assert!(saved.stdout.starts_with("Saved "), "{name}: {}", saved.stdout);
+        assert!(sandbox.read("personal-private/fix/b.md").contains(body), "{name}");
+        // The next save that finds the way free brings both in.
+        fs::remove_dir(index.join("delta.lock")).or_else(|_| fs::remove_file(&index)).unwrap();
+        save(&sandbox, "fix", "c", "The lantern is lit at dusk.");
+        let answer = recall(&sandbox, "where is the dinghy kept", &["--anyway"]);
+        assert_eq!((text(&results(&answer)[0], "text"), &answer["degraded"]), (body, &json!([])), "{name}");
+    }
+}
+
+#[test]
+fn sto_17_no_recall_waits_for_a_writer_and_a_save_says_that_it_did_not_get_in() {
+    let sandbox = sandbox();
+    save(&sandbox, "fix", "a", "The tender is moored at the east jetty.");
+    let ask = || recall(&sandbox, "where is the tender moored", &COMPARABLE);
+    let before = order(&ask());
+    assert!(!before.is_empty());
+    let held = ["writer.lock", "delta.lock", "embedding.lock"].map(|name| {
+        let lock = fs::File::create(sandbox.state().join("index").join(name)).unwrap();
+        lock.lock().unwrap();
+        lock
+    });
+    // A busy machine may slow one of them down; whoever waits for a lock waits for two seconds, every time.
+    let quickest = (0..3)
+        .map(|_| {
+            let start = Instant::now();
+            let answer = ask();
+            assert_eq!((order(&answer), &answer["degraded"]), (before.clone(), &json!([])));
+            start.elapsed()
+        })
+        .min()
+        .unwrap();
+    assert!(quickest < Duration::from_secs(2), "{quickest:?}");
+    let body = "The dinghy is kept in the boathouse.";
+    let saved = sandbox.rekindle(&["save", "fix", "b", "--body", body]).run().ok();
+    assert!(saved.stderr.contains("not in the index yet: another process is indexing"), "{}", saved.stderr);
+    assert!(sandbox.read("personal-private/fix/b.md").contains(body));
+    assert_eq!(ask()["degraded"], json!(["behind"]));
+    drop(held);
+    save(&sandbox, "fix", "c", "The lantern is lit at dusk.");
+    let answer = recall(&sandbox, "where is the dinghy kept", &["--anyway"]);
+    assert_eq!((text(&results(&answer)[0], "text"), &answer["degraded"]), (body, &json!([])));
 }
 
 #[test]

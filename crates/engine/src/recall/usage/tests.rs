@@ -1,6 +1,9 @@
 #![expect(clippy::disallowed_methods, reason = "a test plays the other programs")]
 
+use proptest::prelude::*;
+
 use super::*;
+use crate::damage::{damage, intact_lines};
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -123,4 +126,89 @@ fn b_08_what_was_said_about_a_forgotten_memory_goes() {
     assert_eq!(Usage::erase(&path, |id| id.starts_with("V/a.md")).unwrap(), 1);
     assert!(!std::fs::read_to_string(&path).unwrap().contains("V/a.md"));
     assert_eq!(Usage::erase(&path, |id| id.starts_with("V/a.md")).unwrap(), 0);
+}
+
+/// A line that says that `m` was recalled, at whatever time that may be; or bytes that say nothing.
+fn line_or_rubbish() -> impl Strategy<Value = Result<String, Vec<u8>>> {
+    prop_oneof![
+        "\\PC{0,30}".prop_map(Ok::<String, Vec<u8>>),
+        "-?[0-9]{1,6}-[0-9]{2}-[0-9]{2}(T[0-9:.]{0,12}(Z|[+-][0-9:]{2,5})?)?".prop_map(Ok::<String, Vec<u8>>),
+        prop::collection::vec(any::<u8>(), 0..80).prop_map(Err::<String, Vec<u8>>),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn fbk_03_every_line_that_can_be_read_counts(lines in prop::collection::vec(line_or_rubbish(), 0..20)) {
+        let (_folder, path) = log();
+        let line = |line: &Result<String, Vec<u8>>| match line {
+            Ok(at) => serde_json::json!({"at": at, "id": "m", "signal": "recalled"}).to_string().into_bytes(),
+            Err(rubbish) => rubbish.clone(),
+        };
+        let written: Vec<u8> = lines.iter().flat_map(|one| [line(one), b"\n".to_vec()].concat()).collect();
+        std::fs::write(&path, written).unwrap();
+        let readable = lines.iter().filter(|line| line.is_ok()).count();
+        let usage = Usage::read(&path);
+        prop_assert_eq!(usage.standing("m").recall_count as usize, readable);
+        prop_assert_eq!(usage.standings.len(), readable.min(1));
+        // The others that read it may refuse it, and say so.
+        Usage::said(&path);
+        drop((Usage::settle(&path), Usage::erase(&path, |id| id == "n")));
+        drop(Usage::record_turn(&path, "turn", &[("n".to_owned(), Signal::Used)], at(1)));
+        prop_assert_eq!(Usage::read(&path).standing("m").recall_count as usize, readable);
+    }
+
+    #[test]
+    fn fbk_03_damage_to_the_lines_takes_no_others_away(damage in damage()) {
+        let (_folder, path) = log();
+        let ids: Vec<String> = (0..30).map(|number| format!("m-{number:02}")).collect();
+        Usage::recalled(&path, &ids.iter().map(String::as_str).collect::<Vec<_>>(), at(5)).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let after = damage.to(&before);
+        std::fs::write(&path, &after).unwrap();
+        Usage::record(&path, "new", Signal::Good, at(6)).unwrap();
+        let usage = Usage::read(&path);
+        for number in intact_lines(&before, &after) {
+            prop_assert!(usage.standing(&ids[number]).recall_count > 0, "{}", ids[number]);
+        }
+        prop_assert!(usage.strength("new") > 0.0);
+    }
+}
+
+/// Lines, and what they come to written down beside them.
+fn settled() -> (tempfile::TempDir, PathBuf) {
+    let (folder, path) = log();
+    let ids: Vec<String> = (0..1200).map(|number| format!("m-{number:012}")).collect();
+    Usage::recalled(&path, &ids.iter().map(String::as_str).collect::<Vec<_>>(), at(5)).unwrap();
+    Usage::settle(&path).unwrap();
+    turns(&path, "m-000000000007", Signal::Used, 2);
+    (folder, path)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn fbk_03_where_the_sum_cannot_be_read_the_lines_tell(damage in damage()) {
+        let (_folder, path) = settled();
+        let truth = Usage::read(&path);
+        let sum = std::fs::read(beside(&path)).unwrap();
+        std::fs::write(beside(&path), damage.to(&sum)).unwrap();
+        let read = Usage::read(&path);
+        prop_assert!(read.standings.values().all(|standing| (-1.0..=1.0).contains(&standing.strength())));
+        if Usage::settled(&path).is_none() {
+            prop_assert_eq!(read.standings, truth.standings);
+        }
+        Usage::settle(&path).unwrap();
+    }
+
+    #[test]
+    fn fbk_03_any_bytes_may_stand_where_the_sum_was(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+        let (_folder, path) = settled();
+        let truth = Usage::read(&path);
+        std::fs::write(beside(&path), bytes).unwrap();
+        prop_assert_eq!(Usage::read(&path).standings, truth.standings);
+    }
 }

@@ -1,0 +1,44 @@
+//! For tests: what disks, crashes and editors do to a file.
+
+use proptest::prelude::*;
+
+/// Some bytes changed, and now and then the end cut off.
+#[derive(Clone, Debug)]
+pub(crate) struct Damage {
+    changes: Vec<(prop::sample::Index, u8)>,
+    end: Option<prop::sample::Index>,
+}
+
+pub(crate) fn damage() -> impl Strategy<Value = Damage> {
+    let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12);
+    let end = prop::option::weighted(0.3, any::<prop::sample::Index>());
+    (changes, end).prop_map(|(changes, end)| Damage { changes, end })
+}
+
+impl Damage {
+    /// The file afterwards. It must not be empty before.
+    pub(crate) fn to(&self, file: &[u8]) -> Vec<u8> {
+        let mut file = file.to_vec();
+        for (at, value) in &self.changes {
+            let at = at.index(file.len());
+            file[at] = *value;
+        }
+        if let Some(end) = self.end {
+            file.truncate(end.index(file.len()));
+        }
+        file
+    }
+}
+
+/// The numbers, from 0, of the lines that stand as they did, between the same line breaks.
+pub(crate) fn intact_lines(before: &[u8], after: &[u8]) -> Vec<usize> {
+    let (mut start, mut intact) = (0_usize, Vec::new());
+    for (number, line) in before.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let place = start.max(1) - 1..start + line.len();
+        if after.get(place.clone()) == before.get(place) {
+            intact.push(number);
+        }
+        start += line.len();
+    }
+    intact
+}

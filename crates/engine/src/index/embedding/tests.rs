@@ -1,0 +1,177 @@
+#![expect(clippy::disallowed_methods, reason = "the test plays the crash and the disk")]
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use rekindle_core::recall::document::{Document, Source, Unit};
+
+use super::*;
+use crate::damage::damage;
+
+const TEXTS: usize = 150;
+
+fn units() -> Vec<PreparedUnit> {
+    let text = |number: usize| format!("The lamp of lighthouse {number} turns once in {number} seconds.");
+    let documents = (0..TEXTS).map(|number| Document::plain(Source::Note, "a.md", text(number))).collect();
+    vec![Unit { path: "a.md".to_owned(), stamp: None, documents }.into()]
+}
+
+/// What a run came to.
+struct Run {
+    made: usize,
+    /// How many were done of how many, as it was told.
+    told: Vec<(usize, usize)>,
+    vectors: Vec<Option<Quantised>>,
+}
+
+/// Lets it run until so many are done.
+fn run(embedder: Embedder<'_>, index: &Index, until: usize) -> Run {
+    let (mut units, mut told) = (units(), Vec::new());
+    let mut all: Vec<&mut PreparedUnit> = units.iter_mut().collect();
+    let mut progress = |done: usize, total: usize| {
+        told.push((done, total));
+        done < until
+    };
+    let made = embedder.fill_all(index, &mut all, &mut progress).unwrap();
+    let windows = units.iter().flat_map(|unit| &unit.documents).flat_map(|prepared| &prepared.windows);
+    let vectors = windows.map(|(_, vector)| vector.clone()).collect();
+    Run { made, told, vectors }
+}
+
+#[test]
+fn sto_15_a_run_that_is_stopped_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| Index::at(folder.path().join(name));
+    let (index, embedder) = (at("index"), Embedder::new("one", Model::builtin()));
+    let stopped = run(embedder, &index, BATCH);
+    assert_eq!((stopped.made, stopped.told), (BATCH, vec![(0, TEXTS), (BATCH, TEXTS)]));
+    assert_eq!(stopped.vectors.iter().flatten().count(), BATCH, "what was made is used");
+
+    let next = run(embedder, &index, usize::MAX);
+    assert_eq!((next.made, next.told[0]), (TEXTS - BATCH, (BATCH, TEXTS)), "fewer are left to do");
+    let at_once = run(embedder, &at("other"), usize::MAX);
+    assert_eq!((at_once.made, at_once.told[0]), (TEXTS, (0, TEXTS)));
+    assert_eq!(next.vectors, at_once.vectors);
+    assert!(next.vectors.iter().all(Option::is_some));
+
+    let again = run(embedder, &index, usize::MAX);
+    assert_eq!((again.made, again.told), (0, vec![(TEXTS, TEXTS)]));
+    Embedder::clear_partial(&index).unwrap();
+    assert!(!index.folder().join(PARTIAL).exists());
+    assert_eq!(run(embedder, &index, 0).told, [(0, TEXTS)]);
+}
+
+#[test]
+fn sto_11_what_another_model_has_made_is_of_no_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::at(folder.path().to_owned());
+    let [one, other] = ["one", "other"].map(|name| Embedder::new(name, Model::builtin()));
+    assert_eq!(run(one, &index, BATCH).made, BATCH);
+    let started = run(other, &index, 0);
+    assert_eq!(started.told, [(0, TEXTS)]);
+    assert!(started.vectors.iter().all(Option::is_none));
+}
+
+/// What is kept of some made-up vectors.
+fn partial(folder: &Path) -> Partial {
+    let space = Space { model: "test@1".to_owned(), dimension: 8 };
+    Partial { path: folder.join(PARTIAL), space }
+}
+
+/// How many vectors each frame has.
+const ROWS: [usize; 3] = [2, 1, 3];
+const ALL: usize = 6;
+/// Before each frame: its length and its sum.
+const HEAD: usize = 12;
+/// A vector as it is kept: the hash of its text, what a step is worth, the steps.
+const ROW: usize = 32 + 4 + 8;
+
+fn text(number: usize) -> String {
+    format!("text {number}")
+}
+
+fn vector(number: usize) -> Quantised {
+    let steps = (0..8).map(|at| (number * 8 + at) as i8).collect();
+    Quantised { steps, scale: number as f32 + 0.5 }
+}
+
+fn append(partial: &Partial, numbers: std::ops::Range<usize>) {
+    let texts: Vec<String> = numbers.clone().map(text).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let vectors: Vec<Quantised> = numbers.map(vector).collect();
+    partial.append(&texts, &vectors).unwrap();
+}
+
+/// The bytes of a file with all of them.
+fn written(partial: &Partial) -> Vec<u8> {
+    assert!(partial.read().unwrap().is_empty());
+    let mut first = 0;
+    for rows in ROWS {
+        append(partial, first..first + rows);
+        first += rows;
+    }
+    std::fs::read(&partial.path).unwrap()
+}
+
+/// How many vectors are read back. Each of them is the one that was made of its text.
+fn read_back(partial: &Partial) -> usize {
+    let known = partial.read().unwrap();
+    let is_right = |number: &usize| known.get(&text(*number)) == Some(&vector(*number));
+    let right = (0..=ALL).filter(is_right).count();
+    assert_eq!(right, known.0.len(), "nothing else is read");
+    right
+}
+
+#[test]
+fn sto_15_what_was_kept_whole_is_read_wherever_the_file_is_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let partial = partial(folder.path());
+    let bytes = written(&partial);
+    let mut end = HEAD + partial.space.model.len();
+    let ends = ROWS.map(|rows| {
+        end += HEAD + rows * ROW;
+        (end, rows)
+    });
+    assert_eq!(end, bytes.len());
+    for cut in 0..=bytes.len() {
+        std::fs::write(&partial.path, &bytes[..cut]).unwrap();
+        let whole: usize = ends.iter().filter(|(end, _)| *end <= cut).map(|(_, rows)| rows).sum();
+        assert_eq!((read_back(&partial), read_back(&partial)), (whole, whole), "cut at {cut}");
+        append(&partial, ALL..ALL + 1);
+        assert_eq!(read_back(&partial), whole + 1, "cut at {cut}, and gone on");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn sto_15_damage_takes_vectors_away_and_makes_none(damage in damage()) {
+        let folder = tempfile::tempdir().unwrap();
+        let partial = partial(folder.path());
+        let bytes = damage.to(&written(&partial));
+        std::fs::write(&partial.path, bytes).unwrap();
+        let first = read_back(&partial);
+        prop_assert_eq!(read_back(&partial), first);
+    }
+
+    #[test]
+    fn any_bytes_are_begun_anew(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let folder = tempfile::tempdir().unwrap();
+        let partial = partial(folder.path());
+        std::fs::write(&partial.path, bytes).unwrap();
+        prop_assert_eq!(read_back(&partial), 0);
+        append(&partial, 0..1);
+        prop_assert_eq!(read_back(&partial), 1);
+    }
+
+    #[test]
+    fn any_bytes_behind_the_name_of_the_model_are_no_vectors(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let folder = tempfile::tempdir().unwrap();
+        let partial = partial(folder.path());
+        let mut file = frames::frame(partial.space.model.as_bytes());
+        file.extend(bytes);
+        std::fs::write(&partial.path, file).unwrap();
+        prop_assert_eq!(read_back(&partial), 0);
+    }
+}

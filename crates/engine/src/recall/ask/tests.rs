@@ -1,0 +1,147 @@
+#![expect(clippy::disallowed_methods, reason = "a person's editor writes as it likes")]
+
+use rekindle_core::config::{Decay, Layers, load};
+use rekindle_core::recall::fuse::Method;
+use rekindle_core::time::TimeZone;
+use rekindle_embed::Model;
+
+use super::*;
+use crate::disk;
+use crate::home::{Home, Places};
+use crate::index::Old;
+use crate::index::embedding::Known;
+
+fn embedder() -> Embedder<'static> {
+    Embedder::new("test", Model::builtin())
+}
+
+/// Notes on a real disk, and an index of them.
+struct Trial {
+    _folder: tempfile::TempDir,
+    places: Places,
+    vault: Vault,
+    index: Index,
+}
+
+impl Trial {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = load(&Layers { flags: &[], variables: &|_| None, project: None, user: None }).unwrap();
+        let home = Home::choose(Some(folder.path()), None, None).unwrap();
+        let places = home.places(&settings.config).unwrap();
+        for folder in [places.vault(), places.state()] {
+            disk::make_folder(folder).unwrap();
+        }
+        let vault = Vault::open(&places).unwrap().in_zone(TimeZone::UTC);
+        let index = Index::at(places.index());
+        let trial = Self { _folder: folder, places, vault, index };
+        for (path, text) in files {
+            std::fs::write(trial.places.notes().join(path), text).unwrap();
+        }
+        let read = |(path, _): &(&str, &str)| PreparedUnit::from(sources::read(&trial.vault, path).unwrap());
+        let mut units: Vec<PreparedUnit> = files.iter().map(read).collect();
+        assert_eq!(embedder().fill(&mut units, &Known::default(), Duration::MAX), 0);
+        let writer = trial.index.writer(Duration::ZERO).unwrap();
+        writer.publish(&embedder().space(), units, None, None, Old::Removed).unwrap();
+        drop(writer);
+        trial
+    }
+
+    /// The best hit for a prompt, and what is shown of it.
+    fn best(&self, prompt: &str, embedder: Option<Embedder<'_>>) -> (Document, Shown) {
+        let (filters, held) = (Filters::default(), HashSet::new());
+        let rules = Rules {
+            method: Method::Measured,
+            decay: Decay::Off,
+            include_inbox: false,
+            project: None,
+            all_projects: false,
+            inactive: false,
+            until: None,
+            now: 1_794_734_000,
+        };
+        let request = Request {
+            prompt,
+            rewritten: None,
+            filters: &filters,
+            rules,
+            k: 1,
+            anyway: true,
+            reading: Reading::Never,
+            held: &held,
+            mentions: false,
+            messages: None,
+        };
+        let mut answer = ask(&self.vault, &self.index, embedder, &Usage::default(), &request).unwrap();
+        (answer.selection.hits.remove(0).document, answer.shown.remove(0))
+    }
+}
+
+/// What a long note is about: two lines that stand there again and again, one that stands there once, and what is asked
+/// about that one.
+const TOPICS: [([&str; 2], &str, &str); 3] = [
+    (
+        [
+            "the espresso machine in the kitchen was descaled with vinegar.",
+            "Its filter was rinsed under warm water for a minute.",
+        ],
+        "The vinegar for it stands below the sink, behind the blue bucket.",
+        "where is the vinegar for the espresso machine?",
+    ),
+    (
+        [
+            "the replica of the staging database had fallen behind.",
+            "Its replication slot was dropped and made again at night.",
+        ],
+        "The replica listens on port 5433, and only inside the tunnel.",
+        "on which port does the replica of the staging database listen?",
+    ),
+    (
+        [
+            "the lamp of the lighthouse was cleaned by the keeper.",
+            "The range of its beam was written into the big book.",
+        ],
+        "The keeper of the lighthouse has the only key, on a red string.",
+        "who has the key of the lighthouse?",
+    ),
+];
+
+/// The note. Each topic takes about as many words as a window has.
+fn long() -> String {
+    let paragraph = |([first, second], once, _): &([&str; 2], &str, &str)| {
+        let round = |number: usize| format!("Round {number}: {first}\n{second}");
+        let (before, after): (Vec<String>, Vec<String>) =
+            ((1..=3).map(round).collect(), (4..=6).map(round).collect());
+        [before.join("\n"), (*once).to_owned(), after.join("\n")].join("\n")
+    };
+    let body: Vec<String> = TOPICS.iter().map(paragraph).collect();
+    format!("---\ntags: [house, sea]\n---\n\n{}\n", body.join("\n\n"))
+}
+
+#[test]
+fn sto_13_of_a_long_hit_the_part_that_answers_is_shown_with_its_lines() {
+    let file = long();
+    let trial = Trial::new(&[("rounds.md", file.as_str())]);
+    let lines: Vec<&str> = file.lines().collect();
+    for (_, once, prompt) in TOPICS {
+        let (document, shown) = trial.best(prompt, Some(embedder()));
+        assert!(document.text.len() > SHOWN_WHOLE_BYTES && !shown.refreshed);
+        assert!(document.searched().len() > document.text.len(), "the words that name it are no lines of it");
+        assert!(shown.text.len() < document.text.len());
+        assert!(shown.text.contains(once), "{prompt} {}", shown.text);
+        let (from, to) = shown.lines.unwrap();
+        assert_eq!(lines[from as usize - 1..to as usize].join("\n"), shown.text, "cut at whole lines");
+    }
+}
+
+#[test]
+fn sto_13_a_short_hit_and_one_found_by_words_alone_are_shown_whole() {
+    let file = long();
+    let gulls = "Seagulls nest on the roof of the boat house in spring.";
+    let trial = Trial::new(&[("rounds.md", file.as_str()), ("gulls.md", gulls)]);
+    let (_, shown) = trial.best("where do the seagulls nest?", Some(embedder()));
+    assert_eq!(shown, Shown { text: gulls.to_owned(), lines: Some((1, 1)), refreshed: false });
+    let (document, shown) = trial.best("espresso machine vinegar", None);
+    assert_eq!((shown.text, shown.lines), (document.text, document.lines));
+    assert_eq!(shown.lines, Some((5, file.lines().count() as u32)));
+}
