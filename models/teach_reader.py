@@ -5,7 +5,8 @@ Usage: teach_reader.py MODEL OUT [--epochs N] [--seed N] [--threads N] [--golden
 
 MODEL is the unpacked all-MiniLM-L6-v2 (`models/make.sh --keep MODEL`), which it starts from and whose words it goes on
 sharing; OUT is a safetensors file for `cargo run -p rekindle-embed --example pack_reader`. Reads pairs.jsonl and
-everyday.txt beside it. FILE gets pairs with what the reader says of them in full precision, for the tests. Needs torch, tokenizers, safetensors and numpy, and half an hour to an hour on two processors.
+everyday.txt beside it. FILE gets pairs with what the reader says of them in full precision, for the
+tests. Needs torch, tokenizers, safetensors and numpy, and about an hour on two processors.
 """
 import argparse
 import json
@@ -26,8 +27,9 @@ WIDTH, HEADS, INNER, LAYERS = 384, 12, 1536, 6
 PROMPT, MEMORY = 64, 120
 CLS, SEP = 101, 102
 BATCH, RATE = 32, 1e-4
-# Memories that do not answer, for each prompt that is answered and for each near miss, and prompts of everyday.txt in an epoch.
-OTHERS, NEAR, EVERYDAY = 4, 3, 2500
+# Memories that do not answer, in an epoch: of a prompt's own project, where something answers it or nothing does, and of
+# any project for a prompt off topic. A prompt that is answered also sees one memory of another project.
+OTHERS, NEAR, ANY = 2, 3, 2
 
 
 class Layer(nn.Module):
@@ -162,6 +164,8 @@ class Lessons:
         for row in rows:
             if row["type"] == "memory":
                 self.memories.setdefault(row["project"], []).append(row)
+            elif row["type"] == "off topic":
+                self.everyday.append(row["prompt"])
             else:
                 self.prompts.append(row)
         lines = [row.get("text") or row["prompt"] for row in rows] + self.everyday
@@ -171,6 +175,13 @@ class Lessons:
             beside = np.array([vectors[memory["text"]] for memory in memories])
             for prompt in [row["prompt"] for row in self.prompts if row["project"] == project] + self.everyday:
                 self.near[project, prompt] = np.argsort(-(beside @ vectors[prompt]))[:14].astype(np.int8)
+        # The nearest memories of other projects.
+        places = [(project, at) for project, memories in self.memories.items() for at in range(len(memories))]
+        beside = np.array([vectors[self.memories[project][at]["text"]] for project, at in places])
+        self.foreign = {}
+        for row in self.prompts:
+            nearest = (places[at] for at in np.argsort(-(beside @ vectors[row["prompt"]]))[:60])
+            self.foreign[row["project"], row["prompt"]] = [place for place in nearest if place[0] != row["project"]][:6]
 
     def epoch(self, chance):
         taught = []
@@ -183,11 +194,13 @@ class Lessons:
                 add(prompt, project, at, 1.0)
             others = [at for at in self.near[project, prompt] if at not in golden]
             count = OTHERS if golden else NEAR
-            for at in others[:2] + chance.sample(others[2:10], count - 2):
+            for at in others[:1] + chance.sample(others[1:10], count - 1):
                 add(prompt, project, at, 0.0)
-        for prompt in chance.sample(self.everyday, EVERYDAY):
+            if golden:
+                add(prompt, *chance.choice(self.foreign[project, prompt]), 0.0)
+        for prompt in self.everyday:
             project = chance.choice(list(self.memories))
-            for at in chance.sample(list(self.near[project, prompt][:4]), 2):
+            for at in chance.sample(list(self.near[project, prompt][:4]), ANY):
                 add(prompt, project, at, 0.0)
         chance.shuffle(taught)
         return taught
@@ -197,7 +210,7 @@ def golden(model, texts, path):
     """Some pairs, of use and not, and what is said of them."""
     rows = [json.loads(line) for line in (HERE / "pairs.jsonl").read_text().splitlines()]
     memories = {row["id"]: row["text"] for row in rows if row["type"] == "memory"}
-    prompts = [row for row in rows if row["type"] != "memory"][::119]
+    prompts = [row for row in rows if row["type"] in ("answerable", "near miss")][::271]
     pairs = [(row["prompt"], memories[row["gold"][0]] if row["gold"] else memories[f'{row["project"]}-m01']) for row in prompts]
     model.eval()
     with torch.no_grad():
@@ -209,7 +222,7 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("model", type=pathlib.Path)
     arguments.add_argument("out")
-    arguments.add_argument("--epochs", type=float, default=2)
+    arguments.add_argument("--epochs", type=float, default=1.75)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--threads", type=int, default=2)
     arguments.add_argument("--golden")
@@ -223,7 +236,7 @@ def main():
     model.train()
     steps = int(asked.epochs * len(lessons.epoch(random.Random(0))) / BATCH)
     learned = [weights for weights in model.parameters() if weights.requires_grad]
-    optimiser = torch.optim.AdamW(learned, lr=RATE, weight_decay=0.01)
+    optimiser = torch.optim.AdamW(learned, lr=RATE, weight_decay=0.01, fused=True)
     pace = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, step / (0.06 * steps + 1)) * max(0, 1 - step / steps))
     print(f"{len(lessons.memories)} projects, {len(lessons.prompts)} prompts, {steps} steps", flush=True)
     step, mean, began = 0, 0.0, time.time()

@@ -7,8 +7,8 @@
 //! - the words that prompt and hit share, each as much as it says: rare ones more than common ones
 //! - against it: words outside everyday language that the hit lacks, and names written as in code that it lacks
 //! - against it: how much the prompt looks like what everybody types and no memory answers ([`everyday`](super::everyday))
-//! - against it: that a model which reads the prompt and the hits together finds none of them of use. That is costly, so
-//!   it is only asked where it can turn the balance ([`is_open`])
+//! - for or against it: what a model says that reads the prompt and the hits together. That is costly, so it is only asked
+//!   where it can turn the balance ([`is_open`])
 //!
 //! The best of many is better by chance, so a larger store has to offer more. `eval/README.md` tells what the rule
 //! was calibrated on and what it costs.
@@ -16,11 +16,11 @@
 use serde::Serialize;
 
 /// How much of the tenth best cosine is taken away.
-const CROWD: f64 = 0.3;
+const CROWD: f64 = 0.4;
 /// What a shared word of full rarity adds.
-const SHARED: f64 = 0.12;
+const SHARED: f64 = 0.1;
 /// Shared words beyond this sum of rarities add nothing: a long pasted log shares something with everything.
-const SHARED_CAP: f64 = 3.0;
+const SHARED_CAP: f64 = 4.0;
 /// A commonplace of programmers' prompts counts by this much of its rarity.
 const COMMONPLACE: f64 = 0.25;
 /// What a foreign word takes away.
@@ -30,23 +30,24 @@ const FOREIGN_CAP: u32 = 2;
 /// What is taken away when no name written as in code is in the hit; less in proportion when some are.
 const NAMES: f64 = 0.04;
 /// What it takes away that a prompt clearly looks like an everyday one.
-const EVERYDAY: f64 = 0.35;
+const EVERYDAY: f64 = 0.28;
 /// The margins between which that counts: that a prompt is about somebody's work makes no hit a good one.
 const DOUBT: (f64, f64) = (-0.2, 0.9);
 /// The margin that is assumed where it is not known: the vectors are of another model.
 const USUAL: f64 = 0.0;
-/// What it takes away for each e-fold that the odds of a hit being of use, by reading it, are below [`OF_USE`].
-const READING: f64 = 0.09;
-/// The log odds above which a reading has nothing to say: it holds back, and does not make up for a lack of nearness.
-const OF_USE: f64 = -2.2;
-/// The log odds below which it takes nothing more.
-const USELESS: f64 = -5.5;
+/// What it adds for each e-fold that the odds of a hit being of use, by reading it, are above [`UNREAD`], and takes away
+/// below.
+const READING: f64 = 0.05;
+/// The log odds above which a reading says nothing more.
+const OF_USE: f64 = 1.0;
+/// The log odds below which it takes nothing more. What is near enough all the same need not be read.
+const USELESS: f64 = -7.0;
+/// The log odds that are assumed where nothing was read.
+const UNREAD: f64 = -2.3;
 /// What is asked for in a store of a hundred.
-const ENOUGH: f64 = 0.19;
-/// How much more is asked for where nothing was read: nobody has looked whether it is of use.
-const UNREAD: f64 = 0.06;
+const ENOUGH: f64 = 0.25;
 /// How much more is asked for when the store is e times larger.
-const PER_SIZE: f64 = 0.025;
+const PER_SIZE: f64 = 0.03;
 /// Below this the store's size makes no difference: in a handful of memories something always stands out.
 const SMALLEST: f64 = 30.0;
 
@@ -204,12 +205,11 @@ pub fn decide(evidence: Option<&Evidence>) -> Decision {
     let against = FOREIGN * f64::from(found.foreign_words.min(FOREIGN_CAP)) + NAMES * found.missing_names;
     #[expect(clippy::cast_precision_loss, reason = "a store's size to a few digits is enough")]
     let size = (found.store_size as f64).max(SMALLEST);
-    let unread = if found.reading.is_none() { UNREAD } else { 0.0 };
-    let needed = ENOUGH + unread + PER_SIZE * (size / 100.0).ln();
+    let needed = ENOUGH + PER_SIZE * (size / 100.0).ln();
     let usual = near + shared - EVERYDAY * USUAL;
     let everyday = EVERYDAY * (found.everyday.unwrap_or(USUAL).clamp(DOUBT.0, DOUBT.1) - USUAL);
-    let useless = READING * (OF_USE - found.reading.unwrap_or(OF_USE).clamp(USELESS, OF_USE));
-    let strength = usual - against - everyday - useless;
+    let read = READING * (found.reading.unwrap_or(UNREAD).clamp(USELESS, OF_USE) - UNREAD);
+    let strength = usual - against - everyday + read;
     let reason = if strength >= needed {
         Reason::Relevant
     } else if usual - against - everyday >= needed {
@@ -293,8 +293,8 @@ mod tests {
 
     #[test]
     fn b_06_an_identifier_found_speaks_at_a_low_cosine() {
-        assert_eq!(asked(&[name()], &[true], 0.2).reason, Reason::Relevant);
-        assert_eq!(asked(&[name()], &[false], 0.2).reason, Reason::TooFar);
+        assert_eq!(asked(&[name()], &[true], 0.25).reason, Reason::Relevant);
+        assert_eq!(asked(&[name()], &[false], 0.25).reason, Reason::TooFar);
     }
 
     #[test]
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn b_06_a_larger_store_has_to_offer_more() {
         let found =
-            |store_size| Evidence { best_cosine: 0.32, tenth_cosine: 0.2, store_size, ..Evidence::default() };
+            |store_size| Evidence { best_cosine: 0.34, tenth_cosine: 0.2, store_size, ..Evidence::default() };
         assert!(!decide(Some(&found(100))).silent());
         assert!(decide(Some(&found(1000))).silent());
         assert_eq!(decide(Some(&found(0))).strength, decide(Some(&found(20))).strength);
@@ -353,8 +353,10 @@ mod tests {
         );
         assert_eq!(reason(0.35, Some(-5.0)), Reason::NoUse);
         assert_eq!(reason(0.35, Some(3.0)), Reason::Relevant);
-        assert_eq!(reason(0.2, Some(3.0)), Reason::TooFar, "a reading makes up for nothing");
-        assert!(!is_open(0.2), "so there is nothing to read");
+        assert_eq!(reason(0.2, None), Reason::TooFar);
+        assert_eq!(reason(0.2, Some(3.0)), Reason::Relevant, "it sees what vectors do not");
+        assert_eq!(reason(-0.2, Some(99.0)), Reason::TooFar, "but does not make up for everything");
+        assert!(is_open(0.2) && !is_open(-0.2));
         assert!(!is_open(1.5), "so near that none hurts");
         assert_eq!(reason(1.5, Some(-99.0)), Reason::Relevant);
     }
@@ -367,7 +369,7 @@ mod tests {
         assert!((found.best_cosine - 0.5).abs() < 1e-9);
         assert!((found.shared_rarity - 1.5).abs() < 1e-9);
         assert!((found.missing_names - 0.5).abs() < 1e-9);
-        // The first speaks best (0.5 + 0.12 x 0.5 against 0.3 + 0.12 x 1.5), and lacks all three.
+        // The first speaks best (0.5 + 0.1 x 0.5 against 0.3 + 0.1 x 1.5), and lacks all three.
         assert_eq!(found.foreign_words, 3);
         assert_eq!(found.store_size, 7);
     }

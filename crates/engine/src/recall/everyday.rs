@@ -29,7 +29,7 @@ pub fn unit(steps: &[i8]) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::{HashMap, HashSet};
 
     use rekindle_embed::Model;
 
@@ -62,43 +62,68 @@ mod tests {
         assert_eq!(margin(other, "thanks!", &other.query("thanks!")), None);
     }
 
+    fn lines(set: &str) -> Vec<serde_json::Value> {
+        set.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn words(text: &str) -> HashSet<String> {
+        let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    }
+
+    /// What the lines of some sets have under a name.
+    #[derive(Default)]
+    struct Said {
+        lengths: Vec<usize>,
+        by_word: HashMap<String, Vec<usize>>,
+    }
+
+    impl Said {
+        fn new(sets: &[&str], name: &str) -> Self {
+            let mut said = Self::default();
+            for line in sets.iter().flat_map(|set| lines(set)) {
+                let words = words(line[name].as_str().unwrap());
+                said.lengths.push(words.len());
+                for word in words {
+                    said.by_word.entry(word).or_default().push(said.lengths.len() - 1);
+                }
+            }
+            said
+        }
+
+        /// Whether a text has six of ten words in common with one of these.
+        fn is_nearly(&self, text: &str) -> bool {
+            let (words, mut common) = (words(text), vec![0; self.lengths.len()]);
+            for at in words.iter().filter_map(|word| self.by_word.get(word)).flatten() {
+                common[*at] += 1;
+            }
+            let all = self.lengths.iter().map(|length| length + words.len());
+            common.iter().zip(all).any(|(common, all)| *common > 0 && common * 10 >= (all - common) * 6)
+        }
+    }
+
     #[test]
     fn b_06_nothing_that_silence_is_measured_on_is_taught() {
-        let plain = |prompt: &str| -> String {
-            let words =
-                prompt.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-            words.collect::<Vec<_>>().join(" ").to_lowercase()
-        };
         let sets = [
             include_str!("../../../../eval/asked.jsonl"),
             include_str!("../../../../eval/prompts.jsonl"),
             include_str!("../../../../eval/balanced.jsonl"),
         ];
-        let asked: HashSet<String> = sets
-            .iter()
-            .flat_map(|set| set.lines())
-            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
-            .map(|line| plain(line["prompt"].as_str().unwrap()))
-            .collect();
-        assert!(asked.len() > 5_700);
-        let pairs: Vec<serde_json::Value> =
-            PAIRS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let asked = Said::new(&sets, "prompt");
+        assert!(asked.lengths.len() > 5_700);
+        let pairs = lines(PAIRS);
         let read: Vec<&str> = pairs.iter().filter_map(|pair| pair["prompt"].as_str()).collect();
-        assert!(read.len() > 9_000);
+        assert!(read.len() > 24_000);
         let taught = EVERYDAY.lines().chain(WORK.lines()).chain(read);
-        let taught = taught.filter(|prompt| asked.contains(&plain(prompt)));
+        let taught = taught.filter(|prompt| asked.is_nearly(prompt));
         assert_eq!(taught.collect::<Vec<_>>(), Vec::<&str>::new());
-        let memories = [
+        let sets = [
             include_str!("../../../../eval/memories.jsonl"),
             include_str!("../../../../eval/balanced-memories.jsonl"),
         ];
-        let remembered: HashSet<String> = memories
-            .iter()
-            .flat_map(|set| set.lines())
-            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
-            .map(|line| plain(line["text"].as_str().unwrap()))
-            .collect();
+        let remembered = Said::new(&sets, "text");
+        assert!(remembered.lengths.len() > 2_000);
         let known = pairs.iter().filter_map(|pair| pair["text"].as_str());
-        assert_eq!(known.filter(|text| remembered.contains(&plain(text))).count(), 0);
+        assert_eq!(known.filter(|text| remembered.is_nearly(text)).collect::<Vec<_>>(), Vec::<&str>::new());
     }
 }

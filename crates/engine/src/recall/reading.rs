@@ -105,7 +105,7 @@ mod tests {
         assert_eq!((decide(Some(&found)).silent(), asked), (false, AT_ONCE), "the first settles it");
         let (found, asked) = counted(&OTHERS, near(0.3), Reading::AsNeeded);
         assert_eq!((decide(Some(&found)).silent(), asked), (true, OTHERS.len()));
-        for settled in [1.5, 0.2, -0.5] {
+        for settled in [1.5, -0.2, -0.5] {
             let (found, asked) = counted(&all, near(settled), Reading::AsNeeded);
             assert_eq!((found.reading, asked), (None, 0), "{settled}");
         }
