@@ -64,8 +64,8 @@ impl Target {
         if !self.may_be_in(bytes) {
             return false;
         }
-        let Ok(text) = std::str::from_utf8(bytes) else { return self.is_in_bytes(bytes) };
-        self.is_in_bytes(bytes) || self.is_in(text) || self.cut_json(text).is_some()
+        let text = String::from_utf8_lossy(bytes);
+        self.is_in_bytes(bytes) || self.is_in(&text) || self.cut_json(&text).is_some()
     }
 
     fn may_be_in(&self, bytes: &[u8]) -> bool {

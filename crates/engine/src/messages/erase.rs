@@ -68,14 +68,14 @@ fn rewrite(path: &Path, target: &Target) -> io::Result<()> {
         let old = std::fs::read(path)?;
         let mut new = Vec::with_capacity(old.len());
         for line in old.split_inclusive(|byte| *byte == b'\n') {
-            let text = std::str::from_utf8(line).ok().filter(|_| target.is_in_file(line));
-            match text.map(|text| (text, serde_json::from_str::<Kept>(text))) {
-                None => new.extend_from_slice(line),
-                Some((_, Ok(kept))) => {
-                    let left = Kept { text: target.cut(&kept.text).unwrap_or_default(), ..kept };
-                    put(&mut new, &serde_json::to_string(&left)?, line.len());
-                }
-                Some((text, Err(_))) => put(&mut new, &target.cut(text).unwrap_or_default(), line.len()),
+            if !target.is_in_file(line) {
+                new.extend_from_slice(line);
+            } else if let Ok(kept) = serde_json::from_slice::<Kept>(line) {
+                let left = Kept { text: target.cut(&kept.text).unwrap_or_default(), ..kept };
+                put(&mut new, &serde_json::to_string(&left)?, line.len());
+            } else {
+                // Damaged: nobody can read it as a message, so there is nothing of it to keep.
+                put(&mut new, "", line.len());
             }
         }
         // Somebody may have added to the session meanwhile; then it is read again.

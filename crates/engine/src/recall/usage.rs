@@ -195,7 +195,7 @@ impl Usage {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             added => added?,
         };
-        let whole = added.rfind('\n').map_or(0, |end| end + 1);
+        let whole = added.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         if (whole as u64) < SETTLE_BYTES {
             return Ok(());
         }
@@ -206,7 +206,7 @@ impl Usage {
 
     /// How often each thing was said, about whatever memory.
     pub fn said(path: &Path) -> Said {
-        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let text = std::fs::read(path).unwrap_or_default();
         let mut said = Said::default();
         for line in parsed(&text) {
             *match line.signal {
@@ -263,13 +263,14 @@ impl Usage {
     /// Adds what a turn shows about memories, each once however often this is called. There is one caller at a time: the
     /// worker.
     pub fn record_turn(path: &Path, turn: &str, shown: &[(String, Signal)], at: Timestamp) -> io::Result<()> {
-        let text = match std::fs::read_to_string(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        let text = match std::fs::read(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             text => text?,
         };
-        let of_turn = text.lines().filter(|line| line.contains(turn));
-        let known: Vec<Line> =
-            of_turn.flat_map(parsed).filter(|line| line.turn.as_deref() == Some(turn)).collect();
+        let text = String::from_utf8_lossy(&text);
+        let of_turn =
+            text.lines().filter(|line| line.contains(turn)).flat_map(|line| parsed(line.as_bytes()));
+        let known: Vec<Line> = of_turn.filter(|line| line.turn.as_deref() == Some(turn)).collect();
         let is_new = |(id, signal): &&(String, Signal)| {
             !known.iter().any(|line| line.id == *id && line.signal == *signal)
         };
@@ -288,15 +289,20 @@ impl Usage {
 
     /// Takes out what was said about memories that are to be forgotten. Says how many lines that were.
     pub fn erase(path: &Path, goes: impl Fn(&str) -> bool) -> io::Result<usize> {
-        let text = match std::fs::read_to_string(path) {
+        let text = match std::fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
             text => text?,
         };
-        let kept = |line: &&str| !parsed(line).any(|line| goes(&line.id));
-        let left: String = text.lines().filter(kept).map(|line| format!("{line}\n")).collect();
-        let gone = text.lines().count() - left.lines().count();
+        let (mut left, mut gone) = (Vec::with_capacity(text.len()), 0);
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            if parsed(line).any(|line| goes(&line.id)) {
+                gone += 1;
+            } else {
+                left.extend_from_slice(line);
+            }
+        }
         if gone > 0 {
-            disk::replace_shredding(path, text.as_bytes(), left.as_bytes())?;
+            disk::replace_shredding(path, &text, &left)?;
             match disk::shred(&beside(path)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -310,17 +316,18 @@ fn beside(path: &Path) -> PathBuf {
     path.with_extension("json")
 }
 
-fn parsed(text: &str) -> impl Iterator<Item = Line> + '_ {
-    text.lines().filter_map(|line| serde_json::from_str(line).ok())
+/// The lines that can be read: one that was damaged takes no other with it.
+fn parsed(text: &[u8]) -> impl Iterator<Item = Line> + '_ {
+    text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
 /// What comes behind so many bytes of a file.
-fn tail(path: &Path, from: u64) -> io::Result<String> {
+fn tail(path: &Path, from: u64) -> io::Result<Vec<u8>> {
     let mut file = std::fs::File::open(path)?;
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(bytes)
 }
 
 fn append(path: &Path, lines: &[Line], durable: bool) -> io::Result<()> {

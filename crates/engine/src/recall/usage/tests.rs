@@ -129,6 +129,27 @@ fn b_08_what_was_said_about_a_forgotten_memory_goes() {
 }
 
 /// A line that says that `m` was recalled, at whatever time that may be; or bytes that say nothing.
+#[test]
+fn fbk_03_b_08_a_byte_that_is_no_text_stops_nothing() {
+    let (_folder, path) = log();
+    turns(&path, "kept", Signal::Used, 2);
+    let rubbish = b"{\"at\":\"\xff\xfe\xff\xfe\",\"id\":\"odd\n\xc3\n".repeat(9_000);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.extend(&rubbish);
+    std::fs::write(&path, &bytes).unwrap();
+    turns(&path, "gone", Signal::Ignored, 3);
+    turns(&path, "kept", Signal::Used, 3);
+    assert_eq!(Usage::said(&path), Said { used: 3, ignored: 3, ..Said::default() });
+    let before = Usage::read(&path);
+    Usage::settle(&path).unwrap();
+    assert_eq!(Usage::settled(&path).unwrap().bytes, path.metadata().unwrap().len());
+    assert_eq!(Usage::read(&path).standings, before.standings);
+    assert_eq!(Usage::erase(&path, |id| id == "gone").unwrap(), 3);
+    assert_eq!(Usage::said(&path), Said { used: 3, ..Said::default() });
+    let left = std::fs::read(&path).unwrap();
+    assert!(left.windows(rubbish.len()).any(|part| part == rubbish), "nothing else was touched");
+}
+
 fn line_or_rubbish() -> impl Strategy<Value = Result<String, Vec<u8>>> {
     prop_oneof![
         "\\PC{0,30}".prop_map(Ok::<String, Vec<u8>>),
