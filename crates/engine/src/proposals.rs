@@ -26,7 +26,7 @@ pub use decide::{
     mark_promoted, mark_triaged, reopen, retarget, standing, standings,
 };
 pub use history::{Line, What, accepted, automatic, check};
-pub use machine::{gave, has_name, now_called, rename, renamed, take_name, was_approved};
+pub use machine::{gave, has_name, machine, now_called, rename, renamed, take_name, was_approved};
 pub use receipts::{Owed, owed, owes, paid, try_on};
 pub use undone::{see, seen};
 

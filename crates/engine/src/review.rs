@@ -170,6 +170,8 @@ pub fn refresh(
         updated: now.timestamp(),
         proposals: asked.today.iter().map(|(standing, _)| line(standing)).collect(),
     };
+    let later: Vec<review::Proposal> = asked.later.iter().map(|(standing, _)| line(standing)).collect();
+    vault.show_waiting(&later, proposals::machine(db)?, by, now)?;
     let known = known(db)?;
     if queue.proposals.is_empty() && known.is_empty() {
         // Nobody needs a page that asks nothing.

@@ -103,7 +103,7 @@ pub struct Document {
     pub project: Option<ProjectId>,
     /// Whose words support it (B-01).
     pub origin: Origin,
-    /// Whether a person saved it, approved it or edited it by hand.
+    /// Whether a person saved it, approved it, worded it anew or wrote it into their notes.
     pub reviewed: bool,
     /// Whether it waits in the inbox.
     #[serde(default, skip_serializing_if = "is_false")]

@@ -21,3 +21,4 @@ pub mod review;
 pub mod shelving;
 pub mod system_log;
 pub mod tombstone;
+pub mod waiting;

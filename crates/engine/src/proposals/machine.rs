@@ -17,6 +17,14 @@ pub(super) fn name(transaction: &Transaction<'_>) -> rusqlite::Result<Option<Mac
     Ok(name.and_then(|name| name.parse().ok()))
 }
 
+/// The same for who only wants to know.
+pub fn machine(db: &Db) -> Result<Option<Machine>, Error> {
+    let name: Option<String> = db.run(|connection| {
+        connection.query_row("SELECT name FROM machine", [], |row| row.get(0)).optional()
+    })?;
+    Ok(name.and_then(|name| name.parse().ok()))
+}
+
 /// Whether this machine has one.
 pub fn has_name(db: &Db) -> Result<bool, Error> {
     db.run(|connection| connection.query_row("SELECT EXISTS (SELECT 1 FROM machine)", [], |row| row.get(0)))

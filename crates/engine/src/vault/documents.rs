@@ -17,7 +17,7 @@ use rekindle_core::vault::ideas::{self, Idea};
 use rekindle_core::vault::layout::{self, Group};
 use rekindle_core::vault::memory::{self, Mark};
 use rekindle_core::vault::path::slug;
-use rekindle_core::vault::{review, system_log};
+use rekindle_core::vault::{review, system_log, waiting};
 
 use super::incubator::SURFACED;
 use super::{Committed, Draft, Error, Vault, Write};
@@ -318,6 +318,36 @@ impl Vault {
         let committed =
             writer.commit(Draft::new("review", by, vec![Write::put(place, read, carried.text)]))?;
         Ok(ReviewShown::Written(committed))
+    }
+
+    /// Writes down what waits behind the page, so that it can be recalled.
+    pub fn show_waiting(
+        &self,
+        waits: &[review::Proposal],
+        machine: Option<review::Machine>,
+        by: Actor,
+        now: &Zoned,
+    ) -> Result<(), Error> {
+        let mut writer = self.writer(now)?;
+        let mut files = vec![(waiting::path(machine), waiting::render(waits))];
+        if machine.is_some() {
+            // From before it had company.
+            files.push((waiting::path(None), String::new()));
+        }
+        let mut writes = Vec::new();
+        for (path, text) in files {
+            let place = Place::vault(path);
+            match self.read(&place)? {
+                Some(read) if text.is_empty() => writes.push(Write::Remove { place, read }),
+                Some(read) if read.text == text => {}
+                None if text.is_empty() => {}
+                read => writes.push(Write::put(place, read, text)),
+            }
+        }
+        if !writes.is_empty() {
+            writer.commit(Draft::new("review", by, writes))?;
+        }
+        Ok(())
     }
 
     /// How many proposals REVIEW.md shows as undecided.

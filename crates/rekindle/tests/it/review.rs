@@ -10,7 +10,7 @@ use rekindle_engine::proposals::{self, Handed};
 use rekindle_testkit::{Sandbox, fixtures};
 use serde_json::Value;
 
-use crate::{sandbox, text};
+use crate::{recall, results, sandbox, text};
 
 /// A home in which nothing is done unless it is asked for.
 pub(crate) fn quiet() -> Sandbox {
@@ -206,6 +206,44 @@ fn rev_11_b_07_what_is_old_says_so_and_the_rest_is_counted() {
     assert!(all.contains(&old) && all.contains("will be archived in 2 days"), "{all}");
     let doctor = sandbox.rekindle(&["doctor"]).run().ok().stdout;
     assert!(doctor.contains("6 proposal(s) wait, the oldest for 5 days"), "{doctor}");
+}
+
+#[test]
+fn r_05_what_waits_behind_the_page_is_recalled_until_it_is_decided() {
+    let sandbox = quiet();
+    sandbox.rekindle(&["config", "set", "review.per_day", "2"]).run().ok();
+    let rules = [
+        "Deploy on Mondays only.",
+        "Migrations are written by hand in SQL.",
+        "Screenshots go to the press folder.",
+        "The lighthouse lamp is tested every full moon.",
+    ];
+    let ids: Vec<String> = rules.iter().map(|words| propose(&sandbox, words, 0)).collect();
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+    sandbox.rekindle(&["reject", &ids[0]]).run().ok();
+    let listed = review(&sandbox, &["--all"]);
+    let later: Vec<&str> =
+        ids[1..].iter().map(String::as_str).filter(|id| !page(&sandbox).contains(*id)).collect();
+    assert_eq!((listed["waiting"].as_u64(), later.len()), (Some(3), 2), "{listed}");
+    for (id, words) in ids.iter().zip(rules).skip(1) {
+        let answer = recall(&sandbox, words, &[]);
+        let hit =
+            results(&answer).iter().find(|hit| hit["id"] == **id).unwrap_or_else(|| panic!("{id}: {answer}"));
+        assert_eq!((text(hit, "source"), &hit["reviewed"]), ("proposal", &Value::Bool(false)));
+        let is_later = later.contains(&id.as_str());
+        assert_eq!(text(hit, "path").ends_with("_meta/waiting.jsonl"), is_later, "{hit}");
+    }
+    // Forgotten, it is nowhere; decided, it is no proposal any more.
+    let (gone, kept) = (later[0], later[1]);
+    let words = rules[ids.iter().position(|id| id == gone).unwrap()];
+    sandbox.rekindle(&["forget", "--text", words, "--yes"]).run().ok();
+    assert!(results(&recall(&sandbox, words, &[])).iter().all(|hit| hit["id"] != *gone));
+    let file = fs::read_to_string(sandbox.vault().join("_meta/waiting.jsonl")).unwrap_or_default();
+    assert!(!file.contains(words), "{file}");
+    sandbox.rekindle(&["reject", kept]).run().ok();
+    assert!(!sandbox.vault().join("_meta/waiting.jsonl").exists());
+    let words = rules[ids.iter().position(|id| id == kept).unwrap()];
+    assert!(results(&recall(&sandbox, words, &[])).iter().all(|hit| hit["id"] != *kept));
 }
 
 #[test]

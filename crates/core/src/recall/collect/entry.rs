@@ -3,8 +3,9 @@
 //!
 //! A person has seen an entry (`reviewed`) if it is not in the inbox and its words came from the person outside of any
 //! session: saved by command, typed into a note without an origin, or given by `evolve`, whatever it was before; or if
-//! they took it out of the inbox, which leaves a time in its `reviewed`. Any other
-//! entry that a machine distilled from a session has not been seen, even where it quotes the person.
+//! they took it out of the inbox, which leaves a time in its `reviewed`; whoever edits an entry may put one there. Any
+//! other entry that a machine distilled from a session has not been seen, even where it quotes the person. That a file
+//! changed does not count: an agent with a tool for files changes it as a person with an editor does (B-01).
 
 use super::visible::visible;
 use super::{File, Text};

@@ -2,7 +2,7 @@
 //!
 //! - `safe`: the text of a file without secrets and hidden characters, line for line
 //! - `visible`: what of some lines a reader would see
-//! - `entry`, `memory`, `review`, `daily`, `ideas`: the documents of the vault
+//! - `entry`, `memory`, `review`, `waiting`, `daily`, `ideas`: the documents of the vault
 //! - `note`: everything else a person keeps, section by section (REC-21)
 //!
 //! Nothing is left out because it is not tidy: what cannot be read as what its place says is taken as a note.
@@ -18,6 +18,7 @@ mod safe;
 #[cfg(test)]
 mod tests;
 mod visible;
+mod waiting;
 
 use std::collections::HashMap;
 
@@ -26,6 +27,7 @@ use crate::hash::ContentHash;
 use crate::id::EntryId;
 use crate::text::clean::one_line;
 use crate::time::{Date, TimeZone, Timestamp};
+use crate::vault;
 use crate::vault::entry::MAX_TITLE_CHARS;
 use crate::vault::layout::{self, is_conflict_copy};
 use crate::vault::lines::{Line, walk};
@@ -55,9 +57,13 @@ pub struct Context<'a> {
 /// `/` at their end: below one that is refused there is nothing.
 pub fn is_wanted(path: &str, vault_folder: &str) -> bool {
     let is_foreign = |part: &str| part.starts_with('.') || FOREIGN_FOLDERS.contains(&part);
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    if path.split('/').any(is_foreign) || in_vault(folder, vault_folder).is_some_and(is_meta) {
+    let (_, name) = path.rsplit_once('/').unwrap_or(("", path));
+    if path.split('/').any(is_foreign) {
         return false;
+    }
+    if let Some(inside) = in_vault(path, vault_folder).filter(|inside| is_meta(inside)) {
+        // Of the bookkeeping, only what waits for a decision says something.
+        return inside.strip_prefix(layout::META) == Some("/") || vault::waiting::is_one(inside);
     }
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let is_text = ["md", "markdown", "txt"].iter().any(|known| extension.eq_ignore_ascii_case(known));
@@ -84,6 +90,7 @@ pub fn documents(path: &str, vault_folder: &str, text: &str, context: &Context<'
     let found = match in_vault(path, vault_folder) {
         Some(layout::MEMORY) => memory::documents(&file),
         Some(layout::REVIEW) => review::documents(&file),
+        Some(inside) if vault::waiting::is_one(inside) => waiting::documents(&file),
         Some(inside) => match daily::date_of(inside) {
             Some(date) => return finished(daily::documents(&file, date), &file),
             None => entry::documents(&file, inside).unwrap_or_else(|| note::documents(&file)),

@@ -9,7 +9,7 @@ use crate::provenance::Origin;
 use crate::recall::document::{Document, Source};
 use crate::text::clean::one_line;
 use crate::vault::entry::MAX_TITLE_CHARS;
-use crate::vault::review::{self, Entry, Place, State};
+use crate::vault::review::{self, Id, Place, State};
 
 pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
     let Ok(page) = review::parse(file.text) else {
@@ -18,9 +18,12 @@ pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
         return pieces.into_iter().map(unseen).collect();
     };
     let mut found: Vec<Document> = Vec::new();
-    found.extend(
-        page.entries.iter().filter(|entry| entry.state != State::Rejected).map(|entry| proposal(file, entry)),
-    );
+    for entry in page.entries.iter().filter(|entry| entry.state != State::Rejected) {
+        let said = (entry.title.as_str(), entry.text.as_str());
+        let lines = file.lines_of(&entry.range);
+        let waits = proposal(file, entry.id, entry.place.as_ref(), said, lines);
+        found.push(Document { reviewed: entry.state == State::Approved, ..waits });
+    }
     // What a person wrote between the lines is theirs.
     let mut notes: Vec<Range<usize>> = Vec::new();
     for bytes in page.notes {
@@ -37,22 +40,29 @@ pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
     found
 }
 
-fn proposal(file: &File<'_>, entry: &Entry) -> Document {
-    let text = if entry.text.is_empty() { entry.title.clone() } else { entry.text.clone() };
-    let plain = file.document(Source::Proposal, Text { text, lines: file.lines_of(&entry.range) });
-    let kind = match &entry.place {
+/// A proposal that waits: its title and text, and the lines they stand on.
+pub(super) fn proposal(
+    file: &File<'_>,
+    id: Id,
+    place: Option<&Place>,
+    (title, text): (&str, &str),
+    lines: (u32, u32),
+) -> Document {
+    let shown = if text.is_empty() { title } else { text };
+    let plain = file.document(Source::Proposal, Text { text: shown.to_owned(), lines });
+    let kind = match place {
         Some(Place::Section(name)) => name.clone(),
         Some(Place::Friction(_)) => "friction".to_owned(),
         None => String::new(),
     };
     Document {
-        id: entry.id.to_string(),
-        title: if entry.title.is_empty() { plain.title } else { one_line(&entry.title, MAX_TITLE_CHARS) },
+        id: id.to_string(),
+        title: if title.is_empty() { plain.title } else { one_line(title, MAX_TITLE_CHARS) },
         kind,
-        created: file.day(entry.id.date).or(plain.created),
+        created: file.day(id.date).or(plain.created),
         // The page does not say whose words support it, so they are not taken for the person's.
         origin: Origin::Agent,
-        reviewed: entry.state == State::Approved,
+        reviewed: false,
         ..plain
     }
 }

@@ -104,6 +104,8 @@ fn b_01_only_what_a_person_gave_counts_as_seen() {
         ("origin: user\nsession: s-1", false),
         ("origin: user\nsession: s-1\nevolved_because: moved", true),
         ("origin: agent", false),
+        ("origin: agent\nreviewed: 2026-11-15", true),
+        ("origin: agent\nreviewed: yes", false),
         ("origin: agent\nevolved_because: moved", false),
         ("origin: tool", false),
         ("origin: import", false),
@@ -368,6 +370,8 @@ fn small_notes_are_documents_too() {
 fn what_is_not_for_people_is_left_out() {
     for path in [
         "MemoryVault/_meta/x.md",
+        "MemoryVault/_meta/tombstones.jsonl",
+        "_meta/waiting.jsonl",
         "MemoryVault/system-log.jsonl",
         ".obsidian/x.md",
         "a/.trash/x.md",
@@ -385,9 +389,13 @@ fn what_is_not_for_people_is_left_out() {
     {
         assert!(is_wanted(path, VAULT), "{path}");
     }
-    for (folder, wanted) in
-        [("a/", true), ("MemoryVault/_meta/", false), ("a/.git/", false), ("node_modules/", false)]
-    {
+    for (folder, wanted) in [
+        ("a/", true),
+        ("MemoryVault/_meta/", true),
+        ("MemoryVault/_meta/x/", false),
+        ("a/.git/", false),
+        ("node_modules/", false),
+    ] {
         assert_eq!(is_wanted(folder, VAULT), wanted, "{folder}");
     }
 }
@@ -546,7 +554,7 @@ fn r_05_what_was_taken_out_of_the_inbox_was_looked_at() {
         let found = collected(path, text);
         (found[0].reviewed, found[0].inbox)
     };
-    let kept = crate::vault::shelving::kept(inboxed, None, false, parse("2026-11-15").unwrap()).unwrap();
+    let kept = vault::shelving::kept(inboxed, None, false, parse("2026-11-15").unwrap()).unwrap();
     assert_eq!(flags("MemoryVault/personal-private/_inbox/port.md", inboxed), (false, true));
     assert_eq!(flags("MemoryVault/personal-private/_inbox/port.md", &kept), (false, true));
     assert_eq!(flags("MemoryVault/personal-private/fix/port.md", inboxed), (false, false));

@@ -1,0 +1,77 @@
+//! `_meta/waiting.jsonl`: the proposals that are not on today's page of `REVIEW.md`, a line each, so that they can be
+//! recalled while they wait. Nothing is decided here.
+
+use super::layout::META;
+use super::path::VaultPath;
+use super::review::{Machine, Proposal};
+
+const NAME: &str = "waiting";
+const END: &str = ".jsonl";
+
+/// Where those of a machine are. One that shares its vault has a file of its own, so that no two write the same.
+pub fn path(machine: Option<Machine>) -> VaultPath {
+    let file = machine.map_or(format!("{NAME}{END}"), |machine| format!("{NAME}-{machine}{END}"));
+    VaultPath::of(&[META, &file])
+}
+
+/// Whether a file of the vault is one of these, by its path.
+pub fn is_one(path: &str) -> bool {
+    let name = path.strip_prefix(META).and_then(|rest| rest.strip_prefix('/')?.strip_prefix(NAME));
+    name.and_then(|rest| rest.strip_suffix(END)).is_some_and(|rest| {
+        rest.is_empty() || rest.strip_prefix('-').is_some_and(|name| name.parse::<Machine>().is_ok())
+    })
+}
+
+/// The file that holds `proposals`; empty for none.
+pub fn render(proposals: &[Proposal]) -> String {
+    let lines = proposals.iter().filter_map(|proposal| serde_json::to_string(proposal).ok());
+    lines.map(|line| line + "\n").collect()
+}
+
+/// What a line says; `None` if it cannot be read, or if what it said was forgotten.
+pub fn parse(line: &str) -> Option<Proposal> {
+    let proposal: Proposal = serde_json::from_str(line).ok()?;
+    (!proposal.title.is_empty() || !proposal.text.is_empty()).then_some(proposal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::review::Place;
+    use super::*;
+
+    #[test]
+    fn r_05_what_waits_reads_back() {
+        let waits = |id: &str, text: &str| Proposal {
+            id: id.parse().unwrap(),
+            place: Place::Section("Hard Rules".to_owned()),
+            title: "A title".to_owned(),
+            text: text.to_owned(),
+        };
+        let all = [waits("p-20261115-001", "One\n\n- \"two\"\u{2028}"), waits("f-20261115-002", "")];
+        let file = render(&all);
+        assert_eq!(file.lines().filter_map(parse).collect::<Vec<_>>(), all);
+        assert_eq!(render(&[]), "");
+        let forgotten = Proposal { title: String::new(), ..waits("p-20261115-003", "") };
+        assert_eq!(parse(render(&[forgotten]).trim_end()), None);
+        assert_eq!(parse("{\"id\":\"p-1\"}"), None);
+    }
+
+    #[test]
+    fn the_files_are_known_by_their_names() {
+        let machine = Machine::new([1, 2, 3, 4]);
+        assert_eq!(path(None).as_str(), "_meta/waiting.jsonl");
+        for path in [path(None), path(Some(machine))] {
+            assert!(is_one(path.as_str()), "{path}");
+        }
+        for other in [
+            "waiting.jsonl",
+            "_meta/waiting.md",
+            "_meta/waiting-.jsonl",
+            "_meta/a/waiting.jsonl",
+            "_meta/tombstones.jsonl",
+            "_meta/waiting.sync-conflict-2026.jsonl",
+        ] {
+            assert!(!is_one(other), "{other}");
+        }
+    }
+}
