@@ -71,10 +71,13 @@ pub(crate) fn build(words: &[&str]) -> (Vec<u32>, Vec<u32>, Vec<u8>) {
         spelling.extend_from_slice(word.as_bytes());
         offsets.push(spelling.len() as u32);
         let mut slot = Hash::new(false).then(word.as_bytes()).slot(slots.len());
-        while slots[slot] != 0 {
+        // The first of several equal words is the one that is found; the others need no place.
+        while slots[slot] != 0 && words[slots[slot] as usize - 1] != *word {
             slot = (slot + 1) & (slots.len() - 1);
         }
-        slots[slot] = id;
+        if slots[slot] == 0 {
+            slots[slot] = id;
+        }
     }
     (slots, offsets, spelling)
 }
@@ -99,6 +102,18 @@ mod tests {
         }
         assert_eq!(find(false, "absent"), None);
         assert_eq!(find(false, ""), None);
+    }
+
+    #[test]
+    fn a_million_equal_words_take_one_place() {
+        let mut words = vec![""; 1_000_000];
+        words.extend(["a", "b", "a"]);
+        let (slots, offsets, spelling) = build(&words);
+        let vocabulary = Vocabulary { slots: &slots, offsets: &offsets, spelling: &spelling };
+        let find =
+            |piece: &str| vocabulary.find(false, piece.as_bytes(), Hash::new(false).then(piece.as_bytes()));
+        assert_eq!((find("a"), find("b"), find("c")), (Some(1_000_000), Some(1_000_001), None));
+        assert_eq!(slots.iter().filter(|slot| **slot != 0).count(), 3);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::queue::{self, Queue, Registry};
 use crate::sessions;
 use crate::spool::{self, Spool, Spooled, What};
 use crate::stages::pace::Pace;
-use crate::stages::{World, idle, index, promote, signal};
+use crate::stages::{World, idle, promote, signal};
 use crate::surfaces;
 use crate::told;
 
@@ -93,6 +93,16 @@ pub struct Did {
     pub begun: u64,
 }
 
+/// When a worker's host has something to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Sessions began.
+    Began,
+    /// A batch of runs is done. Comes now and then, and in the end, so that what follows from runs is done in batches as
+    /// well.
+    Worked,
+}
+
 /// The right to be the worker.
 pub struct Post {
     file: File,
@@ -160,9 +170,13 @@ fn generation(path: &Path) -> Option<u32> {
 }
 
 /// Takes in everything that waits and runs everything that is due; then ends. Retries that are due later are left for
-/// later. `after` is called now and then when a batch of runs is done, and in the end, so that what follows from them is done
-/// in batches as well.
-pub fn drain(post: &Post, world: &World, registry: &Registry, after: &mut dyn FnMut()) -> Result<Did, Error> {
+/// later. `at` hears of the moments at which something else is to be done.
+pub fn drain(
+    post: &Post,
+    world: &World,
+    registry: &Registry,
+    at: &mut dyn FnMut(Moment),
+) -> Result<Did, Error> {
     let mut did = Did::default();
     let spool = Spool::at(world.places.spool());
     // A step whose result a power cut took is done again; all of them are made for that.
@@ -180,18 +194,16 @@ pub fn drain(post: &Post, world: &World, registry: &Registry, after: &mut dyn Fn
         let begun = did.begun;
         let taken = take_in(&spool, &mut queue, registry, world, &mut did)?;
         if did.begun > begun {
-            // A session that begins shall know what was changed elsewhere (STO-14). If it cannot be read now, recall goes on
-            // with what it has, and `doctor` says what is wrong.
-            index::look_around(world).ok();
+            at(Moment::Began);
         }
         let worked = work(&mut queue, registry, world, &watchdog, &mut did)?;
         if worked {
-            pace.sometimes(&mut *after);
+            pace.sometimes(|| at(Moment::Worked));
         } else if taken == 0 && !remind(&mut queue, registry, world)? {
             break;
         }
     }
-    pace.if_owed(after);
+    pace.if_owed(|| at(Moment::Worked));
     queue.db().checkpoint()?;
     Ok(did)
 }
@@ -212,10 +224,15 @@ pub fn do_now(
 }
 
 /// Works until somebody says stop, for those who want a worker that stays.
-pub fn watch(post: &Post, world: &World, registry: &Registry, after: &mut dyn FnMut()) -> Result<Did, Error> {
+pub fn watch(
+    post: &Post,
+    world: &World,
+    registry: &Registry,
+    at: &mut dyn FnMut(Moment),
+) -> Result<Did, Error> {
     let mut all = Did::default();
     loop {
-        let did = drain(post, world, registry, after)?;
+        let did = drain(post, world, registry, at)?;
         all = all.and(did);
         if world.should_stop() {
             return Ok(all);

@@ -4,14 +4,16 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::config::{Loaded, ScopeRule};
-use rekindle_core::recall::rewrite::{Rewrite, rewrite};
+use rekindle_core::recall::rewrite::{MAX_MESSAGES, Message, Rewrite, rewrite};
 use rekindle_core::scope::{ProjectId, Scope};
+use rekindle_core::session::Role;
 use rekindle_core::text::Counts;
 use rekindle_core::time::Zoned;
 use rekindle_engine::db::Db;
 use rekindle_engine::home::{Home, Places};
 use rekindle_engine::index::{Embedder, Index};
 use rekindle_engine::llm::Job;
+use rekindle_engine::messages::Messages;
 use rekindle_engine::models::{LoadedModel, Models};
 use rekindle_engine::project::{self, Identified};
 use rekindle_engine::queue::Queue;
@@ -138,7 +140,14 @@ impl<'a> Context<'a> {
             return Rewrite::Disabled;
         }
         match self.world().model(Job::Observer) {
-            Ok(Some(model)) => rewrite(query, &[], Some(&model)),
+            Ok(Some(model)) => {
+                let said = Messages::of(&self.places).recent(&self.cwd, MAX_MESSAGES, self.now.timestamp());
+                let said: Vec<Message<'_>> = said
+                    .iter()
+                    .map(|kept| Message { from_user: kept.role == Role::User, text: &kept.text })
+                    .collect();
+                rewrite(query, &said, Some(&model))
+            }
             Ok(None) => {
                 let missing = "recall.rewrite is on, but no language model is set up (`rekindle llm`)";
                 self.out.warn(format!("{missing}; the question is searched as it is"));

@@ -98,10 +98,8 @@ impl From<upkeep::Error> for Failure {
 
 impl From<index::Error> for Failure {
     fn from(error: index::Error) -> Self {
-        if matches!(error, index::Error::Busy) {
-            return Self::new(error).hint("wait for it to end; what is there can be recalled meanwhile");
-        }
-        Self::new(error).hint("`rekindle reindex` makes the index again from your notes; nothing is lost")
+        let hint = error.hint();
+        Self::new(error).hint(hint)
     }
 }
 

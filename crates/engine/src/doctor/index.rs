@@ -19,7 +19,7 @@ pub fn examine_index(home: &Home, config: &Config, places: &Places) -> Option<Ch
     let findings = examine(home, config, places, &vault).unwrap_or_else(|error| {
         let hint = match &error {
             Error::Vault(error) => vault::Error::hint(error),
-            Error::Index(_) => Some(ANEW.into()),
+            Error::Index(error) => Some(error.hint().into()),
         };
         vec![Finding::error(error.to_string(), hint)]
     });

@@ -63,6 +63,20 @@ pub enum Error {
 }
 
 impl Error {
+    /// What a person can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Busy => "wait for it to end; what is there can be recalled meanwhile",
+            Self::Damaged { .. } => {
+                "`rekindle reindex` makes the index again from your notes; nothing is lost"
+            }
+            Self::Io { .. } => {
+                "see to it that this can be read and written, or move it away; then `rekindle reindex` makes the index \
+                 again from your notes"
+            }
+        }
+    }
+
     pub(crate) fn io(what: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
         move |error| match error.kind() {
             io::ErrorKind::TimedOut => Self::Busy,

@@ -278,6 +278,35 @@ fn b_08_what_is_forgotten_leaves_the_archive_and_the_index_and_stays_away() {
 }
 
 #[test]
+fn rec_05_the_session_that_goes_on_in_a_folder_is_the_conversation() {
+    let (_folder, messages) = empty();
+    let here = Path::new("/home/dev");
+    let now = time::parse("2026-11-15T09:20:00Z").unwrap();
+    let recent = |most, now| -> Vec<String> {
+        messages.recent(here, most, now).into_iter().map(|kept| kept.id).collect()
+    };
+    assert_eq!(recent(5, now), Vec::<String>::new());
+    let roles = [Role::User, Role::Assistant, Role::Tool, Role::User, Role::Summary, Role::Assistant];
+    let said: Vec<Message> = roles
+        .iter()
+        .enumerate()
+        .map(|(number, role)| message(&number.to_string(), *role, &format!("harbour {number}")))
+        .collect();
+    add(&messages, &session("s"), &said);
+    add(&messages, &Session { cwd: Some("/elsewhere".to_owned()), ..session("later") }, &said);
+    assert_eq!(recent(5, now), ["0", "1", "3", "5"]);
+    assert_eq!(recent(2, now), ["3", "5"]);
+    assert_eq!(recent(5, time::parse("2026-11-15T12:00:00Z").unwrap()), Vec::<String>::new());
+    // What cannot be read is passed over, and what is long is looked at from its end.
+    let file = messages.folder().join("claude/s.jsonl");
+    let lines = std::fs::read(&file).unwrap();
+    let mut long = b"\xff\xfe rubbish\n".repeat(40_000);
+    long.extend(&lines);
+    std::fs::write(&file, long).unwrap();
+    assert_eq!(recent(5, now), ["0", "1", "3", "5"]);
+}
+
+#[test]
 fn long_messages_are_cut_and_odd_session_names_are_no_paths() {
     let (folder, messages) = empty();
     let odd = Session { id: "../../escape/\u{202e}x".to_owned(), ..session("s") };

@@ -20,7 +20,7 @@ use super::search::{Found, Rules, search};
 use super::silence::judge;
 use super::upkeep;
 use super::usage::Usage;
-use crate::index::{Embedder, Error as IndexError, Index, PreparedUnit, Snapshot};
+use crate::index::{Embedder, Index, PreparedUnit, Snapshot};
 use crate::messages::Messages;
 use crate::messages::find::{self, Wanted};
 use crate::sources;
@@ -64,6 +64,8 @@ pub enum Degraded {
     NoIndex,
     /// The index cannot be read: the notes were searched by words.
     DamagedIndex,
+    /// Something in the index cannot be read: the rest of it was searched.
+    PartlyDamaged,
     /// Changes of ours are not in the index yet.
     Behind,
     /// Some texts have no vector yet.
@@ -80,6 +82,7 @@ impl Degraded {
         match self {
             Self::NoIndex => "there is no index yet, so the notes were searched by words alone",
             Self::DamagedIndex => "the index cannot be used, so the notes were searched by words alone",
+            Self::PartlyDamaged => "a part of the index is damaged, so something may be missing",
             Self::Behind => "the newest changes are not in the index yet",
             Self::Pending => "some texts were not compared by meaning yet",
             Self::OtherModel => "the index was made with another model, so words alone decided",
@@ -166,7 +169,10 @@ pub fn ask(
         }
         merged = chosen.merged;
     };
-    let Chosen { mut selection, refreshed, .. } = chosen;
+    let Chosen { mut selection, refreshed, damaged, .. } = chosen;
+    if damaged {
+        degraded.push(Degraded::PartlyDamaged);
+    }
     if embedder.is_none() {
         degraded.push(Degraded::NoModel);
     }
@@ -216,6 +222,8 @@ struct Chosen {
     refreshed: HashSet<String>,
     /// The documents that say what another says.
     merged: HashSet<u32>,
+    /// Whether the index could not say what one of its documents is.
+    damaged: bool,
 }
 
 /// Chooses among what was found; observations that say the same become one hit (STO-16).
@@ -228,8 +236,11 @@ fn choose(
 ) -> Chosen {
     let mut refreshed: HashSet<String> = HashSet::new();
     let mut merger = Merger::new(snapshot);
+    let mut damaged = false;
     let documents = found.ranked.iter().filter_map(|ranked| {
-        let (document, is_new) = freshness.current(snapshot.document(ranked.document)?)?;
+        let indexed = snapshot.document(ranked.document);
+        damaged |= indexed.is_none();
+        let (document, is_new) = freshness.current(indexed?)?;
         // Edited by hand, it may belong to another project now (B-05).
         let rules = &request.rules;
         let is_seen = |project: &ProjectId| rules.all_projects || rules.project == Some(project.as_str());
@@ -275,7 +286,7 @@ fn choose(
         }
         at += 1;
     }
-    Chosen { selection, refreshed, merged }
+    Chosen { selection, refreshed, merged, damaged }
 }
 
 /// What was said in sessions, where the notes leave room: below every note that is shown. Nothing that goes wrong here
@@ -334,8 +345,8 @@ fn open(
             return Ok((snapshot, degraded));
         }
         Ok(None) => degraded.push(Degraded::NoIndex),
-        Err(IndexError::Damaged { .. }) => degraded.push(Degraded::DamagedIndex),
-        Err(error) => return Err(error.into()),
+        // Whatever keeps us from the index, the notes themselves are there.
+        Err(_) => degraded.push(Degraded::DamagedIndex),
     }
     let listed = sources::list(vault)?;
     let paths: Vec<&str> = listed.files.iter().map(|file| file.path.as_str()).collect();
@@ -381,31 +392,38 @@ impl Freshness<'_> {
     }
 }
 
+/// The part of a document that is nearest. It was found in what is indexed: not in newer words, nor in those of another
+/// that says the same.
+fn nearest(snapshot: &Snapshot, found: &Found, number: u32, document: &Document) -> Option<Window> {
+    let window = snapshot.best_passage(number, found.vector.as_ref()?)?;
+    let indexed = snapshot.document(number)?;
+    (indexed.id == document.id && indexed.text == document.text).then_some(window)
+}
+
 /// What of a document is read together with the prompt: the part that is nearest, with the words that name it.
 pub fn read_as(snapshot: &Snapshot, found: &Found, number: u32, document: &Document) -> String {
     let searched = document.searched();
-    let nearest = found.vector.as_ref().and_then(|vector| snapshot.best_passage(number, vector));
-    let part = nearest.and_then(|window| searched.get(window.start..window.end));
-    part.map_or_else(|| searched.clone(), str::to_owned)
+    let part = nearest(snapshot, found, number, document);
+    part.and_then(|window| searched.get(window.start..window.end).map(str::to_owned)).unwrap_or(searched)
 }
 
 /// A long document is shown by the part that answers, cut at whole lines of its own text.
 fn shown(snapshot: &Snapshot, found: &Found, ranked: &Ranked, document: &Document, refreshed: bool) -> Shown {
     let whole = || Shown { text: document.text.clone(), lines: document.lines, refreshed };
-    if document.text.len() <= SHOWN_WHOLE_BYTES || refreshed {
+    if document.text.len() <= SHOWN_WHOLE_BYTES {
         return whole();
     }
-    let Some(window) =
-        found.vector.as_ref().and_then(|vector| snapshot.best_passage(ranked.document, vector))
-    else {
-        return whole();
-    };
+    let Some(window) = nearest(snapshot, found, ranked.document, document) else { return whole() };
     // The window was measured in the searched text, which begins with the words that name the document.
     let lead = document.searched().len() - document.text.len();
     let part = Window { start: window.start.saturating_sub(lead), end: window.end.saturating_sub(lead) };
     let Some(text) = document.text.get(part.start..part.end.min(document.text.len())) else { return whole() };
     let (first, last) = windows::lines(&document.text, part);
-    let lines = document.lines.map(|(from, to)| ((from + first - 1).min(to), (from + last - 1).min(to)));
+    let lines = document.lines.map(|(from, to)| {
+        // The first of them may be a heading, which is no part of the text.
+        let from = from.max((to + 1).saturating_sub(document.text.lines().count() as u32));
+        ((from + first - 1).min(to), (from + last - 1).min(to))
+    });
     Shown { text: text.trim().to_owned(), lines, refreshed }
 }
 

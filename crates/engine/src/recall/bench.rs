@@ -93,10 +93,10 @@ pub enum BenchError {
 pub fn lines<T: serde::de::DeserializeOwned>(
     input: impl BufRead,
 ) -> impl Iterator<Item = Result<T, BenchError>> {
-    let wanted = |line: &io::Result<String>| !line.as_ref().is_ok_and(|line| line.trim().is_empty());
-    input.lines().enumerate().filter(move |(_, line)| wanted(line)).map(|(number, line)| {
+    let wanted = |line: &io::Result<Vec<u8>>| !line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty());
+    input.split(b'\n').enumerate().filter(move |(_, line)| wanted(line)).map(|(number, line)| {
         let of = |why: serde_json::Error| BenchError::Line { line: number + 1, why: why.to_string() };
-        serde_json::from_str(&line?).map_err(of)
+        serde_json::from_slice(&line?).map_err(of)
     })
 }
 
@@ -197,13 +197,14 @@ pub fn query(
     store: &Path,
     embedder: Embedder<'_>,
     question: &Question,
+    decay: Decay,
     count: usize,
 ) -> Result<Option<(Snapshot, Found)>, BenchError> {
     let Some(snapshot) = index(store, &question.ns).open()? else { return Ok(None) };
     let now = question.ts.as_second();
     let rules = Rules {
         method: Method::Measured,
-        decay: Decay::Bounded,
+        decay,
         include_inbox: false,
         project: None,
         all_projects: false,
@@ -211,7 +212,14 @@ pub fn query(
         until: Some(now),
         now,
     };
-    let found = search(&snapshot, Some(embedder), &question.query, None, &rules, &|_| true, count);
+    // The index knows seconds, which is not enough for what was said in the same one.
+    let is_before = |number| {
+        snapshot.about(number).is_none_or(|about| about.created != now)
+            || snapshot
+                .document(number)
+                .is_none_or(|message| message.created.is_none_or(|at| at <= question.ts))
+    };
+    let found = search(&snapshot, Some(embedder), &question.query, None, &rules, &is_before, count);
     Ok(Some((snapshot, found)))
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use rekindle_core::config::Decay;
 use rekindle_embed::Model;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::recall::ask::read_as;
@@ -52,7 +53,15 @@ enum Verb {
         /// How many messages to name
         #[arg(long, default_value_t = 50, value_name = "N")]
         k: usize,
+        /// How much age takes away, to see what that is worth: bounded, literal or off
+        #[arg(long, default_value = "bounded", value_name = "HOW", value_parser = decay)]
+        decay: Decay,
     },
+}
+
+/// As the setting `recall.decay` has it.
+fn decay(word: &str) -> Result<Decay, String> {
+    serde_json::from_value(Value::from(word)).map_err(|_| "it is one of bounded, literal, off".to_owned())
 }
 
 /// How many hits the agent would be given.
@@ -76,10 +85,10 @@ impl Bench {
                 progress.end();
                 out.json(&done)
             }
-            Verb::Query { store, k } => {
+            Verb::Query { store, k, decay } => {
                 let mut answers = BufWriter::new(io::stdout().lock());
                 for question in bench::lines::<Question>(io::stdin().lock()) {
-                    let answer = answer(&store, embedder, &question?, k)?;
+                    let answer = answer(&store, embedder, &question?, decay, k)?;
                     let line = serde_json::to_string(&answer).map_err(Failure::new)?;
                     writeln!(answers, "{line}")?;
                 }
@@ -93,9 +102,10 @@ fn answer(
     store: &std::path::Path,
     embedder: Embedder<'_>,
     question: &Question,
+    decay: Decay,
     k: usize,
 ) -> Result<Value, Failure> {
-    let Some((snapshot, found)) = bench::query(store, embedder, question, k.max(SHOWN))? else {
+    let Some((snapshot, found)) = bench::query(store, embedder, question, decay, k.max(SHOWN))? else {
         return Ok(
             json!({"qid": question.qid, "results": [], "latency_ms": 0, "context_tokens": 0, "abstain": true}),
         );

@@ -6,8 +6,8 @@ use clap::Args;
 use rekindle_engine::background;
 use rekindle_engine::messages::Messages;
 use rekindle_engine::spool::Spool;
-use rekindle_engine::stages::REGISTRY;
-use rekindle_engine::worker::{self, Did, LIFETIME, Post};
+use rekindle_engine::stages::{REGISTRY, index};
+use rekindle_engine::worker::{self, Did, LIFETIME, Moment, Post};
 use serde_json::json;
 
 use crate::compose::Context;
@@ -67,15 +67,25 @@ pub(crate) fn work(context: &Context<'_>, how: How) -> Result<Option<Did>, Failu
         }
         // In batches, so that memory stays flat however much there is, and so that a worker that stays can be asked
         // about what it did. If it fails, the next batch or the next worker does it.
-        let mut after = || {
-            context.settle_batch();
-            if let Err(error) = Messages::of(&context.places).update(&mut |_, _| {}) {
-                context.out.warn(error);
+        let mut at = |moment| match moment {
+            // A session that begins shall know what was changed elsewhere (STO-14). If that cannot be read now, recall goes
+            // on with what it has.
+            Moment::Began => {
+                if let Err(error) = index::look_around(&world) {
+                    let what = "what was changed elsewhere is not in the index yet";
+                    context.out.warn(format!("{what}: {}", error.message));
+                }
+            }
+            Moment::Worked => {
+                context.settle_batch();
+                if let Err(error) = Messages::of(&context.places).update(&mut |_, _| {}) {
+                    context.out.warn(error);
+                }
             }
         };
         let done = match how {
-            How::Watch => worker::watch(&post, &world, &REGISTRY, &mut after)?,
-            _ => worker::drain(&post, &world, &REGISTRY, &mut after)?,
+            How::Watch => worker::watch(&post, &world, &REGISTRY, &mut at)?,
+            _ => worker::drain(&post, &world, &REGISTRY, &mut at)?,
         };
         if done.begun > 0 {
             // What was found when the session began may need more vectors than are made in passing.

@@ -121,6 +121,7 @@ fn nothing_is_found_that_is_later_than_the_question() {
             said("after", "2025-02-28T22:00:00-05:00"),
             said("then", "2025-02-28T23:30:00Z"),
             said("before", "2025-03-01T01:00:00+02:00"),
+            said("half", "2025-04-01T00:00:00.5Z"),
         ],
     );
     for (now, known) in [
@@ -129,6 +130,8 @@ fn nothing_is_found_that_is_later_than_the_question() {
         ("2025-03-01T00:30:00+01:00", vec!["before", "then"]),
         ("2025-03-01T02:59:59Z", vec!["before", "then"]),
         ("2025-02-28T22:00:00-05:00", vec!["after", "before", "then"]),
+        ("2025-04-01T00:00:00.499Z", vec!["after", "before", "then"]),
+        ("2025-04-01T00:00:00.5Z", vec!["after", "before", "half", "then"]),
     ] {
         let answers = ask(&sandbox, &[], &[question("ada", "q", now, QUESTION)]);
         assert_eq!(sorted(&answers[0]), known, "{now}");
@@ -231,7 +234,8 @@ fn a_broken_line_is_refused_and_nothing_is_remembered() {
             assert_eq!((output.stdout.as_str(), sandbox.everything()), ("", before.clone()), "{round}");
         }
         let no_text = [lines(&around[1..]).as_bytes(), b"\xff\xfe\n"].concat();
-        assert_ne!(bench(&sandbox, &["ingest"], no_text).run().code, Some(0), "{round}");
+        let output = bench(&sandbox, &["ingest"], no_text).run().fails(2);
+        assert!(output.stderr.contains("line 3:"), "{round}: {}", output.stderr);
         assert_eq!(sandbox.everything(), before, "{round}");
         remember(&sandbox, &around[..1]);
     }

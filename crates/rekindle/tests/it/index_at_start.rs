@@ -37,6 +37,19 @@ fn sto_14_a_session_that_begins_knows_what_was_changed_elsewhere() {
 }
 
 #[test]
+fn sto_17_what_cannot_be_brought_in_when_a_session_begins_is_said() {
+    let sandbox = sandbox();
+    save(&sandbox, "fix", "tender", "The tender is moored at the east jetty.");
+    let index = sandbox.state().join("index");
+    fs::remove_dir_all(&index).unwrap();
+    fs::write(&index, "in the way").unwrap();
+    let input = json!({"session_id": "s1", "cwd": "/home/dev/project", "source": "startup"});
+    hook_command(&sandbox, "claude", "SessionStart", &input).run().ok();
+    let said = sandbox.rekindle(&["worker", "--once"]).run().ok().stderr;
+    assert!(said.contains("what was changed elsewhere is not in the index yet"), "{said}");
+}
+
+#[test]
 fn sto_11_sto_15_a_session_that_begins_has_the_missing_vectors_made() {
     let sandbox = sandbox();
     let id = text(&save(&sandbox, "fix", "a", "The harbour archive is backed up at night."), "id").to_owned();

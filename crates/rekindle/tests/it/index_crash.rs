@@ -248,7 +248,7 @@ fn furnish_more(sandbox: &Sandbox, round: usize) {
 }
 
 #[test]
-fn sto_17_saving_indexing_and_recalling_at_once_lose_nothing_and_never_fail() {
+fn fnd_10_saving_indexing_and_recalling_at_once_lose_nothing_and_never_fail() {
     const SAVES: usize = 25;
     let sandbox = sandbox();
     furnish(&sandbox, 10);

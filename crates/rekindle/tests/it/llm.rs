@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rekindle_testkit::{Command, Reply, Sandbox, ScriptedServer};
 use serde_json::{Value, json};
@@ -234,4 +234,37 @@ fn rec_05_a_question_is_reworded_by_the_model_in_use() {
     assert!(answer["rewriteFailed"].as_str().unwrap().contains("failed (500)"), "{answer}");
     assert_eq!(alone(&sandbox, &ask[2..]).run().ok().json()["rewriteFailed"], Value::Null);
     assert_eq!(server.received().len(), 2, "without the setting nobody is asked");
+}
+
+#[test]
+fn rec_05_the_last_words_of_the_conversation_go_along_without_secrets() {
+    let sandbox = sandbox();
+    let now = jiff::Timestamp::now();
+    let said = |folder: &Path, session: &str, at: jiff::Timestamp, texts: &[&str]| {
+        let line = |(number, text): (usize, &&str)| {
+            let role = if number % 2 == 0 { "user" } else { "assistant" };
+            json!({"id": number.to_string(), "at": at, "role": role, "text": text, "cwd": folder}).to_string()
+                + "\n"
+        };
+        let file = sandbox.state().join("messages/claude").join(session);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, texts.iter().enumerate().map(line).collect::<String>()).unwrap();
+    };
+    let (here, elsewhere) = (sandbox.user_home(), sandbox.user_home().join("elsewhere"));
+    let words =
+        ["first", "second", "We moved to Valkey.", "fourth", "fifth", "sixth", &format!("My key is {KEY}")];
+    said(here, "old.jsonl", now - jiff::Span::new().hours(7), &["A talk of this morning."]);
+    said(here, "now.jsonl", now, &words);
+    said(&elsewhere, "other.jsonl", now, &["Words of another project."]);
+    let server = ScriptedServer::new([answers("<query>valkey eviction</query>")]);
+    let url = format!("{}/v1", server.url());
+    alone(&sandbox, &["llm", "use", "openai", "--url", &url, "--model", "local/qwen", "--yes"]).run().ok();
+    let ask = ["-c", "recall.rewrite=true", "recall", "what about its eviction?", "--json"];
+    let answer = alone(&sandbox, &ask).cwd(here).run().ok().json();
+    assert_eq!(answer["rewrittenQuery"], "valkey eviction");
+    let sent = server.received()[0].body.clone();
+    assert!(sent.contains("We moved to Valkey.") && sent.contains("sixth"), "{sent}");
+    for absent in ["second", "this morning", "another project", KEY] {
+        assert!(!sent.contains(absent), "{absent}: {sent}");
+    }
 }

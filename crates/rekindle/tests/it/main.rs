@@ -57,6 +57,8 @@ mod recall_bad_input;
 mod recall_changes;
 mod recall_quality;
 mod reflect;
+#[cfg(unix)]
+mod reindex_terminal;
 mod review;
 mod review_model;
 mod review_patches;

@@ -3,7 +3,7 @@
 use crate::sandbox;
 
 #[test]
-fn r_04_the_model_is_in_the_binary_and_needs_nothing() {
+fn r_04_sto_10_the_model_is_in_the_binary_and_needs_nothing() {
     let sandbox = rekindle_testkit::Sandbox::new(env!("CARGO_BIN_EXE_rekindle"));
     let listed = sandbox.rekindle(&["model", "list", "--json"]).run().ok().json();
     assert_eq!((listed[0]["dimension"].as_u64(), listed[0]["builtin"].as_bool()), (Some(384), Some(true)));

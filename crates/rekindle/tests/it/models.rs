@@ -253,7 +253,7 @@ fn rec_11_a_damaged_or_missing_model_is_listed_with_what_to_do() {
 }
 
 #[test]
-fn a_stronger_setting_is_not_overlooked() {
+fn sto_10_a_stronger_setting_is_not_overlooked() {
     let sandbox = sandbox();
     folder(&sandbox, "tiny", &TinyBert::new(7));
     sandbox.rekindle(&["model", "add", "tiny"]).run().ok();

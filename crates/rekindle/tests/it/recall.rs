@@ -500,7 +500,7 @@ fn rec_02_rec_03_the_literal_formulas_are_settings() {
 }
 
 #[test]
-fn sto_16_chinese_japanese_and_korean_are_found() {
+fn sto_13_chinese_japanese_and_korean_are_found() {
     let sandbox = sandbox();
     let chinese =
         text(&save(&sandbox, "fix", "chinese", "测试环境的数据库端口是五四三三。"), "id").to_owned();

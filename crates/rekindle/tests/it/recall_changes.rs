@@ -220,7 +220,7 @@ fn sto_17_no_recall_waits_for_a_writer_and_a_save_says_that_it_did_not_get_in() 
 }
 
 #[test]
-fn sto_11_another_model_is_noticed_and_the_index_made_again() {
+fn sto_11_mnt_07_another_model_is_noticed_and_the_index_made_again() {
     let sandbox = sandbox();
     let id = text(&save(&sandbox, "fix", "a", "The backup of the harbour archive runs at night."), "id")
         .to_owned();
