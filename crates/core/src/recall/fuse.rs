@@ -20,8 +20,10 @@ use super::when::{self, Span};
 pub const LOOKED_AT: usize = 200;
 /// How many of the best lend the question a direction for the second look.
 pub const LENDERS: usize = 2;
-/// How far the question leans towards them.
-pub const LEANING: f32 = 0.4;
+/// How far the question leans towards them, where they are surely right.
+const LEANING: f32 = 0.4;
+/// Between these relevances it begins to lean: what was barely found would lead it astray.
+const SURE: (f32, f32) = (0.4, 0.7);
 
 /// The share of the best single thought in the meaning; the rest is the best window.
 const FINE: f32 = 0.75;
@@ -189,6 +191,13 @@ impl<'a> Fusion<'a> {
         scored.into_iter().map(|(_, document)| document).collect()
     }
 
+    /// How far the question leans towards `lenders`.
+    pub fn leaning(&self, lenders: &[u32]) -> f32 {
+        let sum: f32 = lenders.iter().map(|at| self.parts(*at as usize).relevance).sum();
+        let mean = sum / lenders.len().max(1) as f32;
+        LEANING * ((mean - SURE.0) / (SURE.1 - SURE.0)).clamp(0.0, 1.0)
+    }
+
     fn cosine(&self, at: usize) -> f32 {
         self.cosines.get(at).copied().unwrap_or(0.0).max(0.0)
     }
@@ -311,6 +320,22 @@ mod tests {
 
     fn once(documents: &[u32]) -> Postings {
         documents.iter().map(|document| (*document, Count { all: 1, head: 1, tail: 1 })).collect()
+    }
+
+    #[test]
+    fn r_08_the_question_leans_towards_what_is_surely_right_only() {
+        let columns = columns(&[10, 10]);
+        let postings = [once(&[])];
+        let lexical = lexical::score(&columns, &postings);
+        let asked = Asked { postings: &postings, identifiers: &[false], times: &[] };
+        let leaning = |cosine: f32| {
+            let cosines = [cosine, cosine];
+            Fusion::new(Method::Measured, &columns, &lexical, &cosines, &asked).leaning(&[0, 1])
+        };
+        assert_eq!((leaning(0.1), leaning(SURE.0), leaning(0.9)), (0.0, 0.0, LEANING));
+        assert!((leaning((SURE.0 + SURE.1) / 2.0) - LEANING / 2.0).abs() < 1e-6);
+        let fusion = Fusion::new(Method::Measured, &columns, &lexical, &[], &asked);
+        assert_eq!(fusion.leaning(&[]), 0.0);
     }
 
     #[test]

@@ -187,6 +187,8 @@ pub fn ask(
     let abstained = !request.anyway && decision.is_some_and(|decision| decision.silent());
     if abstained {
         selection.silence();
+    } else if !request.anyway {
+        selection.drop_faint();
     }
     let notes = selection.hits.len();
     let said = said(embedder, request, &selection);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rekindle_core::config::{self, Decay};
 use rekindle_core::recall::adjust::Circumstances;
 use rekindle_core::recall::collection::{Columns, Postings};
-use rekindle_core::recall::fuse::{Asked, Fusion, LEANING, Method};
+use rekindle_core::recall::fuse::{Asked, Fusion, Method};
 use rekindle_core::recall::lexical;
 use rekindle_core::recall::query::{Query, QueryTerm};
 use rekindle_core::recall::rank::{Ranked, rank};
@@ -127,7 +127,8 @@ pub fn search(
             let candidates = fusion.worth_a_look(wanted);
             let close = |number: &u32, query: &Quantised| (*number, snapshot.look(*number, query));
             fusion.look(candidates.iter().map(|number| close(number, vector)));
-            if let Some(leaning) = lean(snapshot, vector, &fusion.lenders()) {
+            let lenders = fusion.lenders();
+            if let Some(leaning) = lean(snapshot, vector, &lenders, fusion.leaning(&lenders)) {
                 fusion.look(candidates.iter().map(|number| close(number, &leaning)));
             }
         }
@@ -151,16 +152,16 @@ fn hide(columns: &mut Columns, rules: &Rules<'_>) {
 }
 
 /// The question, leaning towards the best that was found: what they say in other words finds more of the same.
-fn lean(snapshot: &Snapshot, question: &Quantised, lenders: &[u32]) -> Option<Quantised> {
+fn lean(snapshot: &Snapshot, question: &Quantised, lenders: &[u32], how_far: f32) -> Option<Quantised> {
     let lent: Vec<Quantised> =
         lenders.iter().filter_map(|number| Some(snapshot.best_window(*number, question)?.1)).collect();
-    if lent.is_empty() {
+    if lent.is_empty() || how_far <= 0.0 {
         return None;
     }
     let mut sum = floats(question);
     for vector in &lent {
         for (sum, value) in sum.iter_mut().zip(floats(vector)) {
-            *sum += LEANING / lent.len() as f32 * value;
+            *sum += how_far / lent.len() as f32 * value;
         }
     }
     let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();

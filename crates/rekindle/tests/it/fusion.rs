@@ -128,11 +128,9 @@ fn rec_01_r_08_of_what_words_alone_find_98_in_100_are_still_found() {
     assert!(lost.len() * 100 <= found * 2, "{} of {found} are lost: {lost:?}", lost.len());
 }
 
-/// Wanted are 95 in 100. With 72 of 77 it is short of that ([0012](../../../../docs/adr/0012-one-ranking.md)) and shall not
-/// fall further.
 #[test]
-fn rec_01_r_08_of_what_meaning_alone_finds_93_in_100_are_still_found() {
+fn rec_01_r_08_of_what_meaning_alone_finds_95_in_100_are_still_found() {
     let (found, lost) = lost(&["paraphrase"], |asked| asked.by_meaning);
     assert!(found >= 70, "meaning alone finds {found} of 100: nothing can be told from that");
-    assert!(lost.len() * 100 <= found * 7, "{} of {found} are lost: {lost:?}", lost.len());
+    assert!(lost.len() * 100 <= found * 5, "{} of {found} are lost: {lost:?}", lost.len());
 }
