@@ -26,8 +26,6 @@ pub mod background;
 pub mod clock;
 pub mod config;
 pub mod cost;
-#[cfg(test)]
-mod damage;
 pub mod db;
 pub mod disk;
 pub mod doctor;
@@ -63,5 +61,7 @@ pub mod stages;
 pub mod surfaces;
 pub mod told;
 pub mod transcripts;
+#[cfg(test)]
+mod trial_notes;
 pub mod vault;
 pub mod worker;

@@ -23,6 +23,7 @@
 
 pub mod anchors;
 mod command;
+pub mod damage;
 pub mod faults;
 pub mod fixtures;
 pub mod fusion_set;

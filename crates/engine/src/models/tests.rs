@@ -7,7 +7,7 @@ use rekindle_testkit::TinyBert;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::damage::damage;
+use rekindle_testkit::damage::damage;
 
 /// A home, and room for folders to add models from.
 struct Trial {

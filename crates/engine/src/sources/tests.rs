@@ -5,45 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use rekindle_core::config::{Layers, load};
 use rekindle_core::journal::Actor;
 use rekindle_core::recall::document::Source;
 use rekindle_core::time::Zoned;
 use rekindle_core::vault::daily_log::{Clock, Handoff, Section};
 
 use super::*;
-use crate::home::{Home, Places};
+use crate::trial_notes::{Notes, places_in};
 use crate::vault::forget::What;
 
-/// Notes on a real disk.
-struct Notes {
-    _folder: tempfile::TempDir,
-    places: Places,
-    vault: Vault,
-}
-
-impl Notes {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let settings = load(&Layers { flags: &[], variables: &|_| None, project: None, user: None }).unwrap();
-        let home = Home::choose(Some(folder.path()), None, None).unwrap();
-        let places = home.places(&settings.config).unwrap();
-        for folder in [places.vault(), places.state()] {
-            disk::make_folder(folder).unwrap();
-        }
-        let vault = Vault::open(&places).unwrap().in_zone(TimeZone::UTC);
-        Self { _folder: folder, places, vault }
-    }
-
-    fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
-        let file = self.places.notes().join(path);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, bytes).unwrap();
-    }
-
-    fn listed(&self) -> Vec<String> {
-        list(&self.vault).unwrap().files.into_iter().map(|file| file.path).collect()
-    }
+fn listed(notes: &Notes) -> Vec<String> {
+    list(&notes.vault).unwrap().files.into_iter().map(|file| file.path).collect()
 }
 
 fn texts(unit: &Unit) -> Vec<&str> {
@@ -83,7 +55,7 @@ fn rec_21_every_note_is_listed_and_nothing_else() {
         "a.txt",
         "deep/er/note.md",
     ];
-    assert_eq!(notes.listed(), expected);
+    assert_eq!(listed(&notes), expected);
     let listing = list(&notes.vault).unwrap();
     assert!(
         listing.files.iter().all(|file| file.size == 5 && file.modified > 0) && listing.problems.is_empty()
@@ -142,7 +114,7 @@ fn links_are_not_followed() {
     symlink(notes.places.notes().join("real/a.md"), notes.places.notes().join("link.md")).unwrap();
     symlink(outside.path(), notes.places.notes().join("away")).unwrap();
     symlink(notes.places.notes(), notes.places.notes().join("real/loop")).unwrap();
-    assert_eq!(notes.listed(), ["real/a.md"]);
+    assert_eq!(listed(&notes), ["real/a.md"]);
     for path in ["link.md", "away/b.md", "real/loop/real/a.md"] {
         assert!(read(&notes.vault, path).unwrap().documents.is_empty(), "{path}");
     }
@@ -156,9 +128,7 @@ fn a_vault_behind_a_link_keeps_its_name() {
     fs::create_dir_all(&real).unwrap();
     fs::create_dir_all(folder.path().join("vault")).unwrap();
     std::os::unix::fs::symlink(&real, folder.path().join("vault/MemoryVault")).unwrap();
-    let settings = load(&Layers { flags: &[], variables: &|_| None, project: None, user: None }).unwrap();
-    let places = Home::choose(Some(folder.path()), None, None).unwrap().places(&settings.config).unwrap();
-    let vault = Vault::open(&places).unwrap();
+    let vault = Vault::open(&places_in(folder.path())).unwrap();
     fs::write(real.join("MEMORY.md"), "- one\n").unwrap();
     assert_eq!(list(&vault).unwrap().files[0].path, "MemoryVault/MEMORY.md");
     assert_eq!(read(&vault, "MemoryVault/MEMORY.md").unwrap().documents.len(), 1);

@@ -450,17 +450,14 @@ fn folders(steps: &[Step]) -> BTreeSet<&Path> {
 
 #[cfg(test)]
 mod tests {
-    use rekindle_core::config::{Layers, load};
     use rekindle_core::time::TimeZone;
     use rekindle_core::vault::path::VaultPath;
 
     use super::*;
-    use crate::home::Home;
+    use crate::trial_notes::places_in;
 
     fn vault(root: &Path) -> Vault {
-        let settings = load(&Layers { flags: &[], variables: &|_| None, project: None, user: None }).unwrap();
-        let home = Home::choose(Some(root), None, None).unwrap();
-        let places = home.places(&settings.config).unwrap();
+        let places = places_in(root);
         for folder in [places.vault(), places.identity(), places.state()] {
             disk::make_folder(folder).unwrap();
         }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rekindle_core::recall::document::{Document, Source, Unit};
 
 use super::*;
-use crate::damage::damage;
+use rekindle_testkit::damage::damage;
 
 const TEXTS: usize = 150;
 

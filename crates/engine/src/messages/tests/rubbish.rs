@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::damage::{damage, intact_lines};
+use rekindle_testkit::damage::{damage, intact_lines};
 
 const SESSIONS: [&str; 3] = ["a", "b", "c"];
 

@@ -1,44 +1,32 @@
-#![expect(clippy::disallowed_methods, reason = "a person's editor writes as it likes")]
-
-use rekindle_core::config::{Decay, Layers, load};
+use rekindle_core::config::Decay;
 use rekindle_core::recall::fuse::Method;
-use rekindle_core::time::TimeZone;
 use rekindle_embed::Model;
 
 use super::*;
-use crate::disk;
-use crate::home::{Home, Places};
 use crate::index::Old;
 use crate::index::embedding::Known;
+use crate::trial_notes::Notes;
 
 fn embedder() -> Embedder<'static> {
     Embedder::new("test", Model::builtin())
 }
 
-/// Notes on a real disk, and an index of them.
+/// Notes, and an index of them.
 struct Trial {
-    _folder: tempfile::TempDir,
-    places: Places,
-    vault: Vault,
+    notes: Notes,
     index: Index,
 }
 
 impl Trial {
     fn new(files: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let settings = load(&Layers { flags: &[], variables: &|_| None, project: None, user: None }).unwrap();
-        let home = Home::choose(Some(folder.path()), None, None).unwrap();
-        let places = home.places(&settings.config).unwrap();
-        for folder in [places.vault(), places.state()] {
-            disk::make_folder(folder).unwrap();
-        }
-        let vault = Vault::open(&places).unwrap().in_zone(TimeZone::UTC);
-        let index = Index::at(places.index());
-        let trial = Self { _folder: folder, places, vault, index };
+        let notes = Notes::new();
+        let index = Index::at(notes.places.index());
+        let trial = Self { notes, index };
         for (path, text) in files {
-            std::fs::write(trial.places.notes().join(path), text).unwrap();
+            trial.notes.write(path, text);
         }
-        let read = |(path, _): &(&str, &str)| PreparedUnit::from(sources::read(&trial.vault, path).unwrap());
+        let read =
+            |(path, _): &(&str, &str)| PreparedUnit::from(sources::read(&trial.notes.vault, path).unwrap());
         let mut units: Vec<PreparedUnit> = files.iter().map(read).collect();
         assert_eq!(embedder().fill(&mut units, &Known::default(), Duration::MAX), 0);
         let writer = trial.index.writer(Duration::ZERO).unwrap();
@@ -72,7 +60,7 @@ impl Trial {
             mentions: false,
             messages: None,
         };
-        let mut answer = ask(&self.vault, &self.index, embedder, &Usage::default(), &request).unwrap();
+        let mut answer = ask(&self.notes.vault, &self.index, embedder, &Usage::default(), &request).unwrap();
         (answer.selection.hits.remove(0).document, answer.shown.remove(0))
     }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::damage::{damage, intact_lines};
+use rekindle_testkit::damage::{damage, intact_lines};
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()

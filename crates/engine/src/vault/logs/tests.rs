@@ -5,13 +5,13 @@
 
 use std::fs;
 
-use rekindle_core::config::{Layers, load};
 use rekindle_core::journal::Op;
 use rekindle_core::time::{TimeZone, Timestamp};
 use rekindle_core::vault::daily_log::{Handoff, Source};
 
 use super::*;
-use crate::home::{Home, Places};
+use crate::home::Places;
+use crate::trial_notes::places_in;
 use crate::vault::forget::What;
 
 struct Ground {
@@ -23,8 +23,7 @@ struct Ground {
 impl Ground {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let settings = load(&Layers { flags: &[], variables: &|_| None, project: None, user: None }).unwrap();
-        let places = Home::choose(Some(folder.path()), None, None).unwrap().places(&settings.config).unwrap();
+        let places = places_in(folder.path());
         for folder in [places.vault(), places.state()] {
             disk::make_folder(folder).unwrap();
         }

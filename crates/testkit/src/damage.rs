@@ -1,27 +1,31 @@
-//! For tests: what disks, crashes and editors do to a file.
+//! What disks, crashes and editors do to a file.
 
 use proptest::prelude::*;
 
+/// How far the beginning of a file reaches, where headers and tables are: half of the damage goes there.
+const BEGINNING: usize = 900;
+
 /// Some bytes changed, and now and then the end cut off.
 #[derive(Clone, Debug)]
-pub(crate) struct Damage {
-    changes: Vec<(prop::sample::Index, u8)>,
+pub struct Damage {
+    changes: Vec<(prop::sample::Index, u8, bool)>,
     end: Option<prop::sample::Index>,
 }
 
-pub(crate) fn damage() -> impl Strategy<Value = Damage> {
-    let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12);
+/// Any damage.
+pub fn damage() -> impl Strategy<Value = Damage> {
+    let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..16);
     let end = prop::option::weighted(0.3, any::<prop::sample::Index>());
     (changes, end).prop_map(|(changes, end)| Damage { changes, end })
 }
 
 impl Damage {
     /// The file afterwards. It must not be empty before.
-    pub(crate) fn to(&self, file: &[u8]) -> Vec<u8> {
+    pub fn to(&self, file: &[u8]) -> Vec<u8> {
         let mut file = file.to_vec();
-        for (at, value) in &self.changes {
-            let at = at.index(file.len());
-            file[at] = *value;
+        for (at, value, early) in &self.changes {
+            let reach = if *early { file.len().min(BEGINNING) } else { file.len() };
+            file[at.index(reach)] = *value;
         }
         if let Some(end) = self.end {
             file.truncate(end.index(file.len()));
@@ -31,7 +35,7 @@ impl Damage {
 }
 
 /// The numbers, from 0, of the lines that stand as they did, between the same line breaks.
-pub(crate) fn intact_lines(before: &[u8], after: &[u8]) -> Vec<usize> {
+pub fn intact_lines(before: &[u8], after: &[u8]) -> Vec<usize> {
     let (mut start, mut intact) = (0_usize, Vec::new());
     for (number, line) in before.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let place = start.max(1) - 1..start + line.len();

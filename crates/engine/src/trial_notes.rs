@@ -1,0 +1,43 @@
+//! For tests: notes on a real disk, in a home of their own.
+
+use std::path::Path;
+
+use rekindle_core::config::{Layers, load};
+use rekindle_core::time::TimeZone;
+
+use crate::disk;
+use crate::home::{Home, Places};
+use crate::vault::Vault;
+
+/// The notes; they are gone with it.
+pub(crate) struct Notes {
+    _folder: tempfile::TempDir,
+    pub(crate) places: Places,
+    pub(crate) vault: Vault,
+}
+
+/// A home with nothing set.
+pub(crate) fn places_in(folder: &Path) -> Places {
+    let settings = load(&Layers { flags: &[], variables: &|_| None, project: None, user: None }).unwrap();
+    Home::choose(Some(folder), None, None).unwrap().places(&settings.config).unwrap()
+}
+
+impl Notes {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let places = places_in(folder.path());
+        for folder in [places.vault(), places.state()] {
+            disk::make_folder(folder).unwrap();
+        }
+        let vault = Vault::open(&places).unwrap().in_zone(TimeZone::UTC);
+        Self { _folder: folder, places, vault }
+    }
+
+    /// As an editor would.
+    #[expect(clippy::disallowed_methods, reason = "a person's editor writes as it likes")]
+    pub(crate) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        let file = self.places.notes().join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, bytes).unwrap();
+    }
+}
