@@ -11,18 +11,15 @@ use crate::random;
 pub(super) const IS_CALLED: &str = "id = coalesce((SELECT id FROM renamed WHERE was = ?1), ?1)";
 
 /// The name of this machine, if it needs one.
-pub(super) fn name(transaction: &Transaction<'_>) -> rusqlite::Result<Option<Machine>> {
+pub(super) fn name(connection: &rusqlite::Connection) -> rusqlite::Result<Option<Machine>> {
     let name: Option<String> =
-        transaction.query_row("SELECT name FROM machine", [], |row| row.get(0)).optional()?;
+        connection.query_row("SELECT name FROM machine", [], |row| row.get(0)).optional()?;
     Ok(name.and_then(|name| name.parse().ok()))
 }
 
 /// The same for who only wants to know.
 pub fn machine(db: &Db) -> Result<Option<Machine>, Error> {
-    let name: Option<String> = db.run(|connection| {
-        connection.query_row("SELECT name FROM machine", [], |row| row.get(0)).optional()
-    })?;
-    Ok(name.and_then(|name| name.parse().ok()))
+    db.run(name)
 }
 
 /// Whether this machine has one.

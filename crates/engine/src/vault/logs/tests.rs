@@ -10,34 +10,25 @@ use rekindle_core::time::{TimeZone, Timestamp};
 use rekindle_core::vault::daily_log::{Handoff, Source};
 
 use super::*;
-use crate::home::Places;
-use crate::trial_notes::places_in;
+use crate::trial_notes::Notes;
 use crate::vault::forget::What;
 
 struct Ground {
-    _folder: tempfile::TempDir,
-    places: Places,
-    vault: Vault,
+    notes: Notes,
 }
 
 impl Ground {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let places = places_in(folder.path());
-        for folder in [places.vault(), places.state()] {
-            disk::make_folder(folder).unwrap();
-        }
-        let vault = Vault::open(&places).unwrap().in_zone(TimeZone::UTC);
-        Self { _folder: folder, places, vault }
+        Self { notes: Notes::new() }
     }
 
     /// Another process, which knows nothing.
     fn other(&self) -> Vault {
-        Vault::open(&self.places).unwrap().in_zone(TimeZone::UTC)
+        Vault::open(&self.notes.places).unwrap().in_zone(TimeZone::UTC)
     }
 
     fn file(&self) -> PathBuf {
-        self.places.vault().join("memory/2026-11-15.md")
+        self.notes.places.vault().join("memory/2026-11-15.md")
     }
 
     fn text(&self) -> String {
@@ -45,11 +36,11 @@ impl Ground {
     }
 
     fn add(&self, key: &str) -> bool {
-        self.vault.log_once(&handoff(key), Actor::Worker, &now()).unwrap().is_some()
+        self.notes.vault.log_once(&handoff(key), Actor::Worker, &now()).unwrap().is_some()
     }
 
     fn newest_op(&self) -> Op {
-        self.vault.changes().unwrap().next().unwrap().unwrap().change.ops.remove(0)
+        self.notes.vault.changes().unwrap().next().unwrap().unwrap().change.ops.remove(0)
     }
 }
 
@@ -82,7 +73,7 @@ fn log_01_a_section_is_added_in_the_files_place_and_log_06_once() {
     let last = Identity::of(&fs::metadata(ground.file()).unwrap());
     assert!(last.is_same_file(&first), "it was replaced, not added to");
     // What is known was kept up, not read again, and is what reading it again finds.
-    let known = ground.vault.logs.0.lock().unwrap()[0].clone();
+    let known = ground.notes.vault.logs.0.lock().unwrap()[0].clone();
     assert_eq!(known.identity, last);
     let again = read(&ground.file()).unwrap();
     assert_eq!((known.hashing.so_far(), known.tail.lines()), (again.hashing.so_far(), again.tail.lines()));
@@ -94,8 +85,8 @@ fn log_06_a_key_of_yesterday_counts() {
     let ground = Ground::new();
     assert!(ground.add("a"));
     let tomorrow = now().checked_add(jiff::Span::new().days(1)).unwrap();
-    assert!(ground.vault.log_once(&handoff("a"), Actor::Worker, &tomorrow).unwrap().is_none());
-    assert!(ground.vault.log_once(&handoff("b"), Actor::Worker, &tomorrow).unwrap().is_some());
+    assert!(ground.notes.vault.log_once(&handoff("a"), Actor::Worker, &tomorrow).unwrap().is_none());
+    assert!(ground.notes.vault.log_once(&handoff("b"), Actor::Worker, &tomorrow).unwrap().is_some());
 }
 
 #[test]
@@ -130,8 +121,8 @@ fn b_09_what_changed_since_it_was_looked_at_is_not_added_to() {
     let ground = Ground::new();
     assert!(ground.add("a"));
     let place = Place::vault(layout::daily_log(now().date()));
-    let mut writer = ground.vault.writer(&now()).unwrap();
-    let (end, text) = ground.vault.logs.addition(&ground.file(), &handoff("b")).unwrap().unwrap();
+    let mut writer = ground.notes.vault.writer(&now()).unwrap();
+    let (end, text) = ground.notes.vault.logs.addition(&ground.file(), &handoff("b")).unwrap().unwrap();
     let edited = ground.text() + "By hand.\n";
     fs::write(ground.file(), &edited).unwrap();
     let write = Write::Append { place, end, text };
@@ -145,11 +136,11 @@ fn log_01_an_addition_that_was_cut_off_anywhere_is_finished_by_the_next_writer()
     let ground = Ground::new();
     assert!(ground.add("a") && ground.add("b"));
     let (before, after) = (made(&["a"]), made(&["a", "b"]));
-    let journal = fs::read_to_string(ground.places.journal()).unwrap();
+    let journal = fs::read_to_string(ground.notes.places.journal()).unwrap();
     let begun = journal.rsplit_once("{\"end\"").unwrap().0.to_owned();
     for cut in before.len()..=after.len() {
         fs::write(ground.file(), &after.as_bytes()[..cut]).unwrap();
-        fs::write(ground.places.journal(), &begun).unwrap();
+        fs::write(ground.notes.places.journal(), &begun).unwrap();
         drop(ground.other().writer(&now()).unwrap());
         assert_eq!(ground.text(), after, "cut at {cut} of {}", after.len());
         assert!(!ground.add("b"));
@@ -163,7 +154,7 @@ fn log_01_an_addition_that_was_cut_off_anywhere_is_finished_by_the_next_writer()
         &after.replace("on with b", "home"),
     ] {
         fs::write(ground.file(), theirs).unwrap();
-        fs::write(ground.places.journal(), &begun).unwrap();
+        fs::write(ground.notes.places.journal(), &begun).unwrap();
         drop(ground.other().writer(&now()).unwrap());
         assert_eq!(ground.text(), *theirs);
     }
@@ -175,10 +166,10 @@ fn log_01_undo_takes_back_one_section_and_nothing_else() {
     for key in ["a", "b", "c"] {
         assert!(ground.add(key));
     }
-    let change = ground.vault.changes().unwrap().nth(1).unwrap().unwrap().change.id;
-    ground.vault.undo(Some(change.as_str()), Actor::User, &now()).unwrap();
+    let change = ground.notes.vault.changes().unwrap().nth(1).unwrap().unwrap().change.id;
+    ground.notes.vault.undo(Some(change.as_str()), Actor::User, &now()).unwrap();
     assert_eq!(ground.text(), made(&["a", "c"]));
-    ground.vault.undo(None, Actor::User, &now()).unwrap();
+    ground.notes.vault.undo(None, Actor::User, &now()).unwrap();
     assert_eq!(ground.text(), made(&["a"]));
     assert!(ground.add("d"));
     assert_eq!(ground.text(), made(&["a", "d"]));
@@ -190,8 +181,8 @@ fn b_08_what_was_forgotten_is_in_no_section_and_not_in_the_journal() {
     for key in ["a", "the secret", "c"] {
         assert!(ground.add(key));
     }
-    ground.vault.forget(What::Text("Go on with the secret."), Actor::User, &now()).unwrap();
-    let journal = fs::read_to_string(ground.places.journal()).unwrap();
+    ground.notes.vault.forget(What::Text("Go on with the secret."), Actor::User, &now()).unwrap();
+    let journal = fs::read_to_string(ground.notes.places.journal()).unwrap();
     assert!(!ground.text().contains("with the secret") && !journal.contains("with the secret"));
     assert!(ground.text().contains("Go on with a.") && ground.text().contains("Go on with c."));
     assert!(ground.add("d"));
