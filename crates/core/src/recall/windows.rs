@@ -2,6 +2,7 @@
 //! stands on a border stands whole in one of them (STO-13).
 
 use super::terms::is_unspaced;
+use crate::text::runs::leading;
 
 /// How many running words a window has.
 pub const WORDS: usize = 170;
@@ -159,7 +160,7 @@ fn marks(text: &str) -> (Vec<Mark>, usize) {
     while let Some(byte) = text.as_bytes().get(at) {
         // Most of most texts are runs of plain letters, which are taken as a whole.
         if byte.is_ascii_alphanumeric() {
-            let run = text.as_bytes()[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            let run = leading(&text.as_bytes()[at..], |byte| byte.is_ascii_alphanumeric());
             marks.letters(at, run);
             at += run;
         } else if *byte == b' ' {

@@ -15,6 +15,7 @@ pub mod clean;
 pub mod fence;
 pub mod normal;
 pub mod redact;
+pub(crate) mod runs;
 pub mod specifics;
 pub mod tokens;
 

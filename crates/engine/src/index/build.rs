@@ -122,6 +122,8 @@ pub struct Space {
 pub(super) struct Laid {
     header: Header,
     parts: [Vec<u8>; PARTS],
+    /// The documents as they are kept: most of a segment without vectors, so they are not put together before.
+    kept: Vec<Vec<u8>>,
 }
 
 impl Laid {
@@ -131,6 +133,9 @@ impl Laid {
         for (part, bytes) in Part::ALL.into_iter().zip(&self.parts) {
             parts.next(part)?;
             parts.put(bytes)?;
+            if part == Part::Blob {
+                self.kept.iter().try_for_each(|kept| parts.put(kept))?;
+            }
         }
         parts.finish(self.header.clone())
     }
@@ -176,12 +181,14 @@ pub(super) fn lay_out(space: &Space, mut units: Vec<PreparedUnit>) -> Laid {
     };
     let postings = postings::sorted(&counted, Postings::of, rest);
     header.terms = write_postings(&postings, &mut parts);
+    let written = units.iter_mut().flat_map(|unit| &mut unit.documents).filter_map(|of| of.written.as_mut());
+    let kept: Vec<Vec<u8>> = written.map(|written| std::mem::take(&mut written.kept)).collect();
     // Giving the memory of many documents back takes as long as writing them; nobody has to wait for it.
-    if is_shared(documents.len()) {
+    if is_shared(kept.len()) {
         // Where no thread can be had, it is given back here.
         std::thread::Builder::new().spawn(move || drop(units)).ok();
     }
-    Laid { header, parts }
+    Laid { header, parts, kept }
 }
 
 /// Whether a second thread is worth its start for so many documents.
@@ -225,7 +232,6 @@ pub(super) fn unit_bytes(
 }
 
 fn write_columns(documents: &[(&Prepared, &Written)], parts: &mut [Vec<u8>; PARTS], names: &mut Names) {
-    parts[Part::Blob as usize].reserve_exact(documents.iter().map(|(_, written)| written.kept.len()).sum());
     let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
     let mut projects: Vec<&str> = documents
         .iter()
@@ -261,7 +267,6 @@ fn write_columns(documents: &[(&Prepared, &Written)], parts: &mut [Vec<u8>; PART
         put(Part::Scopes, &scope.to_le_bytes());
         put(Part::Blobs, &blob_bytes.to_le_bytes());
         blob_bytes += kept.len() as u64;
-        put(Part::Blob, kept);
     }
     put(Part::Blobs, &blob_bytes.to_le_bytes());
 }

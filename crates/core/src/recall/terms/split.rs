@@ -11,6 +11,7 @@ use super::hash::hash;
 use super::known::{Known, known};
 use super::stem::stem;
 use super::{MAX_TERM_BYTES, Term};
+use crate::text::runs::leading;
 
 /// A name longer than this is no name, and only its parts are taken.
 const MAX_WHOLE_BYTES: usize = 256;
@@ -422,7 +423,7 @@ fn plain_word(text: &[u8], at: usize) -> Option<Plain> {
     if !text.get(start)?.is_ascii_alphabetic() {
         return None;
     }
-    let after = start + 1 + text[start + 1..].iter().take_while(|b| b.is_ascii_lowercase()).count();
+    let after = start + 1 + leading(&text[start + 1..], |b| b.is_ascii_lowercase());
     let end = after + text[after..].iter().take_while(|b| closes(b)).count();
     let ends = text.get(end).is_none_or(|b| matches!(b, b' ' | b'\t'..=b'\r'));
     (ends && after - start <= MAX_TERM_BYTES).then_some(Plain { word: start..after, end })

@@ -29,6 +29,9 @@ const ESCAPE: u8 = 16;
 /// It is one of those three.
 const REST: u8 = 32;
 
+/// All of those.
+const REST_BYTES: &[u8; 9] = b"Q=>,(:-\\%";
+
 /// As many bytes as a number has bits.
 const BLOCK: usize = u64::BITS as usize;
 
@@ -60,12 +63,14 @@ impl Marks {
         // A block at a time: first what each of its bytes is, a bit each, then only where something is.
         let mut word_before = 0;
         for (nth, block) in bytes.chunks(BLOCK).enumerate() {
-            let (mut word, mut rest) = (0_u64, 0_u64);
-            for (bit, byte) in block.iter().enumerate() {
-                let class = CLASSES[usize::from(*byte)];
-                word |= u64::from(class & WORD) << bit;
-                rest |= u64::from((class / REST) & 1) << bit;
-            }
+            let (word, rest) = match block.as_array() {
+                Some(block) => classes(block),
+                None => {
+                    let mut last = [0; BLOCK];
+                    last[..block.len()].copy_from_slice(block);
+                    classes(&last)
+                }
+            };
             for bit in bits(word & !(word << 1 | word_before)) {
                 let at = nth * BLOCK + bit;
                 marks.words.push(at);
@@ -115,6 +120,22 @@ impl Marks {
     }
 }
 
+/// Which bytes of a block are of a word and which need a closer look, a bit each: what [`CLASSES`] says, reckoned for many bytes
+/// at once.
+fn classes(block: &[u8; BLOCK]) -> (u64, u64) {
+    let word = block
+        .map(|byte| u8::from((byte | 0x20).wrapping_sub(b'a') < 26) | u8::from(byte.wrapping_sub(b'0') < 10));
+    let rest = block.map(|byte| REST_BYTES.iter().fold(0, |found, rest| found | u8::from(byte == *rest)));
+    (as_bits(&word), as_bits(&rest))
+}
+
+/// Bytes that are 0 or 1 as bits: the product brings one of each eight to the top.
+fn as_bits(bytes: &[u8; BLOCK]) -> u64 {
+    let eights = bytes.as_chunks().0.iter();
+    let bits = eights.map(|eight| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56);
+    bits.enumerate().fold(0, |all, (nth, eight)| all | eight << (nth * 8))
+}
+
 /// The numbers of the bits that are set.
 fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -129,6 +150,23 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn many_bytes_at_once_are_what_each_is() {
+        for byte in 0..=u8::MAX {
+            for place in [0, 7, 8, BLOCK - 1] {
+                let mut block = [b' '; BLOCK];
+                block[place] = byte;
+                let class = CLASSES[usize::from(byte)];
+                let bit = |is: bool| u64::from(is) << place;
+                assert_eq!(
+                    classes(&block),
+                    (bit(class & WORD != 0), bit(class & REST != 0)),
+                    "{byte} at {place}"
+                );
+            }
+        }
+    }
 
     proptest! {
         /// What is found block by block is what one look at each byte finds, across the borders of blocks too.
