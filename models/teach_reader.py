@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Teaches the reader: whether a memory is of use for a prompt, from both texts at once.
 
-Usage: teach_reader.py MODEL OUT [--epochs N] [--seed N] [--threads N] [--golden FILE]
+Usage: teach_reader.py MODEL GTE OUT [--pairs N] [--seed N] [--threads N] [--golden FILE]
 
-MODEL is the unpacked all-MiniLM-L6-v2 (`models/make.sh --keep MODEL`), which it starts from and whose words it goes on
-sharing; OUT is a safetensors file for `cargo run -p rekindle-embed --example pack_reader`. Reads pairs.jsonl and
-everyday.txt beside it. FILE gets pairs with what the reader says of them in full precision, for the
-tests. Needs torch, tokenizers, safetensors and numpy, and about an hour on two processors.
+MODEL is the unpacked all-MiniLM-L6-v2 (`models/make.sh --keep MODEL`), whose words it shares; GTE is gte-small as ONNX in full
+precision (`models/README.md` says where it is from), whose layers it starts from; OUT is a safetensors file for
+`cargo run -p rekindle-embed --example pack_reader`. Reads pairs.jsonl and everyday.txt beside it. FILE gets pairs with what the
+reader says of them in full precision, for the tests. Needs torch, tokenizers, safetensors, numpy and onnx, and about an hour
+on two processors.
 """
 import argparse
+import hashlib
 import json
 import pathlib
 import random
@@ -22,11 +24,15 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 
 HERE = pathlib.Path(__file__).parent
-WIDTH, HEADS, INNER, LAYERS = 384, 12, 1536, 6
+WIDTH, HEADS, INNER = 384, 12, 1536
+GTE_SHA256 = "398a29991324e0b383afa13375d681ced3079c83e097fb1ebd9290d7498523b3"
+# Both are grown from the same twelve layers; MiniLM has every second of them. So much of its layers goes into those of gte, which
+# makes them fit its words.
+BLEND = 0.3
 # As crates/embed/src/reader.rs has them.
 PROMPT, MEMORY = 64, 120
 CLS, SEP = 101, 102
-BATCH, RATE = 32, 1e-4
+BATCH, RATE = 32, 8e-5
 # Memories that do not answer, in an epoch: of a prompt's own project, where something answers it or nothing does, and of
 # any project for a prompt off topic. A prompt that is answered also sees one memory of another project.
 OTHERS, NEAR, ANY = 2, 3, 2
@@ -42,9 +48,9 @@ class Layer(nn.Module):
     def forward(self, x, mask):
         texts, length, _ = x.shape
         q, k, v = self.qkv(x).view(texts, length, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
-        scores = (q @ k.transpose(-1, -2) * (WIDTH // HEADS) ** -0.5).masked_fill(~mask, -1e4)
+        scores = torch.add(mask, q @ k.transpose(-1, -2), alpha=(WIDTH // HEADS) ** -0.5)
         context = (torch.softmax(scores, -1) @ v).transpose(1, 2).reshape(texts, length, WIDTH)
-        x = self.attention_norm(x + F.dropout(self.context(context), 0.1, self.training))
+        x = self.attention_norm(x + self.context(context))
         return self.norm(x + self.down(F.gelu(self.up(x))))
 
 
@@ -55,12 +61,12 @@ SELF = [f"attention.self.{part}" for part in ("query", "key", "value")]
 
 
 class Reader(nn.Module):
-    def __init__(self, published):
+    def __init__(self, published, layers):
         super().__init__()
         self.words = nn.Embedding(30522, WIDTH)
         self.places, self.kinds = nn.Embedding(512, WIDTH), nn.Embedding(2, WIDTH)
         self.norm = nn.LayerNorm(WIDTH, 1e-12)
-        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+        self.layers = nn.ModuleList(Layer() for _ in range(layers))
         self.verdict = nn.Linear(WIDTH, 1)
         with torch.no_grad():
             for name, target in self.published():
@@ -84,8 +90,11 @@ class Reader(nn.Module):
 
     def hidden(self, ids, kinds, mask):
         x = self.norm(self.words(ids) + self.places(torch.arange(ids.shape[1])) + self.kinds(kinds))
+        hidden = torch.zeros(mask.shape).masked_fill_(~mask, -1e4)[:, None, None, :]
+        if torch.is_autocast_enabled("cpu"):
+            hidden = hidden.bfloat16()
         for layer in self.layers:
-            x = layer(x, mask[:, None, None, :])
+            x = layer(x, hidden)
         return (x * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)
 
     def forward(self, ids, kinds, mask):
@@ -99,6 +108,33 @@ class Reader(nn.Module):
                     kept[f"encoder.layer.{number}.{name}.{end}"] = part
         kept |= {"classifier.weight": self.verdict.weight, "classifier.bias": self.verdict.bias}
         save_file({name: weights.detach().float().contiguous().clone() for name, weights in kept.items()}, path)
+
+
+def from_onnx(path):
+    """The tensors of a BERT by their published names: in ONNX a matrix has none of its own, but its bias, added next, has."""
+    import onnx
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == GTE_SHA256, f"{path} is another gte-small than this was made with"
+    graph = onnx.load(str(path)).graph
+    tensors = {tensor.name: torch.from_numpy(onnx.numpy_helper.to_array(tensor).copy()) for tensor in graph.initializer}
+    added = {node.input[side]: node for node in graph.node if node.op_type == "Add" for side in (0, 1)}
+    for node in graph.node:
+        if node.op_type == "MatMul" and node.input[1] in tensors:
+            bias = next(name for name in added[node.output[0]].input if name in tensors)
+            tensors[bias.replace(".bias", ".weight")] = tensors[node.input[1]].T.contiguous()
+    return tensors
+
+
+def blended(minilm, gte):
+    """The layers of gte, over the words of MiniLM."""
+    start = {name: gte[name] for name in gte if name.startswith("encoder.")}
+    for name, weights in minilm.items():
+        if name.startswith("embeddings."):
+            start[name] = weights
+        elif name.startswith("encoder.layer."):
+            number, rest = name.removeprefix("encoder.layer.").split(".", 1)
+            same = f"encoder.layer.{2 * int(number)}.{rest}"
+            start[same] = BLEND * weights + (1 - BLEND) * gte[same]
+    return start
 
 
 class Texts:
@@ -221,8 +257,9 @@ def golden(model, texts, path):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("model", type=pathlib.Path)
+    arguments.add_argument("gte", type=pathlib.Path)
     arguments.add_argument("out")
-    arguments.add_argument("--epochs", type=float, default=1.75)
+    arguments.add_argument("--pairs", type=int, default=136_000)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--threads", type=int, default=2)
     arguments.add_argument("--golden")
@@ -230,11 +267,11 @@ def main():
     torch.manual_seed(asked.seed)
     torch.set_num_threads(asked.threads)
     chance, texts = random.Random(asked.seed), Texts(asked.model)
-    published = load_file(asked.model / "model.safetensors")
-    lessons = Lessons(Reader(published), texts)
-    model = Reader(published)
+    minilm = load_file(asked.model / "model.safetensors")
+    lessons = Lessons(Reader(minilm, 6), texts)
+    model = Reader(blended(minilm, from_onnx(asked.gte)), 12)
     model.train()
-    steps = int(asked.epochs * len(lessons.epoch(random.Random(0))) / BATCH)
+    steps = asked.pairs // BATCH
     learned = [weights for weights in model.parameters() if weights.requires_grad]
     optimiser = torch.optim.AdamW(learned, lr=RATE, weight_decay=0.01, fused=True)
     pace = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, step / (0.06 * steps + 1)) * max(0, 1 - step / steps))

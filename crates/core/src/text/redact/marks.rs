@@ -26,10 +26,7 @@ const ODD: u8 = 8;
 /// A word may begin right behind what it begins.
 const ESCAPE: u8 = 16;
 
-/// It is one of those three.
-const REST: u8 = 32;
-
-/// All of those.
+/// All that are a sign, odd or an escape.
 const REST_BYTES: &[u8; 9] = b"Q=>,(:-\\%";
 
 /// As many bytes as a number has bits.
@@ -42,11 +39,11 @@ static CLASSES: [u8; 256] = {
         let byte = at as u8;
         classes[at] = match byte {
             b'e' | b'M' | b'N' | b'O' | b'S' | b'p' | b'A' => WORD | SHAPE,
-            b'Q' => WORD | ODD | REST,
-            b'=' | b'>' | b',' | b'(' => SIGN | REST,
-            b':' => SIGN | ODD | REST,
-            b'-' => ODD | REST,
-            b'\\' | b'%' => ESCAPE | REST,
+            b'Q' => WORD | ODD,
+            b'=' | b'>' | b',' | b'(' => SIGN,
+            b':' => SIGN | ODD,
+            b'-' => ODD,
+            b'\\' | b'%' => ESCAPE,
             _ if byte.is_ascii_alphanumeric() => WORD,
             _ => 0,
         };
@@ -161,7 +158,7 @@ mod tests {
                 let bit = |is: bool| u64::from(is) << place;
                 assert_eq!(
                     classes(&block),
-                    (bit(class & WORD != 0), bit(class & REST != 0)),
+                    (bit(class & WORD != 0), bit(class & (SIGN | ODD | ESCAPE) != 0)),
                     "{byte} at {place}"
                 );
             }
