@@ -89,13 +89,14 @@ pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
     file.close(Kind::Embedder, header)
 }
 
-/// The file of a reader: the weights of a BERT for pairs, taught over the words of `model`, which it goes on sharing. Its
-/// verdict is a `classifier` with one output over the mean of all vectors.
+/// The file of a reader: the weights of a BERT for pairs, taught over the words of `model`, which it goes on sharing, with as
+/// many layers as it has. Its verdict is a `classifier` with one output over the mean of all vectors.
 pub fn pack_reader(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
     check_texts(&[id])?;
-    let header = Header { id: id.to_owned(), ..Header::read(Kind::Embedder, model)? };
-    let hidden = header.hidden;
     let tensors = Tensors::read(weights)?;
+    let layers = tensors.layers().max(1);
+    let header = Header { id: id.to_owned(), layers, ..Header::read(Kind::Embedder, model)? };
+    let hidden = header.hidden;
     let mut file = File(vec![0; HEADER]);
     places(&mut file, &tensors, &header)?;
     for layer in 0..header.layers {

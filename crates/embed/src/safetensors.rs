@@ -45,10 +45,20 @@ impl<'a> Tensors<'a> {
         Ok(floats)
     }
 
+    /// How many layers the encoder has.
+    pub(crate) fn layers(&self) -> usize {
+        (0..)
+            .take_while(|layer| self.entry(&format!("encoder.layer.{layer}.output.dense.weight")).is_some())
+            .count()
+    }
+
+    /// A model saved with a head on top has its encoder under `bert.`.
+    fn entry(&self, name: &str) -> Option<&Value> {
+        self.table.get(name).or_else(|| self.table.get(&format!("bert.{name}")))
+    }
+
     fn find(&self, name: &str) -> Result<(Vec<usize>, Vec<f32>), Error> {
-        // A model saved with a head on top has its encoder under `bert.`.
-        let entry = self.table.get(name).or_else(|| self.table.get(&format!("bert.{name}")));
-        let entry = entry.ok_or_else(|| problem(&format!("{name} is missing")))?;
+        let entry = self.entry(name).ok_or_else(|| problem(&format!("{name} is missing")))?;
         let numbers = |value: &Value| -> Option<Vec<usize>> {
             value.as_array()?.iter().map(|number| usize::try_from(number.as_u64()?).ok()).collect()
         };

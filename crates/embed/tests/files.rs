@@ -279,6 +279,16 @@ fn what_is_wrong_with_a_reader_is_said() {
 }
 
 #[test]
+fn a_reader_has_as_many_layers_as_it_was_taught_with() {
+    let (weights, config) = (tensors(256), CONFIG.replace("32", "256"));
+    let shallow = config.replace(r#""num_hidden_layers":2"#, r#""num_hidden_layers":1"#);
+    let model = pack(&Folder { config: shallow.as_bytes(), ..folder(&weights) }).unwrap();
+    let reader = pack_reader(&model, "deeper", &weights).unwrap();
+    assert_eq!((model[36], reader[36]), (1, 2), "layers, where the header has them");
+    assert_eq!(say_reader(&model, &reader), Ok(()));
+}
+
+#[test]
 fn a_prompt_is_read_from_both_ends_and_a_memory_from_its_beginning() {
     let reader = Reader::builtin();
     let read = |prompt: &str, memory: &str| reader.read(&mut Scratch::new(), &reader.prompt(prompt), memory);

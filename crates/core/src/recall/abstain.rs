@@ -16,38 +16,38 @@
 use serde::Serialize;
 
 /// How much of the tenth best cosine is taken away.
-const CROWD: f64 = 0.4;
+const CROWD: f64 = 0.8;
 /// What a shared word of full rarity adds.
-const SHARED: f64 = 0.1;
+const SHARED: f64 = 0.11;
 /// Shared words beyond this sum of rarities add nothing: a long pasted log shares something with everything.
-const SHARED_CAP: f64 = 4.0;
+const SHARED_CAP: f64 = 5.5;
 /// A commonplace of programmers' prompts counts by this much of its rarity.
 const COMMONPLACE: f64 = 0.25;
 /// What a foreign word takes away.
-const FOREIGN: f64 = 0.04;
+const FOREIGN: f64 = 0.045;
 /// Foreign words beyond this many take nothing more: a pasted log is full of them.
 const FOREIGN_CAP: u32 = 2;
 /// What is taken away when no name written as in code is in the hit; less in proportion when some are.
-const NAMES: f64 = 0.04;
+const NAMES: f64 = 0.02;
 /// What it takes away that a prompt clearly looks like an everyday one.
-const EVERYDAY: f64 = 0.28;
+const EVERYDAY: f64 = 0.33;
 /// The margins between which that counts: that a prompt is about somebody's work makes no hit a good one.
 const DOUBT: (f64, f64) = (-0.2, 0.9);
 /// The margin that is assumed where it is not known: the vectors are of another model.
 const USUAL: f64 = 0.0;
 /// What it adds for each e-fold that the odds of a hit being of use, by reading it, are above [`UNREAD`], and takes away
 /// below.
-const READING: f64 = 0.05;
+const READING: f64 = 0.15;
 /// The log odds above which a reading says nothing more.
-const OF_USE: f64 = 1.0;
+const OF_USE: f64 = 0.5;
 /// The log odds below which it takes nothing more. What is near enough all the same need not be read.
-const USELESS: f64 = -7.0;
+const USELESS: f64 = -4.2;
 /// The log odds that are assumed where nothing was read.
-const UNREAD: f64 = -2.3;
+const UNREAD: f64 = -1.77;
 /// What is asked for in a store of a hundred.
-const ENOUGH: f64 = 0.25;
+const ENOUGH: f64 = 0.175;
 /// How much more is asked for when the store is e times larger.
-const PER_SIZE: f64 = 0.03;
+const PER_SIZE: f64 = 0.033;
 /// Below this the store's size makes no difference: in a handful of memories something always stands out.
 const SMALLEST: f64 = 30.0;
 
@@ -369,7 +369,7 @@ mod tests {
         assert!((found.best_cosine - 0.5).abs() < 1e-9);
         assert!((found.shared_rarity - 1.5).abs() < 1e-9);
         assert!((found.missing_names - 0.5).abs() < 1e-9);
-        // The first speaks best (0.5 + 0.1 x 0.5 against 0.3 + 0.1 x 1.5), and lacks all three.
+        // The first speaks best (0.5 + 0.11 x 0.5 against 0.3 + 0.11 x 1.5), and lacks all three.
         assert_eq!(found.foreign_words, 3);
         assert_eq!(found.store_size, 7);
     }
