@@ -16,38 +16,41 @@
 use serde::Serialize;
 
 /// How much of the tenth best cosine is taken away.
-const CROWD: f64 = 0.8;
+const CROWD: f64 = 0.73;
+/// The tenth best cosine that is assumed where there are fewer than ten memories: what is there may be all alike, or all unlike,
+/// and neither says anything.
+const FEW: f64 = 0.15;
 /// What a shared word of full rarity adds.
-const SHARED: f64 = 0.11;
+const SHARED: f64 = 0.13;
 /// Shared words beyond this sum of rarities add nothing: a long pasted log shares something with everything.
-const SHARED_CAP: f64 = 5.5;
+const SHARED_CAP: f64 = 7.5;
 /// A commonplace of programmers' prompts counts by this much of its rarity.
 const COMMONPLACE: f64 = 0.25;
 /// What a foreign word takes away.
-const FOREIGN: f64 = 0.045;
+const FOREIGN: f64 = 0.066;
 /// Foreign words beyond this many take nothing more: a pasted log is full of them.
 const FOREIGN_CAP: u32 = 2;
 /// What is taken away when no name written as in code is in the hit; less in proportion when some are.
 const NAMES: f64 = 0.02;
 /// What it takes away that a prompt clearly looks like an everyday one.
-const EVERYDAY: f64 = 0.33;
+const EVERYDAY: f64 = 0.32;
 /// The margins between which that counts: that a prompt is about somebody's work makes no hit a good one.
-const DOUBT: (f64, f64) = (-0.2, 0.9);
+const DOUBT: (f64, f64) = (-0.19, 0.9);
 /// The margin that is assumed where it is not known: the vectors are of another model.
 const USUAL: f64 = 0.0;
 /// What it adds for each e-fold that the odds of a hit being of use, by reading it, are above [`UNREAD`], and takes away
 /// below.
-const READING: f64 = 0.15;
+const READING: f64 = 0.144;
 /// The log odds above which a reading says nothing more.
-const OF_USE: f64 = 0.5;
+const OF_USE: f64 = 0.2;
 /// The log odds below which it takes nothing more. What is near enough all the same need not be read.
-const USELESS: f64 = -4.2;
+const USELESS: f64 = -3.45;
 /// The log odds that are assumed where nothing was read.
 const UNREAD: f64 = -1.77;
 /// What is asked for in a store of a hundred.
-const ENOUGH: f64 = 0.175;
+const ENOUGH: f64 = 0.174;
 /// How much more is asked for when the store is e times larger.
-const PER_SIZE: f64 = 0.033;
+const PER_SIZE: f64 = 0.034;
 /// Below this the store's size makes no difference: in a handful of memories something always stands out.
 const SMALLEST: f64 = 30.0;
 
@@ -85,7 +88,7 @@ impl PromptTerm {
 pub struct Evidence {
     /// The highest cosine among the hits that would be shown.
     pub best_cosine: f64,
-    /// The tenth highest cosine in the store, or the lowest when it holds fewer.
+    /// The tenth highest cosine in the store, or what is usual when it holds fewer.
     pub tenth_cosine: f64,
     /// The greatest sum of rarities, commonplaces counted less, of the prompt's terms that one of the hits holds.
     pub shared_rarity: f64,
@@ -163,15 +166,16 @@ pub fn rarity(vocabulary_id: Option<u32>) -> f64 {
 }
 
 /// Puts together what the terms say; what is known of everyday prompts is not part of it. `held` has for each hit that would be shown, in the order of `cosines`, which
-/// of `terms` it holds; `tenth_cosine` and `store_size` are of the whole store.
+/// of `terms` it holds; `tenth_cosine`, which is there where there are so many, and `store_size` are of the whole store.
 pub fn evidence(
     terms: &[PromptTerm],
     held: &[Vec<bool>],
     cosines: &[f64],
-    tenth_cosine: f64,
+    tenth_cosine: Option<f64>,
     store_size: usize,
 ) -> Evidence {
     let identifiers = count(terms.iter().map(|term| term.identifier));
+    let tenth_cosine = tenth_cosine.unwrap_or(FEW);
     let mut found =
         Evidence { best_cosine: f64::NEG_INFINITY, tenth_cosine, store_size, ..Evidence::default() };
     found.missing_names = if identifiers == 0 { 0.0 } else { 1.0 };
@@ -250,7 +254,7 @@ mod tests {
     }
 
     fn asked(terms: &[PromptTerm], held: &[bool], cosine: f64) -> Decision {
-        decide(Some(&evidence(terms, &[held.to_vec()], &[cosine], 0.2, 100)))
+        decide(Some(&evidence(terms, &[held.to_vec()], &[cosine], Some(0.2), 100)))
     }
 
     #[test]
@@ -365,11 +369,12 @@ mod tests {
     fn the_evidence_is_of_the_hits_that_are_shown() {
         let terms = [term(0.5), name(), name(), term(1.0)];
         let held = [vec![true, false, false, false], vec![true, true, false, false]];
-        let found = evidence(&terms, &held, &[0.5, 0.3], 0.1, 7);
+        let found = evidence(&terms, &held, &[0.5, 0.3], None, 7);
         assert!((found.best_cosine - 0.5).abs() < 1e-9);
+        assert!((found.tenth_cosine - FEW).abs() < 1e-9, "there is no tenth");
         assert!((found.shared_rarity - 1.5).abs() < 1e-9);
         assert!((found.missing_names - 0.5).abs() < 1e-9);
-        // The first speaks best (0.5 + 0.11 x 0.5 against 0.3 + 0.11 x 1.5), and lacks all three.
+        // The first speaks best (0.5 + 0.13 x 0.5 against 0.3 + 0.13 x 1.5), and lacks all three.
         assert_eq!(found.foreign_words, 3);
         assert_eq!(found.store_size, 7);
     }

@@ -34,11 +34,8 @@ pub fn judge(
         .map(|(cosine, _)| *cosine)
         .collect();
     let store_size = cosines.len();
-    let place = TENTH.min(store_size).saturating_sub(1);
-    let tenth = match store_size {
-        0 => 0.0,
-        _ => *cosines.select_nth_unstable_by(place, |a, b| b.total_cmp(a)).1,
-    };
+    let tenth = (TENTH <= store_size)
+        .then(|| f64::from(*cosines.select_nth_unstable_by(TENTH - 1, |a, b| b.total_cmp(a)).1));
     let terms: Vec<PromptTerm> = found
         .terms
         .iter()
@@ -57,7 +54,7 @@ pub fn judge(
     let cosine =
         |number: &u32| f64::from(found.cosines.get(*number as usize).copied().unwrap_or(0.0).max(-1.0));
     let cosines: Vec<f64> = shown.iter().map(cosine).collect();
-    let evidence = abstain::evidence(&terms, &held, &cosines, f64::from(tenth), store_size);
+    let evidence = abstain::evidence(&terms, &held, &cosines, tenth, store_size);
     let everyday = found.vector.as_ref().and_then(|vector| everyday::margin(embedder, prompt, vector));
     let evidence = read(prompt, texts, Evidence { everyday, ..evidence }, reading);
     Some(abstain::decide(Some(&evidence)))
