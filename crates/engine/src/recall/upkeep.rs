@@ -369,7 +369,7 @@ impl Upkeep<'_> {
 }
 
 impl Upkeep<'_> {
-    /// Gives everything a vector that says nothing, the same for the same text: for measuring time where computing them
+    /// Gives what has no vector one that says nothing, the same for the same text: for measuring time where computing them
     /// would take hours.
     pub fn make_up(&self) -> Result<Report, Error> {
         let mut report = Report::default();
