@@ -2,7 +2,7 @@
 # How fast recall is, cold, in turns with an empty program and one FTS5 query over the same memories.
 # docs/benchmarks.md says what is measured and how to read it. A few minutes; most of it is embedding.
 #
-#   --full           also 3,000, 10,000 and, with made-up vectors, 100,000 memories, and a plot of growth
+#   --full           also 3,000, 10,000 and, most of its vectors made up, 100,000 memories, and a plot of growth
 #   --computed       the vectors of the 100,000 are computed as well (half an hour more on two processors)
 #   --synthetic      also 300,000 and 1,000,000, whose vectors are made up
 #   --keep DIR       keep corpora and indexes there, and use what an earlier run left
