@@ -46,7 +46,7 @@ const OF_USE: f64 = 0.2;
 /// The log odds below which it takes nothing more. What is near enough all the same need not be read.
 const USELESS: f64 = -3.45;
 /// The log odds that are assumed where nothing was read.
-const UNREAD: f64 = -1.95;
+const UNREAD: f64 = -1.77;
 /// What is asked for in a store of a hundred.
 const ENOUGH: f64 = 0.174;
 /// How much more is asked for when the store is e times larger.
