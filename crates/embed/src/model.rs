@@ -11,6 +11,8 @@ use crate::{Error, builtin};
 /// Tokens in one run of a batch: enough to use each weight many times while it is in the cache, few enough that
 /// the rows stay there too.
 const RUN: usize = 256;
+/// Bytes that are mapped at once.
+const MAPPED_AROUND: usize = 16 * 1024;
 /// Texts a thread takes at a time.
 const SHARE: usize = 16;
 
@@ -106,6 +108,18 @@ impl<'a> Model<'a> {
     pub fn embed(&self, scratch: &mut Scratch, role: Role, text: &str) -> Vec<f32> {
         let ids = self.ids(role, text);
         run(&self.header, &self.sections, scratch, &[ids]).pop().unwrap_or_default()
+    }
+
+    /// Looks at the layers, the last one first, so that a thread which is at work on a text in a new process finds them mapped
+    /// when it gets there. A system maps some pages around the one that is looked at.
+    pub fn warm(&self) {
+        for layer in self.sections.encoder.layers.iter().rev() {
+            for weights in [&layer.down, &layer.up, &layer.context, &layer.qkv].map(|linear| linear.weights) {
+                weights.iter().rev().step_by(MAPPED_AROUND).for_each(|weight| {
+                    std::hint::black_box(*weight);
+                });
+            }
+        }
     }
 
     /// The vectors of `texts`, in their order, worked out by up to `threads` threads.

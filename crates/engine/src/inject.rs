@@ -1,6 +1,7 @@
 //! What a hook puts in front of an agent: the briefing at a session's start, the memories that a prompt needs. Only reads;
 //! what was really said is noted by the hook that said it ([`crate::told`]), so that it is not said twice.
 
+use std::cell::LazyCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -222,8 +223,8 @@ pub fn prompt(
         messages: (how == How::Whole).then_some(&messages),
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
-    let usage = Usage::read(&places.usage());
-    let answer = ask(&vault, &Index::at(places.index()), embedder, &usage, &request)?;
+    let usage = LazyCell::new(|| Usage::read(&places.usage()));
+    let answer = ask(&vault, &Index::at(places.index()), embedder, usage, &request)?;
     // "Go on" is like everything and about nothing: so few words have to stand in a memory themselves.
     let terse = specifics::words(&question).len() < FEW_WORDS;
     let always = format!("/{}/", layout::ALWAYS_LOAD);

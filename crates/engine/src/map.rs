@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
+#[cfg(unix)]
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 /// The bytes of a file that nobody changes in place.
@@ -13,8 +15,9 @@ pub struct Mapped(Inner);
 enum Inner {
     /// Empty files cannot be mapped, and some systems map none.
     Read(Vec<u8>),
+    /// The pages, and the file they are of.
     #[cfg(unix)]
-    Mapped(pages::Pages),
+    Mapped(pages::Pages, File),
 }
 
 impl Mapped {
@@ -22,28 +25,45 @@ impl Mapped {
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = usize::try_from(file.metadata()?.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        Self::of(&file, length)
+        Self::of(file, length)
     }
 
     #[cfg(unix)]
-    fn of(file: &File, length: usize) -> io::Result<Self> {
+    fn of(file: File, length: usize) -> io::Result<Self> {
         match length {
             0 => Ok(Self(Inner::Read(Vec::new()))),
-            _ => Ok(Self(Inner::Mapped(pages::Pages::new(file, length)?))),
+            _ => Ok(Self(Inner::Mapped(pages::Pages::new(&file, length)?, file))),
         }
     }
 
     #[cfg(not(unix))]
-    fn of(mut file: &File, length: usize) -> io::Result<Self> {
+    fn of(mut file: File, length: usize) -> io::Result<Self> {
         let mut bytes = Vec::with_capacity(length);
         io::Read::read_to_end(&mut file, &mut bytes)?;
         Ok(Self(Inner::Read(bytes)))
     }
 
+    /// Copies a part of the file to the end of `into`; nothing if it is not all there. For a few bytes here and there: where
+    /// they are looked at in place, the system maps many pages around each.
+    pub fn copy(&self, range: Range<usize>, into: &mut Vec<u8>) {
+        let Some(part) = self.get(range.clone()) else { return };
+        match &self.0 {
+            #[cfg(unix)]
+            Inner::Mapped(_, file) => {
+                let before = into.len();
+                into.resize(before + part.len(), 0);
+                if file.read_exact_at(&mut into[before..], range.start as u64).is_err() {
+                    into.truncate(before);
+                }
+            }
+            Inner::Read(_) => into.extend_from_slice(part),
+        }
+    }
+
     /// Asks for a part of the file at once instead of page by page.
     pub fn will_need(&self, from: usize, length: usize) {
         #[cfg(unix)]
-        if let Inner::Mapped(pages) = &self.0 {
+        if let Inner::Mapped(pages, _) = &self.0 {
             pages.populate(from, length);
         }
         #[cfg(not(unix))]
@@ -64,7 +84,7 @@ impl Deref for Mapped {
         match &self.0 {
             Inner::Read(bytes) => bytes,
             #[cfg(unix)]
-            Inner::Mapped(pages) => pages.bytes(),
+            Inner::Mapped(pages, _) => pages.bytes(),
         }
     }
 }
@@ -146,6 +166,10 @@ mod tests {
             mapped.will_need(length + 1, 5);
             mapped.will_need(length / 2, usize::MAX / 2);
             assert_eq!(*mapped, bytes[..]);
+            let mut copy = b"before".to_vec();
+            mapped.copy(length / 3..length, &mut copy);
+            mapped.copy(length..length + 1, &mut copy);
+            assert_eq!(copy, [b"before", &bytes[length / 3..]].concat());
         }
         assert!(Mapped::open(&folder.path().join("missing")).is_err());
     }

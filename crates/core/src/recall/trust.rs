@@ -105,7 +105,10 @@ fn stands_above(a: &Document, b: &Document) -> bool {
 /// The words of a text, and those among them that make a statement what it is: numbers, versions, negations.
 #[derive(Clone, Debug)]
 pub(crate) struct Words {
-    all: BTreeSet<u64>,
+    /// How many different ones there are.
+    count: usize,
+    /// Those that only name what it is about, in order.
+    plain: Vec<u64>,
     telling: BTreeSet<u64>,
 }
 
@@ -117,10 +120,10 @@ const TURNING: [&str; 12] = [
 
 impl Words {
     pub(crate) fn of(text: &str) -> Self {
-        let (mut all, mut numbers) = (BTreeSet::new(), Vec::new());
+        let (mut plain, mut numbers) = (Vec::new(), Vec::new());
         terms::each_term(text, |term| {
             let hash = terms::hash(term.text);
-            all.insert(hash);
+            plain.push(hash);
             // A name with a digit in it is a subject of its own; a number is what is said about one.
             let digits = term.text.bytes().any(|byte| byte.is_ascii_digit());
             let letters = term.text.bytes().any(|byte| byte.is_ascii_alphabetic());
@@ -133,30 +136,28 @@ impl Words {
         });
         let mut telling: BTreeSet<u64> = numbers.into_iter().map(|(_, hash)| hash).collect();
         for word in text.split_whitespace() {
-            let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-            if TURNING.contains(&word.as_str()) {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+            if TURNING.iter().any(|turning| word.eq_ignore_ascii_case(turning)) {
                 telling.insert(terms::hash("not"));
             }
         }
-        Self { all, telling }
+        plain.sort_unstable();
+        plain.dedup();
+        let count = plain.len();
+        plain.retain(|hash| !telling.contains(hash));
+        Self { count, plain, telling }
     }
 
     /// About the same thing, but not saying the same.
     pub(crate) fn contradict(&self, other: &Self) -> bool {
-        let shorter = self.all.len().min(other.all.len());
-        if shorter < 3 {
+        let least = self.plain.len().min(other.plain.len());
+        if self.count.min(other.count) < 3 || least < 2 {
             return false;
         }
-        let plain = |words: &Self| words.all.difference(&words.telling).copied().collect::<BTreeSet<u64>>();
-        let (ours, theirs) = (plain(self), plain(other));
-        let shared = ours.intersection(&theirs).count() as f32;
-        let least = ours.len().min(theirs.len()) as f32;
-        least >= 2.0
-            && shared / least >= SAME_SUBJECT
-            && self.telling != other.telling
-            && !self.telling.is_subset(&other.telling)
-            && !other.telling.is_subset(&self.telling)
-            || (least >= 2.0 && shared / least >= SAME_SUBJECT && self.turns() != other.turns())
+        let is_same_subject = || shared(&self.plain, &other.plain) as f32 / least as f32 >= SAME_SUBJECT;
+        let says_otherwise = self.turns() != other.turns()
+            || !(self.telling.is_subset(&other.telling) || other.telling.is_subset(&self.telling));
+        says_otherwise && is_same_subject()
     }
 
     fn turns(&self) -> bool {
@@ -164,10 +165,30 @@ impl Words {
     }
 }
 
+/// How many are in both, each of which is in order.
+fn shared(ours: &[u64], theirs: &[u64]) -> usize {
+    let (mut at, mut shared) = (0, 0);
+    for ours in ours {
+        at += theirs[at..].iter().take_while(|theirs| *theirs < ours).count();
+        shared += usize::from(theirs.get(at) == Some(ours));
+    }
+    shared
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::recall::document::Source;
+
+    proptest! {
+        #[test]
+        fn what_two_texts_share_is_counted(ours in prop::collection::btree_set(0_u64..40, 0..30), theirs in prop::collection::btree_set(0_u64..40, 0..30)) {
+            let [a, b] = [&ours, &theirs].map(|words| words.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(shared(&a, &b), ours.intersection(&theirs).count());
+        }
+    }
 
     fn document(id: &str, text: &str, reviewed: bool, day: &str) -> Document {
         Document {

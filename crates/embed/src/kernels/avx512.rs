@@ -6,7 +6,10 @@ use std::arch::x86_64::*;
 use super::{GROUP, Product, Quantised, ROWS, fits, tiles};
 use crate::layout::{CHANNELS, INPUTS, Linear, PANEL};
 
-path!(AVX512, Avx512, linear, product, "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma");
+path!(PLAIN, Avx512, linear, product, "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma");
+
+/// The compiler does not find the byte dot products by itself.
+pub(super) const AVX512: super::Kernels = super::Kernels { dots, ..PLAIN };
 
 /// Floats, or four-byte sums, in a register.
 const LANES: usize = 16;
@@ -110,5 +113,35 @@ unsafe fn panel<const R: usize>(p: &mut Product<'_>, row: usize, column: usize) 
             // SAFETY: row `row + r` of `out` has the panel's columns, by the contract.
             unsafe { _mm512_storeu_ps(out.add((row + r) * p.out_stride + column + v * LANES), sum) };
         }
+    }
+}
+
+/// See [`super::math::dots`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
+fn dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
+    let Some(width) = std::num::NonZero::new(query.len()) else { return };
+    // The instruction wants one side without a sign: a flipped sign bit adds 128 to every step of a row.
+    let flip = _mm512_set1_epi8(i8::MIN);
+    let too_much: i32 = query.iter().map(|&step| i32::from(step) * 128).sum();
+    let (chunks, rest) = query.as_chunks::<64>();
+    let mask = (1_u64 << rest.len()) - 1;
+    // SAFETY: the mask has a bit for each byte of `rest`.
+    let last = unsafe { _mm512_maskz_loadu_epi8(mask, rest.as_ptr()) };
+    for (row, out) in rows.chunks_exact(width.get()).zip(out) {
+        let (parts, over) = row.as_chunks::<64>();
+        let mut sum = _mm512_setzero_si512();
+        for (query, part) in chunks.iter().zip(parts) {
+            // SAFETY: both are 64 bytes.
+            let (query, part) = unsafe {
+                (_mm512_loadu_si512(query.as_ptr().cast()), _mm512_loadu_si512(part.as_ptr().cast()))
+            };
+            sum = _mm512_dpbusd_epi32(sum, _mm512_xor_si512(part, flip), query);
+        }
+        if mask != 0 {
+            // SAFETY: a row is as long as the query, so `over` is as long as `rest`. Beyond it the query is zero.
+            let part = unsafe { _mm512_maskz_loadu_epi8(mask, over.as_ptr().cast()) };
+            sum = _mm512_dpbusd_epi32(sum, _mm512_xor_si512(part, flip), last);
+        }
+        *out = _mm512_reduce_add_epi32(sum) - too_much;
     }
 }

@@ -44,6 +44,11 @@ impl<'a> Embedder<'a> {
         quantise(&self.model.embed(&mut Scratch::default(), Role::Query, text))
     }
 
+    /// Brings into memory what [`Embedder::query`] reads on another thread.
+    pub fn warm(&self) {
+        self.model.warm();
+    }
+
     /// The number of a word in the model's vocabulary, which is ordered by how common words are; `None` if it is no word of
     /// its own there.
     pub fn word(&self, word: &str) -> Option<u32> {

@@ -27,10 +27,20 @@ pub(super) fn pack(steps: &[i8]) -> Vec<u8> {
     steps.chunks(2).map(|pair| nibble(&pair[0]) | pair.get(1).map_or(0, nibble) << 4).collect()
 }
 
-/// The way back.
-pub(super) fn unpack(bytes: &[u8], dimension: usize) -> impl Iterator<Item = u8> {
-    let wide = |nibble: u8| ((nibble << 4).cast_signed() >> 4).cast_unsigned();
-    bytes.iter().flat_map(move |byte| [wide(byte & 15), wide(byte >> 4)]).take(dimension)
+/// The way back: the steps of all vectors in `bytes`, one after the other, behind what is in `steps`.
+pub(super) fn unpack(bytes: &[u8], dimension: usize, steps: &mut Vec<u8>) {
+    let wide = |nibble: u8| (nibble ^ 8).wrapping_sub(8);
+    let (width, before) = (width(dimension).max(1), steps.len());
+    steps.resize(before + bytes.len() / width * dimension, 0);
+    for (row, steps) in bytes.chunks_exact(width).zip(steps[before..].chunks_exact_mut(dimension.max(1))) {
+        let (pairs, odd) = steps.as_chunks_mut::<2>();
+        for (pair, byte) in pairs.iter_mut().zip(row) {
+            *pair = [wide(byte & 15), wide(byte >> 4)];
+        }
+        if let ([last], Some(byte)) = (odd, row.last()) {
+            *last = wide(byte & 15);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -41,12 +51,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn coarse_vectors_come_back_as_they_are(steps in prop::collection::vec(-127_i8..=127, 1..50), scale in 0.001_f32..1.0) {
+        fn coarse_vectors_come_back_as_they_are(
+            steps in prop::collection::vec(-127_i8..=127, 1..50),
+            scale in 0.001_f32..1.0,
+            times in 0_usize..4,
+        ) {
             let coarse = coarsen(&Quantised { steps: steps.clone(), scale });
             let bytes = pack(&coarse.steps);
             prop_assert_eq!(bytes.len(), width(steps.len()));
-            let back: Vec<i8> = unpack(&bytes, steps.len()).map(u8::cast_signed).collect();
-            prop_assert_eq!(&back, &coarse.steps);
+            let mut back = b"before".to_vec();
+            unpack(&bytes.repeat(times), steps.len(), &mut back);
+            let back: Vec<i8> = back.split_off(b"before".len()).into_iter().map(u8::cast_signed).collect();
+            prop_assert_eq!(&back, &coarse.steps.repeat(times));
             prop_assert_eq!(coarsen(&coarse), coarse.clone());
             for (step, coarse_step) in steps.iter().zip(&coarse.steps) {
                 let off = (f32::from(*step) * scale - f32::from(*coarse_step) * coarse.scale).abs();

@@ -160,9 +160,14 @@ impl Segment {
         Space { model: self.header.model.clone(), dimension: self.header.dimension as usize }
     }
 
+    /// How long its vectors are.
+    pub fn width(&self) -> usize {
+        self.header.dimension as usize
+    }
+
     /// Whether its vectors can be compared with a query.
     pub fn is_as_wide(&self, query: &Quantised) -> bool {
-        self.header.dimension as usize == query.steps.len()
+        self.width() == query.steps.len()
     }
 
     fn part(&self, part: Part) -> &[u8] {
@@ -285,7 +290,11 @@ impl Segment {
     /// The fine windows of a document.
     pub fn fine_of(&self, document: u32) -> impl Iterator<Item = Stored<'_>> {
         let dimension = self.header.dimension as usize;
-        let unpack = move |bytes| Cow::Owned(nibbles::unpack(bytes, dimension).collect());
+        let unpack = move |bytes| {
+            let mut steps = Vec::new();
+            nibbles::unpack(bytes, dimension, &mut steps);
+            Cow::Owned(steps)
+        };
         self.stored(document, Kind::Fine, unpack)
     }
 
@@ -309,6 +318,33 @@ impl Segment {
             Some(Stored { window: Window { start, end }, steps, scale })
         };
         windows.iter().enumerate().filter_map(read)
+    }
+
+    /// Adds what a step of each window's vector of a document is worth, and the steps.
+    pub(super) fn gather(&self, document: u32, kind: Kind, scales: &mut Vec<f32>, steps: &mut Vec<u8>) {
+        let dimension = self.header.dimension as usize;
+        let (parts, width) = kind.parts(dimension);
+        let range = self.window_range(document, parts[0]);
+        let Some(windows) = self.part(parts[1]).as_chunks::<WINDOW_BYTES>().0.get(range.clone()) else {
+            return;
+        };
+        let bytes = range.start.saturating_mul(width)..range.end.saturating_mul(width);
+        let whole = self.header.range(parts[2]);
+        if width == 0 || bytes.end > whole.len() {
+            return;
+        }
+        match kind {
+            Kind::Whole => steps.extend_from_slice(&self.part(parts[2])[bytes]),
+            Kind::Fine => {
+                let mut packed = Vec::with_capacity(bytes.len());
+                self.bytes.copy(whole.start + bytes.start..whole.start + bytes.end, &mut packed);
+                if packed.len() < bytes.len() {
+                    return;
+                }
+                nibbles::unpack(&packed, dimension, steps);
+            }
+        }
+        scales.extend(windows.iter().map(|window| f32::from_bits(u32_at(window, 2).unwrap_or(0))));
     }
 
     /// Which windows a document has.

@@ -1,6 +1,7 @@
 //! The index as one reader sees it: the segments of one generation, the newest last, and which of their documents were
 //! replaced since. A reader waits for nobody and writes nothing.
 
+mod closer;
 mod files;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,6 @@ use rekindle_core::id::ChangeId;
 use rekindle_core::recall::collection::{Columns, Postings};
 use rekindle_core::recall::counts::Count;
 use rekindle_core::recall::document::Document;
-use rekindle_core::recall::fuse::Close;
 use rekindle_core::recall::windows::Window;
 use rekindle_embed::{Quantised, dots};
 
@@ -250,6 +250,11 @@ impl Snapshot {
         postings
     }
 
+    /// Brings into memory what [`Snapshot::cosines`] reads.
+    pub fn will_scan(&self) {
+        self.segments.iter().for_each(Segment::will_scan);
+    }
+
     /// How close the best window of each document is to the query: the cosine, and the window's number. Documents
     /// without a vector have [`f32::NEG_INFINITY`].
     pub fn cosines(&self, query: &Quantised) -> Vec<f32> {
@@ -257,11 +262,10 @@ impl Snapshot {
         for segment in &self.segments {
             let count = segment.documents() as usize;
             let from = cosines.len();
-            if segment.space().dimension != query.steps.len() || segment.vectors().is_empty() {
+            if !segment.is_as_wide(query) || segment.vectors().is_empty() {
                 cosines.resize(from + count, f32::NEG_INFINITY);
                 continue;
             }
-            segment.will_scan();
             let mut products = vec![0; segment.windows() as usize];
             scan(&query.steps, segment.vectors(), &mut products);
             let scales: Vec<f32> = segment.scales().collect();
@@ -277,20 +281,6 @@ impl Snapshot {
             cosines.resize(from + count, f32::NEG_INFINITY);
         }
         cosines
-    }
-
-    /// A second, closer look at a few documents.
-    pub fn look(&self, number: u32, query: &Quantised) -> Close {
-        let Some((segment, local)) = self.locate(number).filter(|(segment, _)| segment.is_as_wide(query))
-        else {
-            return Close { whole: 0.0, fine: 0.0 };
-        };
-        let best = |stored: &mut dyn Iterator<Item = Stored<'_>>| {
-            stored.filter_map(|stored| stored.cosine(query)).fold(f32::NEG_INFINITY, f32::max)
-        };
-        let whole = best(&mut segment.windows_of(local));
-        let fine = best(&mut segment.fine_of(local));
-        Close { whole, fine: if fine.is_finite() { fine } else { whole } }
     }
 
     /// The part of a document that is closest to the query, and its vector.

@@ -7,6 +7,7 @@ use rekindle_core::hash::ContentHash;
 use rekindle_core::id::ChangeId;
 use rekindle_core::recall::collection::Columns;
 use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
+use rekindle_core::recall::fuse::Close;
 use rekindle_core::recall::{lexical, terms};
 use rekindle_core::scope::ProjectId;
 use rekindle_core::time::Timestamp;
@@ -60,6 +61,11 @@ fn change(n: u8) -> ChangeId {
     ChangeId::new(Timestamp::from_second(i64::from(n)).unwrap(), [n; 10])
 }
 
+/// How close a document is to a query when it is looked at closely.
+fn looked_at(snapshot: &Snapshot, number: u32, query: &Quantised) -> Close {
+    snapshot.pick(&[number], query.steps.len()).close(query).next().unwrap().1
+}
+
 /// Everything a reader can learn, by the name of each document.
 fn everything(snapshot: &Snapshot) -> BTreeMap<String, String> {
     let columns = snapshot.columns(|_| true);
@@ -72,8 +78,14 @@ fn everything(snapshot: &Snapshot) -> BTreeMap<String, String> {
         let number = at as u32;
         let document = snapshot.document(number)?;
         let Columns { words, lengths, created, flags, .. } = &columns;
-        let said =
-            (words[at], lengths[at], created[at], flags[at], cosines[at], snapshot.look(number, &query));
+        let said = (
+            words[at],
+            lengths[at],
+            created[at],
+            flags[at],
+            cosines[at],
+            looked_at(&snapshot, number, &query),
+        );
         let scores = (scores.own[at], scores.context[at], scores.thread[at]);
         Some((document.id.clone(), format!("{document:?} {said:?} {scores:?}")))
     };
@@ -390,7 +402,7 @@ fn damage_is_named_and_never_a_crash() {
             for number in 0..snapshot.len() {
                 drop((
                     snapshot.document(number),
-                    snapshot.look(number, &query),
+                    looked_at(&snapshot, number, &query),
                     snapshot.best_window(number, &query),
                 ));
             }

@@ -1,6 +1,8 @@
 //! One prompt, answered: from the index as it is, with every hit checked against its file before it is shown.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rekindle_core::recall::abstain::Decision;
@@ -18,6 +20,7 @@ use super::merged::Merger;
 use super::reading::Reading;
 use super::search::{Found, Rules, search};
 use super::silence::judge;
+use super::thought::Thought;
 use super::upkeep;
 use super::usage::Usage;
 use crate::index::{Embedder, Index, PreparedUnit, Snapshot};
@@ -132,15 +135,31 @@ pub struct Shown {
     pub refreshed: bool,
 }
 
-/// Answers a prompt.
+/// Answers a prompt. Whatever takes time and needs no vector is done while the model works; a `usage` that is read when it is
+/// first looked at is, too.
 pub fn ask(
     vault: &Vault,
     index: &Index,
     embedder: Option<Embedder<'_>>,
-    usage: &Usage,
+    usage: impl Deref<Target = Usage>,
     request: &Request<'_>,
 ) -> Result<Answer, upkeep::Error> {
+    std::thread::scope(|scope| {
+        let thought = Thought::new(scope, embedder, request.prompt, request.rewritten);
+        answer(vault, index, embedder, usage, request, thought)
+    })
+}
+
+fn answer(
+    vault: &Vault,
+    index: &Index,
+    embedder: Option<Embedder<'_>>,
+    usage: impl Deref<Target = Usage>,
+    request: &Request<'_>,
+    mut thought: Thought<'_>,
+) -> Result<Answer, upkeep::Error> {
     let (snapshot, mut degraded) = open(vault, index, embedder)?;
+    let (snapshot, usage) = (Arc::new(snapshot), &*usage);
     // Where the flags do not tell, every document is read: that costs less than missing one.
     let filtered: Option<Vec<bool>> = (*request.filters != Filters::default()).then(|| {
         let reads =
@@ -159,8 +178,7 @@ pub fn ask(
             !merged.contains(&number)
                 && filtered.as_ref().is_none_or(|wanted| wanted.get(number as usize) == Some(&true))
         };
-        let found =
-            search(&snapshot, embedder, request.prompt, request.rewritten, &request.rules, &wanted, RANKED);
+        let found = search(&snapshot, &mut thought, &request.rules, &wanted, RANKED);
         let chosen = choose(&found, &snapshot, &mut freshness, usage, request);
         // What was observed very often must not take the places of everything else.
         let crowded = found.ranked.len() >= RANKED && chosen.selection.hits.len() < request.k;
@@ -183,7 +201,8 @@ pub fn ask(
     let numbers: Vec<u32> = selection.hits.iter().map(|hit| hit.ranked.document).collect();
     let texts =
         selection.hits.iter().map(|hit| read_as(&snapshot, &found, hit.ranked.document, &hit.document));
-    let decision = judge(request.prompt, &found, embedder, &numbers, texts, request.reading);
+    let everyday = || thought.everyday();
+    let decision = judge(request.prompt, &found, embedder, everyday, &numbers, texts, request.reading);
     let abstained = !request.anyway && decision.is_some_and(|decision| decision.silent());
     if abstained {
         selection.silence();
@@ -212,7 +231,7 @@ pub fn ask(
         messages,
         degraded,
         documents: found.columns.visible.iter().filter(|visible| **visible).count(),
-        embedding: found.embedding,
+        embedding: found.compared.as_ref().map_or(Duration::ZERO, |compared| compared.embedding),
         searching: found.searching,
     })
 }
@@ -397,7 +416,7 @@ impl Freshness<'_> {
 /// The part of a document that is nearest. It was found in what is indexed: not in newer words, nor in those of another
 /// that says the same.
 fn nearest(snapshot: &Snapshot, found: &Found, number: u32, document: &Document) -> Option<Window> {
-    let window = snapshot.best_passage(number, found.vector.as_ref()?)?;
+    let window = snapshot.best_passage(number, found.vector()?)?;
     let indexed = snapshot.document(number)?;
     (indexed.id == document.id && indexed.text == document.text).then_some(window)
 }

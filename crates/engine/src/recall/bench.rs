@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rekindle_core::config::Decay;
@@ -16,6 +17,7 @@ use rekindle_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::search::{Found, Rules, search};
+use super::thought::Thought;
 use crate::index::{Embedder, Error, Index, Old, Prepared, PreparedUnit, Snapshot};
 
 /// One message to be remembered.
@@ -192,6 +194,17 @@ fn document(message: Message) -> Document {
     }
 }
 
+/// What was found for a question.
+#[derive(Debug)]
+pub struct Answered {
+    /// Where.
+    pub snapshot: Arc<Snapshot>,
+    /// What.
+    pub found: Found,
+    /// How much the question looks like what everybody types.
+    pub everyday: Option<f64>,
+}
+
 /// The best `count` messages for a question, below the cap: everything, in order. `None` where nothing was ingested.
 pub fn query(
     store: &Path,
@@ -199,8 +212,8 @@ pub fn query(
     question: &Question,
     decay: Decay,
     count: usize,
-) -> Result<Option<(Snapshot, Found)>, BenchError> {
-    let Some(snapshot) = index(store, &question.ns).open()? else { return Ok(None) };
+) -> Result<Option<Answered>, BenchError> {
+    let Some(snapshot) = index(store, &question.ns).open()?.map(Arc::new) else { return Ok(None) };
     let now = question.ts.as_second();
     let rules = Rules {
         method: Method::Measured,
@@ -219,8 +232,11 @@ pub fn query(
                 .document(number)
                 .is_none_or(|message| message.created.is_none_or(|at| at <= question.ts))
     };
-    let found = search(&snapshot, Some(embedder), &question.query, None, &rules, &is_before, count);
-    Ok(Some((snapshot, found)))
+    let (found, everyday) = std::thread::scope(|scope| {
+        let mut thought = Thought::new(scope, Some(embedder), &question.query, None);
+        (search(&snapshot, &mut thought, &rules, &is_before, count), thought.everyday())
+    });
+    Ok(Some(Answered { snapshot, found, everyday }))
 }
 
 /// The folder of an index, for its size.

@@ -1,5 +1,6 @@
 //! Asking the index, and keeping it true to the notes.
 //!
+//! - [`thought`]: a prompt on its way to a vector
 //! - [`search`]: from a prompt to the order of everything that was found
 //! - [`ask`]: from there to what is shown, each hit checked against its file
 //! - `merged`: what was observed several times is one hit
@@ -22,5 +23,6 @@ mod merged;
 pub mod reading;
 pub mod search;
 pub mod silence;
+pub mod thought;
 pub mod upkeep;
 pub mod usage;

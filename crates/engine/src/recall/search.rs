@@ -1,6 +1,7 @@
 //! From a prompt to the order of everything that was found: one forward pass of the model, one look at the index, and
 //! then `core` decides.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rekindle_core::config::{self, Decay};
@@ -8,13 +9,14 @@ use rekindle_core::recall::adjust::Circumstances;
 use rekindle_core::recall::collection::{Columns, Postings};
 use rekindle_core::recall::fuse::{Asked, Fusion, Method};
 use rekindle_core::recall::lexical;
-use rekindle_core::recall::query::{Query, QueryTerm};
+use rekindle_core::recall::query::QueryTerm;
 use rekindle_core::recall::rank::{Ranked, rank};
 use rekindle_core::recall::when;
 use rekindle_core::time::Zoned;
 use rekindle_embed::{Quantised, quantise};
 
-use crate::index::{Embedder, Snapshot};
+use super::thought::{Compared, Thought};
+use crate::index::Snapshot;
 
 /// What decides the order beside the prompt.
 #[derive(Clone, Copy, Debug)]
@@ -72,74 +74,63 @@ pub struct Found {
     pub postings: Vec<Postings>,
     /// What ranking saw.
     pub columns: Columns,
-    /// The prompt as a vector; `None` if there was no model or no time.
-    pub vector: Option<Quantised>,
-    /// How close each document is; empty without a vector.
-    pub cosines: Vec<f32>,
-    /// The forward pass.
-    pub embedding: Duration,
-    /// Everything else.
+    /// What the model made of the prompt; `None` if there was none.
+    pub compared: Option<Arc<Compared>>,
+    /// Everything, the wait for the model included.
     pub searching: Duration,
+}
+
+impl Found {
+    /// The prompt as a vector.
+    pub fn vector(&self) -> Option<&Quantised> {
+        self.compared.as_ref().map(|compared| &compared.vector)
+    }
+
+    /// How close each document is; empty without a vector.
+    pub fn cosines(&self) -> &[f32] {
+        self.compared.as_ref().map_or(&[], |compared| &compared.cosines)
+    }
 }
 
 /// Finds the best `count` of the documents that `wanted` wants for a prompt.
 ///
-/// The model works, and what it makes of the prompt is compared, while the words are looked up: on two cores the one hides
-/// behind the other.
+/// The words are looked up while the model works: on two cores the one hides behind the other.
 pub fn search(
-    snapshot: &Snapshot,
-    embedder: Option<Embedder<'_>>,
-    prompt: &str,
-    also: Option<&str>,
+    snapshot: &Arc<Snapshot>,
+    thought: &mut Thought<'_>,
     rules: &Rules<'_>,
     wanted: &dyn Fn(u32) -> bool,
     count: usize,
 ) -> Found {
     let start = Instant::now();
-    let mut query = Query::new(prompt, also);
-    let embedded = std::mem::take(&mut query.embedded);
-    let usable = embedder.filter(|embedder| !embedded.trim().is_empty() && snapshot.is_of(&embedder.space()));
-    std::thread::scope(|scope| {
-        let vector = usable.map(|embedder| {
-            scope.spawn(move || {
-                let vector = embedder.query(&embedded);
-                let embedding = start.elapsed();
-                let cosines = snapshot.cosines(&vector);
-                (vector, cosines, embedding)
-            })
-        });
-        query.keep_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
-        let mut columns =
-            snapshot.columns(|project| project.is_none() || rules.all_projects || project == rules.project);
-        hide(&mut columns, rules);
-        let postings: Vec<Postings> = query.terms.iter().map(|term| snapshot.postings(term.hash)).collect();
-        let lexical = lexical::score(&columns, &postings);
-        let compared = vector.and_then(|vector| vector.join().ok());
-        let (vector, cosines, embedding) = compared
-            .map_or((None, Vec::new(), Duration::ZERO), |(vector, cosines, embedding)| {
-                (Some(vector), cosines, embedding)
-            });
-        let identifiers: Vec<bool> = query.terms.iter().map(|term| term.identifier).collect();
-        let times = when::spans(&query.text, rules.now);
-        let asked = Asked { postings: &postings, identifiers: &identifiers, times: &times };
-        let mut fusion = Fusion::new(rules.method, &columns, &lexical, &cosines, &asked);
-        if let Some(vector) = &vector {
-            let candidates = fusion.worth_a_look(wanted);
-            let close = |number: &u32, query: &Quantised| (*number, snapshot.look(*number, query));
-            fusion.look(candidates.iter().map(|number| close(number, vector)));
-            let lenders = fusion.lenders();
-            if let Some(leaning) = lean(snapshot, vector, &lenders, fusion.leaning(&lenders)) {
-                fusion.look(candidates.iter().map(|number| close(number, &leaning)));
-            }
+    thought.meet(snapshot);
+    thought.query.keep_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
+    let mut columns =
+        snapshot.columns(|project| project.is_none() || rules.all_projects || project == rules.project);
+    hide(&mut columns, rules);
+    let terms = &thought.query.terms;
+    let postings: Vec<Postings> = terms.iter().map(|term| snapshot.postings(term.hash)).collect();
+    let lexical = lexical::score(&columns, &postings);
+    let identifiers: Vec<bool> = terms.iter().map(|term| term.identifier).collect();
+    let times = when::spans(&thought.query.text, rules.now);
+    let compared = thought.compared();
+    let cosines: &[f32] = compared.as_ref().map_or(&[], |compared| &compared.cosines);
+    let asked = Asked { postings: &postings, identifiers: &identifiers, times: &times };
+    let mut fusion = Fusion::new(rules.method, &columns, &lexical, cosines, &asked);
+    if let Some(Compared { vector, .. }) = compared.as_deref() {
+        let picked = snapshot.pick(&fusion.worth_a_look(wanted), vector.steps.len());
+        fusion.look(picked.close(vector));
+        let lenders = fusion.lenders();
+        if let Some(leaning) = lean(snapshot, vector, &lenders, fusion.leaning(&lenders)) {
+            fusion.look(picked.close(&leaning));
         }
-        let circumstances =
-            Circumstances { now: rules.now, decay: rules.decay, include_inbox: rules.include_inbox };
-        let here = snapshot.project_members(rules.project);
-        let ranked =
-            rank(&columns, &fusion, &circumstances, |document| here.contains(document), wanted, count);
-        let terms = query.terms.into_iter().zip(lexical.idf).collect();
-        Found { ranked, terms, postings, columns, vector, cosines, embedding, searching: start.elapsed() }
-    })
+    }
+    let circumstances =
+        Circumstances { now: rules.now, decay: rules.decay, include_inbox: rules.include_inbox };
+    let here = snapshot.project_members(rules.project);
+    let ranked = rank(&columns, &fusion, &circumstances, |document| here.contains(document), wanted, count);
+    let terms = thought.query.terms.iter().cloned().zip(lexical.idf).collect();
+    Found { ranked, terms, postings, columns, compared, searching: start.elapsed() }
 }
 
 /// What no longer holds, or was written too late, is not there.

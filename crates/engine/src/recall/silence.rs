@@ -3,7 +3,6 @@
 use rekindle_core::recall::abstain::{self, Decision, Evidence, PromptTerm};
 use rekindle_core::recall::commonplace::is_commonplace;
 
-use super::everyday;
 use super::reading::{Reading, read};
 use super::search::Found;
 use crate::index::Embedder;
@@ -12,22 +11,23 @@ use crate::index::Embedder;
 const TENTH: usize = 10;
 
 /// Whether the best of what was found is worth saying. `shown` are the numbers of the documents that would be shown, and
-/// `texts` what they say, asked for one after the other as far as it matters; `reading` says how far that is.
-/// Without vectors there is nothing to go by, and the words decide.
+/// `texts` what they say, asked for one after the other as far as it matters; `reading` says how far that is, and `everyday` how
+/// much the prompt looks like what everybody types. Without vectors there is nothing to go by, and the words decide.
 pub fn judge(
     prompt: &str,
     found: &Found,
     embedder: Option<Embedder<'_>>,
+    everyday: impl FnOnce() -> Option<f64>,
     shown: &[u32],
     texts: impl IntoIterator<Item = String>,
     reading: Reading,
 ) -> Option<Decision> {
-    let embedder = embedder.filter(|_| found.vector.is_some())?;
+    let embedder = embedder.filter(|_| found.compared.is_some())?;
     if shown.is_empty() {
         return Some(abstain::decide(None));
     }
     let mut cosines: Vec<f32> = found
-        .cosines
+        .cosines()
         .iter()
         .zip(&found.columns.visible)
         .filter(|(cosine, visible)| **visible && cosine.is_finite())
@@ -52,10 +52,9 @@ pub fn judge(
     };
     let held: Vec<Vec<bool>> = shown.iter().map(|number| holds(*number)).collect();
     let cosine =
-        |number: &u32| f64::from(found.cosines.get(*number as usize).copied().unwrap_or(0.0).max(-1.0));
+        |number: &u32| f64::from(found.cosines().get(*number as usize).copied().unwrap_or(0.0).max(-1.0));
     let cosines: Vec<f64> = shown.iter().map(cosine).collect();
     let evidence = abstain::evidence(&terms, &held, &cosines, tenth, store_size);
-    let everyday = found.vector.as_ref().and_then(|vector| everyday::margin(embedder, prompt, vector));
-    let evidence = read(prompt, texts, Evidence { everyday, ..evidence }, reading);
+    let evidence = read(prompt, texts, Evidence { everyday: everyday(), ..evidence }, reading);
     Some(abstain::decide(Some(&evidence)))
 }

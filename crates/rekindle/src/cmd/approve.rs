@@ -8,7 +8,6 @@ use super::review_decide::decide;
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Say yes to proposals: they go to MEMORY.md
 #[derive(Args)]
 #[command(after_help = "\
 Approving twice is approving once. `rekindle undo` takes a promotion back.

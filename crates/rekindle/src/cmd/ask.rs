@@ -25,7 +25,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::Style;
 
-/// Ask what your notes and sessions say about something
 #[derive(Args)]
 #[command(after_help = "\
 Looks through memories, MEMORY.md, observations, daily logs, your other notes and what was said in sessions, and answers

@@ -14,7 +14,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Progress, Style, column, size};
 
-/// Bring in what was said in the sessions you had before
 #[derive(Args)]
 #[command(after_help = "\
 Finds the transcripts of Claude Code, Codex, Gemini CLI and pi in your home and makes what was said in them searchable:

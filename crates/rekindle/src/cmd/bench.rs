@@ -8,7 +8,7 @@ use rekindle_core::config::Decay;
 use rekindle_embed::Model;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::recall::ask::read_as;
-use rekindle_engine::recall::bench::{self, Message, Question, Vectors};
+use rekindle_engine::recall::bench::{self, Answered, Message, Question, Vectors};
 use rekindle_engine::recall::reading::Reading;
 use rekindle_engine::recall::silence::judge;
 use serde_json::{Value, json};
@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 use crate::error::Failure;
 use crate::output::{Printer, Progress};
 
-/// Measure recall on conversations of your own
 #[derive(Args)]
 #[command(after_help = "\
 Reads lines of JSON on stdin and keeps an index of its own in --store; your vault is not touched. It is the same
@@ -105,7 +104,8 @@ fn answer(
     decay: Decay,
     k: usize,
 ) -> Result<Value, Failure> {
-    let Some((snapshot, found)) = bench::query(store, embedder, question, decay, k.max(SHOWN))? else {
+    let answered = bench::query(store, embedder, question, decay, k.max(SHOWN))?;
+    let Some(Answered { snapshot, found, everyday }) = answered else {
         return Ok(
             json!({"qid": question.qid, "results": [], "latency_ms": 0, "context_tokens": 0, "abstain": true}),
         );
@@ -121,7 +121,8 @@ fn answer(
     let texts = top
         .iter()
         .filter_map(|number| Some(read_as(&snapshot, &found, *number, &snapshot.document(*number)?)));
-    let decision = judge(&question.query, &found, Some(embedder), &top, texts, Reading::Thorough);
+    let (prompt, how) = (&question.query, Reading::Thorough);
+    let decision = judge(prompt, &found, Some(embedder), || everyday, &top, texts, how);
     let shown: usize = documents.iter().take(SHOWN).map(|(document, _)| document.text.chars().count()).sum();
     let results: Vec<Value> =
         documents.iter().map(|(document, score)| json!({"id": document.id, "score": score})).collect();

@@ -7,7 +7,6 @@ use crate::cli::Cli;
 use crate::error::Failure;
 use crate::output::Printer;
 
-/// Print shell completions
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -10,7 +10,6 @@ use crate::cli::Global;
 use crate::error::Failure;
 use crate::output::{Printer, Style, column};
 
-/// Show or change the settings
 #[derive(Args)]
 #[command(after_help = "\
 What counts, from strongest to weakest: -c KEY=VALUE, REKINDLE_… variables, the project's

@@ -14,7 +14,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::column;
 
-/// Show what language models used, and what they may use in a day
 #[derive(Args)]
 #[command(after_help = "\
 Each provider has its own limits (llm.command.daily_tokens, llm.anthropic.daily_dollars and so on), and llm.daily_tokens

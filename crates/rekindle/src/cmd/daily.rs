@@ -12,7 +12,6 @@ use super::body;
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Show the log of a day, or note something in today's
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

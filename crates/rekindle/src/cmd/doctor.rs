@@ -13,7 +13,6 @@ use crate::cli::Global;
 use crate::error::Failure;
 use crate::output::{Printer, Style, column};
 
-/// Check that everything is in order, and say what to do where it is not
 #[derive(Args)]
 #[command(after_help = "\
 Only looks (and writes and removes one temporary file to see whether it can). The hooks that your

@@ -9,7 +9,6 @@ use super::review_decide::decide;
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Say yes to a proposal in your own words
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

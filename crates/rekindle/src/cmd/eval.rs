@@ -19,7 +19,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Progress, Style, column, size};
 
-/// Measure how well recall finds your own memories
 #[derive(Args)]
 #[command(after_help = "\
 Asks questions whose answer is known, the way `rekindle recall` asks, and counts how often the right memory comes

@@ -10,7 +10,6 @@ use super::body;
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Give a memory a new version; the old one goes to the archive
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

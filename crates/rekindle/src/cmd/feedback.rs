@@ -9,7 +9,6 @@ use serde_json::json;
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Say whether a memory helped
 #[derive(Args)]
 #[command(after_help = "\
 What helped ranks a little higher from now on, what misled or is outdated a little lower. Nothing is deleted; `rekindle

@@ -12,7 +12,6 @@ use super::body;
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Remove a memory and its text everywhere, for good
 #[derive(Args)]
 #[command(after_help = "\
 Takes the memory with all its versions, and the same statement wherever else Rekindle keeps it:

@@ -19,7 +19,6 @@ use crate::error::Failure;
 /// How long to wait for a worker that is at it.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
-/// Look for what keeps going wrong, and propose what would mend it
 #[derive(Args)]
 #[command(after_help = "\
 Does at once what otherwise happens every morning at seven: the observations of seven days are searched for what you had to

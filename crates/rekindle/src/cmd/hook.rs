@@ -35,7 +35,6 @@ const RECALL: Duration = Duration::from_millis(300);
 /// More than this an agent does not send.
 const MAX_INPUT: u64 = 64 * 1024 * 1024;
 
-/// What an agent's hook runs; `rekindle install` puts it there
 #[derive(Args)]
 #[command(after_help = "\
 Reads the agent's JSON from standard input and always exits 0: whatever goes wrong here is in logs/hooks.jsonl in the

@@ -17,7 +17,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// List your ideas, write one down, make one a project, and decide about old ones
 #[derive(Args)]
 #[command(after_help = "\
 An idea is a section in Ideas.md and a folder in the vault's incubator for what grows around it.

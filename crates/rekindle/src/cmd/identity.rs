@@ -10,7 +10,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// Check that every agent reads the same identity files
 #[derive(Args)]
 #[command(after_help = "\
 SOUL.md, USER.md, IDENTITY.md and AGENTS.md are yours; Rekindle reads them and never changes them.

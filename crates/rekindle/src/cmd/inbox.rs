@@ -17,7 +17,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// Look through what was captured and nobody has looked at yet
 #[derive(Args)]
 #[command(after_help = "\
 What was seen only once waits here. Recall finds it all the same, lower, and says that nobody has looked at it.

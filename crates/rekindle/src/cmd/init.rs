@@ -16,7 +16,6 @@ use crate::cli::Global;
 use crate::error::Failure;
 use crate::output::{Printer, Style, column};
 
-/// Set up the settings, the vault and the state folder
 #[derive(Args)]
 #[command(after_help = "\
 Safe to run again: it makes what is missing and leaves the rest as it is.

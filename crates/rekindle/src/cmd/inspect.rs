@@ -12,7 +12,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// Show what was recalled, and why
 #[derive(Args)]
 #[command(after_help = "\
 Every recall leaves a line on this machine: what was asked, what was shown, what each score was made of, what was left

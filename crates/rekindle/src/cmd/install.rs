@@ -19,7 +19,6 @@ use crate::cli::Global;
 use crate::error::Failure;
 use crate::output::{Printer, Style, column};
 
-/// Let your coding agents call Rekindle
 #[derive(Args)]
 #[command(after_help = "\
 Adds hooks and an MCP server to the settings of Claude Code, Codex and Gemini CLI, and an extension

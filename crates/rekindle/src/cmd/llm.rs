@@ -23,7 +23,6 @@ const WORD: &str = "ember";
 /// A cent, and room for a model that thinks before it says a word.
 const BUDGET: Budget = Budget { tokens: 1000, cost: Cost { micro_dollars: 10_000 } };
 
-/// Show, choose or test the language model that may look at your sessions
 #[derive(Args)]
 #[command(after_help = "\
 Until you choose one there is none: rules on this machine look at sessions, and nothing leaves it.

@@ -9,7 +9,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// Show what was changed, the newest first
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

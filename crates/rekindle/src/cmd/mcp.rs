@@ -6,7 +6,6 @@ use crate::cli::Global;
 use crate::error::Failure;
 use crate::mcp;
 
-/// Serve memory to an agent as MCP tools, over standard input and output
 #[derive(Args)]
 #[command(after_help = "\
 Agents start this themselves; `rekindle install` tells them how. It speaks the Model Context

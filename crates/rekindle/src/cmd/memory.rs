@@ -13,7 +13,6 @@ use super::body;
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Show MEMORY.md, or add a line to it
 #[derive(Args)]
 #[command(after_help = "\
 MEMORY.md is what every session starts with. It is yours to edit in any editor; this adds lines and

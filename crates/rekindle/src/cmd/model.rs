@@ -14,7 +14,6 @@ use crate::cli::Global;
 use crate::error::Failure;
 use crate::output::{Printer, Style, column};
 
-/// Show, choose, add or remove the models that compare texts by meaning
 #[derive(Args)]
 #[command(after_help = "\
 One model is part of the program: nothing is downloaded and no text leaves the machine. Others of

@@ -10,7 +10,6 @@ use super::{body, send};
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Note one thing, for the log of the day and for recall
 #[derive(Args)]
 #[command(after_help = "\
 For you and for agents in the middle of a session: one observation, as it is. It is in the log of the day a moment

@@ -6,7 +6,6 @@ use serde_json::json;
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Show which project this folder belongs to
 #[derive(Args)]
 #[command(after_help = "\
 A project is a git repository: the same in every worktree, clone and subfolder, known by its remote, or

@@ -1,5 +1,6 @@
 //! `rekindle recall`
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::time::Instant;
 
@@ -29,7 +30,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Printer, Style};
 
-/// Find the memories that a prompt needs
 #[derive(Args)]
 #[command(after_help = "\
 Memories of the project you are in and those that hold everywhere are found; another project's stay there unless
@@ -222,7 +222,7 @@ pub(crate) fn look_up(
     let start = Instant::now();
     let vault = context.vault()?;
     let (model, index) = (context.model_if_any(), context.index());
-    let usage = Usage::read(&context.places.usage());
+    let usage = LazyCell::new(|| Usage::read(&context.places.usage()));
     let here = context.project_id().map(|id| id.as_str().to_owned());
     let named = wanted.project.clone().filter(|project| project != "all");
     let project = named.or(here);
@@ -246,7 +246,7 @@ pub(crate) fn look_up(
         messages: Some(&messages),
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
-    let answer = ask(&vault, &index, embedder, &usage, &request)?;
+    let answer = ask(&vault, &index, embedder, usage, &request)?;
     let took = start.elapsed().as_secs_f64() * 1000.0;
     let report = report(wanted.query, &rewrite, &wanted.filters, &answer, took);
     log(context, &report, by);

@@ -9,7 +9,6 @@ use rekindle_engine::vault::{MAX_NOTE_BYTES, text};
 use crate::error::Failure;
 use crate::output::Printer;
 
-/// Show what a text looks like once secrets and invisible characters are out
 #[derive(Args)]
 #[command(after_help = "\
 Everything Rekindle stores, shows to an agent or sends to a model passes through this.

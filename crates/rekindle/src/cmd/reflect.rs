@@ -22,7 +22,6 @@ use crate::error::Failure;
 /// How long to wait for a worker that is at it.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
-/// Learn from one session now
 #[derive(Args)]
 #[command(after_help = "\
 Does at once what otherwise happens when a session ends: what is worth keeping goes to the log of the day; what you said

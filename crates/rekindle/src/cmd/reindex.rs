@@ -13,7 +13,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::Progress;
 
-/// Bring the index up to date with your notes
 #[derive(Args)]
 #[command(after_help = "\
 The index is made from your notes and can be deleted at any time (`rekindle status` says where it is). Saving keeps it

@@ -8,7 +8,6 @@ use super::review_decide::decide;
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Say no to proposals: nobody asks about them again
 #[derive(Args)]
 #[command(after_help = "\
 What was turned down stays in the log of the day, with its id, its words and the reason, if you give one. `rekindle undo

@@ -10,7 +10,6 @@ use super::run;
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Revive runs that were given up
 #[derive(Args)]
 #[command(after_help = "\
 A run goes on from the step that failed; what is done is not done again. Runs that wait for their next attempt can be

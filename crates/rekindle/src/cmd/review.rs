@@ -18,7 +18,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::tui;
 
-/// Look through what waits for your decision, the most valuable first
 #[derive(Args)]
 #[command(after_help = "\
 A few a day (review.per_day); the rest waits and is counted. What nobody decides on is archived after

@@ -10,7 +10,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// Show one run: what started it, each step, what came of it
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -11,7 +11,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// Show what ran, the newest first
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -13,7 +13,6 @@ use super::body;
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Save a memory
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -15,7 +15,6 @@ use crate::error::Failure;
 /// The most that an event may hold.
 const MAX_DATA_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Send an event
 #[derive(Args)]
 #[command(after_help = "\
 The event is on the disk when this returns; a worker takes it from there.

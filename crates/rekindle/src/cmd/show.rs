@@ -10,7 +10,6 @@ use super::list;
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Show a memory as it stands in its file
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

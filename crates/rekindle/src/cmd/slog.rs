@@ -11,7 +11,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// Write down a change to your infrastructure, or list them
 #[derive(Args)]
 #[command(after_help = "\
 The system log is for machines, services and tools, not for edits to code.

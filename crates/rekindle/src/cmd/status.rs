@@ -22,7 +22,6 @@ use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Printer, Style, column, size};
 
-/// Show in a few lines where things are and what is in them
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -12,7 +12,6 @@ use super::{review_decide, review_show};
 use crate::compose::Context;
 use crate::error::Failure;
 
-/// Take a change back
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

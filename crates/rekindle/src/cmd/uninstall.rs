@@ -10,7 +10,6 @@ use crate::cli::Global;
 use crate::error::Failure;
 use crate::output::{Printer, Style, column};
 
-/// Let your coding agents stop calling Rekindle
 #[derive(Args)]
 #[command(after_help = "\
 Takes our hooks and our MCP server out of the agents' settings and leaves every other line as it is.

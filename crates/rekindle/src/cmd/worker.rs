@@ -16,7 +16,6 @@ use crate::error::Failure;
 /// How long `--once` waits for a worker that is at it.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
-/// Do what hooks left to be done
 #[derive(Args)]
 #[command(after_help = "\
 Hooks start a worker by themselves, and it ends when there is nothing left to do; there is no daemon and no port. By hand

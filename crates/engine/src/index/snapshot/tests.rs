@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rekindle_core::hash::ContentHash;
 use rekindle_core::recall::document::{Source, Stamp, Unit};
+use rekindle_core::recall::fuse::Close;
 
 use super::*;
 use crate::index::build::{Embedded, Prepared};
@@ -168,6 +169,11 @@ fn rec_01_the_order_by_vectors_is_that_of_a_slow_sum() {
     }
 }
 
+/// How close a document is to a query when it is looked at closely.
+fn looked_at(snapshot: &Snapshot, number: u32, query: &Quantised) -> Close {
+    snapshot.pick(&[number], query.steps.len()).close(query).next().unwrap().1
+}
+
 #[test]
 fn rec_01_a_closer_look_finds_the_best_part_of_a_document() {
     let mut dice = Dice(2);
@@ -185,7 +191,7 @@ fn rec_01_a_closer_look_finds_the_best_part_of_a_document() {
         let (query, prepared) = (dice.vector(), truth[document.id.as_str()]);
         let fine = coarse(&prepared.fine);
         let (whole, finest) = (best(&query, &prepared.windows), best(&query, &fine));
-        let close = snapshot.look(number, &query);
+        let close = looked_at(&snapshot, number, &query);
         assert!(near(close.whole, whole), "{} {} {whole}", document.id, close.whole);
         let finest = if finest.is_finite() { finest } else { whole };
         assert!(near(close.fine, finest), "{} {} {finest}", document.id, close.fine);

@@ -1,0 +1,66 @@
+//! A second, closer look at a few documents: the vectors of all their windows are brought together once, and compared with one
+//! question after the other.
+
+use std::ops::Range;
+
+use rekindle_core::recall::fuse::Close;
+use rekindle_embed::{Quantised, dots};
+
+use super::Snapshot;
+use crate::index::segment::Kind;
+
+/// Documents that are looked at closely.
+#[derive(Debug, Default)]
+pub struct Picked {
+    documents: Vec<Document>,
+    /// Of each window.
+    scales: Vec<f32>,
+    steps: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Document {
+    number: u32,
+    /// Its windows.
+    whole: Range<usize>,
+    fine: Range<usize>,
+}
+
+impl Snapshot {
+    /// Brings together what a closer look at some documents needs, for questions of `width`.
+    pub fn pick(&self, numbers: &[u32], width: usize) -> Picked {
+        let mut picked = Picked::default();
+        for &number in numbers {
+            let found = self.locate(number).filter(|(segment, _)| segment.width() == width);
+            let mut windows = |kind| {
+                let from = picked.scales.len();
+                if let Some((segment, local)) = found {
+                    segment.gather(local, kind, &mut picked.scales, &mut picked.steps);
+                }
+                from..picked.scales.len()
+            };
+            let (whole, fine) = (windows(Kind::Whole), windows(Kind::Fine));
+            picked.documents.push(Document { number, whole, fine });
+        }
+        picked
+    }
+}
+
+impl Picked {
+    /// How close each of them is to a question.
+    pub fn close(&self, query: &Quantised) -> impl Iterator<Item = (u32, Close)> {
+        let mut products = vec![0; self.scales.len()];
+        dots(&query.steps, &self.steps, &mut products);
+        let scale = query.scale;
+        self.documents.iter().map(move |document| {
+            let best = |windows: &Range<usize>| {
+                let of = self.scales[windows.clone()].iter().zip(&products[windows.clone()]);
+                let cosines =
+                    of.filter(|(own, _)| **own > 0.0).map(|(own, product)| *product as f32 * own * scale);
+                cosines.fold(f32::NEG_INFINITY, f32::max)
+            };
+            let (whole, fine) = (best(&document.whole), best(&document.fine));
+            (document.number, Close { whole, fine: if fine.is_finite() { fine } else { whole } })
+        })
+    }
+}

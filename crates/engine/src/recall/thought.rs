@@ -1,0 +1,101 @@
+//! A prompt that the model thinks about, on a thread of its own from the moment somebody asks: meanwhile the index is opened
+//! and the words are looked up. What it finds is fetched when it is needed, and it goes on until then.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+use rekindle_core::recall::query::Query;
+use rekindle_embed::Quantised;
+
+use super::everyday;
+use crate::index::{Embedder, Snapshot};
+
+/// A prompt, and what the model makes of it.
+#[derive(Debug)]
+pub struct Thought<'scope> {
+    /// The prompt as a question.
+    pub(super) query: Query,
+    worker: Option<Worker<'scope>>,
+    compared: Option<Arc<Compared>>,
+}
+
+/// What the model made of a prompt.
+#[derive(Debug)]
+pub struct Compared {
+    /// The prompt as a vector.
+    pub vector: Quantised,
+    /// How close each document is.
+    pub cosines: Vec<f32>,
+    /// The forward pass.
+    pub embedding: Duration,
+}
+
+#[derive(Debug)]
+struct Worker<'scope> {
+    embedder: Embedder<'scope>,
+    memories: Sender<Arc<Snapshot>>,
+    compared: Receiver<Compared>,
+    everyday: ScopedJoinHandle<'scope, Option<f64>>,
+}
+
+impl<'scope> Thought<'scope> {
+    /// Begins. `also` is another wording of the prompt.
+    pub fn new(
+        scope: &'scope Scope<'scope, '_>,
+        embedder: Option<Embedder<'scope>>,
+        prompt: &'scope str,
+        also: Option<&str>,
+    ) -> Self {
+        let mut query = Query::new(prompt, also);
+        let embedded = std::mem::take(&mut query.embedded);
+        let worker = embedder.filter(|_| !embedded.trim().is_empty()).map(|embedder| {
+            let (memories, given) = channel();
+            let (found, compared) = channel();
+            let everyday = scope.spawn(move || think(embedder, prompt, &embedded, &given, &found));
+            Worker { embedder, memories, compared, everyday }
+        });
+        Self { query, worker, compared: None }
+    }
+
+    /// Says which memories there are. Where their vectors are another model's, it was thought about for nothing.
+    pub(super) fn meet(&mut self, snapshot: &Arc<Snapshot>) {
+        let is_comparable = |worker: &Worker<'_>| snapshot.is_of(&worker.embedder.space());
+        self.worker = self.worker.take().filter(is_comparable);
+        if let Some(worker) = &self.worker {
+            // Who does not listen any more has nothing to say either.
+            worker.memories.send(Arc::clone(snapshot)).unwrap_or_default();
+            snapshot.will_scan();
+        }
+    }
+
+    /// What was made of it; `None` without a model. Waits for that, and does what it can to shorten it.
+    pub(super) fn compared(&mut self) -> Option<Arc<Compared>> {
+        if let (None, Some(worker)) = (&self.compared, &self.worker) {
+            worker.embedder.warm();
+            self.compared = worker.compared.recv().ok().map(Arc::new);
+        }
+        self.compared.clone()
+    }
+
+    /// How much it looks like what everybody types ([`everyday::margin`]).
+    pub(super) fn everyday(&mut self) -> Option<f64> {
+        self.worker.take()?.everyday.join().ok()?
+    }
+}
+
+fn think(
+    embedder: Embedder<'_>,
+    prompt: &str,
+    embedded: &str,
+    memories: &Receiver<Arc<Snapshot>>,
+    found: &Sender<Compared>,
+) -> Option<f64> {
+    let start = Instant::now();
+    let vector = embedder.query(embedded);
+    let embedding = start.elapsed();
+    let cosines = memories.recv().ok()?.cosines(&vector);
+    found.send(Compared { vector: vector.clone(), cosines, embedding }).ok()?;
+    everyday::margin(embedder, prompt, &vector)
+}
