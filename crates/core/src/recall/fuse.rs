@@ -79,6 +79,12 @@ impl Parts {
         let relevance = self.meaning + self.words + self.thread + self.identifiers + self.time + self.length;
         Self { relevance, ..self }
     }
+
+    /// With what so many words take away.
+    fn at_its_length(self, words: u32) -> Self {
+        let length = -LENGTH * (words as f32 / LENGTH_FROM).max(1.0).ln();
+        Self { length, ..self }.sum()
+    }
 }
 
 /// How close a document is to the question, looked at closely.
@@ -114,7 +120,7 @@ pub struct Fusion<'a> {
     /// The share of the question's identifiers that each document holds; empty if it has none.
     identifiers: Vec<f32>,
     times: &'a [Span],
-    /// Words of the thread of each document.
+    /// Words of the thread of each document; empty where each is a thread by itself.
     thread_words: Vec<u32>,
     words_scale: f32,
     thread_scale: f32,
@@ -151,7 +157,7 @@ impl<'a> Fusion<'a> {
             },
             identifiers: identifier_shares(columns, lexical, asked),
             times: asked.times,
-            thread_words: thread_words(columns),
+            thread_words: if lexical.thread.is_empty() { Vec::new() } else { thread_words(columns) },
             words_scale: WORDS * top * reached.powf(DOUBT),
             thread_scale: THREAD * inverse_top(&lexical.thread),
             looked_at: HashMap::new(),
@@ -164,10 +170,15 @@ impl<'a> Fusion<'a> {
         if self.cosines.is_empty() || self.method != Method::Measured {
             return Vec::new();
         }
-        let visible = (0..self.columns.len()).filter(|at| self.columns.visible[*at] && wanted(*at as u32));
-        let mut scored: Vec<(f32, u32)> = visible.map(|at| (self.parts(at).relevance, at as u32)).collect();
-        best(&mut scored, LOOKED_AT);
-        scored.into_iter().map(|(_, document)| document).collect()
+        let mut top = Top::of(LOOKED_AT);
+        for at in (0..self.columns.len()).filter(|at| self.columns.visible[*at]) {
+            let parts = self.measured(at, self.cosine(at));
+            // Being long only ever takes something away.
+            if top.would_take(parts.relevance) && wanted(at as u32) {
+                top.take(parts.at_its_length(self.columns.words[at]).relevance, at as u32);
+            }
+        }
+        top.documents()
     }
 
     /// Takes in what the closer look found.
@@ -185,10 +196,11 @@ impl<'a> Fusion<'a> {
 
     /// The best of what was looked at: the question leans towards them.
     pub fn lenders(&self) -> Vec<u32> {
-        let mut scored: Vec<(f32, u32)> =
-            self.looked_at.keys().map(|at| (self.parts(*at as usize).relevance, *at)).collect();
-        best(&mut scored, LENDERS);
-        scored.into_iter().map(|(_, document)| document).collect()
+        let mut top = Top::of(LENDERS);
+        for at in self.looked_at.keys() {
+            top.take(self.parts(*at as usize).relevance, *at);
+        }
+        top.documents()
     }
 
     /// How far the question leans towards `lenders`.
@@ -205,7 +217,18 @@ impl<'a> Fusion<'a> {
     /// The relevance of a document, and what it is made of.
     pub fn parts(&self, at: usize) -> Parts {
         match self.method {
-            Method::Measured => self.measured(at),
+            Method::Measured => {
+                let looked_at = self.looked_at.get(&(at as u32));
+                let meaning = match looked_at {
+                    Some(close) => (1.0 - FINE) * close.whole.max(0.0) + FINE * close.fine.max(0.0),
+                    None => self.cosine(at),
+                };
+                let parts = self.measured(at, meaning).at_its_length(self.columns.words[at]);
+                match looked_at {
+                    None if parts.relevance > self.floor => Parts { relevance: self.floor, ..parts },
+                    _ => parts,
+                }
+            }
             Method::Linear { similarity, keyword, cap } => {
                 let matches = self.matches.get(at).copied().unwrap_or(0);
                 let counted = cap.map_or(matches, |cap| matches.min(cap));
@@ -219,32 +242,64 @@ impl<'a> Fusion<'a> {
         }
     }
 
-    fn measured(&self, at: usize) -> Parts {
-        let words = self.columns.words[at] as f32;
-        let rest = 1.0 - words / (self.thread_words[at] as f32).max(1.0);
+    /// What a document is worth if it is not too long.
+    fn measured(&self, at: usize, meaning: f32) -> Parts {
         let created = self.columns.created[at];
-        let looked_at = self.looked_at.get(&(at as u32));
         let parts = Parts {
-            meaning: match looked_at {
-                Some(close) => (1.0 - FINE) * close.whole.max(0.0) + FINE * close.fine.max(0.0),
-                None => self.cosine(at),
-            },
+            meaning,
             words: self.words_scale * self.lexical.context[at],
-            thread: self.thread_scale * rest * self.lexical.thread[at],
+            thread: match self.thread_words.get(at) {
+                Some(all) => {
+                    let rest = 1.0 - self.columns.words[at] as f32 / (*all as f32).max(1.0);
+                    self.thread_scale * rest * self.lexical.thread[at]
+                }
+                None => 0.0,
+            },
             identifiers: IDENTIFIERS * self.identifiers.get(at).copied().unwrap_or(0.0),
             time: if self.times.is_empty() || created == NO_TIME {
                 0.0
             } else {
                 TIME * when::fit(created, self.times)
             },
-            length: -LENGTH * (words / LENGTH_FROM).max(1.0).ln(),
+            length: 0.0,
             relevance: 0.0,
         };
-        let parts = parts.sum();
-        match looked_at {
-            None if parts.relevance > self.floor => Parts { relevance: self.floor, ..parts },
-            _ => parts,
+        parts.sum()
+    }
+}
+
+/// The best of many that are offered one after the other; of equals the lowest number.
+struct Top {
+    count: usize,
+    /// Twice as many at most.
+    kept: Vec<(f32, u32)>,
+    /// Nothing below this is among the best any more.
+    floor: f32,
+}
+
+impl Top {
+    fn of(count: usize) -> Self {
+        Self { count, kept: Vec::with_capacity(2 * count), floor: f32::NEG_INFINITY }
+    }
+
+    fn would_take(&self, score: f32) -> bool {
+        score >= self.floor
+    }
+
+    fn take(&mut self, score: f32, document: u32) {
+        if self.would_take(score) {
+            self.kept.push((score, document));
         }
+        if self.kept.len() == 2 * self.count {
+            best(&mut self.kept, self.count);
+            self.floor = self.kept.last().map_or(self.floor, |(score, _)| *score);
+        }
+    }
+
+    /// They, best first.
+    fn documents(mut self) -> Vec<u32> {
+        best(&mut self.kept, self.count);
+        self.kept.into_iter().map(|(_, document)| document).collect()
     }
 }
 
@@ -301,6 +356,8 @@ fn thread_words(columns: &Columns) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::recall::collection::Flags;
     use crate::recall::counts::Count;
@@ -367,6 +424,19 @@ mod tests {
         assert!(fusion.parts(1).relevance > fusion.parts(0).relevance);
         assert_eq!(fusion.parts(0).relevance, 0.0);
         assert!(fusion.worth_a_look(|_| true).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn the_top_of_many_is_the_top_of_all_sorted(scores in prop::collection::vec(-9_i8..9, 0..60), count in 1_usize..8) {
+            let mut top = Top::of(count);
+            let mut all: Vec<(f32, u32)> = (0..).zip(scores).map(|(at, score)| (f32::from(score), at)).collect();
+            // In whatever order they come.
+            all.sort_by_key(|(_, at)| at.wrapping_mul(2_654_435_761));
+            all.iter().for_each(|(score, at)| top.take(*score, *at));
+            best(&mut all, count);
+            prop_assert_eq!(top.documents(), all.into_iter().map(|(_, at)| at).collect::<Vec<_>>());
+        }
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! BM25, three times: of a document by itself, of a document with the words its neighbours lend it, and of the whole
-//! thread it is a part of. A short turn says little alone; what was said around it says what it is about.
+//! BM25, twice: of a document with the words its neighbours lend it, and of the whole thread it is a part of. A short turn
+//! says little alone; what was said around it says what it is about.
 //!
 //! Only visible documents count, in every statistic: a document that is gone leaves no trace in the scores of others.
 
 use super::collection::{Columns, Postings};
-use super::counts::LENT_WORDS;
+use super::counts::{Count, LENT_WORDS};
 
 /// How soon more of the same term stops counting.
 pub const K1: f32 = 1.2;
@@ -16,11 +16,9 @@ const OWN: f32 = 2.0;
 /// The lexical scores of a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lexical {
-    /// Of each document by itself.
-    pub own: Vec<f32>,
     /// Of each document with its neighbours.
     pub context: Vec<f32>,
-    /// Of the thread of each document.
+    /// Of the thread of each document; empty where each is a thread by itself, which says nothing more of it.
     pub thread: Vec<f32>,
     /// How much each term of the query says.
     pub idf: Vec<f32>,
@@ -34,78 +32,135 @@ fn idf(all: usize, holding: usize) -> f32 {
     (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln()
 }
 
-/// What a term adds that stands `count` times in a text of `length`.
-fn weight(idf: f32, count: f32, length: f32, average: f32) -> f32 {
-    idf * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length / average))
+/// What terms are worth in texts of one kind. All that is the same for every text is worked out before.
+#[derive(Clone, Copy)]
+struct Worth {
+    flat: f32,
+    by_length: f32,
+}
+
+impl Worth {
+    fn of(average: f32) -> Self {
+        Self { flat: K1 * (1.0 - B), by_length: K1 * B / average }
+    }
+
+    /// What a term adds that stands `count` times in a text of `length`.
+    fn add(self, idf: f32, count: f32, length: f32) -> f32 {
+        idf * (K1 + 1.0) * count / (count + self.flat + self.by_length * length)
+    }
 }
 
 /// Scores every document for the terms of a query. Terms that stand nowhere are worth what the rarest would be.
 pub fn score(columns: &Columns, postings: &[Postings]) -> Lexical {
-    let count = columns.len();
     let shape = Shape::of(columns);
-    let mut scores = Lexical {
-        own: vec![0.0; count],
-        context: vec![0.0; count],
-        thread: vec![0.0; count],
-        ..Lexical::default()
-    };
-    let mut by_thread = vec![0.0; shape.threads.len()];
+    let mut scores = Lexical { context: zeros(columns.len()), ..Lexical::default() };
+    let holding = |postings: &Postings| seen(columns, postings).count();
+    let holding: Vec<usize> = postings.iter().map(holding).collect();
+    scores.idf = holding.iter().map(|holding| idf(shape.visible, *holding)).collect();
+    scores.ideal = scores.idf.iter().map(|idf| idf * (K1 + 1.0)).sum();
+    let terms = postings.iter().zip(&scores.idf);
+    if shape.is_all_alone() {
+        let worth = Worth::of(shape.length * OWN);
+        for (postings, idf) in terms {
+            for (at, times) in seen(columns, postings) {
+                let length = columns.lengths[at] as f32 * OWN;
+                scores.context[at] += worth.add(*idf, f32::from(times.all) * OWN, length);
+            }
+        }
+        return scores;
+    }
+    let around = Around::of(columns, &shape);
+    let (in_context, in_thread) = (Worth::of(around.context), Worth::of(around.thread));
+    let mut by_thread = vec![0.0; around.threads.len()];
     // How often the term at hand stands in each document and what its neighbours lend it; all zero between terms.
-    let mut times_there = vec![0.0_f32; count];
-    for postings in postings {
-        let seen = |document: u32| columns.visible.get(document as usize).copied().unwrap_or(false);
-        let visible: Vec<_> = postings.iter().filter(|(document, _)| seen(*document)).collect();
-        let idf_own = idf(shape.visible, visible.len());
-        scores.idf.push(idf_own);
-        scores.ideal += idf_own * (K1 + 1.0);
-
+    let mut times_there = zeros(columns.len());
+    for (postings, idf_own) in terms {
         let mut threads: Vec<(u32, f32)> = Vec::new();
-        for (document, times) in &visible {
-            let at = *document as usize;
+        for (at, times) in seen(columns, postings) {
             let own = f32::from(times.all);
-            scores.own[at] += weight(idf_own, own, columns.lengths[at] as f32, shape.length);
-            let thread = shape.thread_of[at];
+            let thread = around.thread_of[at];
             match threads.last_mut() {
                 Some((last, sum)) if *last == thread => *sum += own,
                 _ => threads.push((thread, own)),
             }
             times_there[at] += own * OWN;
-            if let Some(before) = shape.before(columns, at) {
+            if let Some(before) = before(columns, at) {
                 times_there[before] += f32::from(times.head);
             }
-            if let Some(after) = shape.after(columns, at) {
+            if let Some(after) = after(columns, at) {
                 times_there[after] += f32::from(times.tail);
             }
         }
-        for (document, _) in &visible {
-            let at = *document as usize;
-            let around = at.saturating_sub(1)..(at + 2).min(count);
-            for (times, place) in times_there[around.clone()].iter_mut().zip(around) {
+        for (at, _) in seen(columns, postings) {
+            let near = at.saturating_sub(1)..(at + 2).min(columns.len());
+            for (times, place) in times_there[near.clone()].iter_mut().zip(near) {
                 let times = std::mem::take(times);
                 if times > 0.0 {
-                    scores.context[place] += weight(idf_own, times, shape.contexts[place], shape.context);
+                    scores.context[place] += in_context.add(*idf_own, times, around.contexts[place]);
                 }
             }
         }
-        let idf_thread = idf(shape.threads.len(), threads.len());
+        let idf_thread = idf(around.threads.len(), threads.len());
         for (thread, times) in threads {
-            by_thread[thread as usize] +=
-                weight(idf_thread, times, shape.threads[thread as usize], shape.thread);
+            let length = around.threads[thread as usize];
+            by_thread[thread as usize] += in_thread.add(idf_thread, times, length);
         }
     }
-    for (at, score) in scores.thread.iter_mut().enumerate() {
-        if columns.visible[at] {
-            *score = by_thread[shape.thread_of[at] as usize];
-        }
-    }
+    let of = |at: usize| if columns.visible[at] { by_thread[around.thread_of[at] as usize] } else { 0.0 };
+    scores.thread = (0..columns.len()).map(of).collect();
     scores
 }
 
-/// The lengths that scores are measured against.
+/// Where a term stands, in documents that can be seen.
+fn seen<'a>(columns: &Columns, postings: &'a Postings) -> impl Iterator<Item = (usize, &'a Count)> {
+    let places = postings.iter().map(|(document, count)| (*document as usize, count));
+    places.filter(|(at, _)| columns.visible.get(*at).copied().unwrap_or(false))
+}
+
+/// So many zeros, written: memory that the system only promises is fetched twice when it is first read and then changed.
+#[expect(clippy::slow_vector_initialization, reason = "that is the point")]
+fn zeros(count: usize) -> Vec<f32> {
+    let mut zeros = Vec::with_capacity(count);
+    zeros.resize(count, 0.0);
+    zeros
+}
+
+/// How much there is to see.
 struct Shape {
+    /// Documents.
     visible: usize,
-    /// Average terms of a document, of one with its neighbours, of a thread.
+    /// Threads that they are in.
+    threads: usize,
+    /// Average terms of a document.
     length: f32,
+}
+
+impl Shape {
+    fn of(columns: &Columns) -> Self {
+        let (mut visible, mut threads, mut length, mut last) = (0, 0, 0_u64, None);
+        let all = columns.visible.iter().zip(&columns.threads).zip(&columns.lengths);
+        for ((_, thread), terms) in all.filter(|((visible, _), _)| **visible) {
+            visible += 1;
+            threads += usize::from(last != Some(*thread));
+            length += u64::from(*terms);
+            last = Some(*thread);
+        }
+        Self { visible, threads, length: average(length as f64, visible) }
+    }
+
+    /// Whether no document has a neighbour.
+    fn is_all_alone(&self) -> bool {
+        self.visible == self.threads
+    }
+}
+
+fn average(sum: f64, count: usize) -> f32 {
+    if sum > 0.0 { (sum / count as f64) as f32 } else { 1.0 }
+}
+
+/// The lengths of what stands around documents.
+struct Around {
+    /// Average terms of a document with its neighbours, and of a thread.
     context: f32,
     thread: f32,
     /// Terms of each document with what its neighbours lend.
@@ -116,58 +171,49 @@ struct Shape {
     thread_of: Vec<u32>,
 }
 
-impl Shape {
-    fn of(columns: &Columns) -> Self {
-        let mut shape = Self {
-            visible: 0,
-            length: 1.0,
-            context: 1.0,
-            thread: 1.0,
-            contexts: vec![0.0; columns.len()],
-            threads: Vec::new(),
-            thread_of: vec![0; columns.len()],
-        };
-        let mut last = None;
-        for at in 0..columns.len() {
-            if !columns.visible[at] {
-                continue;
-            }
-            shape.visible += 1;
+impl Around {
+    fn of(columns: &Columns, shape: &Shape) -> Self {
+        let (mut contexts, mut thread_of) = (vec![0.0; columns.len()], vec![0; columns.len()]);
+        let mut threads: Vec<f32> = Vec::with_capacity(shape.threads);
+        let (mut last, mut context) = (None, 0.0_f64);
+        for at in (0..columns.len()).filter(|at| columns.visible[*at]) {
             if last != Some(columns.threads[at]) {
                 last = Some(columns.threads[at]);
-                shape.threads.push(0.0);
+                threads.push(0.0);
             }
-            let place = shape.threads.len() - 1;
-            shape.thread_of[at] = place as u32;
-            shape.threads[place] += columns.lengths[at] as f32;
-        }
-        let (mut length, mut context) = (0.0_f64, 0.0_f64);
-        for at in (0..columns.len()).filter(|at| columns.visible[*at]) {
             let own = columns.lengths[at] as f32;
-            let neighbours = [shape.before(columns, at), shape.after(columns, at)];
+            if let Some(thread) = threads.last_mut() {
+                *thread += own;
+            }
+            thread_of[at] = (threads.len() - 1) as u32;
+            let neighbours = [before(columns, at), after(columns, at)];
             let lent: f32 = neighbours.into_iter().flatten().map(|at| lendable(columns, at)).sum();
-            shape.contexts[at] = own * OWN + lent;
-            length += f64::from(own);
-            context += f64::from(shape.contexts[at]);
+            contexts[at] = own * OWN + lent;
+            context += f64::from(contexts[at]);
         }
-        let average = |sum: f64, count: usize| if sum > 0.0 { (sum / count as f64) as f32 } else { 1.0 };
-        shape.thread = average(length, shape.threads.len());
-        shape.length = average(length, shape.visible);
-        shape.context = average(context, shape.visible);
-        shape
+        let length = f64::from(shape.length) * shape.visible as f64;
+        Self {
+            context: average(context, shape.visible),
+            thread: average(length, threads.len()),
+            contexts,
+            threads,
+            thread_of,
+        }
     }
+}
 
-    fn before(&self, columns: &Columns, at: usize) -> Option<usize> {
-        let before = at.checked_sub(1)?;
-        (columns.visible[before] && columns.threads[before] == columns.threads[at]).then_some(before)
-    }
+/// The document before one, if it can be seen and is of the same thread.
+fn before(columns: &Columns, at: usize) -> Option<usize> {
+    at.checked_sub(1).filter(|before| is_neighbour(columns, at, *before))
+}
 
-    fn after(&self, columns: &Columns, at: usize) -> Option<usize> {
-        let after = at + 1;
-        let is_neighbour =
-            after < columns.len() && columns.visible[after] && columns.threads[after] == columns.threads[at];
-        is_neighbour.then_some(after)
-    }
+/// The document after one, likewise.
+fn after(columns: &Columns, at: usize) -> Option<usize> {
+    Some(at + 1).filter(|after| is_neighbour(columns, at, *after))
+}
+
+fn is_neighbour(columns: &Columns, at: usize, other: usize) -> bool {
+    other < columns.len() && columns.visible[other] && columns.threads[other] == columns.threads[at]
 }
 
 /// About how many terms a document lends to one neighbour.
@@ -191,8 +237,13 @@ mod tests {
 
     /// Documents as bags of small numbers, in threads of their own length.
     fn collection() -> impl Strategy<Value = (Vec<Bag>, Vec<u8>)> {
-        let document = (0_u32..4, prop::bool::weighted(0.85), prop::collection::vec(0_u8..6, 0..90));
-        (prop::collection::vec(document, 0..12), prop::collection::vec(0_u8..8, 0..5))
+        let document =
+            |most: u32| (0..most, prop::bool::weighted(0.85), prop::collection::vec(0_u8..6, 0..90));
+        // The second are all alone.
+        let documents = [document(4), document(1)].map(|document| prop::collection::vec(document, 0..12));
+        let [some, alone] = documents;
+        let documents = prop_oneof![some, alone];
+        (documents, prop::collection::vec(0_u8..8, 0..5))
     }
 
     fn columns(documents: &[Bag]) -> Columns {
@@ -261,9 +312,10 @@ mod tests {
             let scores = score(&columns, &lists);
 
             let visible: Vec<usize> = (0..documents.len()).filter(|at| documents[*at].1).collect();
-            let own: BTreeMap<usize, Vec<u8>> = visible.iter().map(|at| (*at, documents[*at].2.clone())).collect();
-            for (at, truth) in textbook(&own, &query, None) {
-                prop_assert!(close(scores.own[at], truth), "own {at}: {} {truth}", scores.own[at]);
+            let holding = |term: &u8| visible.iter().filter(|at| documents[**at].2.contains(term)).count();
+            for (term, idf) in query.iter().zip(&scores.idf) {
+                let (all, holding) = (visible.len() as f32, holding(term) as f32);
+                prop_assert!(close(*idf, (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln()));
             }
 
             let lent = LENT_WORDS as usize;
@@ -288,13 +340,14 @@ mod tests {
             for &at in &visible {
                 threads.entry(columns.threads[at] as usize).or_default().extend(&documents[at].2);
             }
+            prop_assert_eq!(scores.thread.is_empty(), threads.len() == visible.len());
             let truths = textbook(&threads, &query, None);
-            for &at in &visible {
+            for &at in visible.iter().filter(|_| !scores.thread.is_empty()) {
                 let truth = truths[&(columns.threads[at] as usize)];
                 prop_assert!(close(scores.thread[at], truth), "thread {at}: {} {truth}", scores.thread[at]);
             }
             for at in (0..documents.len()).filter(|at| !documents[*at].1) {
-                prop_assert_eq!([scores.own[at], scores.context[at], scores.thread[at]], [0.0; 3]);
+                prop_assert_eq!([scores.context[at], scores.thread.get(at).copied().unwrap_or(0.0)], [0.0; 2]);
             }
         }
     }

@@ -86,7 +86,7 @@ fn everything(snapshot: &Snapshot) -> BTreeMap<String, String> {
             cosines[at],
             looked_at(&snapshot, number, &query),
         );
-        let scores = (scores.own[at], scores.context[at], scores.thread[at]);
+        let scores = (scores.context[at], scores.thread.get(at));
         Some((document.id.clone(), format!("{document:?} {said:?} {scores:?}")))
     };
     (0..columns.len()).filter(|at| columns.visible[*at]).filter_map(of).collect()

@@ -26,16 +26,9 @@ pub fn judge(
     if shown.is_empty() {
         return Some(abstain::decide(None));
     }
-    let mut cosines: Vec<f32> = found
-        .cosines()
-        .iter()
-        .zip(&found.columns.visible)
-        .filter(|(cosine, visible)| **visible && cosine.is_finite())
-        .map(|(cosine, _)| *cosine)
-        .collect();
-    let store_size = cosines.len();
-    let tenth = (TENTH <= store_size)
-        .then(|| f64::from(*cosines.select_nth_unstable_by(TENTH - 1, |a, b| b.total_cmp(a)).1));
+    let seen = found.cosines().iter().zip(&found.columns.visible);
+    let (store_size, tenth) =
+        tenth(seen.filter(|(cosine, visible)| **visible && cosine.is_finite()).map(|(cosine, _)| *cosine));
     let terms: Vec<PromptTerm> = found
         .terms
         .iter()
@@ -57,4 +50,36 @@ pub fn judge(
     let evidence = abstain::evidence(&terms, &held, &cosines, tenth, store_size);
     let evidence = read(prompt, texts, Evidence { everyday: everyday(), ..evidence }, reading);
     Some(abstain::decide(Some(&evidence)))
+}
+
+/// How many there are, and the tenth of them from above.
+fn tenth(cosines: impl Iterator<Item = f32>) -> (usize, Option<f64>) {
+    let (mut count, mut best) = (0, [f32::NEG_INFINITY; TENTH]);
+    for cosine in cosines {
+        count += 1;
+        if cosine > best[TENTH - 1] {
+            let place = best.partition_point(|better| *better >= cosine);
+            best[place..].rotate_right(1);
+            best[place] = cosine;
+        }
+    }
+    (count, (TENTH <= count).then(|| f64::from(best[TENTH - 1])))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn b_06_the_tenth_is_the_one_that_sorting_finds(cosines in prop::collection::vec(-5_i8..5, 0..40)) {
+            let cosines: Vec<f32> = cosines.into_iter().map(f32::from).collect();
+            let mut sorted = cosines.clone();
+            sorted.sort_by(|a, b| b.total_cmp(a));
+            let truth = sorted.get(TENTH - 1).map(|cosine| f64::from(*cosine));
+            prop_assert_eq!(tenth(cosines.iter().copied()), (cosines.len(), truth));
+        }
+    }
 }
