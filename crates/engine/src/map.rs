@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 #[cfg(unix)]
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -43,31 +43,19 @@ impl Mapped {
         Ok(Self(Inner::Read(bytes)))
     }
 
-    /// Copies a part of the file to the end of `into`; nothing if it is not all there. For a few bytes here and there: where
-    /// they are looked at in place, the system maps many pages around each.
-    pub fn copy(&self, range: Range<usize>, into: &mut Vec<u8>) {
-        let Some(part) = self.get(range.clone()) else { return };
-        match &self.0 {
+    /// Copies the bytes from `from` on, as many as there is room for; whether they are all there. Where much is read once, or a
+    /// little here and there, that takes less than being shown it in place: the system maps such memory page by page.
+    pub fn read(&self, from: usize, into: &mut [u8]) -> bool {
+        let part = from.checked_add(into.len()).and_then(|end| self.get(from..end));
+        match (&self.0, part) {
             #[cfg(unix)]
-            Inner::Mapped(_, file) => {
-                let before = into.len();
-                into.resize(before + part.len(), 0);
-                if file.read_exact_at(&mut into[before..], range.start as u64).is_err() {
-                    into.truncate(before);
-                }
+            (Inner::Mapped(_, file), Some(_)) => file.read_exact_at(into, from as u64).is_ok(),
+            (Inner::Read(_), Some(part)) => {
+                into.copy_from_slice(part);
+                true
             }
-            Inner::Read(_) => into.extend_from_slice(part),
+            (_, None) => false,
         }
-    }
-
-    /// Asks for a part of the file at once instead of page by page.
-    pub fn will_need(&self, from: usize, length: usize) {
-        #[cfg(unix)]
-        if let Inner::Mapped(pages, _) = &self.0 {
-            pages.populate(from, length);
-        }
-        #[cfg(not(unix))]
-        let _ = (from, length);
     }
 }
 
@@ -98,7 +86,7 @@ mod pages {
     use std::io;
     use std::ptr::NonNull;
 
-    use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+    use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
     /// Pages of a file, ours until dropped.
     #[derive(Debug)]
@@ -126,19 +114,6 @@ mod pages {
             // SAFETY: `new` mapped `length` bytes from `start`, and they stay until this value is dropped.
             unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.length) }
         }
-
-        pub(super) fn populate(&self, from: usize, length: usize) {
-            let from = (from.min(self.length) / 4096) * 4096;
-            let length = length.min(self.length - from);
-            #[cfg(target_os = "linux")]
-            let advice = Advice::LinuxPopulateRead;
-            #[cfg(not(target_os = "linux"))]
-            let advice = Advice::WillNeed;
-            // SAFETY: within the mapping, and advice changes nothing that can be observed.
-            let advised = unsafe { madvise(self.start.as_ptr().byte_add(from), length, advice) };
-            // An older kernel does not know the advice; the pages then come one by one.
-            advised.unwrap_or_default();
-        }
     }
 
     impl Drop for Pages {
@@ -162,14 +137,11 @@ mod tests {
             let bytes: Vec<u8> = (0..length).map(|i| (i * 7 % 251) as u8).collect();
             crate::disk::write_whole(&file, &bytes).unwrap();
             let mapped = Mapped::open(&file).unwrap();
-            mapped.will_need(0, length);
-            mapped.will_need(length + 1, 5);
-            mapped.will_need(length / 2, usize::MAX / 2);
             assert_eq!(*mapped, bytes[..]);
-            let mut copy = b"before".to_vec();
-            mapped.copy(length / 3..length, &mut copy);
-            mapped.copy(length..length + 1, &mut copy);
-            assert_eq!(copy, [b"before", &bytes[length / 3..]].concat());
+            let mut copy = vec![0; length - length / 3];
+            assert!(mapped.read(length / 3, &mut copy));
+            assert_eq!(copy, bytes[length / 3..]);
+            assert!(!mapped.read(length, &mut [0]) && !mapped.read(usize::MAX, &mut [0]));
         }
         assert!(Mapped::open(&folder.path().join("missing")).is_err());
     }

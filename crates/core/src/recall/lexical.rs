@@ -118,7 +118,6 @@ fn seen<'a>(columns: &Columns, postings: &'a Postings) -> impl Iterator<Item = (
 }
 
 /// So many zeros, written: memory that the system only promises is fetched twice when it is first read and then changed.
-#[expect(clippy::slow_vector_initialization, reason = "that is the point")]
 fn zeros(count: usize) -> Vec<f32> {
     let mut zeros = Vec::with_capacity(count);
     zeros.resize(count, 0.0);

@@ -3,7 +3,7 @@
 //!
 //! - `format`, `nibbles`, `postings`, `build`, `merge`, [`segment`]: the bytes of a segment, writing and reading them
 //! - `current`, `frames`, [`store`]: generations, the delta beside them, and who may change them
-//! - [`snapshot`]: the whole as one reader sees it
+//! - [`snapshot`]: the whole as one reader sees it; `scan`: a query against all its vectors
 //! - [`embedding`]: making the vectors that are missing
 
 mod build;
@@ -14,6 +14,7 @@ mod frames;
 pub(crate) mod merge;
 mod nibbles;
 mod postings;
+mod scan;
 pub mod segment;
 pub mod snapshot;
 pub mod store;

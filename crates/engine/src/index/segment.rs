@@ -17,7 +17,7 @@ use crate::map::Mapped;
 /// Bytes of a unit in its part.
 pub(super) const UNIT_BYTES: usize = 64;
 /// Bytes of a window in its part.
-const WINDOW_BYTES: usize = 12;
+pub(super) const WINDOW_BYTES: usize = 12;
 
 /// Some documents and everything that finding them needs.
 #[derive(Debug)]
@@ -170,7 +170,7 @@ impl Segment {
         self.width() == query.steps.len()
     }
 
-    fn part(&self, part: Part) -> &[u8] {
+    pub(super) fn part(&self, part: Part) -> &[u8] {
         self.header.part(&self.bytes, part)
     }
 
@@ -266,17 +266,6 @@ impl Segment {
         self.part(Part::Blob).get(start..end)
     }
 
-    /// The first window of each document, and where the last one ends.
-    pub fn first_windows(&self) -> impl Iterator<Item = u32> {
-        numbers(self.part(Part::FirstWindows))
-    }
-
-    /// What a step of each window's vector is worth; 0 where there is none.
-    pub fn scales(&self) -> impl Iterator<Item = f32> {
-        let windows = self.part(Part::Windows).as_chunks::<WINDOW_BYTES>().0;
-        windows.iter().map(|window| f32::from_bits(u32_at(window, 2).unwrap_or(0)))
-    }
-
     /// The vectors of all windows, end to end.
     pub fn vectors(&self) -> &[u8] {
         self.part(Part::Vectors)
@@ -328,36 +317,29 @@ impl Segment {
         let Some(windows) = self.part(parts[1]).as_chunks::<WINDOW_BYTES>().0.get(range.clone()) else {
             return;
         };
-        let bytes = range.start.saturating_mul(width)..range.end.saturating_mul(width);
-        let whole = self.header.range(parts[2]);
-        if width == 0 || bytes.end > whole.len() {
+        let mut bytes = vec![0; windows.len() * width];
+        if !self.read(parts[2], range.start.saturating_mul(width), &mut bytes) {
             return;
         }
         match kind {
-            Kind::Whole => steps.extend_from_slice(&self.part(parts[2])[bytes]),
-            Kind::Fine => {
-                let mut packed = Vec::with_capacity(bytes.len());
-                self.bytes.copy(whole.start + bytes.start..whole.start + bytes.end, &mut packed);
-                if packed.len() < bytes.len() {
-                    return;
-                }
-                nibbles::unpack(&packed, dimension, steps);
-            }
+            Kind::Whole => steps.extend(bytes),
+            Kind::Fine => nibbles::unpack(&bytes, dimension, steps),
         }
         scales.extend(windows.iter().map(|window| f32::from_bits(u32_at(window, 2).unwrap_or(0))));
     }
 
     /// Which windows a document has.
-    fn window_range(&self, document: u32, first: Part) -> std::ops::Range<usize> {
+    pub(super) fn window_range(&self, document: u32, first: Part) -> std::ops::Range<usize> {
         let starts = self.part(first).as_chunks::<4>().0;
         let start = |place: usize| starts.get(place).map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
         start(document as usize)..start(document as usize + 1)
     }
 
-    /// Brings the vectors into memory in one go.
-    pub fn will_scan(&self) {
-        let range = self.header.range(Part::Vectors);
-        self.bytes.will_need(range.start, range.len());
+    /// Copies bytes of a part; whether they are all there.
+    pub(super) fn read(&self, part: Part, from: usize, into: &mut [u8]) -> bool {
+        let range = self.header.range(part);
+        let is_inside = from.checked_add(into.len()).is_some_and(|end| end <= range.len());
+        is_inside && self.bytes.read(range.start + from, into)
     }
 
     /// Where a term stands: documents ascending, and how often.
@@ -452,7 +434,7 @@ impl Segment {
     }
 }
 
-fn u32_at(bytes: &[u8], place: usize) -> Option<u32> {
+pub(super) fn u32_at(bytes: &[u8], place: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.as_chunks::<4>().0.get(place)?))
 }
 

@@ -14,9 +14,10 @@ use rekindle_core::recall::collection::{Columns, Postings};
 use rekindle_core::recall::counts::Count;
 use rekindle_core::recall::document::Document;
 use rekindle_core::recall::windows::Window;
-use rekindle_embed::{Quantised, dots};
+use rekindle_embed::Quantised;
 
 use super::build::{PreparedUnit, Space, build};
+use super::scan::scan;
 use super::segment::{About, Segment, Stored};
 
 /// One generation, as it was when it was opened.
@@ -237,48 +238,19 @@ impl Snapshot {
 
     /// Where a term stands, in all segments.
     pub fn postings(&self, term: u64) -> Postings {
-        let of = |(segment, first): (&Segment, &u32)| {
-            let (first, count) = (*first, segment.documents());
-            let inside = segment.postings(term).filter(move |(document, _)| *document < count);
-            inside.map(move |(document, count)| (first + document, count)).collect::<Vec<_>>()
-        };
-        let mut segments = self.segments.iter().zip(&self.first);
-        let mut postings = segments.next().map(of).unwrap_or_default();
-        for found in segments.map(of) {
-            postings.extend(found);
-        }
+        let mut postings = Vec::with_capacity(self.frequency(term));
+        self.each_posting(term, |document, count| postings.push((document, count)));
         postings
     }
 
-    /// Brings into memory what [`Snapshot::cosines`] reads.
-    pub fn will_scan(&self) {
-        self.segments.iter().for_each(Segment::will_scan);
-    }
-
-    /// How close the best window of each document is to the query: the cosine, and the window's number. Documents
-    /// without a vector have [`f32::NEG_INFINITY`].
+    /// How close the best window of each document is to the query. Documents without a vector have [`f32::NEG_INFINITY`].
     pub fn cosines(&self, query: &Quantised) -> Vec<f32> {
-        let mut cosines = Vec::with_capacity(self.replaced.len());
+        let mut cosines = vec![f32::NEG_INFINITY; self.replaced.len()];
+        let mut rest = cosines.as_mut_slice();
         for segment in &self.segments {
-            let count = segment.documents() as usize;
-            let from = cosines.len();
-            if !segment.is_as_wide(query) || segment.vectors().is_empty() {
-                cosines.resize(from + count, f32::NEG_INFINITY);
-                continue;
-            }
-            let mut products = vec![0; segment.windows() as usize];
-            scan(&query.steps, segment.vectors(), &mut products);
-            let scales: Vec<f32> = segment.scales().collect();
-            let starts: Vec<u32> = segment.first_windows().collect();
-            for pair in starts.windows(2).take(count) {
-                let windows = pair[0] as usize..pair[1] as usize;
-                let products = products.get(windows.clone()).unwrap_or_default();
-                let scales = scales.get(windows).unwrap_or_default();
-                let with_vector = products.iter().zip(scales).filter(|(_, scale)| **scale > 0.0);
-                let cosine = with_vector.map(|(product, scale)| *product as f32 * scale * query.scale);
-                cosines.push(cosine.fold(f32::NEG_INFINITY, f32::max));
-            }
-            cosines.resize(from + count, f32::NEG_INFINITY);
+            let (own, others) = rest.split_at_mut(segment.documents() as usize);
+            rest = others;
+            scan(segment, query, own);
         }
         cosines
     }
@@ -365,20 +337,4 @@ fn replaced(segments: &[Segment], first: &[u32]) -> Vec<bool> {
         }
     }
     replaced
-}
-
-/// From here on a second thread is worth its start.
-const SHARED_FROM: usize = 20_000;
-
-fn scan(query: &[i8], vectors: &[u8], products: &mut [i32]) {
-    if products.len() < SHARED_FROM || query.is_empty() {
-        return dots(query, vectors, products);
-    }
-    let half = products.len() / 2;
-    let (low, high) = products.split_at_mut(half);
-    let (first, second) = vectors.split_at((half * query.len()).min(vectors.len()));
-    std::thread::scope(|scope| {
-        scope.spawn(|| dots(query, second, high));
-        dots(query, first, low);
-    });
 }

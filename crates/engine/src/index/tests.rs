@@ -84,7 +84,7 @@ fn everything(snapshot: &Snapshot) -> BTreeMap<String, String> {
             created[at],
             flags[at],
             cosines[at],
-            looked_at(&snapshot, number, &query),
+            looked_at(snapshot, number, &query),
         );
         let scores = (scores.context[at], scores.thread.get(at));
         Some((document.id.clone(), format!("{document:?} {said:?} {scores:?}")))

@@ -10,6 +10,7 @@ use rekindle_core::recall::fuse::Close;
 use super::*;
 use crate::index::build::{Embedded, Prepared};
 use crate::index::nibbles;
+use crate::index::scan::SHARED_FROM;
 use crate::index::{Index, Old};
 
 const WIDTH: usize = 32;
@@ -213,23 +214,14 @@ fn rec_01_a_closer_look_finds_the_best_part_of_a_document() {
 }
 
 #[test]
-fn two_threads_find_what_one_does() {
+fn rec_01_documents_of_any_size_are_compared_whole() {
     let mut dice = Dice(3);
-    let query = dice.vector().steps;
-    let product = |row: &[u8]| {
-        let pairs = row.iter().zip(&query);
-        pairs.map(|(byte, step)| i32::from(byte.cast_signed()) * i32::from(*step)).sum::<i32>()
-    };
-    for count in [0, 1, SHARED_FROM - 1, SHARED_FROM, SHARED_FROM + 1] {
-        let whole: Vec<u8> = (0..count * WIDTH).map(|_| dice.roll(256) as u8).collect();
-        // A file that was cut short has fewer vectors than it says.
-        for there in [whole.len(), whole.len() / 2 + 3, whole.len() / 4] {
-            let vectors = &whole[..there.min(whole.len())];
-            let mut products = vec![0; count];
-            scan(&query, vectors, &mut products);
-            let mut truth: Vec<i32> = vectors.chunks_exact(WIDTH).map(product).collect();
-            truth.resize(count, 0);
-            assert!(products == truth, "{} bytes for {count} vectors", vectors.len());
-        }
+    let units = [1, 511, 512, 513, 1300, 3].map(|windows| dice.unit(&format!("{windows:04}.md"), 2, windows));
+    let trial = Trial::new(units.to_vec());
+    let (snapshot, query) = (trial.snapshot(), dice.vector());
+    let cosines = snapshot.cosines(&query);
+    for (number, document) in live(&snapshot) {
+        let prepared = trial.documents().find(|prepared| prepared.document.id == document.id).unwrap();
+        assert_eq!(f64::from(cosines[number as usize]), best(&query, &prepared.windows), "{}", document.id);
     }
 }
