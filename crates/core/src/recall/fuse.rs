@@ -79,12 +79,6 @@ impl Parts {
         let relevance = self.meaning + self.words + self.thread + self.identifiers + self.time + self.length;
         Self { relevance, ..self }
     }
-
-    /// With what so many words take away.
-    fn at_its_length(self, words: u32) -> Self {
-        let length = -LENGTH * (words as f32 / LENGTH_FROM).max(1.0).ln();
-        Self { length, ..self }.sum()
-    }
 }
 
 /// How close a document is to the question, looked at closely.
@@ -171,14 +165,26 @@ impl<'a> Fusion<'a> {
             return Vec::new();
         }
         let mut top = Top::of(LOOKED_AT);
-        for at in (0..self.columns.len()).filter(|at| self.columns.visible[*at]) {
-            let parts = self.measured(at, self.cosine(at));
-            // Being long only ever takes something away.
-            if top.would_take(parts.relevance) && wanted(at as u32) {
-                top.take(parts.at_its_length(self.columns.words[at]).relevance, at as u32);
+        let most_beside = self.most_beside();
+        let near = self.cosines.iter().zip(&self.lexical.context).zip(&self.columns.visible);
+        for (at, ((cosine, context), visible)) in near.enumerate() {
+            // Most are so far away that nothing else about them matters.
+            let most = cosine.max(0.0) + self.words_scale * context + most_beside;
+            if *visible && top.would_take(most) && wanted(at as u32) {
+                top.take(self.parts(at).relevance, at as u32);
             }
         }
         top.documents()
+    }
+
+    /// What anything but its meaning and its words can add to a document's relevance at most, and a little more, since sums are
+    /// rounded.
+    fn most_beside(&self) -> f32 {
+        let when = |there: bool, most: f32| if there { most } else { 0.0 };
+        when(!self.thread_words.is_empty(), THREAD)
+            + when(!self.identifiers.is_empty(), IDENTIFIERS)
+            + when(!self.times.is_empty(), TIME)
+            + 1e-4
     }
 
     /// Takes in what the closer look found.
@@ -223,7 +229,7 @@ impl<'a> Fusion<'a> {
                     Some(close) => (1.0 - FINE) * close.whole.max(0.0) + FINE * close.fine.max(0.0),
                     None => self.cosine(at),
                 };
-                let parts = self.measured(at, meaning).at_its_length(self.columns.words[at]);
+                let parts = self.measured(at, meaning);
                 match looked_at {
                     None if parts.relevance > self.floor => Parts { relevance: self.floor, ..parts },
                     _ => parts,
@@ -242,15 +248,14 @@ impl<'a> Fusion<'a> {
         }
     }
 
-    /// What a document is worth if it is not too long.
     fn measured(&self, at: usize, meaning: f32) -> Parts {
-        let created = self.columns.created[at];
+        let (words, created) = (self.columns.words[at] as f32, self.columns.created[at]);
         let parts = Parts {
             meaning,
             words: self.words_scale * self.lexical.context[at],
             thread: match self.thread_words.get(at) {
                 Some(all) => {
-                    let rest = 1.0 - self.columns.words[at] as f32 / (*all as f32).max(1.0);
+                    let rest = 1.0 - words / (*all as f32).max(1.0);
                     self.thread_scale * rest * self.lexical.thread[at]
                 }
                 None => 0.0,
@@ -261,7 +266,7 @@ impl<'a> Fusion<'a> {
             } else {
                 TIME * when::fit(created, self.times)
             },
-            length: 0.0,
+            length: -LENGTH * (words / LENGTH_FROM).max(1.0).ln(),
             relevance: 0.0,
         };
         parts.sum()
@@ -436,6 +441,39 @@ mod tests {
             all.iter().for_each(|(score, at)| top.take(*score, *at));
             best(&mut all, count);
             prop_assert_eq!(top.documents(), all.into_iter().map(|(_, at)| at).collect::<Vec<_>>());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_is_worth_a_look_is_passed_over(
+            documents in prop::collection::vec((1_u32..200, 0_u32..3, -20_i32..100, any::<bool>()), 500..1300),
+            terms in prop::collection::vec((prop::collection::btree_set(0_u32..1300, 0..300), any::<bool>()), 0..4),
+            asks_for_a_time in any::<bool>(),
+        ) {
+            let mut columns = columns(&documents.iter().map(|(words, ..)| *words).collect::<Vec<_>>());
+            for (at, (_, begins, _, visible)) in documents.iter().enumerate() {
+                let before = at.checked_sub(1).map_or(0, |before| columns.threads[before]);
+                columns.threads[at] = before + u32::from(*begins == 0 || at == 0);
+                columns.visible[at] = *visible || at % 3 > 0;
+                columns.created[at] = at as i64 * 300;
+            }
+            let inside = |numbers: &std::collections::BTreeSet<u32>| {
+                once(&numbers.iter().copied().filter(|at| (*at as usize) < documents.len()).collect::<Vec<_>>())
+            };
+            let postings: Vec<Postings> = terms.iter().map(|(numbers, _)| inside(numbers)).collect();
+            let identifiers: Vec<bool> = terms.iter().map(|(_, identifier)| *identifier).collect();
+            let cosines: Vec<f32> = documents.iter().map(|(_, _, cosine, _)| *cosine as f32 / 100.0).collect();
+            let times = when::spans("what did we do yesterday", 400_000);
+            let times = if asks_for_a_time { &times[..] } else { &[] };
+            let lexical = lexical::score(&columns, &postings);
+            let asked = Asked { postings: &postings, identifiers: &identifiers, times };
+            let fusion = Fusion::new(Method::Measured, &columns, &lexical, &cosines, &asked);
+            let wanted = |at: u32| at % 7 > 0;
+            let visible = (0..columns.len()).filter(|at| columns.visible[*at] && wanted(*at as u32));
+            let mut truth: Vec<(f32, u32)> = visible.map(|at| (fusion.parts(at).relevance, at as u32)).collect();
+            best(&mut truth, LOOKED_AT);
+            prop_assert_eq!(fusion.worth_a_look(wanted), truth.into_iter().map(|(_, at)| at).collect::<Vec<_>>());
         }
     }
 
