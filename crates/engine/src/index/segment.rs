@@ -14,6 +14,8 @@ use super::format::{Damage, Header, Part};
 use super::nibbles;
 use crate::map::Mapped;
 
+/// A part up to this size is soon mapped as a whole, and then nothing more has to be asked of the system for it.
+pub(super) const MAPPED_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of a unit in its part.
 pub(super) const UNIT_BYTES: usize = 64;
 /// Bytes of a window in its part.
@@ -337,9 +339,15 @@ impl Segment {
 
     /// Copies bytes of a part; whether they are all there.
     pub(super) fn read(&self, part: Part, from: usize, into: &mut [u8]) -> bool {
-        let range = self.header.range(part);
-        let is_inside = from.checked_add(into.len()).is_some_and(|end| end <= range.len());
-        is_inside && self.bytes.read(range.start + from, into)
+        let bytes = self.part(part);
+        let Some(found) = from.checked_add(into.len()).and_then(|end| bytes.get(from..end)) else {
+            return false;
+        };
+        if bytes.len() > MAPPED_BYTES {
+            return self.bytes.read(self.header.range(part).start + from, into);
+        }
+        into.copy_from_slice(found);
+        true
     }
 
     /// Where a term stands: documents ascending, and how often.
