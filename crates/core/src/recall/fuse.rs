@@ -469,7 +469,7 @@ mod tests {
             let lexical = lexical::score(&columns, &postings);
             let asked = Asked { postings: &postings, identifiers: &identifiers, times };
             let fusion = Fusion::new(Method::Measured, &columns, &lexical, &cosines, &asked);
-            let wanted = |at: u32| at % 7 > 0;
+            let wanted = |at: u32| !at.is_multiple_of(7);
             let visible = (0..columns.len()).filter(|at| columns.visible[*at] && wanted(*at as u32));
             let mut truth: Vec<(f32, u32)> = visible.map(|at| (fusion.parts(at).relevance, at as u32)).collect();
             best(&mut truth, LOOKED_AT);
