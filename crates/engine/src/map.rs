@@ -3,8 +3,6 @@
 use std::fs::File;
 use std::io;
 use std::ops::Deref;
-#[cfg(unix)]
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 /// The bytes of a file that nobody changes in place.
@@ -15,9 +13,8 @@ pub struct Mapped(Inner);
 enum Inner {
     /// Empty files cannot be mapped, and some systems map none.
     Read(Vec<u8>),
-    /// The pages, and the file they are of.
     #[cfg(unix)]
-    Mapped(pages::Pages, File),
+    Mapped(pages::Pages),
 }
 
 impl Mapped {
@@ -25,37 +22,32 @@ impl Mapped {
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = usize::try_from(file.metadata()?.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        Self::of(file, length)
+        Self::of(&file, length)
     }
 
     #[cfg(unix)]
-    fn of(file: File, length: usize) -> io::Result<Self> {
+    fn of(file: &File, length: usize) -> io::Result<Self> {
         match length {
             0 => Ok(Self(Inner::Read(Vec::new()))),
-            _ => Ok(Self(Inner::Mapped(pages::Pages::new(&file, length)?, file))),
+            _ => Ok(Self(Inner::Mapped(pages::Pages::new(file, length)?))),
         }
     }
 
     #[cfg(not(unix))]
-    fn of(mut file: File, length: usize) -> io::Result<Self> {
+    fn of(mut file: &File, length: usize) -> io::Result<Self> {
         let mut bytes = Vec::with_capacity(length);
         io::Read::read_to_end(&mut file, &mut bytes)?;
         Ok(Self(Inner::Read(bytes)))
     }
 
-    /// Copies the bytes from `from` on, as many as there is room for; whether they are all there. Where much is read once, or a
-    /// little here and there, that takes less than being shown it in place: the system maps such memory page by page.
-    pub fn read(&self, from: usize, into: &mut [u8]) -> bool {
-        let part = from.checked_add(into.len()).and_then(|end| self.get(from..end));
-        match (&self.0, part) {
-            #[cfg(unix)]
-            (Inner::Mapped(_, file), Some(_)) => file.read_exact_at(into, from as u64).is_ok(),
-            (Inner::Read(_), Some(part)) => {
-                into.copy_from_slice(part);
-                true
-            }
-            (_, None) => false,
+    /// Asks for a part of the file at once instead of page by page.
+    pub fn will_need(&self, from: usize, length: usize) {
+        #[cfg(unix)]
+        if let Inner::Mapped(pages) = &self.0 {
+            pages.populate(from, length);
         }
+        #[cfg(not(unix))]
+        let _ = (from, length);
     }
 }
 
@@ -72,7 +64,7 @@ impl Deref for Mapped {
         match &self.0 {
             Inner::Read(bytes) => bytes,
             #[cfg(unix)]
-            Inner::Mapped(pages, _) => pages.bytes(),
+            Inner::Mapped(pages) => pages.bytes(),
         }
     }
 }
@@ -86,7 +78,7 @@ mod pages {
     use std::io;
     use std::ptr::NonNull;
 
-    use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+    use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
     /// Pages of a file, ours until dropped.
     #[derive(Debug)]
@@ -114,6 +106,19 @@ mod pages {
             // SAFETY: `new` mapped `length` bytes from `start`, and they stay until this value is dropped.
             unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.length) }
         }
+
+        pub(super) fn populate(&self, from: usize, length: usize) {
+            let from = (from.min(self.length) / 4096) * 4096;
+            let length = length.min(self.length - from);
+            #[cfg(target_os = "linux")]
+            let advice = Advice::LinuxPopulateRead;
+            #[cfg(not(target_os = "linux"))]
+            let advice = Advice::WillNeed;
+            // SAFETY: within the mapping, and advice changes nothing that can be observed.
+            let advised = unsafe { madvise(self.start.as_ptr().byte_add(from), length, advice) };
+            // An older kernel does not know the advice; the pages then come one by one.
+            advised.unwrap_or_default();
+        }
     }
 
     impl Drop for Pages {
@@ -137,11 +142,10 @@ mod tests {
             let bytes: Vec<u8> = (0..length).map(|i| (i * 7 % 251) as u8).collect();
             crate::disk::write_whole(&file, &bytes).unwrap();
             let mapped = Mapped::open(&file).unwrap();
+            mapped.will_need(0, length);
+            mapped.will_need(length + 1, 5);
+            mapped.will_need(length / 2, usize::MAX / 2);
             assert_eq!(*mapped, bytes[..]);
-            let mut copy = vec![0; length - length / 3];
-            assert!(mapped.read(length / 3, &mut copy));
-            assert_eq!(copy, bytes[length / 3..]);
-            assert!(!mapped.read(length, &mut [0]) && !mapped.read(usize::MAX, &mut [0]));
         }
         assert!(Mapped::open(&folder.path().join("missing")).is_err());
     }

@@ -1,5 +1,4 @@
-//! A query against every vector of a segment. They are read piece by piece into memory that is used again: showing a process
-//! so many pages of a file, and taking them back, would take longer than the comparison.
+//! A query against every vector of a segment, some at a time, so that nothing grows with their number but the answer.
 
 use std::ops::Range;
 
@@ -8,7 +7,7 @@ use rekindle_embed::{Quantised, dots};
 use super::format::Part;
 use super::segment::{Segment, WINDOW_BYTES, u32_at};
 
-/// So many vectors are read and compared at once: few enough that they are still near.
+/// So many vectors are compared at once.
 const ROWS: usize = 512;
 /// From so many windows on a second thread is worth its start.
 pub(super) const SHARED_FROM: usize = 20_000;
@@ -19,8 +18,7 @@ pub(super) fn scan(segment: &Segment, query: &Quantised, cosines: &mut [f32]) {
     if !segment.is_as_wide(query) || segment.part(Part::Vectors).is_empty() {
         return;
     }
-    let scan_from =
-        |first, cosines| Scan { segment, query, rows: Vec::new(), products: Vec::new() }.run(first, cosines);
+    let scan_from = |first, cosines| Scan { segment, query, products: Vec::new() }.run(first, cosines);
     if (segment.windows() as usize) < SHARED_FROM {
         return scan_from(0, cosines);
     }
@@ -35,25 +33,24 @@ pub(super) fn scan(segment: &Segment, query: &Quantised, cosines: &mut [f32]) {
 struct Scan<'a> {
     segment: &'a Segment,
     query: &'a Quantised,
-    rows: Vec<u8>,
     products: Vec<i32>,
 }
 
 impl Scan<'_> {
     /// The documents from `first` on. Where the file is damaged, it ends.
     fn run(&mut self, first: usize, cosines: &mut [f32]) {
-        let windows = |at: usize| self.segment.window_range((first + at) as u32, Part::FirstWindows);
-        let windows: Vec<Range<usize>> = (0..cosines.len()).map(windows).collect();
+        let segment = self.segment;
+        let windows = |at: usize| segment.window_range((first + at) as u32, Part::FirstWindows);
         let mut done = 0;
-        while let Some(from) = windows.get(done).map(|windows| windows.start) {
-            let more = windows[done + 1..].iter().take_while(|windows| windows.end <= from + ROWS).count();
+        while done < cosines.len() {
+            let from = windows(done).start;
+            let more = (done + 1..cosines.len()).take_while(|at| windows(*at).end <= from + ROWS).count();
             let some = done..done + 1 + more;
-            let to = windows[some.end - 1].end;
-            if self.compare(from..to).is_none() {
+            if self.compare(from..windows(some.end - 1).end).is_none() {
                 return;
             }
-            for (windows, cosine) in windows[some.clone()].iter().zip(&mut cosines[some.clone()]) {
-                *cosine = self.closest(windows, from);
+            for at in some.clone() {
+                cosines[at] = self.closest(&windows(at), from);
             }
             done = some.end;
         }
@@ -62,11 +59,11 @@ impl Scan<'_> {
     /// Works out the products with some windows.
     fn compare(&mut self, windows: Range<usize>) -> Option<()> {
         let width = self.segment.width();
-        let count = windows.end.checked_sub(windows.start)?;
-        self.rows.resize(count.checked_mul(width)?, 0);
-        self.products.resize(count, 0);
-        let is_there = self.segment.read(Part::Vectors, windows.start.checked_mul(width)?, &mut self.rows);
-        is_there.then(|| dots(&self.query.steps, &self.rows, &mut self.products))
+        let bytes = windows.start.checked_mul(width)?..windows.end.checked_mul(width)?;
+        let vectors = self.segment.part(Part::Vectors).get(bytes)?;
+        self.products.resize(windows.len(), 0);
+        dots(&self.query.steps, vectors, &mut self.products);
+        Some(())
     }
 
     /// The best of some windows, where the first product is that of window `from`.

@@ -14,8 +14,6 @@ use super::format::{Damage, Header, Part};
 use super::nibbles;
 use crate::map::Mapped;
 
-/// A part up to this size is soon mapped as a whole, and then nothing more has to be asked of the system for it.
-pub(super) const MAPPED_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of a unit in its part.
 pub(super) const UNIT_BYTES: usize = 64;
 /// Bytes of a window in its part.
@@ -313,19 +311,14 @@ impl Segment {
 
     /// Adds what a step of each window's vector of a document is worth, and the steps.
     pub(super) fn gather(&self, document: u32, kind: Kind, scales: &mut Vec<f32>, steps: &mut Vec<u8>) {
-        let dimension = self.header.dimension as usize;
-        let (parts, width) = kind.parts(dimension);
-        let range = self.window_range(document, parts[0]);
-        let Some(windows) = self.part(parts[1]).as_chunks::<WINDOW_BYTES>().0.get(range.clone()) else {
-            return;
-        };
-        let mut bytes = vec![0; windows.len() * width];
-        if !self.read(parts[2], range.start.saturating_mul(width), &mut bytes) {
+        let Written { windows, vectors } = self.written_windows(document, kind);
+        let (_, width) = kind.parts(self.width());
+        if vectors.len() < windows.len() * width {
             return;
         }
         match kind {
-            Kind::Whole => steps.extend(bytes),
-            Kind::Fine => nibbles::unpack(&bytes, dimension, steps),
+            Kind::Whole => steps.extend_from_slice(vectors),
+            Kind::Fine => nibbles::unpack(vectors, self.width(), steps),
         }
         scales.extend(windows.iter().map(|window| f32::from_bits(u32_at(window, 2).unwrap_or(0))));
     }
@@ -337,17 +330,10 @@ impl Segment {
         start(document as usize)..start(document as usize + 1)
     }
 
-    /// Copies bytes of a part; whether they are all there.
-    pub(super) fn read(&self, part: Part, from: usize, into: &mut [u8]) -> bool {
-        let bytes = self.part(part);
-        let Some(found) = from.checked_add(into.len()).and_then(|end| bytes.get(from..end)) else {
-            return false;
-        };
-        if bytes.len() > MAPPED_BYTES {
-            return self.bytes.read(self.header.range(part).start + from, into);
-        }
-        into.copy_from_slice(found);
-        true
+    /// Brings the vectors into memory in one go.
+    pub fn will_scan(&self) {
+        let range = self.header.range(Part::Vectors);
+        self.bytes.will_need(range.start, range.len());
     }
 
     /// Where a term stands: documents ascending, and how often.

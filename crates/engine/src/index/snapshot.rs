@@ -243,6 +243,11 @@ impl Snapshot {
         postings
     }
 
+    /// Brings into memory what [`Snapshot::cosines`] reads.
+    pub fn will_scan(&self) {
+        self.segments.iter().for_each(Segment::will_scan);
+    }
+
     /// How close the best window of each document is to the query. Documents without a vector have [`f32::NEG_INFINITY`].
     pub fn cosines(&self, query: &Quantised) -> Vec<f32> {
         let mut cosines = vec![f32::NEG_INFINITY; self.replaced.len()];

@@ -66,6 +66,7 @@ impl<'scope> Thought<'scope> {
         if let Some(worker) = &self.worker {
             // Who does not listen any more has nothing to say either.
             worker.memories.send(Arc::clone(snapshot)).unwrap_or_default();
+            snapshot.will_scan();
         }
     }
 

@@ -11,7 +11,6 @@ use super::*;
 use crate::index::build::{Embedded, Prepared};
 use crate::index::nibbles;
 use crate::index::scan::SHARED_FROM;
-use crate::index::segment::MAPPED_BYTES;
 use crate::index::{Index, Old};
 
 const WIDTH: usize = 32;
@@ -150,11 +149,10 @@ fn live(snapshot: &Snapshot) -> Vec<(u32, Document)> {
 #[test]
 fn rec_01_the_order_by_vectors_is_that_of_a_slow_sum() {
     let mut dice = Dice(1);
-    let mut trial = Trial::new((0..90).map(|n| dice.unit(&format!("{n:02}.md"), 100, 8)).collect());
+    let mut trial = Trial::new((0..30).map(|n| dice.unit(&format!("{n:02}.md"), 100, 8)).collect());
     trial.live(&mut dice);
     let snapshot = trial.snapshot();
     assert!(snapshot.segments[0].windows() as usize >= SHARED_FROM, "both threads have work");
-    assert!(snapshot.segments[0].vectors().len() > MAPPED_BYTES, "which is read and not mapped");
     assert_eq!(snapshot.segments.len(), 4);
     let documents = live(&snapshot);
     for _ in 0..5 {
