@@ -371,6 +371,26 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_of_many_blocks_reads_back() {
+        let of = |part: Part| -> Vec<u8> {
+            let length = [3, BLOCK - 1, BLOCK, 2 * BLOCK + 5, 0].get(part as usize).copied().unwrap_or(9);
+            (0..length).map(|at| (at * 31 + part as usize) as u8).collect()
+        };
+        let mut bytes = io::Cursor::new(Vec::new());
+        let mut parts = Parts::begin(&mut bytes).unwrap();
+        for part in Part::ALL {
+            parts.next(part).unwrap();
+            // In pieces that fit no block.
+            of(part).chunks(700_001).for_each(|piece| parts.put(piece).unwrap());
+        }
+        parts.finish(Header::default()).unwrap();
+        let bytes = bytes.into_inner();
+        let header = Header::decode(&bytes).unwrap();
+        header.verify(&bytes).unwrap();
+        assert!(Part::ALL.into_iter().all(|part| header.part(&bytes, part) == of(part)));
+    }
+
+    #[test]
     fn damage_has_a_name() {
         let bytes = example();
         assert_eq!(Header::decode(b""), Err(Damage::Foreign));
