@@ -45,9 +45,13 @@ if [ -z "$work" ]; then
 fi
 mkdir -p "$work" "$out"
 real() { (cd "$1" && pwd); }
-"$target/bench/release/measure" --empty "$(real "$target/release/examples")/empty" \
-  --bulk "$(real "$target/release/examples")/bulk" \
-  --rekindle "$(real "$target/release")/rekindle" --work "$(real "$work")" --out "$(real "$out")" \
+# As installed: a copy. What a linker wrote lies in memory in small pieces.
+programs="$(real "$work")/programs"
+rm -rf "$programs" && mkdir "$programs"
+cp "$target/release/rekindle" "$target/release/examples/empty" "$target/release/examples/bulk" \
+  "$target"/bench/release/{measure,corpus,fts5} "$programs"
+"$programs/measure" --empty "$programs/empty" --bulk "$programs/bulk" --rekindle "$programs/rekindle" \
+  --work "$(real "$work")" --out "$(real "$out")" \
   --sizes "$sizes" ${more[@]+"${more[@]}"}
 echo
 echo "written: $out"

@@ -99,7 +99,20 @@ mod pages {
             let start =
                 unsafe { mmap(std::ptr::null_mut(), length, ProtFlags::READ, MapFlags::PRIVATE, file, 0)? };
             let start = NonNull::new(start).ok_or(io::ErrorKind::OutOfMemory)?;
-            Ok(Self { start, length })
+            let pages = Self { start, length };
+            #[cfg(target_os = "linux")]
+            pages.in_large_pieces();
+            Ok(pages)
+        }
+
+        /// What is not in memory yet is to be read in large pieces, which are mapped as one each. A file that was written so is
+        /// kept so, but only until the system wants its memory back: read again as usual, 60 MB take 0.6 to 1.5 ms to map.
+        #[cfg(target_os = "linux")]
+        fn in_large_pieces(&self) {
+            // SAFETY: within the mapping, and advice changes nothing that can be observed.
+            let advised = unsafe { madvise(self.start.as_ptr(), self.length, Advice::LinuxHugepage) };
+            // Not every kernel knows such pieces.
+            advised.unwrap_or_default();
         }
 
         pub(super) fn bytes(&self) -> &[u8] {

@@ -7,8 +7,8 @@
 //! - the words that prompt and hit share, each as much as it says: rare ones more than common ones
 //! - against it: words outside everyday language that the hit lacks, and names written as in code that it lacks
 //! - against it: how much the prompt looks like what everybody types and no memory answers ([`everyday`](super::everyday))
-//! - for or against it: what a model says that reads the prompt and the hits together. That is costly, so it is only asked
-//!   where it can turn the balance ([`is_open`])
+//! - for or against it: what a model says that reads the prompt and the hits together; only for it where a hit holds most of
+//!   what the prompt says. That is costly, so it is only asked where it can turn the balance ([`is_open`])
 //!
 //! The best of many is better by chance, so a larger store has to offer more. `eval/README.md` tells what the rule
 //! was calibrated on and what it costs.
@@ -21,7 +21,7 @@ const CROWD: f64 = 0.73;
 /// and neither says anything.
 const FEW: f64 = 0.15;
 /// What a shared word of full rarity adds.
-const SHARED: f64 = 0.13;
+const SHARED: f64 = 0.1;
 /// Shared words beyond this sum of rarities add nothing: a long pasted log shares something with everything.
 const SHARED_CAP: f64 = 7.5;
 /// A commonplace of programmers' prompts counts by this much of its rarity.
@@ -33,24 +33,28 @@ const FOREIGN_CAP: u32 = 2;
 /// What is taken away when no name written as in code is in the hit; less in proportion when some are.
 const NAMES: f64 = 0.02;
 /// What it takes away that a prompt clearly looks like an everyday one.
-const EVERYDAY: f64 = 0.32;
+const EVERYDAY: f64 = 0.48;
 /// The margins between which that counts: that a prompt is about somebody's work makes no hit a good one.
 const DOUBT: (f64, f64) = (-0.19, 0.9);
 /// The margin that is assumed where it is not known: the vectors are of another model.
 const USUAL: f64 = 0.0;
 /// What it adds for each e-fold that the odds of a hit being of use, by reading it, are above [`UNREAD`], and takes away
 /// below.
-const READING: f64 = 0.144;
+const READING: f64 = 0.24;
 /// The log odds above which a reading says nothing more.
-const OF_USE: f64 = 0.2;
+const OF_USE: f64 = 0.0;
 /// The log odds below which it takes nothing more. What is near enough all the same need not be read.
 const USELESS: f64 = -3.45;
+/// The share of what a prompt says from which on a hit covers it.
+const COVERED: f64 = 0.55;
+/// The log odds that a hit has at least which covers the prompt: a reading hardly ever says less of it, so it need not be asked.
+const OF_COVERED: f64 = -1.77;
 /// The log odds that are assumed where nothing was read.
-const UNREAD: f64 = -1.77;
+const UNREAD: f64 = -2.07;
 /// What is asked for in a store of a hundred.
-const ENOUGH: f64 = 0.174;
+const ENOUGH: f64 = 0.2;
 /// How much more is asked for when the store is e times larger.
-const PER_SIZE: f64 = 0.034;
+const PER_SIZE: f64 = 0.053;
 /// Below this the store's size makes no difference: in a handful of memories something always stands out.
 const SMALLEST: f64 = 30.0;
 
@@ -92,6 +96,8 @@ pub struct Evidence {
     pub tenth_cosine: f64,
     /// The greatest sum of rarities, commonplaces counted less, of the prompt's terms that one of the hits holds.
     pub shared_rarity: f64,
+    /// The greatest share of what the prompt's terms weigh, so counted, that one of the hits holds; 0 if they weigh nothing.
+    pub covered: f64,
     /// How many of the prompt's terms are foreign to everyday language and not in the hit that speaks best.
     pub foreign_words: u32,
     /// The share of the prompt's identifiers that the hit with most of them lacks; 0 if it has none.
@@ -175,6 +181,7 @@ pub fn evidence(
     store_size: usize,
 ) -> Evidence {
     let identifiers = count(terms.iter().map(|term| term.identifier));
+    let all: f64 = terms.iter().map(PromptTerm::weight).sum();
     let tenth_cosine = tenth_cosine.unwrap_or(FEW);
     let mut found =
         Evidence { best_cosine: f64::NEG_INFINITY, tenth_cosine, store_size, ..Evidence::default() };
@@ -187,6 +194,7 @@ pub fn evidence(
         let names = count(of_hit().map(|(term, &held)| held && term.identifier));
         found.best_cosine = found.best_cosine.max(cosine);
         found.shared_rarity = found.shared_rarity.max(shared);
+        found.covered = found.covered.max(if all > 0.0 { shared / all } else { 0.0 });
         if identifiers > 0 {
             found.missing_names = found.missing_names.min(1.0 - f64::from(names) / f64::from(identifiers));
         }
@@ -212,7 +220,8 @@ pub fn decide(evidence: Option<&Evidence>) -> Decision {
     let needed = ENOUGH + PER_SIZE * (size / 100.0).ln();
     let usual = near + shared - EVERYDAY * USUAL;
     let everyday = EVERYDAY * (found.everyday.unwrap_or(USUAL).clamp(DOUBT.0, DOUBT.1) - USUAL);
-    let read = READING * (found.reading.unwrap_or(UNREAD).clamp(USELESS, OF_USE) - UNREAD);
+    let least = if found.covered < COVERED { USELESS } else { OF_COVERED };
+    let read = READING * (found.reading.unwrap_or(UNREAD).clamp(least, OF_USE) - UNREAD);
     let strength = usual - against - everyday + read;
     let reason = if strength >= needed {
         Reason::Relevant
@@ -313,7 +322,7 @@ mod tests {
     #[test]
     fn b_06_a_larger_store_has_to_offer_more() {
         let found =
-            |store_size| Evidence { best_cosine: 0.34, tenth_cosine: 0.2, store_size, ..Evidence::default() };
+            |store_size| Evidence { best_cosine: 0.36, tenth_cosine: 0.2, store_size, ..Evidence::default() };
         assert!(!decide(Some(&found(100))).silent());
         assert!(decide(Some(&found(1000))).silent());
         assert_eq!(decide(Some(&found(0))).strength, decide(Some(&found(20))).strength);
@@ -334,7 +343,7 @@ mod tests {
         assert_eq!(found(0.35, None), Reason::Relevant, "where it is not known, it counts as usual");
         assert_eq!(found(0.35, Some(-4.0)), Reason::Relevant);
         assert_eq!(found(0.35, Some(3.0)), Reason::Everyday);
-        assert_eq!(found(0.65, Some(60.0)), Reason::Relevant, "nothing is as certain as that");
+        assert_eq!(found(0.8, Some(60.0)), Reason::Relevant, "nothing is as certain as that");
         assert_eq!(found(0.2, Some(-60.0)), Reason::TooFar);
     }
 
@@ -366,6 +375,25 @@ mod tests {
     }
 
     #[test]
+    fn b_06_nothing_is_held_against_a_hit_that_holds_what_the_prompt_says() {
+        let found = |best_cosine, covered, reading| Evidence {
+            best_cosine,
+            tenth_cosine: 0.2,
+            covered,
+            reading,
+            store_size: 100,
+            ..Evidence::default()
+        };
+        let silent = |found: Evidence| decide(Some(&found)).silent();
+        assert!(silent(found(0.35, COVERED - 0.01, Some(-5.0))));
+        assert!(!silent(found(0.35, COVERED, Some(-5.0))));
+        let is_open = |best_cosine, covered| is_open(&found(best_cosine, covered, None), f64::NEG_INFINITY);
+        assert!(is_open(0.35, COVERED - 0.01) && !is_open(0.35, COVERED), "so it need not be read");
+        assert!(is_open(0.2, COVERED), "but a reading may speak for it");
+        assert!(!silent(found(0.2, COVERED, Some(3.0))) && silent(found(0.2, COVERED, None)));
+    }
+
+    #[test]
     fn the_evidence_is_of_the_hits_that_are_shown() {
         let terms = [term(0.5), name(), name(), term(1.0)];
         let held = [vec![true, false, false, false], vec![true, true, false, false]];
@@ -373,8 +401,9 @@ mod tests {
         assert!((found.best_cosine - 0.5).abs() < 1e-9);
         assert!((found.tenth_cosine - FEW).abs() < 1e-9, "there is no tenth");
         assert!((found.shared_rarity - 1.5).abs() < 1e-9);
+        assert!((found.covered - 1.5 / 3.5).abs() < 1e-9);
         assert!((found.missing_names - 0.5).abs() < 1e-9);
-        // The first speaks best (0.5 + 0.13 x 0.5 against 0.3 + 0.13 x 1.5), and lacks all three.
+        // The first speaks best (0.5 + 0.1 x 0.5 against 0.3 + 0.1 x 1.5), and lacks all three.
         assert_eq!(found.foreign_words, 3);
         assert_eq!(found.store_size, 7);
     }
@@ -392,18 +421,19 @@ mod tests {
         /// More of what speaks for an answer never silences it.
         #[test]
         fn b_06_more_evidence_never_silences(
-            cosine in -1.0..1.0f64, more in 0.0..0.5f64, tenth in -1.0..1.0f64, shared in 0.0..9.0f64,
+            cosine in -1.0..1.0f64, more in 0.0..0.5f64, tenth in -1.0..1.0f64, shared in 0.0..9.0f64, covered in 0.0..1.0f64,
             foreign in 0..9u32, missing in 0.0..1.0f64, everyday in -9.0..9.0f64, store_size in 0..2_000_000usize,
             reading in -9.0..9.0f64,
         ) {
             let found = Evidence {
-                best_cosine: cosine, tenth_cosine: tenth, shared_rarity: shared,
+                best_cosine: cosine, tenth_cosine: tenth, shared_rarity: shared, covered,
                 foreign_words: foreign, missing_names: missing, everyday: Some(everyday), store_size,
                 reading: Some(reading),
             };
             let better = [
                 Evidence { best_cosine: cosine + more, ..found },
                 Evidence { shared_rarity: shared + more, ..found },
+                Evidence { covered: covered + more, ..found },
                 Evidence { foreign_words: foreign / 2, ..found },
                 Evidence { missing_names: missing / 2.0, ..found },
                 Evidence { everyday: Some(everyday - more), ..found },
@@ -420,11 +450,11 @@ mod tests {
         /// Where the balance is not open, whatever would be read leaves it as it is.
         #[test]
         fn b_06_what_is_settled_stays_settled(
-            best_cosine in -1.0..1.0f64, tenth_cosine in -1.0..1.0f64, everyday in -9.0..9.0f64,
+            best_cosine in -1.0..1.0f64, tenth_cosine in -1.0..1.0f64, covered in 0.0..1.0f64, everyday in -9.0..9.0f64,
             least in -9.0..9.0f64, more in 0.0..20.0f64,
         ) {
             let found = Evidence {
-                best_cosine, tenth_cosine, everyday: Some(everyday), store_size: 100, ..Evidence::default()
+                best_cosine, tenth_cosine, covered, everyday: Some(everyday), store_size: 100, ..Evidence::default()
             };
             let silent = |reading| decide(Some(&Evidence { reading, ..found })).silent();
             if !is_open(&found, least) {
