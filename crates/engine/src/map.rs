@@ -151,7 +151,7 @@ mod tests {
     fn a_mapped_file_is_its_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("x");
-        for length in [0, 1, 4095, 4096, 10_000] {
+        for length in [0, 1, 4095, 4096, 10_000, 5_000_000] {
             let bytes: Vec<u8> = (0..length).map(|i| (i * 7 % 251) as u8).collect();
             crate::disk::write_whole(&file, &bytes).unwrap();
             let mapped = Mapped::open(&file).unwrap();

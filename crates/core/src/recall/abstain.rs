@@ -21,7 +21,7 @@ const CROWD: f64 = 0.73;
 /// and neither says anything.
 const FEW: f64 = 0.15;
 /// What a shared word of full rarity adds.
-const SHARED: f64 = 0.1;
+const SHARED: f64 = 0.13;
 /// Shared words beyond this sum of rarities add nothing: a long pasted log shares something with everything.
 const SHARED_CAP: f64 = 7.5;
 /// A commonplace of programmers' prompts counts by this much of its rarity.
@@ -33,28 +33,26 @@ const FOREIGN_CAP: u32 = 2;
 /// What is taken away when no name written as in code is in the hit; less in proportion when some are.
 const NAMES: f64 = 0.02;
 /// What it takes away that a prompt clearly looks like an everyday one.
-const EVERYDAY: f64 = 0.48;
+const EVERYDAY: f64 = 0.32;
 /// The margins between which that counts: that a prompt is about somebody's work makes no hit a good one.
 const DOUBT: (f64, f64) = (-0.19, 0.9);
 /// The margin that is assumed where it is not known: the vectors are of another model.
 const USUAL: f64 = 0.0;
 /// What it adds for each e-fold that the odds of a hit being of use, by reading it, are above [`UNREAD`], and takes away
 /// below.
-const READING: f64 = 0.24;
+const READING: f64 = 0.144;
 /// The log odds above which a reading says nothing more.
-const OF_USE: f64 = 0.0;
+const OF_USE: f64 = 0.2;
 /// The log odds below which it takes nothing more. What is near enough all the same need not be read.
 const USELESS: f64 = -3.45;
-/// The share of what a prompt says from which on a hit covers it.
-const COVERED: f64 = 0.55;
-/// The log odds that a hit has at least which covers the prompt: a reading hardly ever says less of it, so it need not be asked.
-const OF_COVERED: f64 = -1.77;
+/// Where a hit holds so much of what the prompt says, a reading takes nothing away: it hardly ever would, so it need not be asked.
+const COVERED: f64 = 0.7;
 /// The log odds that are assumed where nothing was read.
-const UNREAD: f64 = -2.07;
+const UNREAD: f64 = -1.77;
 /// What is asked for in a store of a hundred.
-const ENOUGH: f64 = 0.2;
+const ENOUGH: f64 = 0.174;
 /// How much more is asked for when the store is e times larger.
-const PER_SIZE: f64 = 0.053;
+const PER_SIZE: f64 = 0.034;
 /// Below this the store's size makes no difference: in a handful of memories something always stands out.
 const SMALLEST: f64 = 30.0;
 
@@ -220,7 +218,7 @@ pub fn decide(evidence: Option<&Evidence>) -> Decision {
     let needed = ENOUGH + PER_SIZE * (size / 100.0).ln();
     let usual = near + shared - EVERYDAY * USUAL;
     let everyday = EVERYDAY * (found.everyday.unwrap_or(USUAL).clamp(DOUBT.0, DOUBT.1) - USUAL);
-    let least = if found.covered < COVERED { USELESS } else { OF_COVERED };
+    let least = if found.covered < COVERED { USELESS } else { UNREAD };
     let read = READING * (found.reading.unwrap_or(UNREAD).clamp(least, OF_USE) - UNREAD);
     let strength = usual - against - everyday + read;
     let reason = if strength >= needed {
@@ -322,7 +320,7 @@ mod tests {
     #[test]
     fn b_06_a_larger_store_has_to_offer_more() {
         let found =
-            |store_size| Evidence { best_cosine: 0.36, tenth_cosine: 0.2, store_size, ..Evidence::default() };
+            |store_size| Evidence { best_cosine: 0.34, tenth_cosine: 0.2, store_size, ..Evidence::default() };
         assert!(!decide(Some(&found(100))).silent());
         assert!(decide(Some(&found(1000))).silent());
         assert_eq!(decide(Some(&found(0))).strength, decide(Some(&found(20))).strength);
@@ -343,7 +341,7 @@ mod tests {
         assert_eq!(found(0.35, None), Reason::Relevant, "where it is not known, it counts as usual");
         assert_eq!(found(0.35, Some(-4.0)), Reason::Relevant);
         assert_eq!(found(0.35, Some(3.0)), Reason::Everyday);
-        assert_eq!(found(0.8, Some(60.0)), Reason::Relevant, "nothing is as certain as that");
+        assert_eq!(found(0.65, Some(60.0)), Reason::Relevant, "nothing is as certain as that");
         assert_eq!(found(0.2, Some(-60.0)), Reason::TooFar);
     }
 
@@ -403,7 +401,7 @@ mod tests {
         assert!((found.shared_rarity - 1.5).abs() < 1e-9);
         assert!((found.covered - 1.5 / 3.5).abs() < 1e-9);
         assert!((found.missing_names - 0.5).abs() < 1e-9);
-        // The first speaks best (0.5 + 0.1 x 0.5 against 0.3 + 0.1 x 1.5), and lacks all three.
+        // The first speaks best (0.5 + 0.13 x 0.5 against 0.3 + 0.13 x 1.5), and lacks all three.
         assert_eq!(found.foreign_words, 3);
         assert_eq!(found.store_size, 7);
     }
