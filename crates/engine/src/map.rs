@@ -106,7 +106,7 @@ mod pages {
         }
 
         /// What is not in memory yet is to be read in large pieces, which are mapped as one each. A file that was written so is
-        /// kept so, but only until the system wants its memory back: read again as usual, 60 MB take 0.6 to 1.5 ms to map.
+        /// kept so, but only until the system wants its memory back: read again as usual, 60 MB take 0.6 to 3.4 ms to map (docs/adr/0029).
         #[cfg(target_os = "linux")]
         fn in_large_pieces(&self) {
             // SAFETY: within the mapping, and advice changes nothing that can be observed.
