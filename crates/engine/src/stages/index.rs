@@ -22,7 +22,7 @@ pub fn look_around(world: &World) -> Result<(), StepError> {
     })
 }
 
-fn with_upkeep<T>(
+pub(super) fn with_upkeep<T>(
     world: &World,
     work: impl FnOnce(&Upkeep<'_>) -> Result<T, StepError>,
 ) -> Result<T, StepError> {

@@ -1,10 +1,15 @@
+use std::time::Duration;
+
 use rekindle_core::mine::Category;
 use rekindle_core::observe;
 use rekindle_core::time::TimeZone;
 
+use super::super::index;
 use super::*;
 use crate::disk;
 use crate::home::Home;
+use crate::queue::StepError;
+use crate::recall::upkeep::Upkeep;
 use crate::vault::Keeping;
 
 struct Trial {
@@ -22,6 +27,15 @@ impl Trial {
             disk::make_folder(folder).unwrap();
         }
         Self { _folder: folder, world: World::new(home, places, config, TimeZone::UTC) }
+    }
+
+    /// Brings everything into the index, what a busy machine leaves to the next indexer (STO-15) included.
+    fn settle(&self) {
+        index::settle(&self.world).unwrap();
+        let embed = |upkeep: &Upkeep<'_>| {
+            upkeep.embed(Duration::from_secs(60), &mut |_| true).map_err(StepError::passing)
+        };
+        assert_eq!(index::with_upkeep(&self.world, embed).unwrap().pending, 0);
     }
 
     fn see(&self, text: &str, confidence: Confidence, session: &str) -> Kept {
@@ -125,7 +139,7 @@ fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
         };
         trial.vault().save(&new, Actor::User, &trial.world.now()).unwrap();
     }
-    super::super::index::settle(&trial.world).unwrap();
+    trial.settle();
     let idea = |title: &str| Idea {
         title: title.to_owned(),
         summary: "The staging database could listen on a socket instead of port 5433.".to_owned(),
@@ -174,7 +188,7 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
         provenance: Provenance::direct(),
     };
     trial.vault().save(&new, Actor::User, &trial.world.now()).unwrap();
-    super::super::index::settle(&trial.world).unwrap();
+    trial.settle();
     keep_ideas(&[idea("Another socket")], nowhere("s2"), &trial.world).unwrap();
     let page = read("another-socket");
     let link = "- [[MemoryVault/personal-private/fix/staging-port.md|Staging database port]]\n";
