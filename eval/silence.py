@@ -1,12 +1,13 @@
 """How often recall stays silent, and what that costs: `eval/` through the program (B-06).
 
-Usage: python3 eval/silence.py PROGRAM [--prompts NAME] [--half HALF] [--answers FILE] [--plot FILE]
+Usage: python3 eval/silence.py PROGRAM [--prompts NAMES] [--half HALF] [--answers FILE] [--plot FILE]
 
 Saves the memories into a new home, asks every prompt in its project's folder with `rekindle recall --json --anyway`, and
 prints the shares as a table, with the curve over what is asked for. Needs git and nothing else; the home is taken away at the
-end. `--prompts` is `asked.jsonl`, `prompts.jsonl` or `balanced.jsonl`, which has memories of its own (`eval/README.md` says what
-they are; the first if left out); `--half tune` leaves out the half that only reports. `--answers` keeps what was answered, a line of JSON for each prompt; `--plot` draws what silence costs
-against how often it is kept, on the reporting half.
+end. `--prompts` names one or more of `asked.jsonl`, `typed.jsonl` and `prompts.jsonl`, with commas (the first two if left out), or
+`balanced.jsonl`, which has memories of its own (`eval/README.md` says what they are); `--half tune` leaves out the half that only
+reports. `--answers` keeps what was answered, a line of JSON for each prompt; `--plot` draws what silence costs against how often
+it is kept, on the reporting half.
 """
 
 import json
@@ -23,13 +24,13 @@ def option(name, otherwise=None):
     return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else otherwise
 
 
-PROMPTS = option("--prompts", "asked.jsonl")
-MEMORIES = "balanced-memories.jsonl" if PROMPTS == "balanced.jsonl" else "memories.jsonl"
+PROMPTS = option("--prompts", "asked.jsonl,typed.jsonl").split(",")
+MEMORIES = "balanced-memories.jsonl" if PROMPTS == ["balanced.jsonl"] else "memories.jsonl"
 HALVES = [option("--half")] if "--half" in sys.argv else ["tune", "report"]
 
 
-def lines(name):
-    return [json.loads(line) for line in (HERE / name).read_text().splitlines()]
+def lines(*names):
+    return [json.loads(line) for name in names for line in (HERE / name).read_text().splitlines()]
 
 
 def set_up(program, folder):
@@ -39,7 +40,7 @@ def set_up(program, folder):
         return subprocess.run(arguments, cwd=cwd, env=env, input=text, capture_output=True, text=True, check=True).stdout
     run([program, "init", "--name", "Eval"], folder)
     memories = lines(MEMORIES)
-    for project in {memory["project"] for memory in memories} | {prompt["project"] for prompt in lines(PROMPTS)} | {None}:
+    for project in {memory["project"] for memory in memories} | {prompt["project"] for prompt in lines(*PROMPTS)} | {None}:
         place = folder / (project or "elsewhere")
         place.mkdir()
         if project:
@@ -57,7 +58,7 @@ def set_up(program, folder):
 
 def ask(program, folder, run, ids, everywhere):
     """Every prompt in its project; one that belongs to none in each of them, since people sit somewhere when they ask."""
-    answers, prompts = [], [prompt for prompt in lines(PROMPTS) if prompt["half"] in HALVES]
+    answers, prompts = [], [prompt for prompt in lines(*PROMPTS) if prompt["half"] in HALVES]
     projects = sorted({prompt["project"] for prompt in prompts if prompt["project"]})
     for prompt in prompts:
         places = ["elsewhere"] if everywhere else [prompt["project"]] if prompt["project"] else projects

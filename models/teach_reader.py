@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Teaches the reader: whether a memory is of use for a prompt, from both texts at once.
 
-Usage: teach_reader.py MODEL START OUT [--pairs N] [--rate R] [--seed N] [--threads N] [--golden FILE]
+Usage: teach_reader.py MODEL START OUT [--prompts N] [--rate R] [--seed N] [--threads N] [--golden FILE]
 
 MODEL is the unpacked all-MiniLM-L6-v2 (`models/make.sh --keep MODEL`), whose words it shares; START is gte-small as ONNX in full
 precision (`models/README.md` says where it is from), whose layers it starts from, or a reader (`.rkr`) that goes on learning;
@@ -32,13 +32,16 @@ BLEND = 0.3
 # As crates/embed/src/reader.rs has them.
 PROMPT, MEMORY = 64, 120
 CLS, SEP = 101, 102
-BATCH, RATE = 32, 8e-5
-# A reader that goes on learning ends so far between what it was and what it became: the mean of the two tells more than either.
-KEPT = 0.5
-# Memories that do not answer, in an epoch: of a prompt's own project, where something answers it or nothing does. A prompt
-# that is answered also sees one memory of another project; one off topic sees some of any project, and as many of the nearest of
-# all, which are often short rules.
-OTHERS, NEAR, ANY = 2, 3, 2
+BATCH, RATE = 32, 5e-5
+# The first steps are smaller.
+WARM = 150
+# How many of the nearest memories are read to find the hardest: of a prompt's own project, where nothing answers it or something
+# does; for one off topic of any project, and as many of the nearest of all, which are often short rules.
+NEAR, NEAR_ANSWERED, ANY = 5, 3, 2
+# What is read with more than these log odds and should be of no use may be of use after all, and is not taught.
+DOUBT, DOUBT_ANSWERED = 2.5, 1.0
+# So many prompts are read at once, and then learned from.
+BLOCK = 700
 
 
 class Layer(nn.Module):
@@ -232,66 +235,74 @@ def named(memory, number, chance):
 
 
 class Lessons:
-    """Pairs of a prompt and a memory of its project, nearest first, with whether it is of use."""
+    """Prompts, and of the memories that are near to each those that a reader takes for useful most easily."""
     def __init__(self, model, texts):
         rows = [json.loads(line) for line in (HERE / "pairs.jsonl").read_text().splitlines()]
-        self.everyday = (HERE / "everyday.txt").read_text().splitlines()
-        self.memories, self.prompts = {}, []
-        for row in rows:
-            if row["type"] == "memory":
-                self.memories.setdefault(row["project"], []).append(row)
-            elif row["type"] == "off topic":
-                self.everyday.append(row["prompt"])
-            else:
-                self.prompts.append(row)
-        lines = [row.get("text") or row["prompt"] for row in rows] + self.everyday
-        vectors = dict(zip(lines, embed(model, texts, lines)))
-        self.near = {}
-        for project, memories in self.memories.items():
-            beside = np.array([vectors[memory["text"]] for memory in memories])
-            for prompt in [row["prompt"] for row in self.prompts if row["project"] == project] + self.everyday:
-                self.near[project, prompt] = np.argsort(-(beside @ vectors[prompt]))[:14].astype(np.int8)
-        # The nearest memories of all projects, or of others.
-        places = [(project, at) for project, memories in self.memories.items() for at in range(len(memories))]
-        beside = np.array([vectors[self.memories[project][at]["text"]] for project, at in places])
-        nearest = lambda prompt: [places[at] for at in np.argsort(-(beside @ vectors[prompt]))[:60]]
-        self.nearest = {prompt: nearest(prompt)[:20] for prompt in self.everyday}
-        self.foreign = {}
-        for row in self.prompts:
-            others = [place for place in nearest(row["prompt"]) if place[0] != row["project"]]
-            self.foreign[row["project"], row["prompt"]] = others[:6]
+        everyday = [row["prompt"] for row in rows if row["type"] == "off topic"] + (HERE / "everyday.txt").read_text().splitlines()
+        self.texts, self.memories = texts, [row for row in rows if row["type"] == "memory"]
+        self.own, place = {}, {}
+        for at, memory in enumerate(self.memories):
+            self.own.setdefault(memory["project"], []).append(at)
+            place[memory["id"]] = at
+        # A prompt, its project if it has one, and what answers it.
+        self.prompts = [(row["prompt"], row["project"], [place[gold] for gold in row["gold"]])
+                        for row in rows if row["type"] in ("answerable", "near miss")]
+        self.prompts += [(prompt, None, []) for prompt in everyday]
+        self.beside = embed(model, texts, [memory["text"] for memory in self.memories])
+        lines = [prompt for prompt, _, _ in self.prompts]
+        self.vectors = dict(zip(lines, embed(model, texts, lines)))
 
-    def epoch(self, chance):
-        taught = []
-        add = lambda prompt, project, at, of_use: taught.append(
-            (prompt, named(self.memories[project][at]["text"], at, chance), of_use))
-        for row in self.prompts:
-            prompt, project = row["prompt"], row["project"]
-            golden = [at for at, memory in enumerate(self.memories[project]) if memory["id"] in row["gold"]]
-            for at in golden:
-                add(prompt, project, at, 1.0)
-            others = [at for at in self.near[project, prompt] if at not in golden]
-            count = OTHERS if golden else NEAR
-            for at in others[:1] + chance.sample(others[1:10], count - 1):
-                add(prompt, project, at, 0.0)
-            if golden:
-                add(prompt, *chance.choice(self.foreign[project, prompt]), 0.0)
-        for prompt in self.everyday:
-            project = chance.choice(list(self.memories))
-            for at in chance.sample(list(self.near[project, prompt][:4]), ANY):
-                add(prompt, project, at, 0.0)
-            for place in chance.sample(self.nearest[prompt], ANY):
-                add(prompt, *place, 0.0)
-        chance.shuffle(taught)
-        return taught
+    def near(self, prompt, among, count):
+        order = np.argsort(-(self.beside[among] @ self.vectors[prompt]))[:count]
+        return [among[at] for at in order]
+
+    def pair(self, prompt, at, chance):
+        return self.texts.pair(prompt, named(self.memories[at]["text"], at, chance))
+
+    def taught(self, prompts, reader, chance):
+        """Pairs of these prompts with what answers them and the hardest of what does not, and whether it is of use."""
+        answers, others, everything = [], [], list(range(len(self.memories)))
+        for prompt, project, golden in prompts:
+            answers += [(self.pair(prompt, at, chance), 1.0) for at in golden]
+            if project:
+                count = NEAR_ANSWERED if golden else NEAR
+                near = [at for at in self.near(prompt, self.own[project], count + len(golden)) if at not in golden][:count]
+            else:
+                near = self.near(prompt, self.own[chance.choice(list(self.own))], ANY)
+                near += chance.sample(self.near(prompt, everything, 4 * ANY), ANY)
+            others.append([self.pair(prompt, at, chance) for at in near])
+        odds = iter(read(reader, [pair for some in others for pair in some]))
+        for (_, project, golden), some in zip(prompts, others):
+            doubt = DOUBT_ANSWERED if golden else DOUBT if project else float("inf")
+            hard = [pair for odd, pair in sorted(((next(odds), pair) for pair in some), reverse=True) if odd < doubt]
+            count = 1 + (not golden or chance.random() < 0.5)
+            answers += [(pair, 0.0) for pair in hard[:count]]
+        return answers
+
+
+def read(reader, pairs):
+    """The log odds of each."""
+    order, odds = sorted(range(len(pairs)), key=lambda at: len(pairs[at][0])), [0.0] * len(pairs)
+    reader.eval()
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        for start in range(0, len(order), 64):
+            part = order[start:start + 64]
+            for at, odd in zip(part, reader(*batch([pairs[at] for at in part])).tolist()):
+                odds[at] = odd
+    reader.train()
+    return odds
 
 
 def golden(model, texts, path):
     """Some pairs, of use and not, and what is said of them."""
     rows = [json.loads(line) for line in (HERE / "pairs.jsonl").read_text().splitlines()]
     memories = {row["id"]: row["text"] for row in rows if row["type"] == "memory"}
+    first = {}
+    for row in rows:
+        if row["type"] == "memory":
+            first.setdefault(row["project"], row["text"])
     prompts = [row for row in rows if row["type"] in ("answerable", "near miss")][::271]
-    pairs = [(row["prompt"], memories[row["gold"][0]] if row["gold"] else memories[f'{row["project"]}-m01']) for row in prompts]
+    pairs = [(row["prompt"], memories[row["gold"][0]] if row["gold"] else first[row["project"]]) for row in prompts]
     model.eval()
     with torch.no_grad():
         said = [(*pair, round(model(*batch([texts.pair(*pair)])).item(), 4)) for pair in pairs]
@@ -303,7 +314,7 @@ def main():
     arguments.add_argument("model", type=pathlib.Path)
     arguments.add_argument("start", type=pathlib.Path)
     arguments.add_argument("out")
-    arguments.add_argument("--pairs", type=int, default=136_000)
+    arguments.add_argument("--prompts", type=int, default=70_000)
     arguments.add_argument("--rate", type=float, default=RATE)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--threads", type=int, default=2)
@@ -318,41 +329,35 @@ def main():
         tensors, verdict = from_reader(asked.start, minilm)
         model = Reader(tensors, 12)
         model.verdict.load_state_dict(verdict)
-        before = [weights.detach().clone() for weights in model.parameters()]
     else:
-        before = []
         model = Reader(blended(minilm, from_onnx(asked.start)), 12)
     model.train()
-    steps = asked.pairs // BATCH
     learned = [weights for weights in model.parameters() if weights.requires_grad]
     optimiser = torch.optim.AdamW(learned, lr=asked.rate, weight_decay=0.01, fused=True)
-    pace = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, step / (0.06 * steps + 1)) * max(0, 1 - step / steps))
-    print(f"{len(lessons.memories)} projects, {len(lessons.prompts)} prompts, {steps} steps", flush=True)
-    step, mean, began = 0, 0.0, time.time()
-    while step < steps:
-        taught = lessons.epoch(chance)
+    print(f"{len(lessons.own)} projects, {len(lessons.prompts)} prompts", flush=True)
+    due, step, mean, began = [], 0, 0.0, time.time()
+    for seen in range(0, asked.prompts, BLOCK):
+        if len(due) < BLOCK:
+            due = chance.sample(lessons.prompts, len(lessons.prompts))
+        block, due = due[:BLOCK], due[BLOCK:]
         # Texts of about the same length go together.
-        for start in range(0, len(taught), BATCH * 32):
-            part = sorted(((texts.pair(prompt, memory), of_use) for prompt, memory, of_use in taught[start:start + BATCH * 32]),
-                          key=lambda one: len(one[0][0]))
-            batches = [part[at:at + BATCH] for at in range(0, len(part), BATCH)]
-            chance.shuffle(batches)
-            for some in batches[:steps - step]:
-                with torch.autocast("cpu", torch.bfloat16):
-                    odds = model(*batch([pair for pair, _ in some])).float()
-                loss = F.binary_cross_entropy_with_logits(odds, torch.tensor([of_use for _, of_use in some]))
-                optimiser.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(learned, 1.0)
-                optimiser.step()
-                pace.step()
-                step += 1
-                mean = 0.98 * mean + 0.02 * loss.item()
-                if step % 100 == 0:
-                    print(f"{step} of {steps}, loss {mean / (1 - 0.98 ** step):.4f}, {time.time() - began:.0f} s", flush=True)
-    with torch.no_grad():
-        for weights, was in zip(model.parameters(), before):
-            weights.lerp_(was, KEPT)
+        taught = sorted(lessons.taught(block, model, chance), key=lambda one: len(one[0][0]))
+        batches = [taught[at:at + BATCH] for at in range(0, len(taught), BATCH)]
+        chance.shuffle(batches)
+        for number, some in enumerate(batches):
+            step += 1
+            past = (seen + BLOCK * number / len(batches)) / asked.prompts
+            for group in optimiser.param_groups:
+                group["lr"] = asked.rate * min(1, step / WARM) * max(0, 1 - past)
+            with torch.autocast("cpu", torch.bfloat16):
+                odds = model(*batch([pair for pair, _ in some])).float()
+            loss = F.binary_cross_entropy_with_logits(odds, torch.tensor([of_use for _, of_use in some]))
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(learned, 1.0)
+            optimiser.step()
+            mean = 0.98 * mean + 0.02 * loss.item()
+        print(f"{seen + len(block)} of {asked.prompts}, loss {mean / (1 - 0.98 ** step):.4f}, {time.time() - began:.0f} s", flush=True)
     model.save(asked.out)
     if asked.golden:
         golden(model, texts, asked.golden)

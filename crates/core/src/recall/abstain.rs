@@ -40,19 +40,19 @@ const DOUBT: (f64, f64) = (-0.19, 0.9);
 const USUAL: f64 = 0.0;
 /// What it adds for each e-fold that the odds of a hit being of use, by reading it, are above [`UNREAD`], and takes away
 /// below.
-const READING: f64 = 0.144;
+const READING: f64 = 0.12;
 /// The log odds above which a reading says nothing more.
 const OF_USE: f64 = 0.2;
 /// The log odds below which it takes nothing more. What is near enough all the same need not be read.
-const USELESS: f64 = -3.45;
+const USELESS: f64 = -4.3;
 /// Where a hit holds so much of what the prompt says, a reading takes nothing away: it hardly ever would, so it need not be asked.
 const COVERED: f64 = 0.7;
 /// The log odds that are assumed where nothing was read.
-const UNREAD: f64 = -1.77;
+const UNREAD: f64 = -2.12;
 /// What is asked for in a store of a hundred.
 const ENOUGH: f64 = 0.174;
 /// How much more is asked for when the store is e times larger.
-const PER_SIZE: f64 = 0.034;
+const PER_SIZE: f64 = 0.04;
 /// Below this the store's size makes no difference: in a handful of memories something always stands out.
 const SMALLEST: f64 = 30.0;
 

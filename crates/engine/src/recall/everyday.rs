@@ -106,11 +106,12 @@ mod tests {
     fn b_06_nothing_that_silence_is_measured_on_is_taught() {
         let sets = [
             include_str!("../../../../eval/asked.jsonl"),
+            include_str!("../../../../eval/typed.jsonl"),
             include_str!("../../../../eval/prompts.jsonl"),
             include_str!("../../../../eval/balanced.jsonl"),
         ];
         let asked = Said::new(&sets, "prompt");
-        assert!(asked.lengths.len() > 5_700);
+        assert!(asked.lengths.len() > 6_600);
         let pairs = lines(PAIRS);
         let read: Vec<&str> = pairs.iter().filter_map(|pair| pair["prompt"].as_str()).collect();
         assert!(read.len() > 24_000);
