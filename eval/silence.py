@@ -26,6 +26,8 @@ def option(name, otherwise=None):
 
 PROMPTS = option("--prompts", "asked.jsonl,typed.jsonl").split(",")
 MEMORIES = "balanced-memories.jsonl" if PROMPTS == ["balanced.jsonl"] else "memories.jsonl"
+if "balanced.jsonl" in PROMPTS and len(PROMPTS) > 1:
+    sys.exit("balanced.jsonl has memories of its own: ask it alone, with --prompts balanced.jsonl")
 HALVES = [option("--half")] if "--half" in sys.argv else ["tune", "report"]
 
 

@@ -297,10 +297,7 @@ def golden(model, texts, path):
     """Some pairs, of use and not, and what is said of them."""
     rows = [json.loads(line) for line in (HERE / "pairs.jsonl").read_text().splitlines()]
     memories = {row["id"]: row["text"] for row in rows if row["type"] == "memory"}
-    first = {}
-    for row in rows:
-        if row["type"] == "memory":
-            first.setdefault(row["project"], row["text"])
+    first = {row["project"]: row["text"] for row in reversed(rows) if row["type"] == "memory"}
     prompts = [row for row in rows if row["type"] in ("answerable", "near miss")][::271]
     pairs = [(row["prompt"], memories[row["gold"][0]] if row["gold"] else first[row["project"]]) for row in prompts]
     model.eval()
