@@ -51,73 +51,95 @@ pub struct Listed {
 }
 
 /// What a walk found.
-#[derive(Clone, Debug, Default)]
-pub struct Listing {
+#[derive(Clone, Debug)]
+pub struct Listing<File> {
     /// The files, by path.
-    pub files: Vec<Listed>,
+    pub files: Vec<File>,
     /// What could not be listed, and why.
-    pub problems: Vec<(String, String)>,
+    pub problems: Problems,
 }
 
-impl Listing {
-    /// How many files there are.
-    pub fn len(&self) -> usize {
-        self.files.len()
-    }
+/// Files, and why there is nothing to be had from them.
+pub type Problems = Vec<(String, String)>;
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
-    }
+/// The paths of all files below the notes that can be recalled from. What cannot be looked into is a problem, not a failure.
+pub fn names(vault: &Vault) -> Result<Listing<String>, Error> {
+    let mut files = Vec::new();
+    let walk = Walk::below(vault, |found, _| files.extend(found.into_iter().map(|(_, path)| path)))?;
+    files.sort_unstable();
+    Ok(Listing { files, problems: walk.problems })
 }
 
-/// Every file below the notes that can be recalled from. What cannot be looked into is a problem, not a failure.
-pub fn list(vault: &Vault) -> Result<Listing, Error> {
-    let mut walk = Walk {
-        vault_folder: vault.folder_name(),
-        found: Listing::default(),
-        folders: Vec::new(),
-        files: Vec::new(),
-        open: 0,
-    };
-    let vault_folder = walk.vault_folder.clone();
-    for (folder, path) in [(vault.folder(), format!("{vault_folder}/")), (vault.notes(), String::new())] {
-        std::fs::read_dir(folder).map_err(Error::io("read", folder))?;
-        walk.folders.push((folder.to_owned(), path, 0));
-        while let Some((folder, path, depth)) = walk.folders.pop() {
-            if let Err(error) = walk.folder(&folder, &path, depth) {
-                walk.found.problems.push((path, format!("it could not be read: {error}")));
-            }
-            if walk.files.len() >= LOOKED_AT || walk.open >= OPEN_AT_MOST {
-                walk.look();
+/// The same files, and since when each is what it is.
+pub fn list(vault: &Vault) -> Result<Listing<Listed>, Error> {
+    let mut files = Vec::new();
+    let walk = Walk::below(vault, |found, problems| {
+        for (metadata, (_, path)) in look(&found).into_iter().zip(found) {
+            match metadata {
+                Ok(metadata) if metadata.len() > MAX_FILE_BYTES => problems.push((path, too_large())),
+                Ok(metadata) => {
+                    files.push(Listed { modified: modified(&metadata), size: metadata.len(), path });
+                }
+                // It went away while we looked.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => problems.push((path, format!("it could not be read: {error}"))),
             }
         }
-    }
-    walk.look();
-    let mut found = walk.found;
-    found.files.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(found)
+    })?;
+    files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    Ok(Listing { files, problems: walk.problems })
 }
 
+fn too_large() -> String {
+    format!("it is larger than {} MiB", MAX_FILE_BYTES >> 20)
+}
+
+#[derive(Default)]
 struct Walk {
     vault_folder: String,
-    found: Listing,
+    problems: Problems,
     /// Folders to look into: where they are, their path with a `/` at its end, and how deep they are.
     folders: Vec<(PathBuf, String, usize)>,
-    /// Files that are still to be looked at, and their paths.
+    /// Files that were found, and their paths.
     files: Vec<(DirEntry, String)>,
     /// How many folders they keep open.
     open: usize,
+    /// How many files were found in all.
+    count: usize,
 }
 
 impl Walk {
+    /// Hands all files below the notes to `take`, some at a time, together with what could not be looked into so far.
+    fn below(
+        vault: &Vault,
+        mut take: impl FnMut(Vec<(DirEntry, String)>, &mut Problems),
+    ) -> Result<Self, Error> {
+        let mut walk = Self { vault_folder: vault.folder_name(), ..Self::default() };
+        let vault_path = format!("{}/", walk.vault_folder);
+        for (folder, path) in [(vault.folder(), vault_path), (vault.notes(), String::new())] {
+            std::fs::read_dir(folder).map_err(Error::io("read", folder))?;
+            walk.folders.push((folder.to_owned(), path, 0));
+            while let Some((folder, path, depth)) = walk.folders.pop() {
+                if let Err(error) = walk.folder(&folder, &path, depth) {
+                    walk.problems.push((path, format!("it could not be read: {error}")));
+                }
+                if walk.files.len() >= LOOKED_AT || walk.open >= OPEN_AT_MOST {
+                    take(std::mem::take(&mut walk.files), &mut walk.problems);
+                    walk.open = 0;
+                }
+            }
+        }
+        take(std::mem::take(&mut walk.files), &mut walk.problems);
+        Ok(walk)
+    }
+
     fn folder(&mut self, folder: &Path, path: &str, depth: usize) -> io::Result<()> {
         self.open += 1;
         for item in std::fs::read_dir(folder)? {
             let item = item?;
             let Ok(name) = item.file_name().into_string() else {
                 let what = "its name is not UTF-8 text".to_owned();
-                self.found.problems.push((format!("{path}{}", item.file_name().to_string_lossy()), what));
+                self.problems.push((format!("{path}{}", item.file_name().to_string_lossy()), what));
                 continue;
             };
             let kind = item.file_type()?;
@@ -130,47 +152,21 @@ impl Walk {
             if kind.is_dir() && depth < MAX_DEPTH {
                 self.folders.push((item.path(), below, depth + 1));
             } else if kind.is_dir() {
-                self.found
-                    .problems
-                    .push((below, format!("folders are nested more than {MAX_DEPTH} deep here")));
+                self.problems.push((below, format!("folders are nested more than {MAX_DEPTH} deep here")));
             } else if kind.is_file() {
-                self.files.push((item, below));
+                self.count += 1;
+                match self.count.saturating_sub(MAX_FILES) {
+                    0 => self.files.push((item, below)),
+                    // Once is enough.
+                    1 => self.problems.push((
+                        below,
+                        format!("there are more than {MAX_FILES} files; the rest is left out"),
+                    )),
+                    _ => {}
+                }
             }
         }
         Ok(())
-    }
-
-    /// Looks at the files that were found.
-    fn look(&mut self) {
-        let files = std::mem::take(&mut self.files);
-        self.open = 0;
-        for (metadata, (_, path)) in look(&files).into_iter().zip(files) {
-            self.file(metadata, path);
-        }
-    }
-
-    fn file(&mut self, metadata: io::Result<Metadata>, path: String) {
-        let refuse = |found: &mut Listing, what: String| found.problems.push((path.clone(), what));
-        match metadata {
-            Ok(metadata) if metadata.len() > MAX_FILE_BYTES => {
-                refuse(&mut self.found, format!("it is larger than {} MiB", MAX_FILE_BYTES >> 20));
-            }
-            Ok(_) if self.found.files.len() == MAX_FILES => {
-                // Once is enough.
-                if self.found.problems.last().is_none_or(|(_, what)| !what.starts_with("there are more")) {
-                    refuse(
-                        &mut self.found,
-                        format!("there are more than {MAX_FILES} files; the rest is left out"),
-                    );
-                }
-            }
-            Ok(metadata) => {
-                self.found.files.push(Listed { modified: modified(&metadata), size: metadata.len(), path });
-            }
-            // It went away while we looked.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => refuse(&mut self.found, format!("it could not be read: {error}")),
-        }
     }
 }
 
@@ -234,7 +230,7 @@ pub fn read_many<T: Send, With: Default>(
     paths: &[&str],
     make: impl Fn(Unit, &mut With) -> T + Sync,
     go_on: &mut dyn FnMut(usize) -> bool,
-) -> (Vec<T>, Vec<(String, String)>) {
+) -> (Vec<T>, Problems) {
     let reader = match Reader::new(vault) {
         Ok(reader) => reader,
         // Without knowing what was forgotten, nothing may be shown.
@@ -322,15 +318,19 @@ impl<'a> Reader<'a> {
                 Err(what) => (unit(Some(stamp), Vec::new()), Some(what)),
             },
             Ok(None) => (unit(None, Vec::new()), None),
-            Err(error) => (unit(None, Vec::new()), Some(format!("it could not be read: {error}"))),
+            Err(what) => (unit(None, Vec::new()), Some(what)),
         }
     }
 
     /// `None` if there is no such file.
-    fn bytes(&self, path: &str, beside: &mut Beside) -> io::Result<Option<(Stamp, Vec<u8>)>> {
+    fn bytes(&self, path: &str, beside: &mut Beside) -> Result<Option<(Stamp, Vec<u8>)>, String> {
         let Some(file) = beside.file(self.vault, &self.vault_folder, path) else { return Ok(None) };
+        let failed = |error: io::Error| format!("it could not be read: {error}");
         // Looked at before it is read: what changes meanwhile is newer than the stamp and will be noticed.
-        let Some((metadata, bytes)) = disk::read_plain(&file, MAX_FILE_BYTES)? else { return Ok(None) };
+        let Some((metadata, bytes)) = disk::read_plain(&file, MAX_FILE_BYTES).map_err(failed)? else {
+            let is_large = plain_file(&file).map_err(failed)?.is_some_and(|file| file.len() > MAX_FILE_BYTES);
+            return if is_large { Err(too_large()) } else { Ok(None) };
+        };
         let hash = ContentHash::of(&bytes);
         Ok(Some((Stamp { modified: modified(&metadata), size: metadata.len(), hash }, bytes)))
     }

@@ -122,8 +122,10 @@ pub struct Space {
 pub(super) struct Laid {
     header: Header,
     parts: [Vec<u8>; PARTS],
-    /// The documents as they are kept: most of a segment without vectors, so they are not put together before.
-    kept: Vec<Vec<u8>>,
+    /// Postings and documents are most of a segment without vectors, so they are not put together before: these are in shares,
+    postings: Vec<Postings>,
+    /// and those are where they are kept.
+    units: Vec<PreparedUnit>,
 }
 
 impl Laid {
@@ -133,11 +135,30 @@ impl Laid {
         for (part, bytes) in Part::ALL.into_iter().zip(&self.parts) {
             parts.next(part)?;
             parts.put(bytes)?;
-            if part == Part::Blob {
-                self.kept.iter().try_for_each(|kept| parts.put(kept))?;
-            }
+            match part {
+                Part::PostingDocuments => {
+                    self.postings.iter().try_for_each(|share| parts.put(&share.documents))
+                }
+                Part::PostingCounts => self.postings.iter().try_for_each(|share| parts.put(&share.counts)),
+                Part::Blob => self.kept().try_for_each(|kept| parts.put(kept)),
+                _ => Ok(()),
+            }?;
         }
         parts.finish(self.header.clone())
+    }
+
+    fn kept(&self) -> impl Iterator<Item = &[u8]> {
+        let documents = self.units.iter().flat_map(|unit| &unit.documents);
+        documents.filter_map(|prepared| Some(prepared.written.as_ref()?.kept.as_slice()))
+    }
+
+    /// Gives its memory back. With many documents that takes as long as writing them: nobody has to wait for it, and whoever
+    /// still allocates would, so this comes last.
+    pub(super) fn give_back(self) {
+        if is_shared(self.header.documents as usize) {
+            // Where no thread can be had, it is given back here.
+            std::thread::Builder::new().spawn(move || drop(self)).ok();
+        }
     }
 }
 
@@ -180,15 +201,8 @@ pub(super) fn lay_out(space: &Space, mut units: Vec<PreparedUnit>) -> Laid {
             write_windows(&documents, |prepared| &prepared.fine, fine, &mut parts, &mut header, half_bytes);
     };
     let postings = postings::sorted(&counted, Postings::of, rest);
-    header.terms = write_postings(&postings, &mut parts);
-    let written = units.iter_mut().flat_map(|unit| &mut unit.documents).filter_map(|of| of.written.as_mut());
-    let kept: Vec<Vec<u8>> = written.map(|written| std::mem::take(&mut written.kept)).collect();
-    // Giving the memory of many documents back takes as long as writing them; nobody has to wait for it.
-    if is_shared(kept.len()) {
-        // Where no thread can be had, it is given back here.
-        std::thread::Builder::new().spawn(move || drop(units)).ok();
-    }
-    Laid { header, parts, kept }
+    header.terms = write_terms(&postings, &mut parts);
+    Laid { header, parts, postings, units }
 }
 
 /// Whether a second thread is worth its start for so many documents.
@@ -364,15 +378,13 @@ impl Postings {
     }
 }
 
-/// Writes the postings, one share after the other, and says how many terms there are. No term is in two of them.
-fn write_postings(postings: &[Postings], parts: &mut [Vec<u8>; PARTS]) -> u32 {
+/// Writes of which terms the postings are, one share after the other, and says how many there are. No term is in two of them.
+fn write_terms(postings: &[Postings], parts: &mut [Vec<u8>; PARTS]) -> u32 {
     let mut put = |part: Part, bytes: &[u8]| parts[part as usize].extend_from_slice(bytes);
     let (mut terms, mut before) = (0, 0_u32);
     for share in postings {
         put(Part::Terms, &share.terms);
         share.first.iter().for_each(|first| put(Part::FirstPostings, &(before + first).to_le_bytes()));
-        put(Part::PostingDocuments, &share.documents);
-        put(Part::PostingCounts, &share.counts);
         terms += share.first.len() as u32;
         before += (share.documents.len() / 4) as u32;
     }

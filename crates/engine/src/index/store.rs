@@ -365,7 +365,9 @@ impl Writer<'_> {
         old: Old,
     ) -> Result<(), Error> {
         let laid = lay_out(space, units);
-        self.publish_on(Vec::new(), &mut |file| laid.write(file), basis, seen, old)
+        let published = self.publish_on(Vec::new(), &mut |file| laid.write(file), basis, seen, old);
+        laid.give_back();
+        published
     }
 
     /// Puts the delta into a segment of its own, together with the newest of the large ones as long as they are not much
@@ -397,7 +399,10 @@ impl Writer<'_> {
             kept => basis.since(kept, space),
         };
         let laid = lay_out(space, units.into_values().collect());
-        self.publish_on(layers, &mut |file| laid.write(file), Some(&basis), basis.seen(), Old::Removed)
+        let write = &mut |file: &mut File| laid.write(file);
+        let published = self.publish_on(layers, write, Some(&basis), basis.seen(), Old::Removed);
+        laid.give_back();
+        published
     }
 
     /// Makes what is written the newest segment above `layers`, and that the next generation.

@@ -369,8 +369,8 @@ fn open(
         // Whatever keeps us from the index, the notes themselves are there.
         Err(_) => degraded.push(Degraded::DamagedIndex),
     }
-    let listed = sources::list(vault)?;
-    let paths: Vec<&str> = listed.files.iter().map(|file| file.path.as_str()).collect();
+    let listed = sources::names(vault)?;
+    let paths: Vec<&str> = listed.files.iter().map(String::as_str).collect();
     let (units, _) = sources::read_many(vault, &paths, PreparedUnit::counted, &mut |_| true);
     Ok((Snapshot::in_memory(units), degraded))
 }

@@ -5,7 +5,7 @@
 //! lost or damaged index, another model), [`Upkeep::refresh`] compares every file by time and size, and by content where
 //! those differ.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rekindle_core::hash::ContentHash;
@@ -16,7 +16,7 @@ use rekindle_core::recall::document::Stamp;
 
 use crate::index::embedding::{Embedder, Known, SAVE_BUDGET};
 use crate::index::{Error as IndexError, Index, Old, PreparedUnit, Snapshot};
-use crate::sources::{self, Listed};
+use crate::sources::{self, Listed, Listing};
 use crate::vault::{self, Outcome, Vault};
 
 /// How many small segments may lie beside the large one. Each costs a reader some microseconds.
@@ -173,7 +173,7 @@ impl Upkeep<'_> {
             CaughtUp::Appended { .. } => return Ok(Settled::Later),
             CaughtUp::Behind => {}
         }
-        if sources::list(self.vault)?.files.len() > READ_AT_MOST {
+        if sources::names(self.vault)?.files.len() > READ_AT_MOST {
             return Ok(Settled::Later);
         }
         let report = match self.refresh(Extent::Changed, &mut |_| true) {
@@ -270,25 +270,24 @@ impl Upkeep<'_> {
         };
         // Readers do not look at every byte; whoever brings the index up to date does.
         let opened = opened.filter(|snapshot| snapshot.verify().is_ok());
-        let listed = sources::list(self.vault)?;
-        let mut report = Report { files: listed.len(), problems: listed.problems, ..Report::default() };
         let known = opened.as_ref().map(Snapshot::stamps).unwrap_or_default();
-        let is_changed = |file: &&Listed| {
-            extent == Extent::Everything
-                || known
-                    .get(file.path.as_str())
-                    .is_none_or(|stamp| (stamp.modified, stamp.size) != (file.modified, file.size))
-        };
-        let changed: Vec<&str> =
-            listed.files.iter().filter(is_changed).map(|file| file.path.as_str()).collect();
-        let there: BTreeSet<&str> = listed.files.iter().map(|file| file.path.as_str()).collect();
+        let is_new = known.is_empty() || extent == Extent::Everything;
+        let (listed, changed) = if is_new { self.all_files()? } else { self.changed_files(&known)? };
+        let mut report = Report { files: listed.files.len(), problems: listed.problems, ..Report::default() };
+        let changed: Vec<&str> = changed.into_iter().map(|place| listed.files[place].as_str()).collect();
+        let is_there = |path: &str| listed.files.binary_search_by(|file| file.as_str().cmp(path)).is_ok();
         let gone: Vec<String> =
-            known.keys().filter(|path| !there.contains(*path)).map(|path| (*path).to_owned()).collect();
+            known.keys().filter(|path| !is_there(path)).map(|path| (*path).to_owned()).collect();
         (report.read, report.gone) = (changed.len(), gone.len());
         let go_on = &mut |done| progress(Step::Reading(done, changed.len()));
         let (mut units, problems) = sources::read_many(self.vault, &changed, PreparedUnit::counted, go_on);
         report.problems.extend(problems);
         progress(Step::Reading(units.len(), changed.len()));
+        // What could not be read and was not known either leaves nothing behind.
+        let looked_at = units.len();
+        units.retain(|unit| unit.unit.stamp.is_some() || known.contains_key(unit.unit.path.as_str()));
+        report.files -= looked_at - units.len();
+        report.read -= looked_at - units.len();
         drop(known);
         let few = units.iter().map(|unit| unit.documents.len()).sum::<usize>() + gone.len() <= APPEND_AT_MOST;
         match &opened {
@@ -326,6 +325,26 @@ impl Upkeep<'_> {
         drop(writer);
         self.report_size(&mut report)?;
         Ok(report)
+    }
+
+    /// All files, and that all have to be read.
+    fn all_files(&self) -> Result<(Listing<String>, Vec<usize>), Error> {
+        let listed = sources::names(self.vault)?;
+        let all = (0..listed.files.len()).collect();
+        Ok((listed, all))
+    }
+
+    /// All files, and which of them are not as they are known.
+    fn changed_files(&self, known: &BTreeMap<&str, Stamp>) -> Result<(Listing<String>, Vec<usize>), Error> {
+        let Listing { files, problems } = sources::list(self.vault)?;
+        let is_changed = |file: &Listed| {
+            let stamp = known.get(file.path.as_str());
+            stamp.is_none_or(|stamp| (stamp.modified, stamp.size) != (file.modified, file.size))
+        };
+        let changed =
+            (0..).zip(&files).filter(|(_, file)| is_changed(file)).map(|(place, _)| place).collect();
+        let files = files.into_iter().map(|file| file.path).collect();
+        Ok((Listing { files, problems }, changed))
     }
 
     fn report_size(&self, report: &mut Report) -> Result<(), Error> {

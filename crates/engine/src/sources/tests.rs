@@ -149,6 +149,13 @@ fn what_cannot_be_read_is_a_problem_and_the_rest_is_read() {
     let (units, problems) = read_many(&notes.vault, &paths, |unit, (): &mut ()| unit, &mut |_| true);
     assert_eq!(units.iter().map(|unit| unit.path.as_str()).collect::<Vec<_>>(), paths);
     assert_eq!(problems, [("bad.md".to_owned(), "line 2: not UTF-8 text".to_owned())]);
+    // By its name alone nobody knows how large a file is: whoever reads it does.
+    let names = names(&notes.vault).unwrap();
+    assert_eq!(names.files, ["bad.md", "good.md", "huge.txt", "nul.md", "zero.txt"]);
+    assert_eq!(names.problems, []);
+    let (unread, too_large) = read_many(&notes.vault, &["huge.txt"], |unit, (): &mut ()| unit, &mut |_| true);
+    assert!(unread[0].stamp.is_none() && unread[0].documents.is_empty());
+    assert_eq!(too_large, listing.problems);
     let counts: Vec<usize> = units.iter().map(|unit| unit.documents.len()).collect();
     assert_eq!(
         (paths.as_slice(), counts.as_slice()),
@@ -182,7 +189,7 @@ fn a_name_that_is_no_text_is_a_problem() {
     let notes = Notes::new();
     fs::write(notes.places.notes().join(std::ffi::OsStr::from_bytes(b"n\xff.md")), "x\n").unwrap();
     let listing = list(&notes.vault).unwrap();
-    assert!(listing.is_empty() && listing.problems[0].1.contains("not UTF-8"));
+    assert!(listing.files.is_empty() && listing.problems[0].1.contains("not UTF-8"));
 }
 
 #[test]

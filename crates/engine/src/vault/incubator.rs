@@ -216,16 +216,16 @@ impl Vault {
     fn other_texts(&self) -> Result<Vec<(String, String)>, Error> {
         let archive = format!("/{}/", layout::ARCHIVE);
         let mut texts = Vec::new();
-        for file in sources::list(self)?.files {
-            if file.path == layout::IDEAS || file.path.contains(&archive) {
+        for file in sources::names(self)?.files {
+            if file == layout::IDEAS || file.contains(&archive) {
                 continue;
             }
-            let path = self.notes().join(&file.path);
+            let path = self.notes().join(&file);
             // What cannot be read speaks of nothing.
             if let Ok(disk::Content::Bytes(bytes)) = disk::read(&path, super::MAX_NOTE_BYTES)
                 && let Ok(text) = String::from_utf8(bytes)
             {
-                texts.push((file.path, text));
+                texts.push((file, text));
             }
         }
         Ok(texts)

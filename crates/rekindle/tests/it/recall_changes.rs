@@ -131,6 +131,22 @@ fn sto_14_reindex_brings_in_what_changed_elsewhere() {
 }
 
 #[test]
+fn sto_14_a_file_that_is_too_large_is_named_whether_there_was_an_index_or_not() {
+    let sandbox = sandbox();
+    sandbox.write("personal-private/fix/a.md", "The tender is moored at the east jetty.\n");
+    sandbox.write("personal-private/fix/huge.md", &"The dinghy leaks. ".repeat(8 * 1024 * 1024 / 18 + 1));
+    let told = |args: &[&str]| sandbox.rekindle(&[&["reindex", "--json"], args].concat()).run().ok().json();
+    let [first, again, all] = [told(&[]), told(&[]), told(&["--all"])];
+    for report in [&first, &again, &all] {
+        assert_eq!(report["problems"].as_array().map(Vec::len), Some(1), "{report}");
+        assert_eq!(report["problems"][0]["why"], "it is larger than 8 MiB", "{report}");
+        assert_eq!(report["files"], first["files"], "{report}");
+    }
+    assert_eq!((&first["read"], &again["read"], &all["read"]), (&first["files"], &json!(0), &first["files"]));
+    assert!(!recall(&sandbox, "does the dinghy leak", &["--anyway"]).to_string().contains("leaks"));
+}
+
+#[test]
 fn sto_15_reindex_waits_for_another_process_that_makes_vectors() {
     let sandbox = sandbox();
     save(&sandbox, "fix", "a", "The backup of the harbour archive runs at night.");
