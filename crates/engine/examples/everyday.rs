@@ -1,9 +1,9 @@
 //! `everyday OUT`: teaches the machine that tells what everybody types from what is about somebody's own work, with the prompts
-//! in `models/everyday.txt` and `models/work.txt` and the vectors of the built-in model. Makes `models/everyday.rke`. The same
-//! prompts give the same machine.
+//! in `models/everyday.txt`, `models/work.txt` and `models/pairs.jsonl` and the vectors of the built-in model. Makes
+//! `models/everyday.rke`. The same prompts give the same machine.
 //!
 //! A support vector machine with a Gaussian kernel, found by moving one multiplier after the other to where it is best given
-//! the rest. Both kinds count the same. Takes a few minutes, and memory for each pair of prompts (half a gigabyte for twelve
+//! the rest. Both kinds count the same. Takes some minutes, and memory for each pair of prompts (two gigabytes for twenty-two
 //! thousand).
 #![expect(clippy::print_stdout, reason = "a developer's program, saying how well it did")]
 #![expect(clippy::indexing_slicing, reason = "loops over numbers whose lengths are set here")]
@@ -15,9 +15,13 @@ use rekindle_embed::{Model, dots};
 use rekindle_engine::index::Embedder;
 use rekindle_engine::models::BUILTIN;
 use rekindle_engine::recall::everyday::unit;
+use serde_json::Value;
 
 const EVERYDAY: &str = include_str!("../../../models/everyday.txt");
 const WORK: &str = include_str!("../../../models/work.txt");
+const PAIRS: &str = include_str!("../../../models/pairs.jsonl");
+/// Of the prompts there that a memory answers, one of so many is taught: they are about as many then as those off topic.
+const ANSWERED: usize = 5;
 
 /// How narrowly it looks: the larger, the nearer a prompt has to be for its word to count.
 const NARROW: f32 = 1.5;
@@ -44,7 +48,7 @@ struct Taught {
 fn main() -> Result<(), Box<dyn Error>> {
     let out = std::env::args().nth(1).ok_or("usage: everyday OUT")?;
     let embedder = Embedder::new(BUILTIN, Model::builtin());
-    let taught = Taught::new(embedder);
+    let taught = Taught::new(embedder)?;
     let is_kept = |place: usize| place.is_multiple_of(KEPT);
     let says = teach(&taught, |place| !is_kept(place));
     let kept: Vec<usize> = (0..taught.len()).filter(|place| is_kept(*place)).collect();
@@ -71,9 +75,15 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 impl Taught {
-    fn new(embedder: Embedder<'_>) -> Self {
-        let prompts: Vec<&str> = EVERYDAY.lines().chain(WORK.lines()).collect();
-        let everyday = EVERYDAY.lines().count();
+    fn new(embedder: Embedder<'_>) -> Result<Self, Box<dyn Error>> {
+        let pairs: Vec<Value> = PAIRS.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+        let of = |kind: &'static str| {
+            let pairs = pairs.iter().filter(move |pair| pair["type"] == kind);
+            pairs.filter_map(|pair| pair["prompt"].as_str())
+        };
+        let mut prompts: Vec<&str> = EVERYDAY.lines().chain(of("off topic")).collect();
+        let everyday = prompts.len();
+        prompts.extend(WORK.lines().chain(of("answerable").step_by(ANSWERED)));
         let vectors: Vec<Vec<i8>> = prompts.iter().map(|prompt| embedder.query(prompt).steps).collect();
         let scales: Vec<f32> = vectors.iter().map(|steps| unit(steps)).collect();
         let width = vectors[0].len();
@@ -87,7 +97,7 @@ impl Taught {
             near.extend(cosines.map(|cosine| nearness(cosine, NARROW)));
         }
         let is_everyday = (0..prompts.len()).map(|place| place < everyday).collect();
-        Self { steps, width, scales, is_everyday, near }
+        Ok(Self { steps, width, scales, is_everyday, near })
     }
 
     fn len(&self) -> usize {

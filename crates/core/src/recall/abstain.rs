@@ -33,22 +33,22 @@ const FOREIGN_CAP: u32 = 2;
 /// What is taken away when no name written as in code is in the hit; less in proportion when some are.
 const NAMES: f64 = 0.02;
 /// What it takes away that a prompt clearly looks like an everyday one.
-const EVERYDAY: f64 = 0.32;
+const EVERYDAY: f64 = 0.38;
 /// The margins between which that counts: that a prompt is about somebody's work makes no hit a good one.
 const DOUBT: (f64, f64) = (-0.19, 0.9);
 /// The margin that is assumed where it is not known: the vectors are of another model.
 const USUAL: f64 = 0.0;
 /// What it adds for each e-fold that the odds of a hit being of use, by reading it, are above [`UNREAD`], and takes away
 /// below.
-const READING: f64 = 0.12;
+const READING: f64 = 0.13;
 /// The log odds above which a reading says nothing more.
-const OF_USE: f64 = 0.2;
+const OF_USE: f64 = 0.0;
 /// The log odds below which it takes nothing more. What is near enough all the same need not be read.
 const USELESS: f64 = -4.3;
 /// Where a hit holds so much of what the prompt says, a reading takes nothing away: it hardly ever would, so it need not be asked.
 const COVERED: f64 = 0.7;
 /// The log odds that are assumed where nothing was read.
-const UNREAD: f64 = -2.12;
+const UNREAD: f64 = -2.37;
 /// What is asked for in a store of a hundred.
 const ENOUGH: f64 = 0.174;
 /// How much more is asked for when the store is e times larger.

@@ -41,12 +41,17 @@ mod tests {
     const PAIRS: &str = include_str!("../../../../models/pairs.jsonl");
     /// Every so many lines of what it was taught with are looked at.
     const EVERY: usize = 40;
+    /// As in the example that teaches it.
+    const ANSWERED: usize = 5;
 
     #[test]
     fn b_06_what_is_shipped_knows_what_it_was_taught() {
         let embedder = Embedder::new(BUILTIN, Model::builtin());
-        let right = |prompts: &str, is_right: fn(f64) -> bool| {
-            let prompts: Vec<&str> = prompts.lines().step_by(EVERY).collect();
+        let pairs = lines(PAIRS);
+        let right = |prompts: &str, more: &str, is_right: fn(f64) -> bool| {
+            let more = pairs.iter().filter(|pair| pair["type"] == more).step_by(ANSWERED);
+            let more = more.filter_map(|pair| pair["prompt"].as_str());
+            let prompts: Vec<&str> = prompts.lines().chain(more).step_by(EVERY).collect();
             let margin = |prompt: &&&str| margin(embedder, prompt, &embedder.query(prompt));
             let right = prompts.iter().filter(|prompt| {
                 is_right(
@@ -55,8 +60,8 @@ mod tests {
             });
             (right.count() * 100) / prompts.len()
         };
-        let everyday = right(EVERYDAY, |margin| margin > 0.0);
-        let work = right(WORK, |margin| margin < 0.0);
+        let everyday = right(EVERYDAY, "off topic", |margin| margin > 0.0);
+        let work = right(WORK, "answerable", |margin| margin < 0.0);
         assert!(everyday >= 95 && work >= 95, "{everyday} and {work} per cent");
         let other = Embedder::new("another", Model::builtin());
         assert_eq!(margin(other, "thanks!", &other.query("thanks!")), None);
@@ -114,7 +119,7 @@ mod tests {
         assert!(asked.lengths.len() > 6_600);
         let pairs = lines(PAIRS);
         let read: Vec<&str> = pairs.iter().filter_map(|pair| pair["prompt"].as_str()).collect();
-        assert!(read.len() > 24_000);
+        assert!(read.len() > 59_000);
         let taught = EVERYDAY.lines().chain(WORK.lines()).chain(read);
         let taught = taught.filter(|prompt| asked.is_nearly(prompt));
         assert_eq!(taught.collect::<Vec<_>>(), Vec::<&str>::new());
