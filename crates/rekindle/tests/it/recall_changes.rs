@@ -134,7 +134,7 @@ fn sto_14_reindex_brings_in_what_changed_elsewhere() {
 fn sto_14_a_file_that_is_too_large_is_named_whether_there_was_an_index_or_not() {
     let sandbox = sandbox();
     sandbox.write("personal-private/fix/a.md", "The tender is moored at the east jetty.\n");
-    sandbox.write("personal-private/fix/huge.md", &"The dinghy leaks. ".repeat(8 * 1024 * 1024 / 18 + 1));
+    sandbox.write("personal-private/fix/huge.md", "The dinghy leaks. ".repeat(8 * 1024 * 1024 / 18 + 1));
     let told = |args: &[&str]| sandbox.rekindle(&[&["reindex", "--json"], args].concat()).run().ok().json();
     let [first, again, all] = [told(&[]), told(&[]), told(&["--all"])];
     for report in [&first, &again, &all] {
