@@ -48,9 +48,9 @@ const USELESS: f64 = -4.3;
 /// Where a hit holds so much of what the prompt says, a reading takes nothing away: it hardly ever would, so it need not be asked.
 const COVERED: f64 = 0.7;
 /// The log odds that are assumed where nothing was read.
-const UNREAD: f64 = -2.37;
+const UNREAD: f64 = -2.247;
 /// What is asked for in a store of a hundred.
-const ENOUGH: f64 = 0.174;
+const ENOUGH: f64 = 0.158;
 /// How much more is asked for when the store is e times larger.
 const PER_SIZE: f64 = 0.04;
 /// Below this the store's size makes no difference: in a handful of memories something always stands out.
