@@ -283,11 +283,13 @@ impl Upkeep<'_> {
         let (mut units, problems) = sources::read_many(self.vault, &changed, PreparedUnit::counted, go_on);
         report.problems.extend(problems);
         progress(Step::Reading(units.len(), changed.len()));
-        // What could not be read and was not known either leaves nothing behind.
-        let looked_at = units.len();
-        units.retain(|unit| unit.unit.stamp.is_some() || known.contains_key(unit.unit.path.as_str()));
-        report.files -= looked_at - units.len();
-        report.read -= looked_at - units.len();
+        // What could not be read leaves nothing behind, and where it was known it is gone.
+        let was_known = |unit: &PreparedUnit| known.contains_key(unit.unit.path.as_str());
+        let unread = units.iter().filter(|unit| unit.unit.stamp.is_none());
+        report.gone += unread.clone().filter(|unit| was_known(unit)).count();
+        let unread = unread.count();
+        (report.files, report.read) = (report.files - unread, report.read - unread);
+        units.retain(|unit| unit.unit.stamp.is_some() || was_known(unit));
         drop(known);
         let few = units.iter().map(|unit| unit.documents.len()).sum::<usize>() + gone.len() <= APPEND_AT_MOST;
         match &opened {
@@ -319,6 +321,8 @@ impl Upkeep<'_> {
                     all.extend(units.into_iter().map(|unit| (unit.unit.path.clone(), unit)));
                     units = all.into_values().collect();
                 }
+                // Made anew, an index has nothing to say of a file that holds nothing.
+                units.retain(|unit| unit.unit.stamp.is_some());
                 writer.publish(&space, units, opened.as_ref(), newest.as_ref(), Old::Removed)?;
             }
         }

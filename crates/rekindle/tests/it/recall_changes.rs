@@ -147,6 +147,38 @@ fn sto_14_a_file_that_is_too_large_is_named_whether_there_was_an_index_or_not() 
 }
 
 #[test]
+fn sto_14_a_file_that_became_too_large_leaves_nothing_behind() {
+    let sandbox = sandbox();
+    sandbox.write("personal-private/fix/a.md", "The tender is moored at the east jetty.\n");
+    for how in [&["--all"][..], &[]] {
+        sandbox.write("personal-private/fix/b.md", "The dinghy leaks.\n");
+        let told =
+            |args: &[&str]| sandbox.rekindle(&[&["reindex", "--json"], args].concat()).run().ok().json();
+        let before = told(&[]);
+        sandbox.write("personal-private/fix/b.md", "The dinghy leaks. ".repeat(8 * 1024 * 1024 / 18 + 1));
+        let after = told(how);
+        assert_eq!(after["files"].as_u64(), before["files"].as_u64().map(|files| files - 1), "{after}");
+        assert_eq!(
+            (&after["gone"], &after["problems"][0]["why"]),
+            (&json!(1), &json!("it is larger than 8 MiB"))
+        );
+        assert!(!recall(&sandbox, "does the dinghy leak", &["--anyway"]).to_string().contains("leaks"));
+        let index = sandbox.state().join("index");
+        let base = || {
+            let mut items = fs::read_dir(&index).unwrap().map(|item| item.unwrap().path());
+            fs::read(items.find(|path| path.extension().is_some_and(|is| is == "base")).unwrap()).unwrap()
+        };
+        if how.is_empty() {
+            told(&["--all"]);
+        }
+        let again = base();
+        fs::remove_dir_all(&index).unwrap();
+        told(&[]);
+        assert!(again == base(), "{how:?}: other bytes than an index made from nothing");
+    }
+}
+
+#[test]
 fn sto_15_reindex_waits_for_another_process_that_makes_vectors() {
     let sandbox = sandbox();
     save(&sandbox, "fix", "a", "The backup of the harbour archive runs at night.");
