@@ -35,11 +35,17 @@ def lines(*names):
     return [json.loads(line) for name in names for line in (HERE / name).read_text().splitlines()]
 
 
-def set_up(program, folder):
-    """A home with the memories, and a folder for each project."""
+def runner(folder):
+    """Runs programs with a home in `folder`."""
     env = {"PATH": os.environ["PATH"], "HOME": str(folder), "REKINDLE_HOME": str(folder / "home")}
     def run(arguments, cwd, text=None):
         return subprocess.run(arguments, cwd=cwd, env=env, input=text, capture_output=True, text=True, check=True).stdout
+    return run
+
+
+def set_up(program, folder):
+    """A home with the memories, and a folder for each project."""
+    run = runner(folder)
     run([program, "init", "--name", "Eval"], folder)
     memories = lines(MEMORIES)
     for project in {memory["project"] for memory in memories} | {prompt["project"] for prompt in lines(*PROMPTS)} | {None}:
@@ -139,4 +145,5 @@ def main():
         pathlib.Path(option("--plot")).write_text(plot(kept))
 
 
-main()
+if __name__ == "__main__":
+    main()

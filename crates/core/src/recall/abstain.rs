@@ -17,9 +17,9 @@ use serde::Serialize;
 
 /// How much of the tenth best cosine is taken away.
 const CROWD: f64 = 0.73;
-/// The tenth best cosine that is assumed where there are fewer than ten memories: what is there may be all alike, or all unlike,
-/// and neither says anything.
-const FEW: f64 = 0.15;
+/// The least tenth best cosine that is assumed. In a handful of memories there is no tenth, or it lies far away whatever was
+/// asked, and then everything would stand out.
+const FEW: f64 = 0.1;
 /// What a shared word of full rarity adds.
 const SHARED: f64 = 0.13;
 /// Shared words beyond this sum of rarities add nothing: a long pasted log shares something with everything.
@@ -49,6 +49,9 @@ const USELESS: f64 = -4.3;
 const COVERED: f64 = 0.7;
 /// The log odds that are assumed where nothing was read.
 const UNREAD: f64 = -2.247;
+/// For what is no nearer than this, shared words counted, a reading does not speak: in a handful of memories something has to be
+/// the nearest, and a reader finds most rules of work a little useful for any work.
+const FARTHEST: f64 = 0.12;
 /// What is asked for in a store of a hundred.
 const ENOUGH: f64 = 0.158;
 /// How much more is asked for when the store is e times larger.
@@ -90,7 +93,7 @@ impl PromptTerm {
 pub struct Evidence {
     /// The highest cosine among the hits that would be shown.
     pub best_cosine: f64,
-    /// The tenth highest cosine in the store, or what is usual when it holds fewer.
+    /// The tenth highest cosine in the store, or what is assumed at least when it holds few.
     pub tenth_cosine: f64,
     /// The greatest sum of rarities, commonplaces counted less, of the prompt's terms that one of the hits holds.
     pub shared_rarity: f64,
@@ -180,7 +183,7 @@ pub fn evidence(
 ) -> Evidence {
     let identifiers = count(terms.iter().map(|term| term.identifier));
     let all: f64 = terms.iter().map(PromptTerm::weight).sum();
-    let tenth_cosine = tenth_cosine.unwrap_or(FEW);
+    let tenth_cosine = tenth_cosine.unwrap_or(FEW).max(FEW);
     let mut found =
         Evidence { best_cosine: f64::NEG_INFINITY, tenth_cosine, store_size, ..Evidence::default() };
     found.missing_names = if identifiers == 0 { 0.0 } else { 1.0 };
@@ -220,7 +223,8 @@ pub fn decide(evidence: Option<&Evidence>) -> Decision {
     let everyday = EVERYDAY * (found.everyday.unwrap_or(USUAL).clamp(DOUBT.0, DOUBT.1) - USUAL);
     let least = if found.covered < COVERED { USELESS } else { UNREAD };
     let read = READING * (found.reading.unwrap_or(UNREAD).clamp(least, OF_USE) - UNREAD);
-    let strength = usual - against - everyday + read;
+    let is_far = found.best_cosine + shared < FARTHEST;
+    let strength = usual - against - everyday + if is_far { read.min(0.0) } else { read };
     let reason = if strength >= needed {
         Reason::Relevant
     } else if usual - against - everyday >= needed {
@@ -300,6 +304,19 @@ mod tests {
         let said = |commonplace| PromptTerm { commonplace, ..term(0.6) };
         assert_eq!(asked(&[said(true); 3], &[true; 3], 0.2).reason, Reason::TooFar);
         assert_eq!(asked(&[said(false); 3], &[true; 3], 0.2).reason, Reason::Relevant);
+    }
+
+    #[test]
+    fn b_06_in_a_handful_nothing_is_shown_for_want_of_something_better() {
+        // "please fix the failing login test", where all that is known is a port and how commits are written.
+        let few = |best_cosine, shared_rarity, reading| {
+            let found = evidence(&[], &[vec![]], &[best_cosine], Some(-0.1), 10);
+            decide(Some(&Evidence { shared_rarity, reading: Some(reading), ..found })).reason
+        };
+        assert_eq!(few(FARTHEST - 0.04, 0.0, OF_USE), Reason::TooFar);
+        assert_eq!(few(FARTHEST - 0.04, 1.0, OF_USE), Reason::Relevant);
+        assert_eq!(few(FARTHEST, 0.0, OF_USE), Reason::Relevant);
+        assert_eq!(few(0.14, 0.0, UNREAD), Reason::TooFar, "that the others are further away is no merit");
     }
 
     #[test]
@@ -398,6 +415,9 @@ mod tests {
         let found = evidence(&terms, &held, &[0.5, 0.3], None, 7);
         assert!((found.best_cosine - 0.5).abs() < 1e-9);
         assert!((found.tenth_cosine - FEW).abs() < 1e-9, "there is no tenth");
+        let tenth = |cosine| evidence(&terms, &held, &[0.5, 0.3], Some(cosine), 12).tenth_cosine;
+        assert!((tenth(-0.1) - FEW).abs() < 1e-9, "in a handful it says nothing that it is far away");
+        assert!((tenth(0.2) - 0.2).abs() < 1e-9);
         assert!((found.shared_rarity - 1.5).abs() < 1e-9);
         assert!((found.covered - 1.5 / 3.5).abs() < 1e-9);
         assert!((found.missing_names - 0.5).abs() < 1e-9);
