@@ -1,6 +1,7 @@
 //! A query against every vector of a segment, some at a time, so that nothing grows with their number but the answer.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use rekindle_embed::{Quantised, dots};
 
@@ -9,6 +10,8 @@ use super::segment::{Segment, WINDOW_BYTES, u32_at};
 
 /// So many vectors are compared at once.
 const ROWS: usize = 512;
+/// So many documents are compared by one thread before it asks for more.
+const SHARE: usize = 4096;
 /// From so many windows on a second thread is worth its start.
 pub(super) const SHARED_FROM: usize = 20_000;
 
@@ -18,15 +21,22 @@ pub(super) fn scan(segment: &Segment, query: &Quantised, cosines: &mut [f32]) {
     if !segment.is_as_wide(query) || segment.part(Part::Vectors).is_empty() {
         return;
     }
-    let scan_from = |first, cosines| Scan { segment, query, products: Vec::new() }.run(first, cosines);
+    let scan = || Scan { segment, query, products: Vec::new() };
     if (segment.windows() as usize) < SHARED_FROM {
-        return scan_from(0, cosines);
+        return scan().run(0, cosines);
     }
-    let half = cosines.len() / 2;
-    let (low, high) = cosines.split_at_mut(half);
+    // The words are looked up at the same time, so nobody knows who has more of a processor: whoever is done takes the next share.
+    let shares = Mutex::new(cosines.chunks_mut(SHARE).enumerate());
+    let next = || shares.lock().ok()?.next();
+    let work = || {
+        let mut scan = scan();
+        while let Some((share, cosines)) = next() {
+            scan.run(share * SHARE, cosines);
+        }
+    };
     std::thread::scope(|scope| {
-        scope.spawn(|| scan_from(half, high));
-        scan_from(0, low);
+        scope.spawn(work);
+        work();
     });
 }
 

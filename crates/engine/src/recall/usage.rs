@@ -2,6 +2,7 @@
 //! only ever added. What they come to is kept beside it (`usage.json`) so that a prompt does not have to read them all; it
 //! can be deleted and is made again.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -71,13 +72,15 @@ impl Signal {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Line {
-    at: String,
-    id: String,
+struct Line<'a> {
+    #[serde(borrow)]
+    at: Cow<'a, str>,
+    #[serde(borrow)]
+    id: Cow<'a, str>,
     signal: Signal,
     /// The turn that shows it. The same turn shows the same thing about a memory once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    turn: Option<String>,
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    turn: Option<Cow<'a, str>>,
 }
 
 /// What is known about one memory.
@@ -178,14 +181,17 @@ impl Usage {
         (usage.version == VERSION && usage.bytes <= whole).then_some(usage)
     }
 
-    fn add(&mut self, line: &Line) {
+    fn add(&mut self, line: &Line<'_>) {
         let at = time::parse(&line.at);
         let first = at.map(Timestamp::as_second);
         self.since = match (self.since, first) {
             (Some(since), Some(first)) => Some(since.min(first)),
             (since, first) => since.or(first),
         };
-        self.standings.entry(line.id.clone()).or_default().add(line.signal, at);
+        match self.standings.get_mut(&*line.id) {
+            Some(standing) => standing.add(line.signal, at),
+            None => self.standings.entry(line.id.to_string()).or_default().add(line.signal, at),
+        }
     }
 
     /// Writes down what the lines come to, if many were added since.
@@ -250,14 +256,19 @@ impl Usage {
 
     /// Adds a word about a memory.
     pub fn record(path: &Path, id: &str, signal: Signal, at: Timestamp) -> io::Result<()> {
-        append(path, &[Line { at: iso(at), id: id.to_owned(), signal, turn: None }], true)
+        append(path, &[Line { at: iso(at).into(), id: id.into(), signal, turn: None }], true)
     }
 
     /// Notes that somebody asked and was shown these. Not worth waiting for the disk.
     pub fn recalled(path: &Path, ids: &[&str], at: Timestamp) -> io::Result<()> {
-        let line =
-            |id: &&str| Line { at: iso(at), id: (*id).to_owned(), signal: Signal::Recalled, turn: None };
-        append(path, &ids.iter().map(line).collect::<Vec<_>>(), false)
+        let at = iso(at);
+        let lines = ids.iter().map(|id| Line {
+            at: at.as_str().into(),
+            id: (*id).into(),
+            signal: Signal::Recalled,
+            turn: None,
+        });
+        append(path, &lines.collect::<Vec<_>>(), false)
     }
 
     /// Adds what a turn shows about memories, each once however often this is called. There is one caller at a time: the
@@ -270,18 +281,19 @@ impl Usage {
         let text = String::from_utf8_lossy(&text);
         let of_turn =
             text.lines().filter(|line| line.contains(turn)).flat_map(|line| parsed(line.as_bytes()));
-        let known: Vec<Line> = of_turn.filter(|line| line.turn.as_deref() == Some(turn)).collect();
+        let known: Vec<Line<'_>> = of_turn.filter(|line| line.turn.as_deref() == Some(turn)).collect();
         let is_new = |(id, signal): &&(String, Signal)| {
             !known.iter().any(|line| line.id == *id && line.signal == *signal)
         };
-        let lines: Vec<Line> = shown
+        let at = iso(at);
+        let lines: Vec<Line<'_>> = shown
             .iter()
             .filter(is_new)
             .map(|(id, signal)| Line {
-                at: iso(at),
-                id: id.clone(),
+                at: at.as_str().into(),
+                id: id.as_str().into(),
                 signal: *signal,
-                turn: Some(turn.to_owned()),
+                turn: Some(turn.into()),
             })
             .collect();
         append(path, &lines, true)
@@ -317,7 +329,7 @@ fn beside(path: &Path) -> PathBuf {
 }
 
 /// The lines that can be read: one that was damaged takes no other with it.
-fn parsed(text: &[u8]) -> impl Iterator<Item = Line> + '_ {
+fn parsed(text: &[u8]) -> impl Iterator<Item = Line<'_>> {
     text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
@@ -330,7 +342,7 @@ fn tail(path: &Path, from: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn append(path: &Path, lines: &[Line], durable: bool) -> io::Result<()> {
+fn append(path: &Path, lines: &[Line<'_>], durable: bool) -> io::Result<()> {
     if lines.is_empty() {
         return Ok(());
     }

@@ -7,6 +7,7 @@ use rekindle_engine::background;
 use rekindle_engine::index::{self, Embedder};
 use rekindle_engine::messages::Messages;
 use rekindle_engine::recall::upkeep::{self, Extent, Step, Upkeep};
+use rekindle_engine::recall::usage::Usage;
 use serde_json::json;
 
 use crate::compose::Context;
@@ -58,6 +59,10 @@ impl Reindex {
         };
         let extent = if self.all { Extent::Everything } else { Extent::Changed };
         let mut report = upkeep.refresh(extent, &mut show)?;
+        // A prompt should not have to read everything that was ever recalled, line by line.
+        if let Err(error) = Usage::settle(&context.places.usage()) {
+            context.out.warn(format!("what was recalled so far could not be summed up: {error}"));
+        }
         let messages = Messages::of(&context.places);
         let said = match self.all {
             true => messages.rebuild(&mut |_, _| {})?,

@@ -179,6 +179,25 @@ fn sto_14_a_file_that_became_too_large_leaves_nothing_behind() {
 }
 
 #[test]
+fn rec_08_reindex_sums_up_what_was_recalled_and_nothing_changes_by_it() {
+    let sandbox = sandbox();
+    save(&sandbox, "fix", "a", "The tender is moored at the east jetty.");
+    save(&sandbox, "fix", "b", "The tender is moored at the west jetty.");
+    let answer = || recall(&sandbox, "where is the tender moored", &COMPARABLE)["results"].clone();
+    let id = text(&answer()[1], "id").to_owned();
+    sandbox.rekindle(&["feedback", &id, "good"]).run().ok();
+    let lines = sandbox.state().join("usage.jsonl");
+    let line = format!("{{\"at\":\"2026-11-01T09:00:00Z\",\"id\":\"{id}\",\"signal\":\"recalled\"}}\n");
+    fs::write(&lines, fs::read_to_string(&lines).unwrap() + &line.repeat(1000)).unwrap();
+    let before = answer();
+    sandbox.rekindle(&["reindex"]).run().ok();
+    let summed: serde_json::Value =
+        serde_json::from_slice(&fs::read(sandbox.state().join("usage.json")).unwrap()).unwrap();
+    assert!(summed["standings"][&id]["recallCount"].as_u64() >= Some(1000), "{summed}");
+    assert_eq!(answer(), before);
+}
+
+#[test]
 fn sto_15_reindex_waits_for_another_process_that_makes_vectors() {
     let sandbox = sandbox();
     save(&sandbox, "fix", "a", "The backup of the harbour archive runs at night.");
