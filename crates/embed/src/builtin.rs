@@ -8,6 +8,7 @@ struct Aligned<Bytes: ?Sized> {
 
 static MODEL: &Aligned<[u8]> = &Aligned { bytes: *include_bytes!("../../../models/all-minilm-l6-v2.rkm") };
 static READER: &Aligned<[u8]> = &Aligned { bytes: *include_bytes!("../../../models/reader.rkr") };
+static CLASSIFIER: &Aligned<[u8]> = &Aligned { bytes: *include_bytes!("../../../models/statements.rkc") };
 
 pub(crate) fn model() -> &'static [u8] {
     &MODEL.bytes
@@ -15,4 +16,8 @@ pub(crate) fn model() -> &'static [u8] {
 
 pub(crate) fn reader() -> &'static [u8] {
     &READER.bytes
+}
+
+pub(crate) fn classifier() -> &'static [u8] {
+    &CLASSIFIER.bytes
 }

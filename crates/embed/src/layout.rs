@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     Embedder,
     /// An encoder with a verdict at its end, which has the vocabulary and words of an embedder.
     Reader,
+    /// The same with several outputs.
+    Classifier,
 }
 
 impl Kind {
@@ -21,6 +23,7 @@ impl Kind {
         match self {
             Self::Embedder => *b"RKEMBED\n",
             Self::Reader => *b"RKREADS\n",
+            Self::Classifier => *b"RKLABEL\n",
         }
     }
 }
@@ -268,15 +271,15 @@ pub(crate) struct Sections<'a> {
     pub(crate) encoder: Encoder<'a>,
 }
 
-/// Everything after the header of a reader, where it lies.
+/// Everything after the header of a reader or a classifier, where it lies.
 #[derive(Debug)]
 pub(crate) struct Verdict<'a> {
     pub(crate) encoder: Encoder<'a>,
     /// What a word of the second text has in place of the first token type: the difference of the two.
     pub(crate) second: &'a [f32],
-    /// What the mean of all vectors is multiplied with.
+    /// What the mean of all vectors is multiplied with: a row for each output.
     pub(crate) weight: &'a [f32],
-    /// And what is added: one number.
+    /// And what is added: one number for each output.
     pub(crate) bias: &'a [f32],
 }
 
@@ -366,12 +369,12 @@ impl<'a> Sections<'a> {
 }
 
 impl<'a> Verdict<'a> {
-    pub(crate) fn read(header: &Header, bytes: &'a [u8]) -> Result<Self, Error> {
+    pub(crate) fn read(header: &Header, bytes: &'a [u8], outputs: usize) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes)?;
         let encoder = cursor.encoder(header)?;
         let second = cursor.take("the second token type", header.hidden)?;
-        let weight = cursor.take("the verdict", header.hidden)?;
-        let bias = cursor.take("the verdict", 1)?;
+        let weight = cursor.take("the verdict", outputs * header.hidden)?;
+        let bias = cursor.take("the verdict", outputs)?;
         cursor.end()?;
         Ok(Self { encoder, second, weight, bias })
     }

@@ -10,6 +10,7 @@
 
 mod builtin;
 mod characters;
+mod classifier;
 mod error;
 mod kernels;
 mod layout;
@@ -22,11 +23,12 @@ mod scan;
 mod tokenize;
 mod vocabulary;
 
+pub use classifier::{Classifier, Labels, PairLabels};
 pub use error::Error;
 pub use kernels::Path;
 pub use layout::Pooling;
 pub use model::{Model, Role};
-pub use pack::{Folder, pack, pack_reader};
+pub use pack::{Folder, pack, pack_classifier, pack_reader};
 pub use pass::Scratch;
 pub use reader::{Prompt, Reader};
 pub use scan::{Quantised, dots, quantise};

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use crate::Error;
+use crate::classifier;
 use crate::layout::{ALIGN, CHANNELS, HEADER, Header, INPUTS, Kind, Pooling, TEXT, checksum};
 use crate::safetensors::Tensors;
 use crate::vocabulary;
@@ -92,6 +93,21 @@ pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
 /// The file of a reader: the weights of a BERT for pairs, taught over the words of `model`, which it goes on sharing, with as
 /// many layers as it has. Its verdict is a `classifier` with one output over the mean of all vectors.
 pub fn pack_reader(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
+    pack_verdict(Kind::Reader, 1, model, id, weights)
+}
+
+/// The file of a statement classifier, taught and packed like a reader, with as many outputs as the classifier has.
+pub fn pack_classifier(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
+    pack_verdict(Kind::Classifier, classifier::OUTPUTS, model, id, weights)
+}
+
+fn pack_verdict(
+    kind: Kind,
+    outputs: usize,
+    model: &[u8],
+    id: &str,
+    weights: &[u8],
+) -> Result<Vec<u8>, Error> {
     check_texts(&[id])?;
     let tensors = Tensors::read(weights)?;
     let layers = tensors.layers().max(1);
@@ -105,9 +121,9 @@ pub fn pack_reader(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Er
     let kinds = tensors.floats("embeddings.token_type_embeddings.weight", &[2, hidden])?;
     let (first, second) = kinds.split_at(hidden);
     file.floats(&second.iter().zip(first).map(|(second, first)| second - first).collect::<Vec<_>>());
-    file.floats(&tensors.floats("classifier.weight", &[1, hidden])?);
-    file.floats(&tensors.floats("classifier.bias", &[1])?);
-    file.close(Kind::Reader, header)
+    file.floats(&tensors.floats("classifier.weight", &[outputs, hidden])?);
+    file.floats(&tensors.floats("classifier.bias", &[outputs])?);
+    file.close(kind, header)
 }
 
 /// Texts of the header have a place of fixed size.

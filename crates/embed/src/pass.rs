@@ -77,14 +77,14 @@ pub(crate) fn run(
     spans.iter().map(vector).collect()
 }
 
-/// What a reader says of two texts given by their ids, as one: the log of the odds that the second is of use for the first.
+/// What a reader or a classifier says of two texts given by their ids, read as one: a logit for each of its outputs.
 pub(crate) fn judge(
     header: &Header,
     words: &Words<'_>,
     verdict: &Verdict<'_>,
     scratch: &mut Scratch,
     (first, second): (&[u32], &[u32]),
-) -> f32 {
+) -> Vec<f32> {
     let hidden = header.hidden;
     scratch.x.clear();
     let ids = [first, second].concat();
@@ -95,12 +95,12 @@ pub(crate) fn judge(
         }
     }
     encode(header, &verdict.encoder, scratch, std::slice::from_ref(&span));
-    let sum: f32 = scratch
-        .x
-        .chunks_exact(hidden)
-        .map(|row| row.iter().zip(verdict.weight).map(|(value, weight)| value * weight).sum::<f32>())
-        .sum();
-    sum / span.len().max(1) as f32 + verdict.bias[0]
+    let output = |(weights, bias): (&[f32], &f32)| {
+        let rows = scratch.x.chunks_exact(hidden);
+        let dot = |row: &[f32]| row.iter().zip(weights).map(|(value, weight)| value * weight).sum::<f32>();
+        rows.map(dot).sum::<f32>() / span.len().max(1) as f32 + bias
+    };
+    verdict.weight.chunks_exact(hidden).zip(verdict.bias).map(output).collect()
 }
 
 /// Runs the layers over the rows of `x`, which are the words of the texts that `spans` tells apart.

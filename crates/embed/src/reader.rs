@@ -41,7 +41,7 @@ impl<'a> Reader<'a> {
     /// A reader from a file's bytes, which must start at a multiple of 64, made over the words of `model`.
     pub fn from_bytes(model: &'a Model<'a>, bytes: &'a [u8]) -> Result<Self, Error> {
         let header = Header::read(Kind::Reader, bytes)?;
-        let verdict = Verdict::read(&header, bytes)?;
+        let verdict = Verdict::read(&header, bytes, 1)?;
         if (header.vocabulary, header.hidden) != model.shape() {
             return Err(Error::OtherWords { reader: header.id, model: model.id().to_owned() });
         }
@@ -76,6 +76,6 @@ impl<'a> Reader<'a> {
             ids.drain(MEMORY + 1..ids.len() - 1);
         }
         // A second text has no mark at its beginning.
-        judge(&self.header, self.model.words(), &self.verdict, scratch, (&prompt.0, &ids[1..]))
+        judge(&self.header, self.model.words(), &self.verdict, scratch, (&prompt.0, &ids[1..]))[0]
     }
 }
