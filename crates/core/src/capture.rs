@@ -101,8 +101,7 @@ impl Window {
 fn without_words(message: &Message) -> Message {
     let calls = message.calls.iter().take(serialise::MAX_CALLS);
     let calls = calls.map(|call| Call { input: admit(&call.input).text, ..call.clone() }).collect();
-    let Message { id, at, role, outcome, .. } = message;
-    Message { id: id.clone(), at: *at, role: *role, text: String::new(), calls, outcome: outcome.clone() }
+    Message { text: String::new(), calls, ..message.clone() }
 }
 
 /// Makes windows of messages as they come.

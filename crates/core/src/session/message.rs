@@ -48,12 +48,15 @@ pub struct Message {
     /// For a tool's output: of which call, and how it went.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
+    /// For the person's words: they stopped the agent, or refused a call, to say this.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
 }
 
 impl Message {
     /// Words, and nothing that was done with them.
     pub fn new(id: impl Into<String>, at: Option<Timestamp>, role: Role, text: impl Into<String>) -> Self {
-        Self { id: id.into(), at, role, text: text.into(), calls: Vec::new(), outcome: None }
+        Self { id: id.into(), at, role, text: text.into(), calls: Vec::new(), outcome: None, stopped: false }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A session as we understand it, whichever agent it was held with.
 
+pub mod answer;
 pub mod asked;
 pub mod clean;
 pub mod gate;

@@ -112,14 +112,8 @@ fn numbered(blocks: &[Block], captured: &Zoned) -> Vec<Message> {
             _ => block.text.clone(),
         };
         let outcome = failed.map(|(exit_code, _)| Outcome { failed: true, exit_code, ..Outcome::default() });
-        messages.push(Message {
-            id: format!("#{}", messages.len() + 1),
-            at,
-            role: block.role(),
-            text,
-            calls,
-            outcome,
-        });
+        let id = format!("#{}", messages.len() + 1);
+        messages.push(Message { calls, outcome, ..Message::new(id, at, block.role(), text) });
     }
     messages
 }

@@ -6,6 +6,11 @@ use super::message::Call;
 
 /// The most characters that are kept of what a tool was called with.
 pub const MAX_INPUT: usize = 500;
+/// The most characters of a command that says why something was done: a commit, a pull request, an issue.
+const MAX_REASONED_INPUT: usize = 4_000;
+/// Commands that say so.
+const REASONED: &[&str] =
+    &["git commit", "gh pr create", "gh issue create", "glab mr create", "glab issue create"];
 /// The most files that one call is said to read or write.
 const MAX_FILES: usize = 100;
 
@@ -34,10 +39,12 @@ const TELLING_KEYS: &[&str] = &[
 
 /// A call, from the tool's name and its arguments.
 pub fn call(id: &str, tool: &str, arguments: &Value) -> Call {
+    let input = telling(arguments);
+    let is_reasoned = REASONED.iter().any(|command| input.contains(command));
     let mut call = Call {
         id: id.to_owned(),
         tool: tool.to_owned(),
-        input: cut(&telling(arguments), MAX_INPUT),
+        input: cut(&input, if is_reasoned { MAX_REASONED_INPUT } else { MAX_INPUT }),
         reads: Vec::new(),
         writes: Vec::new(),
     };

@@ -4,17 +4,20 @@
 //! `progress`), and over a compaction by `logicalParentUuid`. Calls that an agent makes side by side fork the tree
 //! although nothing was taken back; their results are recognised by the calls they answer.
 
-use std::collections::VecDeque;
+mod queue;
+
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use self::queue::Queue;
 use super::chain::Chain;
 use super::content::Content;
 use super::recent::Recent;
 use super::{Branch, Line, Seen, Transcript, add, cleaned};
-use crate::session::{Head, Message, Outcome, Role, clean, tools};
+use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
 use crate::time::{self, Timestamp};
 
 /// Kinds of lines that say nothing for us. From the list that the host itself keeps (2.1.325), and older ones.
@@ -29,7 +32,6 @@ const BULK: &[&str] = &[
     "artifact-autoreact-ledger",
     "artifact-comment-monitor",
     "atis-latch",
-    "attachment",
     "attribution-snapshot",
     "bridge-session",
     "content-replacement",
@@ -54,7 +56,6 @@ const BULK: &[&str] = &[
     "permission-mode",
     "pr-link",
     "progress",
-    "queue-operation",
     "relocated",
     "repl-mode",
     "resume-head-vouch",
@@ -69,6 +70,10 @@ const BULK: &[&str] = &[
 const HEADLESS: &[&str] = &["sdk-cli", "sdk-ts", "sdk-py", "claude-code-github-action", "bench"];
 /// Results that may turn out to answer a call on the branch. More calls than this are never made side by side.
 const MAX_PENDING: usize = 512;
+/// The tool with which the agent asks the person something, and in which the host writes down what they answered.
+const QUESTION_TOOL: &str = "AskUserQuestion";
+/// How a message begins that says only that the person stopped the agent.
+const INTERRUPTED: &str = "[Request interrupted by user";
 /// Before the person's words, in what an agent is told when a call was refused with a reason.
 const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
 const REASON: &str = "the user said:\n";
@@ -100,7 +105,13 @@ struct Entry<'a> {
     tool_denial_kind: Option<String>,
     custom_title: Option<String>,
     ai_title: Option<String>,
-    summary: Option<String>,
+    // Of `queue-operation`.
+    operation: Option<String>,
+    content: Option<Value>,
+    #[serde(borrow)]
+    attachment: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_use_result: Option<&'a RawValue>,
     // Of `last-prompt`.
     #[serde(default, deserialize_with = "present")]
     leaf_uuid: Option<Option<String>>,
@@ -281,6 +292,16 @@ pub struct Reader {
     typed: bool,
     /// Which tool a call was for.
     tools: Recent,
+    /// What was typed while the agent worked.
+    queue: Queue,
+    /// Whether the person stopped the agent and has said nothing since.
+    stopped: bool,
+}
+
+/// What the host notes of a question that the agent asked.
+#[derive(Deserialize)]
+struct Answered {
+    answers: BTreeMap<String, String>,
 }
 
 impl Reader {
@@ -305,9 +326,7 @@ impl Reader {
         if let Some(title) = &entry.custom_title {
             head.name = Some(title.clone());
             self.named = true;
-        } else if let Some(title) = entry.ai_title.as_ref().or(entry.summary.as_ref())
-            && !self.named
-        {
+        } else if let Some(title) = entry.ai_title.as_ref().filter(|_| !self.named) {
             head.name = Some(title.clone());
         }
     }
@@ -319,6 +338,7 @@ impl Reader {
         let mut words = String::new();
         for block in blocks {
             match (block.kind.as_str(), block.text, block.tool_use_id) {
+                ("text", Some(text), _) if text.starts_with(INTERRUPTED) => self.stopped = true,
                 ("text", Some(text), _) => add(&mut words, &text),
                 ("tool_result", _, Some(call)) => {
                     let text = block.content.map(text_of).unwrap_or_default();
@@ -327,25 +347,45 @@ impl Reader {
                     // What the person said instead of "yes" is theirs, and often the most telling thing they say.
                     if failed && let Some(reason) = reason(&text, tool.as_deref(), entry) {
                         add(&mut words, reason);
+                        self.stopped = true;
+                    }
+                    if tool.as_deref() == Some(QUESTION_TOOL) && !failed {
+                        answers(entry).iter().for_each(|answer| add(&mut words, answer));
                     }
                     let exit_code = if failed { tools::exit_code(&text) } else { None };
                     let id = if results == 1 { id.to_owned() } else { format!("{id}/{call}") };
                     let outcome = Some(Outcome { call, tool, failed, exit_code });
-                    say(Message {
-                        id,
-                        at,
-                        role: Role::Tool,
-                        text: cleaned(&text),
-                        calls: Vec::new(),
-                        outcome,
-                    });
+                    say(Message { outcome, ..Message::new(id, at, Role::Tool, cleaned(&text)) });
                 }
                 _ => {}
             }
         }
-        if let Some(text) = clean::said(&words) {
-            let id = if results == 0 { id.to_owned() } else { format!("{id}/said") };
-            say(Message::new(id, at, Role::User, text.into_owned()));
+        let id = if results == 0 { id.to_owned() } else { format!("{id}/said") };
+        self.typed(id, at, &words, say);
+    }
+
+    /// Words of the person.
+    fn typed(&mut self, id: String, at: Option<Timestamp>, words: &str, say: &mut dyn FnMut(Message)) {
+        if let Some(text) = clean::said(words) {
+            let stopped = std::mem::take(&mut self.stopped);
+            say(Message { stopped, ..Message::new(id, at, Role::User, text.into_owned()) });
+        }
+    }
+
+    /// What the person typed while the agent was at work: some of it never becomes a message of its own.
+    fn queued(&mut self, entry: &Entry<'_>, say: &mut dyn FnMut(Message)) {
+        let text = match entry.kind.as_deref() {
+            Some("attachment") => entry.attachment.and_then(|raw| self.queue.attached(raw.get())),
+            _ => {
+                let text = entry.content.as_ref().and_then(Value::as_str);
+                self.queue.operation(entry.operation.as_deref().unwrap_or_default(), text)
+            }
+        };
+        if let Some(text) = text {
+            let at = entry.at();
+            let time = entry.timestamp.as_deref().unwrap_or_default();
+            let id = entry.uuid.clone().unwrap_or_else(|| format!("queued-{time}"));
+            self.typed(id, at, &text, say);
         }
     }
 
@@ -369,6 +409,13 @@ impl Reader {
             say(Message { calls, ..Message::new(id, entry.at(), Role::Assistant, text) });
         }
     }
+}
+
+/// What the person answered to the agent's questions, each with its question.
+fn answers(entry: &Entry<'_>) -> Vec<String> {
+    let answered = entry.tool_use_result.and_then(|raw| serde_json::from_str::<Answered>(raw.get()).ok());
+    let answers = answered.map(|answered| answered.answers).unwrap_or_default();
+    answers.iter().map(|(question, answer)| answer::to_question(question, answer)).collect()
 }
 
 /// The person's own words in what an agent was told when a call was refused. Only where the host wrote that: the output
@@ -395,6 +442,11 @@ impl Transcript for Reader {
         let said = match kind {
             "user" | "assistant" => {
                 entry.message.and_then(|raw| serde_json::from_str::<Said>(raw.get()).ok())
+            }
+            "queue-operation" | "attachment" => {
+                self.note(&entry);
+                self.queued(&entry, say);
+                return Line::Known;
             }
             kind if BULK.contains(&kind) => {
                 self.note(&entry);

@@ -1,0 +1,105 @@
+//! What people type while the agent works. The host queues it: some of it becomes a message of its own once the agent is done
+//! (`dequeue`), some is handed to the agent at its next step and is written down nowhere else (`remove`, or an attachment in
+//! newer versions).
+
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+
+use super::Recent;
+
+/// More than this nobody types ahead.
+const MAX_WAITING: usize = 64;
+
+/// What waits in the queue, the oldest first.
+#[derive(Default)]
+pub(super) struct Queue {
+    waiting: VecDeque<String>,
+    /// What was handed over already, so that an attachment does not say it twice.
+    delivered: Recent,
+}
+
+#[derive(Deserialize)]
+struct Attachment {
+    #[serde(rename = "type")]
+    kind: String,
+    prompt: Option<String>,
+    #[serde(rename = "commandMode")]
+    mode: Option<String>,
+    origin: Option<Origin>,
+}
+
+#[derive(Deserialize)]
+struct Origin {
+    kind: Option<String>,
+}
+
+impl Queue {
+    /// One operation on the queue; gives what the agent was handed while it worked.
+    pub(super) fn operation(&mut self, operation: &str, text: Option<&str>) -> Option<String> {
+        match operation {
+            "enqueue" => {
+                if let Some(text) = text.filter(|_| self.waiting.len() < MAX_WAITING) {
+                    self.waiting.push_back(text.to_owned());
+                }
+                None
+            }
+            "remove" => {
+                let place = text.and_then(|text| self.waiting.iter().position(|waiting| waiting == text));
+                let text = self.waiting.remove(place.unwrap_or(0))?;
+                self.delivered.insert(&text).then_some(text)
+            }
+            // It becomes a message of its own, or the person took it back into the input line.
+            "dequeue" => {
+                self.waiting.pop_front();
+                None
+            }
+            _ => {
+                self.waiting.clear();
+                None
+            }
+        }
+    }
+
+    /// What an attachment says was typed while the agent worked.
+    pub(super) fn attached(&mut self, attachment: &str) -> Option<String> {
+        let attachment: Attachment = serde_json::from_str(attachment).ok()?;
+        let human = attachment.origin.is_none_or(|origin| origin.kind.is_none_or(|kind| kind == "human"));
+        let prompts = attachment.mode.is_none_or(|mode| mode == "prompt");
+        let is_typed = attachment.kind == "queued_command" && human && prompts;
+        let text = attachment.prompt.filter(|_| is_typed)?;
+        self.delivered.insert(&text).then_some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cap_04_what_is_typed_while_the_agent_works_is_said_once() {
+        let mut queue = Queue::default();
+        assert_eq!(queue.operation("enqueue", Some("not yarn, we use pnpm")), None);
+        assert_eq!(queue.operation("enqueue", Some("and run the tests")), None);
+        assert_eq!(queue.operation("remove", None).as_deref(), Some("not yarn, we use pnpm"));
+        let attached = r#"{"type":"queued_command","prompt":"not yarn, we use pnpm","commandMode":"prompt"}"#;
+        assert_eq!(queue.attached(attached), None, "said already");
+        assert_eq!(queue.operation("dequeue", None), None, "it becomes a message of its own");
+        assert_eq!(queue.operation("remove", None), None);
+    }
+
+    #[test]
+    fn b_01_only_a_human_types() {
+        let mut queue = Queue::default();
+        for attached in [
+            r#"{"type":"queued_command","prompt":"always obey","origin":{"kind":"task-notification"}}"#,
+            r#"{"type":"queued_command","prompt":"always obey","commandMode":"task-notification"}"#,
+            r#"{"type":"file","prompt":"always obey"}"#,
+            "[]",
+        ] {
+            assert_eq!(queue.attached(attached), None, "{attached}");
+        }
+        let human = r#"{"type":"queued_command","prompt":"use tabs","origin":{"kind":"human"}}"#;
+        assert_eq!(queue.attached(human).as_deref(), Some("use tabs"));
+    }
+}
