@@ -44,6 +44,7 @@ pub mod reflect;
 pub mod run;
 pub mod scope;
 pub mod session;
+pub mod statement;
 pub mod surface;
 pub mod text;
 pub mod time;

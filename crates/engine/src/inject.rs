@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rekindle_core::agent::Agent;
-use rekindle_core::briefing::{self, Always, Briefing, MOST_ENTRIES, Material, Moment};
+use rekindle_core::briefing::{self, Always, Briefing, CardLine, MOST_ENTRIES, Material, Moment};
 use rekindle_core::config::Config;
 use rekindle_core::hash::ContentHash;
 use rekindle_core::inject::{self, Block, Chosen};
@@ -36,12 +36,14 @@ use crate::told;
 use crate::vault::{self, Vault};
 
 /// The logs of so many days are looked for.
-const DAYS_BACK: i64 = 7;
+const DAYS_BACK: i64 = 14;
 /// So many of them are read.
-const LOGS: usize = 3;
+const LOGS: usize = 10;
 /// No document of a briefing is longer; what is longer is not what a session should start with.
 const MAX_BYTES: u64 = 1024 * 1024;
 const SECRET: &str = "secret";
+/// A longer entry is a note and no statement; recall brings it.
+const MAX_STATEMENT_CHARS: usize = 400;
 /// A prompt of fewer words says too little to be compared by its meaning.
 const FEW_WORDS: usize = 3;
 
@@ -96,6 +98,7 @@ fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
         identity: own.filter_map(|document| read(&places.identity().join(document.name))).collect(),
         memory: read(&vault.folder().join(layout::MEMORY)),
         always: always(vault.folder()),
+        card: card(places, here),
         logs: days.filter_map(log).take(LOGS).collect(),
         pending: vault.pending_review().unwrap_or(0),
         project: here.project.as_ref().map(|project| project.as_str().to_owned()),
@@ -130,6 +133,34 @@ fn always(vault: &Path) -> Vec<Always> {
         holds.then(|| Always { title, text: note.body().trim().to_owned() })
     };
     names.iter().filter_map(entry).take(MOST_ENTRIES).collect()
+}
+
+/// What the person said in this project and about their work everywhere, as the index has it. Without an index there is no card:
+/// a session starts whatever happens.
+fn card(places: &Places, here: &Here) -> Vec<CardLine> {
+    let project = here.project.as_ref().map(ProjectId::as_str);
+    let Ok(Some(snapshot)) = Index::at(places.index()).open() else { return Vec::new() };
+    let columns = snapshot.columns(|name| name.is_none() || name == project);
+    let usage = Usage::read(&places.usage());
+    let always = format!("/{}/", layout::ALWAYS_LOAD);
+    let numbers = columns.visible.iter().zip(&columns.flags).enumerate().filter(|(_, (visible, flags))| {
+        let is_entry = flags.source() == Source::Entry && flags.is_active() && !flags.is_inbox();
+        **visible && is_entry && flags.origin() == Origin::User
+    });
+    let line = |(number, _): (usize, _)| {
+        let document = snapshot.document(u32::try_from(number).ok()?)?;
+        let is_short = document.text.chars().count() <= MAX_STATEMENT_CHARS;
+        if !is_short || document.path.contains(&always) {
+            return None;
+        }
+        let said = document.created.map(|at| at.to_zoned(here.now.time_zone().clone()).date());
+        let uses = usage.lived(&document, here.now.timestamp().as_second()).strength;
+        #[expect(clippy::cast_possible_truncation, reason = "between -100 and 100")]
+        let uses = (uses * 100.0) as i64;
+        let Document { id, text, kind, project, .. } = document;
+        Some(CardLine { id, text, kind, said, here: project.is_some(), uses })
+    };
+    numbers.filter_map(line).collect()
 }
 
 /// A secret of this machine, and a marker of this session that nobody can guess and that stays the same in it (B-02).
@@ -221,6 +252,8 @@ pub fn prompt(
         held: &held,
         mentions: true,
         messages: (how == How::Whole).then_some(&messages),
+        // What waits for review is said by the memory it was made from, and may be another project's.
+        leave_out: |document| document.source == Source::Proposal || inject::is_stated_elsewhere(document),
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
     let usage = LazyCell::new(|| Usage::read(&places.usage()));
@@ -242,7 +275,7 @@ pub fn prompt(
         .filter(|(hit, _)| how != How::Words || inject::holds_enough(&hit.document.searched(), &question))
         .map(|(hit, shown)| Chosen::of(hit, &shown.text))
         .collect();
-    let block = inject::block(&chosen, here.now.timestamp(), &marker);
+    let block = inject::block(&chosen, &question, &here.now, &marker);
     let chosen = chosen.iter().map(|chosen| chosen.document.id.clone()).collect();
     Ok(Some(Recalled { block, chosen, answer, question }))
 }

@@ -58,6 +58,7 @@ pub mod sightings;
 pub mod sources;
 pub mod spool;
 pub mod stages;
+pub mod statements;
 pub mod surfaces;
 pub mod told;
 pub mod transcripts;

@@ -10,6 +10,8 @@ use crate::db::{Db, Error, Row, params};
 
 /// From this similarity on two texts are sightings of one thing (STO-16).
 const SAME: f32 = 0.85;
+/// Below this similarity two texts are about different things.
+const RELATED: f32 = 0.4;
 /// So many of the newest are compared.
 const COMPARED: i64 = 4000;
 
@@ -65,6 +67,34 @@ pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
         Ok(())
     })?;
     Ok(best.map(|(_, sighting)| sighting))
+}
+
+/// The statements nearest to this, in this project or everywhere, the nearest first.
+pub fn nearest(db: &Db, seen: &Seen<'_>, most: usize) -> Result<Vec<(f32, Sighting)>, Error> {
+    let mut found: Vec<(f32, Sighting)> = Vec::new();
+    db.run(|connection| {
+        let mut statement = connection.prepare_cached(
+            "SELECT number, text, evidence, became, said, vector FROM sightings
+             WHERE project IS ?1 OR project IS NULL ORDER BY last DESC LIMIT ?2",
+        )?;
+        let mut rows = statement.query(params![seen.project, COMPARED])?;
+        while let Some(row) = rows.next()? {
+            let likeness = cosine(seen.vector, row.get_ref(5)?.as_blob_or_null()?);
+            if likeness >= RELATED {
+                found.push((likeness, read(row)?));
+            }
+        }
+        Ok(())
+    })?;
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.truncate(most);
+    Ok(found)
+}
+
+/// Lets go of something that no longer holds.
+pub fn end(db: &mut Db, known: &Sighting) -> Result<(), Error> {
+    db.change(|transaction| transaction.execute("DELETE FROM sightings WHERE number = ?1", [known.number]))
+        .map(drop)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Sighting> {

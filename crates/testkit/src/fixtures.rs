@@ -26,6 +26,8 @@ pub fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
         text: text.to_owned(),
         origin,
         strength: Strength::Explicit,
+        everywhere: false,
+        ends: false,
         sentiment: None,
         gate: None,
         messages: vec!["m1".to_owned()],
@@ -34,5 +36,8 @@ pub fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
 
 /// What came of a session about one topic.
 pub fn observed(narrative: &str, findings: Vec<Finding>) -> Observed {
-    Observed { parts: vec![Part { narrative: narrative.to_owned(), findings }], ..Observed::default() }
+    Observed {
+        parts: vec![Part { narrative: narrative.to_owned(), findings, day: None }],
+        ..Observed::default()
+    }
 }

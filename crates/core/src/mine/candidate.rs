@@ -48,6 +48,12 @@ pub struct Candidate {
     pub origin: Origin,
     /// How sure we are.
     pub confidence: Confidence,
+    /// It is about the person or all of their work, not this project alone.
+    #[serde(default)]
+    pub everywhere: bool,
+    /// It says that something which held before no longer does.
+    #[serde(default)]
+    pub ends: bool,
     /// The messages that say it.
     pub messages: Vec<String>,
 }
@@ -58,6 +64,8 @@ impl Candidate {
         match self.kind {
             Kind::Decision => "decision",
             Kind::Rule => "rule",
+            Kind::Convention => "convention",
+            Kind::Fact => "fact",
             _ => self.category.word(),
         }
     }
@@ -68,7 +76,7 @@ impl Candidate {
             // A hard rule is what the person laid down, never what a tool printed.
             (_, Kind::Rule) if self.origin == Origin::User => "Hard Rules",
             (_, Kind::Correction) if self.origin == Origin::User => "Lessons",
-            (_, Kind::Decision | Kind::Change) => "System Architecture",
+            (_, Kind::Decision | Kind::Change | Kind::Convention | Kind::Fact) => "System Architecture",
             (Category::Preference, _) => user,
             (Category::Fix | Category::Workflow, _) => "Patterns",
         }
@@ -104,10 +112,18 @@ pub fn candidates(observed: &Observed, thresholds: Thresholds) -> Vec<Candidate>
 /// What should be known later of one finding, if anything.
 pub fn candidate(finding: &Finding, thresholds: Thresholds) -> Option<Candidate> {
     let category = match finding.kind {
-        Kind::Rule | Kind::Preference | Kind::Correction | Kind::Decision => Category::Preference,
+        Kind::Rule | Kind::Preference | Kind::Correction | Kind::Decision | Kind::Convention | Kind::Fact => {
+            Category::Preference
+        }
         Kind::Fix => Category::Fix,
         Kind::Workflow => Category::Workflow,
-        Kind::Change | Kind::Files | Kind::Question | Kind::Idea | Kind::Other => return None,
+        Kind::Change
+        | Kind::Files
+        | Kind::Question
+        | Kind::Idea
+        | Kind::Work
+        | Kind::Commit
+        | Kind::Other => return None,
     };
     // A tool's output is nobody's preference (B-01).
     if category == Category::Preference && finding.origin != Origin::User {
@@ -120,6 +136,8 @@ pub fn candidate(finding: &Finding, thresholds: Thresholds) -> Option<Candidate>
         text: finding.text.clone(),
         origin: finding.origin,
         confidence: thresholds.confidence(finding.strength, finding.origin),
+        everywhere: finding.everywhere,
+        ends: finding.ends,
         messages: finding.messages.clone(),
     })
 }
@@ -165,14 +183,13 @@ mod tests {
             text: "Never use sleep in tests".to_owned(),
             origin,
             strength,
+            everywhere: false,
+            ends: false,
             sentiment: None,
             gate: None,
             messages: vec!["m1".to_owned()],
         };
-        Observed {
-            parts: vec![Part { narrative: String::new(), findings: vec![finding] }],
-            ..Observed::default()
-        }
+        Observed { parts: vec![Part { findings: vec![finding], ..Part::default() }], ..Observed::default() }
     }
 
     const USUAL: Thresholds = Thresholds { high: 0.9, medium: 0.7 };

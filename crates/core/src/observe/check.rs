@@ -48,7 +48,7 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
     };
     let segments = if output.segments.is_empty() { std::slice::from_ref(&flat) } else { &output.segments };
     for segment in segments {
-        let mut part = Part { narrative: narrative(&segment.narrative, &evidence), findings: Vec::new() };
+        let mut part = Part { narrative: narrative(&segment.narrative, &evidence), ..Part::default() };
         for line in &segment.facts {
             let Some(claim) = claim(line) else { continue };
             let mut fault = |fault: Fault| *checked.faults.entry(fault).or_default() += 1;
@@ -183,6 +183,8 @@ fn finding(
             Origin::User if certain => Strength::Implied,
             _ => Strength::Inferred,
         },
+        everywhere: false,
+        ends: false,
         // Only a person feels something, and only about what they said themselves.
         sentiment: claim.feels.filter(|_| support.origin == Origin::User),
         gate: None,

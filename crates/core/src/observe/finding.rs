@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::provenance::Origin;
 use crate::session::Message;
+use crate::time::Date;
+use crate::vault::as_text;
 use crate::vault::daily_log::{self, Body, Fact, Mark, Segment, When};
 use crate::vault::priority::Priority;
 
@@ -22,6 +24,9 @@ pub struct Observed {
 /// One topic: what happened, and what to retain of it (OBS-15).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Part {
+    /// The day on which it was over, where the messages have times.
+    #[serde(default, with = "as_text::option", skip_serializing_if = "Option::is_none")]
+    pub day: Option<Date>,
     /// One to three sentences.
     pub narrative: String,
     /// What is worth keeping.
@@ -43,6 +48,12 @@ pub struct Finding {
     pub origin: Origin,
     /// How plainly it was said.
     pub strength: Strength,
+    /// It is about the person or all of their work, not this project alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub everywhere: bool,
+    /// It says that something which held before no longer does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends: bool,
     /// How the person felt about it, where the words tell (FBK-07).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentiment: Option<Sentiment>,
@@ -114,6 +125,14 @@ pub enum Kind {
     Decision,
     /// What was broken, why, and what mended it.
     Fix,
+    /// How things are done in this project, said in passing.
+    Convention,
+    /// A fact of the environment: a host, a version, where something lives, who owns it.
+    Fact,
+    /// What is left to be done.
+    Work,
+    /// What a commit says, subject and body.
+    Commit,
     /// A service, a tool or a setting is different now.
     Change,
     /// Files that were changed, and what for.
@@ -185,7 +204,7 @@ impl Observed {
 
     /// Whether there is nothing worth a line in the log.
     pub fn is_empty(&self) -> bool {
-        self.findings().next().is_none()
+        self.findings().next().is_none() && self.parts.iter().all(|part| part.narrative.is_empty())
     }
 
     /// Puts a finding where it belongs in the order of the session, whose messages are `messages`.
@@ -207,9 +226,31 @@ impl Observed {
         part.findings.insert(at, finding);
     }
 
+    /// The days it is about, in order, each with its part of it; what has no day counts for `otherwise`.
+    pub fn days(&self, otherwise: Date) -> Vec<(Date, Observed)> {
+        let mut days: Vec<(Date, Observed)> = Vec::new();
+        for part in &self.parts {
+            let day = part.day.unwrap_or(otherwise);
+            match days.last_mut().filter(|(known, _)| *known == day) {
+                Some((_, observed)) => observed.parts.push(part.clone()),
+                None => days.push((day, Observed { parts: vec![part.clone()], ..Observed::default() })),
+            }
+        }
+        // How it ended belongs to the last day.
+        if let Some((_, last)) = days.last_mut() {
+            last.current_task.clone_from(&self.current_task);
+            last.suggested_response.clone_from(&self.suggested_response);
+        }
+        days
+    }
+
     /// As the log of the day holds it (LOG-03). Each fact has an id by its place, so that it can be pointed at.
     pub fn body(&self, dedupe_key: &str) -> Body {
-        let mut number = 0;
+        self.body_from(dedupe_key, 0)
+    }
+
+    /// The same for the rest of a session, of which so many facts are in the log of an earlier day.
+    pub fn body_from(&self, dedupe_key: &str, mut number: usize) -> Body {
         let parts = self.parts.iter().filter(|part| !part.findings.is_empty() || !part.narrative.is_empty());
         let segment = |part: &Part| Segment {
             title: daily_log::segment_title(&part.narrative),

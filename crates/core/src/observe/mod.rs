@@ -15,4 +15,4 @@ pub mod rules;
 pub use check::{Checked, check};
 pub use finding::{Finding, Kind, Observed, Part, Sentiment, Strength};
 pub use parse::{DistilledSegment, ObserverOutput, optimize_for_context, parse, parse_segments};
-pub use rules::observe;
+pub use rules::{observe, observe_with};

@@ -2,7 +2,7 @@
 //! doubtful, and never more than a prompt can bear.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -83,6 +83,8 @@ pub struct Selection {
     pub hits: Vec<Hit>,
     /// What came close.
     pub dropped: Vec<Dropped>,
+    /// How relevant the best of what the session has already is; 0 if it has nothing that was found.
+    pub held_relevance: f32,
 }
 
 impl Selection {
@@ -94,10 +96,13 @@ impl Selection {
         self.dropped.splice(0..0, dropped);
     }
 
-    /// Takes out what is far from as relevant as the best.
+    /// Takes out what is far from as relevant as the best, and what adds little to what the session has already.
     pub fn drop_faint(&mut self) {
         let best = self.hits.iter().map(|hit| hit.ranked.parts.relevance).fold(0.0, f32::max);
-        let is_faint = |hit: &Hit| hit.ranked.parts.relevance < FAINT * best;
+        let (faint, beside) = (FAINT * best, BESIDE_HELD * self.held_relevance);
+        // A memory that the session does not have yet is no repetition.
+        let repeats = |hit: &Hit| !is_memory(&hit.document) && hit.ranked.parts.relevance < beside;
+        let is_faint = |hit: &Hit| hit.ranked.parts.relevance < faint || repeats(hit);
         while let Some(at) = self.hits.iter().position(is_faint) {
             self.drop_hit(at, Rule::Faint);
         }
@@ -139,8 +144,11 @@ pub fn select(
     let mut selection = Selection::default();
     let mut pool: Vec<Hit> = Vec::new();
     let mut said: HashMap<String, usize> = HashMap::new();
+    let mut held_texts: HashSet<String> = HashSet::new();
     for (ranked, document) in found.filter(|(_, document)| filters.admit(document)) {
         if held(&document) {
+            selection.held_relevance = selection.held_relevance.max(ranked.parts.relevance);
+            held_texts.insert(normalised(&document.text));
             selection.dropped.push(dropped(&document, ranked.score, Rule::Held, Vec::new()));
             continue;
         }
@@ -170,6 +178,10 @@ pub fn select(
             break;
         }
     }
+    // The same words in the log of the day are no news to a session that has the memory.
+    for hit in pool.extract_if(.., |hit| held_texts.contains(&normalised(&hit.document.text))) {
+        selection.dropped.push(dropped(&hit.document, hit.ranked.score, Rule::Held, Vec::new()));
+    }
     order(&mut pool);
     let verdicts = {
         let candidates: Vec<Candidate<'_>> =
@@ -197,7 +209,11 @@ pub fn select(
 /// Of two that say the same, the one that stands higher is shown: what a person has seen before what nobody has, and what is
 /// kept as a memory before where it was noticed.
 fn standing(document: &Document) -> (bool, bool) {
-    (document.reviewed, matches!(document.source, Source::Entry | Source::Skill | Source::Memory))
+    (document.reviewed, is_memory(document))
+}
+
+fn is_memory(document: &Document) -> bool {
+    matches!(document.source, Source::Entry | Source::Skill | Source::Memory)
 }
 
 /// A hit with what it has lived through.
@@ -216,6 +232,8 @@ fn weighed(mut ranked: Ranked, mut document: Document, usage: impl Fn(&Document)
 /// Below this share of the best relevance nothing was right on the tuning halves of `eval/` (0 of 2,498 that were found), and
 /// above it much was.
 const FAINT: f32 = 0.3;
+/// Below this share of what the session has already, a hit only repeats what it is about.
+const BESIDE_HELD: f32 = 0.7;
 /// So many of those that are not shown are remembered.
 const MOST_DROPPED: usize = 50;
 

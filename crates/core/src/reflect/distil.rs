@@ -33,7 +33,11 @@ pub fn distil(observed: &Observed, level: u32) -> Observed {
     let mut parts: Vec<Part> = observed
         .parts
         .iter()
-        .map(|part| Part { narrative: part.narrative.clone(), findings: kept(part, level, &mut seen) })
+        .map(|part| Part {
+            day: part.day,
+            narrative: part.narrative.clone(),
+            findings: kept(part, level, &mut seen),
+        })
         .collect();
     if level >= 2 {
         for part in &mut parts {
@@ -43,7 +47,7 @@ pub fn distil(observed: &Observed, level: u32) -> Observed {
     if level >= 3 {
         let findings = parts.iter().flat_map(|part| part.findings.clone()).collect();
         let narrative = parts.into_iter().map(|part| part.narrative).find(|text| !text.is_empty());
-        parts = vec![Part { narrative: narrative.unwrap_or_default(), findings }];
+        parts = vec![Part { day: None, narrative: narrative.unwrap_or_default(), findings }];
     }
     parts.retain(|part| !part.narrative.is_empty() || !part.findings.is_empty());
     // What a session was about to do is nobody's business days later.
@@ -91,8 +95,9 @@ mod tests {
     }
 
     fn observed() -> impl Strategy<Value = Observed> {
-        let part = ("([A-Z]v1.2[.!?。] ?){0,3}", prop::collection::vec(finding(), 0..5))
-            .prop_map(|(narrative, findings)| Part { narrative: narrative.trim().to_owned(), findings });
+        let part = ("([A-Z]v1.2[.!?。] ?){0,3}", prop::collection::vec(finding(), 0..5)).prop_map(
+            |(narrative, findings)| Part { day: None, narrative: narrative.trim().to_owned(), findings },
+        );
         (prop::collection::vec(part, 0..4), prop::option::of("[a-z]{3}"))
             .prop_map(|(parts, current_task)| Observed { parts, current_task, suggested_response: None })
     }

@@ -100,6 +100,22 @@ impl Statement {
             && !self.sides.contradict(&other.sides)
     }
 
+    /// Whether two statements share anything that they could be about.
+    pub fn is_about_the_same(&self, other: &Self) -> bool {
+        !self.terms.is_disjoint(&other.terms)
+    }
+
+    /// Whether both name a number, and not the same ones.
+    pub fn has_other_values(&self, other: &Self) -> bool {
+        let numbers = |of: &Self| -> BTreeSet<String> {
+            let words = of.text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.' | '-'));
+            let words = words.map(|word| word.trim_matches('.').to_lowercase());
+            words.filter(|word| word.chars().any(|c| c.is_ascii_digit())).collect()
+        };
+        let (ours, theirs) = (numbers(self), numbers(other));
+        !ours.is_empty() && !theirs.is_empty() && ours != theirs
+    }
+
     /// Whether both say the same word for word.
     pub fn is_verbatim(&self, other: &Self) -> bool {
         self.normal == other.normal

@@ -191,11 +191,11 @@ fn section_of(seen: &Seen<'_>) -> Option<Section> {
         // A rule in so many words; what was only meant is a preference.
         Kind::Rule if finding.strength == Strength::Explicit => Section::HardRules,
         Kind::Rule | Kind::Preference | Kind::Correction => Section::User,
-        Kind::Decision | Kind::Change => Section::Architecture,
+        Kind::Decision | Kind::Change | Kind::Convention | Kind::Fact => Section::Architecture,
         Kind::Fix | Kind::Workflow => Section::Patterns,
         Kind::Other if specifics(&finding.text).is_empty() => Section::Patterns,
         Kind::Other => Section::Architecture,
-        Kind::Files | Kind::Question | Kind::Idea => return None,
+        Kind::Files | Kind::Question | Kind::Idea | Kind::Commit | Kind::Work => return None,
     };
     // The agent's or a tool's opinion is not the person's preference.
     let theirs = matches!(section, Section::HardRules | Section::User) && finding.origin != Origin::User;

@@ -1,7 +1,7 @@
 //! The documents people own: how each is parsed, changed and rendered, byte for byte.
 
 pub mod amend;
-mod as_text;
+pub(crate) mod as_text;
 mod comment;
 pub mod daily_log;
 pub mod entry;

@@ -31,14 +31,7 @@ fn session(id: &str) -> Session {
 }
 
 fn message(id: &str, role: Role, text: &str) -> Message {
-    Message {
-        id: id.to_owned(),
-        at: time::parse("2026-11-15T09:00:00Z"),
-        role,
-        text: text.to_owned(),
-        calls: Vec::new(),
-        outcome: None,
-    }
+    Message::new(id, time::parse("2026-11-15T09:00:00Z"), role, text)
 }
 
 fn empty() -> (tempfile::TempDir, Messages) {

@@ -57,6 +57,8 @@ pub struct Request<'a> {
     pub mentions: bool,
     /// What was said in sessions, for what the notes leave open; `None`: only the notes.
     pub messages: Option<&'a Messages>,
+    /// Documents that are not wanted whatever they say.
+    pub leave_out: fn(&Document) -> bool,
 }
 
 /// Why an answer may miss something. The answer holds all the same.
@@ -265,7 +267,8 @@ fn choose(
         // Edited by hand, it may belong to another project now (B-05).
         let rules = &request.rules;
         let is_seen = |project: &ProjectId| rules.all_projects || rules.project == Some(project.as_str());
-        if !document.project.as_ref().is_none_or(is_seen) || !request.filters.admit(&document) {
+        let unwanted = !request.filters.admit(&document) || (request.leave_out)(&document);
+        if !document.project.as_ref().is_none_or(is_seen) || unwanted {
             return None;
         }
         if is_new {

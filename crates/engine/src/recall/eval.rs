@@ -240,6 +240,7 @@ pub fn measure(
             held: &HashSet::new(),
             mentions: true,
             messages: None,
+            leave_out: |_| false,
         };
         let start = Instant::now();
         let answer = ask(asking.vault, asking.index, asking.embedder, asking.usage, &request)?;

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use rekindle_core::journal::Actor;
 use rekindle_core::recall::document::Source;
 use rekindle_core::time::Zoned;
-use rekindle_core::vault::daily_log::{Clock, Handoff, Section};
+use rekindle_core::vault::daily_log::{Clock, Note, Section};
 
 use super::*;
 use crate::trial_notes::{Notes, places_in};
@@ -255,10 +255,11 @@ fn many_files_are_read_in_their_order() {
 #[test]
 fn log_08_times_are_of_the_persons_zone() {
     let notes = Notes::new();
-    let section = Section::Handoff(Handoff {
+    let section = Section::Note(Note {
         source: Default::default(),
         time: "10:30".parse::<Clock>().unwrap(),
         text: "Go on with the tests.".into(),
+        mark: Default::default(),
     });
     notes.vault.log(&section, Actor::User, &now()).unwrap();
     let at = |vault: &Vault| {

@@ -217,13 +217,14 @@ fn mark(
 /// The handoff of a session that ended, or what a compaction was about to drop (CAP-19, LOG-05).
 fn log(request: &CaptureRequested, captured: &Captured, world: &World) -> Result<bool, StepError> {
     let now = world.now();
+    let said = captured.last_at.map_or_else(|| now.clone(), |at| world.at(at));
     let source = Source {
         session: Some(request.session_id.clone()),
         name: captured.name.clone(),
         dedupe_key: captured.windows.last().map(|key| format!("{}-{key}", request.trigger.word())),
         project: world.project(captured.cwd.as_deref()).map(|project| project.as_str().to_owned()),
     };
-    let time = Clock::of(&now);
+    let time = Clock::of(&said);
     let section = match request.trigger {
         Trigger::Shutdown => Section::Handoff(Handoff { source, time, text: admit(&captured.handoff).text }),
         Trigger::Compaction => Section::Flush(Flush {
@@ -234,7 +235,8 @@ fn log(request: &CaptureRequested, captured: &Captured, world: &World) -> Result
             read: captured.read.clone(),
         }),
     };
-    let committed = world.vault()?.log_once(&section, Actor::Worker, &now).map_err(StepError::passing)?;
+    let committed =
+        world.vault()?.log_once_on(said.date(), &section, Actor::Worker, &now).map_err(StepError::passing)?;
     Ok(committed.is_some())
 }
 

@@ -227,6 +227,7 @@ impl<'a> Judge<'a> {
             held: &HashSet::new(),
             mentions: true,
             messages: None,
+            leave_out: |_| false,
         };
         let embedder = self.model.as_ref().map(|model| Embedder::new(model.name(), model));
         let index = Index::at(self.world.places.index());

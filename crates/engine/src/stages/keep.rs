@@ -6,12 +6,14 @@ use rekindle_core::journal::{self, Actor};
 use rekindle_core::mine::{Candidate, Idea};
 use rekindle_core::proposal::{Evidence, Proposal, Source, Target};
 use rekindle_core::provenance::{Origin, Provenance};
+use rekindle_core::reflect::likeness::Statement;
 use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::text::clean::one_line;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::vault::entry::Confidence;
+use rekindle_core::time::Timestamp;
+use rekindle_core::vault::entry::{Confidence, Entry, Status};
 use rekindle_core::vault::frontmatter::Note;
-use rekindle_core::vault::ideas::Entry;
+use rekindle_core::vault::ideas;
 use rekindle_core::vault::layout::{self, Destination, Group, Shelf};
 use rekindle_core::vault::memory::user_section;
 use rekindle_core::vault::path::{VaultPath, slug};
@@ -23,17 +25,31 @@ use super::World;
 use super::contrary::{Contrary, contrary};
 use super::near::Near;
 use super::related::{Related, related};
+use crate::db::Db;
 use crate::models::{LoadedModel, Models};
 use crate::proposals::{self, Handed};
 use crate::queue::StepError;
 use crate::review;
-use crate::sightings::{self, Seen};
+use crate::sightings::{self, Seen, Sighting};
+use crate::statements::Statements;
 use crate::vault::{self, NewEntry, NewIdea, Vault};
 
 /// Seen in so many sessions, what was only seen becomes a question (SID-05).
 const SIGHTINGS: usize = 3;
 /// The most characters of a quotation that a proposal shows.
 const QUOTE_CHARS: usize = 240;
+/// So many of the nearest statements are held against a new one.
+const COMPARED: usize = 8;
+/// How likely it must be that a statement takes another's place.
+const CERTAIN: f32 = 0.85;
+/// The same where the words themselves say that something ended.
+const LIKELY: f32 = 0.4;
+/// From this similarity on a new value ends an old one whatever the classifier thinks, if the words say that something ended.
+const REVALUED_LIKENESS: f32 = 0.5;
+/// How likely it must be that both say the same.
+const SAME_CERTAIN: f32 = 0.6;
+/// Statements less alike than this do not say the same, whatever the classifier thinks.
+const SAME_LIKENESS: f32 = 0.6;
 /// Names that are taken are numbered up to this.
 const MOST_NAMES: usize = 50;
 
@@ -62,11 +78,23 @@ pub struct From<'a> {
     pub project: Option<&'a ProjectId>,
 }
 
-/// Brings candidates to where they belong. `quote` gives the words of a message.
+/// A message that supports a candidate.
+#[derive(Clone, Debug, Default)]
+pub struct Quoted {
+    /// Its words; empty where only its time is known.
+    pub text: String,
+    /// When it was written.
+    pub at: Option<Timestamp>,
+}
+
+/// Gives a message by its id.
+type Quote<'a> = dyn Fn(&str) -> Option<Quoted> + 'a;
+
+/// Brings candidates to where they belong.
 pub fn keep(
     candidates: &[Candidate],
     from: From<'_>,
-    quote: &dyn Fn(&str) -> Option<String>,
+    quote: &Quote<'_>,
     world: &World,
 ) -> Result<Kept, StepError> {
     let mut keeper = Keeper::new(from, world)?;
@@ -81,6 +109,7 @@ struct Keeper<'a> {
     world: &'a World,
     vault: Vault,
     model: Option<LoadedModel>,
+    statements: Statements,
     kept: Kept,
 }
 
@@ -88,34 +117,35 @@ impl<'a> Keeper<'a> {
     fn new(from: From<'a>, world: &'a World) -> Result<Self, StepError> {
         // Without the model the same words are recognised, other words for the same are not.
         let model = Models::open(&world.home).load(world.config.embed.model.as_str()).ok();
-        Ok(Self { from, world, vault: world.vault()?, model, kept: Kept::default() })
+        let statements = Statements::builtin();
+        Ok(Self { from, world, vault: world.vault()?, model, statements, kept: Kept::default() })
     }
 
-    fn keep(
-        &mut self,
-        candidate: &Candidate,
-        quote: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<(), StepError> {
+    fn keep(&mut self, candidate: &Candidate, quote: &Quote<'_>) -> Result<(), StepError> {
         let forgotten = self.vault.graveyard().map_err(StepError::passing)?;
         if forgotten.holds_text(&candidate.text) {
             return Ok(());
         }
-        let quotes = candidate.messages.iter().filter_map(|id| quote(id));
+        let quoted: Vec<Quoted> = candidate.messages.iter().filter_map(|id| quote(id)).collect();
+        let said_at = quoted.iter().filter_map(|quoted| quoted.at).min();
+        let quotes = quoted.iter().map(|quoted| quoted.text.as_str()).filter(|text| !text.is_empty());
         let evidence = Evidence {
             sessions: vec![self.from.session.to_owned()],
             messages: candidate.messages.clone(),
-            quotes: quotes.map(|text| one_line(&text, QUOTE_CHARS)).take(2).collect(),
+            quotes: quotes.map(|text| one_line(text, QUOTE_CHARS)).take(2).collect(),
             ..Evidence::default()
         };
         let vector = self
             .model
             .as_ref()
             .map_or_else(Vec::new, |model| model.embed(&mut Scratch::new(), Role::Passage, &candidate.text));
-        let project = self.from.project.map(ProjectId::as_str);
+        // What holds everywhere is the same wherever it is said.
+        let project = self.from.project.filter(|_| !candidate.everywhere).map(ProjectId::as_str);
         let seen = Seen { text: &candidate.text, vector: &vector, project, evidence: &evidence };
         let mut db = self.world.db()?;
         let at = self.world.now().timestamp();
-        if let Some(known) = sightings::find(&db, &seen)? {
+        let (same, replaced) = self.compare(&db, candidate, &seen)?;
+        if let Some(known) = same {
             let is_new = !known.evidence.sessions.iter().any(|session| session == self.from.session);
             let rests_on = sightings::again(&mut db, &known, &seen, None, at)?;
             let became = known.became.as_deref();
@@ -147,13 +177,88 @@ impl<'a> Keeper<'a> {
             let confidence =
                 if candidate.confidence == Confidence::High { Confidence::High } else { Confidence::Medium };
             let candidate = Candidate { confidence, ..candidate.clone() };
-            let became = self.place(&candidate, &rests_on)?;
+            let became = self.place(&candidate, &rests_on, said_at)?;
             sightings::again(&mut db, &known, &seen, Some(&became), at)?;
             return Ok(());
         }
-        let became = self.place(candidate, &evidence)?;
+        if let Some(old) = replaced
+            && let Some(path) = self.replace(&old, candidate)?
+        {
+            // The old words are no sighting of what holds now.
+            sightings::end(&mut db, &old)?;
+            sightings::add(&mut db, &seen, Some(&path), at)?;
+            self.report(&path, false);
+            return Ok(());
+        }
+        let became = self.place(candidate, &evidence, said_at)?;
         sightings::add(&mut db, &seen, Some(&became), at)?;
         Ok(())
+    }
+
+    /// What is known that says the same as a candidate, and what it takes the place of.
+    fn compare(
+        &self,
+        db: &Db,
+        candidate: &Candidate,
+        seen: &Seen<'_>,
+    ) -> Result<(Option<Sighting>, Option<Sighting>), StepError> {
+        if let Some(known) = sightings::find(db, seen)? {
+            return Ok((Some(known), None));
+        }
+        let stated = candidate.origin == Origin::User && candidate.confidence == Confidence::High;
+        if !stated {
+            return Ok((None, None));
+        }
+        let new = Statement::of(&candidate.text);
+        let mut replaced: Option<(f32, Sighting)> = None;
+        for (likeness, known) in sightings::nearest(db, seen, COMPARED)? {
+            let pair = self.statements.compare(&known.text, &candidate.text);
+            let old = Statement::of(&known.text);
+            let contradicts = old.contradicts(&new);
+            let alike = likeness >= SAME_LIKENESS && !contradicts && !old.has_other_values(&new);
+            if pair.same >= SAME_CERTAIN && alike {
+                return Ok((Some(known), None));
+            }
+            // The words themselves may say that something ended, or that the same thing has another value now.
+            let certain = match (candidate.ends, contradicts || old.has_other_values(&new)) {
+                (true, true) => LIKELY / 2.0,
+                (true, false) => LIKELY,
+                (false, false) => CERTAIN,
+                // "Valve 2 is blue" has another number than "valve 1 is blue", and ends nothing: that is asked.
+                (false, true) => f32::INFINITY,
+            };
+            let revalued = candidate.ends && old.has_other_values(&new) && likeness >= REVALUED_LIKENESS;
+            let replaces = old.is_about_the_same(&new) && (pair.replaces >= certain || revalued);
+            if replaces && replaced.as_ref().is_none_or(|(best, _)| pair.replaces > *best) {
+                replaced = Some((pair.replaces, known));
+            }
+        }
+        Ok((None, replaced.map(|(_, known)| known)))
+    }
+
+    /// Gives an entry that holds the old words, and nothing a person added, the new ones; the old version goes to the archive.
+    /// `None` if there is no such entry.
+    fn replace(&self, old: &Sighting, candidate: &Candidate) -> Result<Option<String>, StepError> {
+        let path = old.became.as_deref().and_then(|became| VaultPath::parse(became).ok());
+        let Some(path) = path.filter(|path| !is_inboxed(path.as_str())) else { return Ok(None) };
+        let Ok(read) = self.vault.read_entry(&path) else { return Ok(None) };
+        let Ok(note) = Note::parse(&read.text) else { return Ok(None) };
+        let entry = Entry::of(&note, &path);
+        let is_ours = entry.provenance.session.is_some()
+            && entry.status == Status::Active
+            && normalised(note.body()) == normalised(&old.text);
+        if !is_ours {
+            return Ok(None);
+        }
+        let now = self.world.now();
+        let reason = format!("you said so in session {}", self.from.session);
+        let evolved = self.vault.evolve(&path, &candidate.text, &reason, Origin::User, Actor::Worker, &now);
+        match evolved {
+            Ok(evolved) => Ok(Some(evolved.path.to_string())),
+            // Somebody is editing it: both are kept, and the person is asked.
+            Err(vault::Error::Changed { .. }) => Ok(None),
+            Err(error) => Err(StepError::passing(error)),
+        }
     }
 
     fn is_there(&self, path: &str) -> Result<bool, StepError> {
@@ -173,12 +278,17 @@ impl<'a> Keeper<'a> {
     }
 
     /// Puts a candidate where it belongs, and says where that is.
-    fn place(&mut self, candidate: &Candidate, evidence: &Evidence) -> Result<String, StepError> {
+    fn place(
+        &mut self,
+        candidate: &Candidate,
+        evidence: &Evidence,
+        said_at: Option<Timestamp>,
+    ) -> Result<String, StepError> {
         let silent = self.world.config.memory.review_mode == ReviewMode::Silent;
         let became = match candidate.confidence {
             // Only the person's own words are believed without being asked about.
             Confidence::High if candidate.origin == Origin::User => {
-                let saved = self.save(candidate, Destination::Group(Group::PersonalPrivate))?;
+                let saved = self.save(candidate, Destination::Group(Group::PersonalPrivate), said_at)?;
                 // What they said before and cannot hold any more is theirs to take back.
                 if let Some(against) = self.contrary(candidate)?.filter(|_| !silent) {
                     let id = self.propose(candidate, evidence, Some(&against))?;
@@ -190,7 +300,7 @@ impl<'a> Keeper<'a> {
                 let against = self.contrary(candidate)?;
                 self.propose(candidate, evidence, against.as_ref())?
             }
-            _ => self.save(candidate, Destination::Inbox)?,
+            _ => self.save(candidate, Destination::Inbox, said_at)?,
         };
         self.report(&became, became.parse::<Id>().is_ok());
         Ok(became)
@@ -235,9 +345,16 @@ impl<'a> Keeper<'a> {
         id.ok_or_else(|| StepError::fatal("a proposal was handed in and none came back"))
     }
 
-    fn save(&self, candidate: &Candidate, to: Destination) -> Result<String, StepError> {
+    fn save(
+        &self,
+        candidate: &Candidate,
+        to: Destination,
+        said_at: Option<Timestamp>,
+    ) -> Result<String, StepError> {
         let kind = candidate.entry_kind();
         let scope = match (self.world.config.memory.scope, self.from.project) {
+            // How a person works is the same everywhere, and they said so themselves.
+            _ if candidate.everywhere && candidate.origin == Origin::User => Scope::Global,
             (ScopeRule::Global, _) | (_, None) => Scope::Global,
             (_, Some(project)) => Scope::Project(project.clone()),
         };
@@ -254,6 +371,7 @@ impl<'a> Keeper<'a> {
                 session: Some(self.from.session.to_owned()),
                 messages: candidate.messages.clone(),
             },
+            said_at,
         };
         for number in 1..=MOST_NAMES {
             if number > 1 {
@@ -349,7 +467,7 @@ pub fn keep_ideas(ideas: &[Idea], from: From<'_>, world: &World) -> Result<KeptI
     let mut kept = KeptIdeas::default();
     let known = vault.ideas().map_err(StepError::passing)?;
     for idea in ideas {
-        let is_it = |known: &&Entry| known.slug == slug("title", &idea.title).ok();
+        let is_it = |known: &&ideas::Entry| known.slug == slug("title", &idea.title).ok();
         // One that became a project or was put away was decided on.
         let decided = known.iter().find(is_it).is_some_and(|known| !known.is_open());
         if decided || forgotten.holds_text(&idea.summary) || forgotten.holds_text(&idea.title) {

@@ -73,6 +73,7 @@ impl<'a> Near<'a> {
             held: &HashSet::new(),
             mentions: false,
             messages: None,
+            leave_out: |_| false,
         };
         let embedder = self.model.as_ref().map(|model| Embedder::new(model.name(), model));
         let Ok(answer) = ask(self.vault, index, embedder, &Usage::default(), &request) else {

@@ -41,7 +41,10 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
             text,
             mark: Mark { id: None, origin: Some(noted.origin), messages: noted.messages.clone() },
         });
-        let committed = world.vault()?.log_once(&section, Actor::Worker, &now).map_err(StepError::passing)?;
+        let committed = world
+            .vault()?
+            .log_once_on(said.date(), &section, Actor::Worker, &now)
+            .map_err(StepError::passing)?;
         Ok(committed.is_some())
     })?;
     let kept = steps.run("keep", || {
@@ -58,11 +61,14 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
             text,
             origin: Origin::User,
             confidence: Confidence::High,
+            everywhere: false,
+            ends: false,
             messages: noted.messages.clone(),
         };
         let project = world.project(noted.cwd.as_deref());
         let from = keep::From { session, project: project.as_ref() };
-        keep::keep(&[candidate], from, &|_| None, world)
+        let quote = |_: &str| Some(keep::Quoted { text: String::new(), at: noted.said_at });
+        keep::keep(&[candidate], from, &quote, world)
     })?;
     Ok(Ended::Completed(json!({"written": written, "saved": kept.saved})))
 }

@@ -13,7 +13,7 @@ use rekindle_core::observe::fault::Faults;
 use rekindle_core::observe::gate::Counts;
 use rekindle_core::session::{Message, restore};
 use rekindle_core::text::tokens;
-use rekindle_core::time::{Zoned, day};
+use rekindle_core::time::{Date, Zoned, day};
 use rekindle_core::vault::daily_log::{Body, Clock, Files, Observation, Section, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -76,8 +76,11 @@ fn distil(
     steps: &mut dyn Steps,
     world: &World,
 ) -> Result<Ended, Interrupt> {
-    let when = world.at(captured.captured_at);
-    let messages = restore::restore(&captured.messages, &captured.turns, &when);
+    let captured_at = world.at(captured.captured_at);
+    let messages = restore::restore(&captured.messages, &captured.turns, &captured_at);
+    // Days are those on which things were said, whenever they are looked at.
+    let last = messages.iter().rev().find_map(|message| message.at);
+    let when = last.map_or(captured_at, |at| world.at(at));
     let window = Window { captured, messages: &messages, when: &when };
     let observer = Observer { window: &window, world, run: steps.run_id().to_owned() };
     let answers = steps.run("observe", || observer.ask())?;
@@ -98,7 +101,7 @@ fn distil(
     let from = keep::From { session: &captured.session_id, project: project.as_ref() };
     let quote = |id: &str| {
         let message = messages.iter().find(|message| message.id == id)?;
-        Some(message.text.clone()).filter(|text| !text.is_empty())
+        Some(keep::Quoted { text: message.text.clone(), at: message.at })
     };
     let mut kept: Kept = steps.run("keep", || keep::keep(&candidates, from, &quote, world))?;
     if !kept.proposed.is_empty() {
@@ -143,41 +146,70 @@ fn distil(
 struct Window<'a> {
     captured: &'a SessionCaptured,
     messages: &'a [Message],
+    /// When its last message was written.
     when: &'a Zoned,
 }
 
-/// Writes what was observed to the log of the day (LOG-02). A window in which nothing was found leaves no section.
+impl Window<'_> {
+    /// When the last message of a day was written.
+    fn last_on(&self, day: Date, world: &World) -> Zoned {
+        let times = self.messages.iter().rev().filter_map(|message| message.at).map(|at| world.at(at));
+        times.into_iter().find(|at| at.date() == day).unwrap_or_else(|| self.when.clone())
+    }
+}
+
+/// Writes what was observed to the log of the day on which it was said (LOG-02, R-17): a section for each day. A window in which
+/// nothing was found leaves none.
 fn log(window: &Window<'_>, result: &Distilled, world: &World) -> Result<bool, StepError> {
     let captured = window.captured;
-    let body = match &result.unparsed {
-        Some(text) if result.observed.is_empty() => Body::Unparsed(text.clone()),
-        _ if result.observed.is_empty() => return Ok(false),
-        _ => result.observed.body(&captured.dedupe_key),
-    };
+    let today = window.when.date();
+    let key = &captured.dedupe_key;
+    let mut bodies: Vec<(Date, Body, &Observed)> = Vec::new();
+    let days = result.observed.days(today);
+    if result.observed.is_empty() {
+        bodies.extend(
+            result.unparsed.iter().map(|text| (today, Body::Unparsed(text.clone()), &result.observed)),
+        );
+    } else {
+        let mut facts = 0;
+        for (day, observed) in &days {
+            bodies.push((*day, observed.body_from(key, facts), observed));
+            facts += observed.findings().count();
+        }
+    }
     let count = |files: &[String]| files.len() as u64;
-    let section = Section::Observation(Observation {
-        source: Source {
-            session: Some(captured.session_id.clone()),
-            name: captured.session_name.clone(),
-            dedupe_key: Some(captured.dedupe_key.clone()),
-            project: world.project(captured.cwd.as_deref()).map(|project| project.as_str().to_owned()),
-        },
-        time: Clock::of(window.when),
-        trigger: captured.trigger.word().to_owned(),
-        files: Some(Files { modified: count(&captured.files_modified), read: count(&captured.files_read) }),
-        body,
-        current_task: result.observed.current_task.clone(),
-        suggested_response: result.observed.suggested_response.clone(),
-    });
-    let written =
-        world.vault()?.log_once(&section, Actor::Worker, &world.now()).map_err(StepError::passing)?;
-    Ok(written.is_some())
+    let mut any = false;
+    for (number, (day, body, observed)) in bodies.into_iter().enumerate() {
+        let section = Section::Observation(Observation {
+            source: Source {
+                session: Some(captured.session_id.clone()),
+                name: captured.session_name.clone(),
+                // A session that goes on past midnight has a section in each of the logs.
+                dedupe_key: Some(if number == 0 { key.clone() } else { format!("{key}-{}", number + 1) }),
+                project: world.project(captured.cwd.as_deref()).map(|project| project.as_str().to_owned()),
+            },
+            time: Clock::of(&window.last_on(day, world)),
+            trigger: captured.trigger.word().to_owned(),
+            files: Some(Files {
+                modified: count(&captured.files_modified),
+                read: count(&captured.files_read),
+            }),
+            body,
+            current_task: observed.current_task.clone(),
+            suggested_response: observed.suggested_response.clone(),
+        });
+        let written = world
+            .vault()?
+            .log_once_on(day, &section, Actor::Worker, &world.now())
+            .map_err(StepError::passing)?;
+        any |= written.is_some();
+    }
+    Ok(any)
 }
 
 /// Adds it to the hot list (STO-01).
 fn store(window: &Window<'_>, observed: &Observed, world: &World) -> Result<bool, StepError> {
     let captured = window.captured;
-    let now = world.now();
     let texts = observed.parts.iter().map(|part| tokens::estimate(&part.narrative)).sum::<u64>()
         + observed.findings().map(|finding| tokens::estimate(&finding.text)).sum::<u64>();
     let entry = Entry {
@@ -185,8 +217,8 @@ fn store(window: &Window<'_>, observed: &Observed, world: &World) -> Result<bool
         session: captured.session_id.clone(),
         project: world.project(captured.cwd.as_deref()),
         trigger: captured.trigger.word().to_owned(),
-        day: now.date(),
-        at: now.timestamp(),
+        day: window.when.date(),
+        at: window.when.timestamp(),
         observed: observed.clone(),
         tokens: texts,
         distilled: 0,

@@ -8,7 +8,7 @@ use rekindle_core::provenance::{Origin, Provenance};
 use rekindle_core::scope::Scope;
 use rekindle_core::text::admit;
 use rekindle_core::text::redact::Counts;
-use rekindle_core::time::Zoned;
+use rekindle_core::time::{Timestamp, Zoned};
 use rekindle_core::vault::entry::{
     Confidence, Entry, Evolution, Evolve, MAX_BODY_BYTES, Status, evolve, superseded,
 };
@@ -41,6 +41,8 @@ pub struct NewEntry {
     pub confidence: Confidence,
     /// Whose words it is.
     pub provenance: Provenance,
+    /// When it was said; now if that is not known.
+    pub said_at: Option<Timestamp>,
 }
 
 /// A memory that was saved.
@@ -99,8 +101,8 @@ impl Vault {
             id: Some(id.clone()),
             kind: slug("kind", &new.kind)?,
             status: Status::Active,
-            created: Some(now.timestamp()),
-            updated: Some(now.timestamp()),
+            created: Some(new.said_at.unwrap_or_else(|| now.timestamp())),
+            updated: Some(new.said_at.unwrap_or_else(|| now.timestamp())),
             tags: new.tags.iter().map(|tag| admit(tag).text).collect(),
             group: new.to.group().word().to_owned(),
             // Always-load entries are read in every project, so they belong to none.

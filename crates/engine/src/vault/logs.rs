@@ -202,9 +202,20 @@ impl Vault {
     /// The same for a section with a key, unless that key is in the log of this day or of the day before already (LOG-06):
     /// a step that is run twice logs once. `None` if there was nothing to do.
     pub fn log_once(&self, section: &Section, by: Actor, now: &Zoned) -> Result<Option<Committed>, Error> {
+        self.log_once_on(now.date(), section, by, now)
+    }
+
+    /// The same in the log of another day: what was said counts for the day on which it was said.
+    pub fn log_once_on(
+        &self,
+        day: Date,
+        section: &Section,
+        by: Actor,
+        now: &Zoned,
+    ) -> Result<Option<Committed>, Error> {
         let mut writer = self.writer(now)?;
         if let Some(key) = &section.source().dedupe_key {
-            for date in now.date().yesterday().into_iter().chain([now.date()]) {
+            for date in day.yesterday().into_iter().chain([day]) {
                 let file = self.file(&Place::vault(layout::daily_log(date)))?;
                 if self.logs.has_key(&file, key)? {
                     return Ok(None);
@@ -212,7 +223,7 @@ impl Vault {
             }
         }
         let verb = if matches!(section, Section::Receipts(_)) { "receipt" } else { "daily" };
-        self.add_to_log(&mut writer, section, verb, by, now.date()).map(Some)
+        self.add_to_log(&mut writer, section, verb, by, day).map(Some)
     }
 
     /// Whether a section with this key is in the log of a day, after whoever was killed while they wrote it came to an end.

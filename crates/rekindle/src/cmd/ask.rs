@@ -138,6 +138,7 @@ fn search(context: &Context<'_>, question: &str, all_projects: bool) -> Result<A
         held: &HashSet::new(),
         mentions: false,
         messages: Some(&messages),
+        leave_out: |_| false,
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
     let answer = ask(&vault, &index, embedder, &usage, &request)?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use rekindle_core::agent::Agent;
-use rekindle_core::briefing::Moment;
+use rekindle_core::briefing::{Briefing, Moment};
 use rekindle_core::config::Loaded;
 use rekindle_core::feedback::correction;
 use rekindle_core::hook::{self, GUARD, Kind, PROBE, Signal};
@@ -338,11 +338,12 @@ fn failed(error: impl std::fmt::Display) -> Given {
 fn briefing(places: &Places, here: &Here, moment: Moment) -> Given {
     match inject::start(places, here, moment) {
         Ok(briefing) => {
-            let what = if briefing.entries == 1 { "entry" } else { "entries" };
-            let line = format!("Loaded {} MemoryVault always-load {what}", briefing.entries);
-            let line = if briefing.entries > 0 { line } else { String::new() };
+            let entries = briefing.entries + briefing.ids.len();
+            let what = if entries == 1 { "memory" } else { "memories" };
+            let line = if entries > 0 { format!("Rekindle: {entries} {what} loaded") } else { String::new() };
             let whole = briefing.cut.is_empty() && !briefing.text.is_empty();
-            Given { context: briefing.text, line, entries: briefing.entries, whole, ..Given::default() }
+            let Briefing { text: context, ids: shown, .. } = briefing;
+            Given { context, line, entries, whole, shown, ..Given::default() }
         }
         Err(error) => failed(error),
     }

@@ -244,6 +244,7 @@ pub(crate) fn look_up(
         held: &HashSet::new(),
         mentions: true,
         messages: Some(&messages),
+        leave_out: |_| false,
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
     let answer = ask(&vault, &index, embedder, usage, &request)?;

@@ -64,6 +64,7 @@ impl Save {
             body,
             confidence: Confidence::High,
             provenance: Provenance::direct(),
+            said_at: None,
         };
         let (saved, scope) = keep(context, new, self.global, Actor::User)?;
         if saved.was_forgotten {

@@ -334,6 +334,7 @@ fn saved(call: &Call<'_>, asked: Save) -> Result<String, Failure> {
         body: asked.body,
         confidence: Confidence::Medium,
         provenance: Provenance { origin: Origin::Agent, ..Provenance::direct() },
+        said_at: None,
     };
     let (saved, scope) = save::keep(call.context, new, false, Actor::Agent)?;
     let reach = scope.project().map_or_else(String::new, |project| format!(" for {project}"));

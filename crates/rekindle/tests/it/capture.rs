@@ -130,6 +130,7 @@ fn is_empty(folder: &Path) -> bool {
 #[test]
 fn ver_03_a_session_of_five_messages_is_observed_and_one_of_four_is_not() {
     let sandbox = sandbox();
+    sandbox.rekindle(&["config", "set", "capture.min_user_messages", "5"]).run().ok();
     let (mut long, mut short) = (Session::new(&sandbox, "long"), Session::new(&sandbox, "short"));
     long.goes_on_for(5);
     short.goes_on_for(4);
@@ -234,6 +235,7 @@ fn a_session_that_is_resumed_ends_a_second_time_with_what_is_new() {
 #[test]
 fn cap_03_a_session_that_grows_by_one_prompt_at_a_time_is_captured_whole() {
     let sandbox = sandbox();
+    sandbox.rekindle(&["config", "set", "capture.min_user_messages", "5"]).run().ok();
     let mut session = Session::new(&sandbox, "s");
     for turn in 0..5 {
         session.says(&format!("Please remember that valve {turn} is blue."));
@@ -374,8 +376,21 @@ fn b_03_a_secret_reaches_neither_the_spool_nor_the_database_nor_the_log() {
 }
 
 #[test]
+fn r_13_a_session_of_one_message_counts() {
+    let sandbox = sandbox();
+    let mut session = Session::new(&sandbox, "s");
+    session.says("we're on pnpm here, not yarn, the lockfile is pnpm-lock.yaml");
+    session.hook(&sandbox, "SessionEnd");
+    work(&sandbox, &[]);
+    assert_eq!(stands(&sandbox), pairs(&[("capture", "COMPLETED"), ("observe", "COMPLETED")]));
+    let answer = recall(&sandbox, "which package manager do we use, pnpm or yarn?", &[]);
+    assert!(!found(&answer).is_empty(), "{answer}");
+}
+
+#[test]
 fn what_was_asked_to_be_remembered_in_a_short_session_is_noted_and_found() {
     let sandbox = sandbox();
+    sandbox.rekindle(&["config", "set", "capture.min_user_messages", "5"]).run().ok();
     let mut session = Session::new(&sandbox, "s");
     session.says("Remember that the staging database is read-only on Fridays.");
     session.hook(&sandbox, "SessionEnd");

@@ -91,7 +91,6 @@ fn echoes(sandbox: &Sandbox) -> Vec<Value> {
 fn fbk_01_fbk_02_fbk_03_what_a_turn_makes_use_of_rises_once() {
     let sandbox = warm();
     let mut talk = Talk::new(&sandbox, "s1");
-    start(&sandbox, "s1", "startup");
     let told = talk.turn(&sandbox, ASKED, "It listens on port 7410.");
     assert!(context(&told).contains("7410"));
     assert_eq!(signals(&sandbox), ["used"]);
@@ -105,14 +104,14 @@ fn fbk_01_fbk_02_fbk_03_what_a_turn_makes_use_of_rises_once() {
     assert_eq!(echoes.len(), 1, "{echoes:?}");
     assert_eq!(echoes[0]["status"], "COMPLETED");
     let seen = talk.inspected(&sandbox);
-    let prompt = &seen["blocks"][1];
+    let prompt = &seen["blocks"][0];
     assert_eq!((text(prompt, "what"), text(prompt, "query")), ("prompt", ASKED));
     assert_eq!(prompt["memories"][0]["became"], "used");
     assert_eq!(prompt["memories"][0]["by"], json!(["7410"]));
     assert!(text(&prompt["memories"][0], "title").contains("ledger"), "{prompt}");
     let tokens = &seen["tokens"];
     let number = |key: &str| tokens[key].as_u64().unwrap();
-    assert!(number("briefing") > 0 && number("prompts") > 0, "{tokens}");
+    assert!(number("prompts") > 0, "{tokens}");
     assert_eq!(number("injected"), number("briefing") + number("prompts"));
     assert!(tokens["share"].as_f64().is_some_and(|share| share > 0.0 && share < 1.0), "{tokens}");
     let shown = sandbox.rekindle(&["inspect", "--session", "s1"]).run().ok().stdout;

@@ -58,10 +58,10 @@ fn brf_01_brf_06_a_session_starts_with_what_holds() {
     let told = context(&answer);
     assert_eq!(answer["hookSpecificOutput"]["hookEventName"], "SessionStart");
     assert!(told.contains("Never push to main.") && told.contains("Keep answers short."), "{told}");
-    assert!(told.contains("do not mention it") && told.starts_with("<rekindle-memory-"), "{told}");
-    assert!(!told.contains("7410"), "what is not asked for stays where it is: {told}");
-    assert_eq!(answer["systemMessage"], "Loaded 1 MemoryVault always-load entry");
-    assert_eq!(hooks(&sandbox).last().unwrap()["entries_injected"], 1);
+    assert!(told.contains("Do not bring them up unasked") && told.starts_with("<rekindle-memory-"), "{told}");
+    assert!(told.contains("listens on port 7410"), "what the person saved is on the card: {told}");
+    assert_eq!(answer["systemMessage"], "Rekindle: 3 memories loaded");
+    assert_eq!(hooks(&sandbox).last().unwrap()["entries_injected"], 3);
     // The same bytes in every session, so that caches hold.
     assert_eq!(context(&start(&sandbox, "s2", "startup")), told);
     assert_eq!(start(&sandbox, "s1", "resume"), Value::Null, "a resumed session has it already");
@@ -74,7 +74,7 @@ fn brf_07_b_06_a_prompt_gets_what_it_needs_once() {
     let sandbox = warm();
     let answer = prompt(&sandbox, "s1", "which port does the ledger database listen on?");
     let told = context(&answer);
-    assert!(told.contains("listens on port 7410") && told.contains("decision/ledger-port.md"), "{told}");
+    assert!(told.contains(" user: The ledger database listens on port 7410"), "{told}");
     assert!(told.contains("not instructions") && !told.contains("kettle"), "{told}");
     assert!(text(&answer, "systemMessage").starts_with("Loaded 1 relevant entry: "), "{answer}");
     assert_eq!(
@@ -86,9 +86,10 @@ fn brf_07_b_06_a_prompt_gets_what_it_needs_once() {
     for unrelated in ["write a poem about autumn leaves", "thanks!", "continue", "", "what is 17 times 23?"] {
         assert_eq!(prompt(&sandbox, "s1", unrelated), Value::Null, "{unrelated}");
     }
-    // After a compaction it may be gone from the session, and is said again when it is needed.
-    start(&sandbox, "s1", "compact");
-    assert_ne!(prompt(&sandbox, "s1", "which port does the ledger database listen on?"), Value::Null);
+    // After a compaction it may be gone from the session, and is said again.
+    let again = start(&sandbox, "s1", "compact");
+    assert!(context(&again).contains("listens on port 7410"), "{again}");
+    assert_eq!(prompt(&sandbox, "s1", "which port does the ledger database listen on?"), Value::Null);
     let shown = sandbox.rekindle(&["inspect", "--json"]).run().ok().stdout;
     assert!(shown.contains("ledger-port"), "{shown}");
 }
@@ -170,7 +171,8 @@ fn brf_10_b_08_a_damaged_index_is_in_no_agents_way() {
             let started = start(&sandbox, "s1", "startup");
             assert!(context(&started).contains("Never push to main."), "{what}: {started}");
             let asked = prompt(&sandbox, "s1", "which port does the ledger database listen on?");
-            assert!(context(&asked).contains("listens on port 7410"), "{what}: {asked}");
+            let told = [started.to_string(), asked.to_string()].concat();
+            assert!(told.contains("listens on port 7410"), "{what}: {told}");
             for answer in [started, asked] {
                 let stops = ["decision", "continue", "stopReason"].iter().any(|key| !answer[*key].is_null());
                 assert!(!stops, "{what}: {answer}");
@@ -208,7 +210,7 @@ fn what_we_said_is_not_taken_for_somebodys_words() {
 }
 
 #[test]
-fn b_14_of_a_session_a_hook_says_at_most_what_the_person_said() {
+fn b_14_of_a_session_a_hook_says_what_was_said_and_not_what_a_tool_printed() {
     let sandbox = sandbox();
     let cwd = project(&sandbox, "ship");
     let mut told = Told::new(cwd.clone(), "s1");
@@ -220,11 +222,11 @@ fn b_14_of_a_session_a_hook_says_at_most_what_the_person_said() {
     // All of it is kept and can be asked for ...
     let found = asks(&["recall", "zirconium valve in the aft locker", "--source", "message", "--anyway"]);
     assert!(found.contains("anchor chain") && found.contains("galley"), "{found}");
-    // ... but an agent that did not ask hears the person only, and that nobody looked at it since.
+    // ... and an agent that did not ask hears whose word it is, and nothing that a tool printed.
     let input = json!({"session_id": "s2", "cwd": cwd, "prompt": "where does the zirconium valve sit?"});
     let answer = fire(&sandbox, "UserPromptSubmit", &input);
     let told = context(&answer);
     assert!(told.contains("anchor chain"), "{told}");
-    assert!(told.contains("said by the user in a session, unreviewed"), "{told}");
-    assert!(!told.contains("galley") && !told.contains("Fridays"), "{told}");
+    assert!(told.contains(" user: The zirconium valve"), "{told}");
+    assert!(!told.contains("Fridays"), "{told}");
 }

@@ -128,7 +128,6 @@ pub(super) fn drafts(view: &View<'_>, stretches: &[(usize, usize)]) -> Vec<Draft
         let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
         let mut draft =
             Draft::of_agent(Kind::Change, *at, format!("Ran with success: {}{rest}", shown.join(", ")));
-        draft.priority = Priority::High;
         draft.messages = commands.iter().map(|(at, _)| *at).collect();
         drafts.push(draft);
     }

@@ -350,23 +350,53 @@ fn split(input: &str) -> Vec<String> {
     pieces
 }
 
-/// The first line of a commit's message, from the command that made it.
+/// The first line of a commit's message.
 pub(super) fn subject(input: &str) -> Option<String> {
-    let rest = &input[input.find("git commit")?..];
-    let at = [" -m ", " -am ", " --message "]
-        .iter()
-        .filter_map(|flag| Some(rest.find(flag)? + flag.len()))
-        .min()?;
-    let text = rest[at..].trim_start();
-    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    let text = &text[1..];
-    let text = match text.strip_prefix("$(cat <<") {
-        Some(here) => here.split_once('\n')?.1,
-        None => &text[..text.find(quote).unwrap_or(text.len())],
+    commit_message(input).map(|(subject, _)| subject)
+}
+
+/// What stands between `EOF` and `EOF`.
+fn here_document(here: &str) -> Option<&str> {
+    let (word, body) = here.split_once('\n')?;
+    let word = word.split_whitespace().next().unwrap_or_default();
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+    let end = body.lines().find(|line| line.trim() == word && !word.is_empty());
+    let end = end.map_or(body.len(), |line| line.as_ptr().addr() - body.as_ptr().addr());
+    Some(&body[..end])
+}
+
+/// The subject and the body of a commit's message, as far as the command itself says it. Trailers are left out.
+pub(super) fn commit_message(input: &str) -> Option<(String, String)> {
+    const FLAGS: [&str; 3] = [" -m ", " -am ", " --message "];
+    const FROM_INPUT: [&str; 4] = [" -F - <<", " -F- <<", " --file=- <<", " --file - <<"];
+    let mut rest = &input[input.find("git commit")?..];
+    let mut paragraphs: Vec<&str> = Vec::new();
+    if let Some(at) = FROM_INPUT.iter().filter_map(|flag| Some(rest.find(flag)? + flag.len())).min() {
+        paragraphs.push(here_document(&rest[at..])?);
+        rest = "";
+    }
+    while let Some(at) = FLAGS.iter().filter_map(|flag| Some(rest.find(flag)? + flag.len())).min() {
+        let text = rest[at..].trim_start();
+        let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) else { break };
+        let text = &text[1..];
+        if let Some(here) = text.strip_prefix("$(cat <<") {
+            paragraphs.push(here_document(here)?);
+            break;
+        }
+        let end = text.find(quote).unwrap_or(text.len());
+        paragraphs.push(&text[..end]);
+        rest = &text[end..];
+    }
+    let is_trailer = |line: &str| {
+        let name = line.split_once(": ").map(|(name, _)| name).unwrap_or_default();
+        name.contains('-') && !name.contains(' ') || line.contains("Generated with") || line.starts_with('🤖')
     };
-    let subject = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let message = paragraphs.join("\n");
+    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty() && !is_trailer(line));
+    let subject = lines.next()?;
     // What a variable or another command fills in is not known.
-    (!subject.contains("$(") && !subject.starts_with('$') && subject != "EOF").then(|| subject.to_owned())
+    let known = !subject.contains("$(") && !subject.starts_with('$') && subject != "EOF";
+    known.then(|| (subject.to_owned(), lines.collect::<Vec<_>>().join("\n")))
 }
 
 #[cfg(test)]
@@ -437,6 +467,16 @@ mod tests {
         assert_eq!(
             subject("git commit -m \"$(cat <<'EOF'\nCache it\n\nBody\nEOF\n)\""),
             Some("Cache it".to_owned())
+        );
+        assert_eq!(
+            commit_message("git commit -m 'Cache it' -m 'Parsing took 40 ms.\nCo-Authored-By: A <a@b>'"),
+            Some(("Cache it".to_owned(), "Parsing took 40 ms.".to_owned()))
+        );
+        assert_eq!(
+            commit_message(
+                "git add -A && git commit -qa -F - <<'MSG'\nCache it\n\nParsing took 40 ms.\nMSG\ngit log"
+            ),
+            Some(("Cache it".to_owned(), "Parsing took 40 ms.".to_owned()))
         );
         assert_eq!(subject("git commit --amend --no-edit"), None);
         assert_eq!(subject("git commit -m \"$MESSAGE\""), None);

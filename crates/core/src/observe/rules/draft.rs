@@ -10,6 +10,9 @@ use crate::vault::priority::Priority;
 /// The most messages that one finding points at.
 const MAX_MESSAGES: usize = 8;
 
+/// The most characters of what a commit says: whoever made it wrote down the reasons.
+pub(super) const MAX_COMMIT_CHARS: usize = 600;
+
 /// A finding in the making.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
@@ -18,6 +21,10 @@ pub(super) struct Draft {
     pub strength: Strength,
     pub sentiment: Option<Sentiment>,
     pub origin: Origin,
+    pub everywhere: bool,
+    pub ends: bool,
+    /// What the text points at.
+    pub topic: Option<String>,
     pub text: String,
     /// The message that dates it.
     pub at: usize,
@@ -34,6 +41,9 @@ impl Draft {
             strength: Strength::Inferred,
             sentiment: None,
             origin: Origin::Agent,
+            everywhere: false,
+            ends: false,
+            topic: None,
             text,
             at,
             messages: vec![at],
@@ -47,9 +57,11 @@ impl Draft {
             kind: self.kind,
             priority: self.priority,
             when: view.when(self.at),
-            text: line(&self.text, line::MOST),
+            text: line(&self.text, if self.kind == Kind::Commit { MAX_COMMIT_CHARS } else { line::MOST }),
             origin: self.origin,
             strength: self.strength,
+            everywhere: self.everywhere,
+            ends: self.ends,
             sentiment: self.sentiment,
             gate: None,
             messages: view.ids(&messages, MAX_MESSAGES),
@@ -60,9 +72,9 @@ impl Draft {
     fn worth(&self) -> (Priority, Strength, u8) {
         let kind = match self.kind {
             Kind::Rule | Kind::Correction => 5,
-            Kind::Decision | Kind::Preference => 4,
-            Kind::Fix => 3,
-            Kind::Change => 2,
+            Kind::Decision | Kind::Preference | Kind::Convention | Kind::Fact => 4,
+            Kind::Fix | Kind::Commit => 3,
+            Kind::Change | Kind::Work => 2,
             Kind::Files | Kind::Workflow | Kind::Idea => 1,
             Kind::Question | Kind::Other => 0,
         };

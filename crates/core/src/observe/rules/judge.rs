@@ -21,6 +21,13 @@ pub(super) struct Verdict {
     pub with_next: bool,
 }
 
+impl Verdict {
+    /// Whether it is a statement, which a classifier can tell better than words.
+    pub(super) fn states(&self) -> bool {
+        matches!(self.kind, Kind::Rule | Kind::Preference | Kind::Correction | Kind::Decision)
+    }
+}
+
 const fn plain(kind: Kind) -> Verdict {
     Verdict { kind, priority: Priority::High, strength: Strength::Explicit, with_next: false }
 }

@@ -7,7 +7,8 @@
 //! - `person`: what was typed and not pasted; `judge`: what a sentence is; `said`: findings from it; `correction`: what one
 //!   message puts right
 //! - `command`, `output`: what was run and how it went; `course`, `changes`, `flow`: findings from that
-//! - `request`: what was asked for; `segment`, `story`, `ending`: the topics, their stories, and how it ended
+//! - `statements`: what a classifier takes for lasting, the person's words and the agent's conclusions
+//! - `request`: what was asked for; `turn`, `ending`: the turns with a digest of each, and how it ended
 
 mod changes;
 mod command;
@@ -22,55 +23,68 @@ mod output;
 mod person;
 mod request;
 mod said;
-mod segment;
-mod story;
+mod statements;
 #[cfg(test)]
 mod tests;
+mod turn;
 mod view;
 pub(super) mod words;
 
 use super::{Observed, Part};
 use crate::session::Message;
+use crate::statement::Classify;
 use crate::time::TimeZone;
-use draft::Draft;
 use view::View;
 
 pub use correction::{Correction, corrections};
+pub(crate) use statements::OPEN;
 
 /// The most findings of one session.
-pub const MOST_FINDINGS: usize = 15;
+pub const MOST_FINDINGS: usize = 60;
 /// So many are looked at more closely.
-const MOST_DRAFTS: usize = 200;
+const MOST_DRAFTS: usize = 300;
 
-/// What came of a session: `messages` in their order, times as a clock in `zone` shows them, paths as seen from `cwd`.
+/// What came of a session, by words alone.
 pub fn observe(messages: &[Message], zone: &TimeZone, cwd: Option<&str>) -> Observed {
+    observe_with(messages, zone, cwd, None)
+}
+
+/// What came of a session: `messages` in their order, times as a clock in `zone` shows them, paths as seen from `cwd`. Where
+/// there is a classifier it finds what carries no telling word.
+pub fn observe_with(
+    messages: &[Message],
+    zone: &TimeZone,
+    cwd: Option<&str>,
+    classify: Option<&Classify<'_>>,
+) -> Observed {
     let view = View::new(messages, zone, cwd);
     // Where nobody said anything there is nobody to remember it for.
     if view.said.is_empty() {
         return Observed::default();
     }
-    let segments = segment::segments(&view);
-    let stretches: Vec<(usize, usize)> = segments.iter().map(|segment| (segment.from, segment.to)).collect();
-    let mut drafts = said::drafts(&view);
+    let turns = turn::turns(&view);
+    let stretches: Vec<(usize, usize)> = turns.iter().map(|turn| (turn.from, turn.to)).collect();
+    let mut drafts = said::drafts(&view, classify);
     drafts.extend(course::drafts(&view));
     drafts.extend(changes::drafts(&view, &stretches));
-    let files: Vec<Draft> =
-        segments.iter().filter_map(|segment| story::files(&view, segment, &drafts)).collect();
-    drafts.extend(files);
+    drafts.extend(turns.iter().flat_map(|turn| turn::commits(&view, turn)));
+    if let Some(classify) = classify {
+        drafts.extend(turns.iter().flat_map(|turn| statements::of_agent(&view, turn, classify)));
+    }
     drafts.extend(flow::draft(&view));
     let drafts = draft::best(draft::folded(draft::best(drafts, MOST_DRAFTS)), MOST_FINDINGS);
 
-    let part = |segment: &segment::Segment| Part {
-        narrative: story::narrative(&view, segment),
+    let part = |turn: &turn::Turn| Part {
+        day: turn.day(&view),
+        narrative: turn::digest(&view, turn),
         findings: drafts
             .iter()
-            .filter(|draft| (segment.from..segment.to).contains(&draft.at))
+            .filter(|draft| (turn.from..turn.to).contains(&draft.at))
             .map(|draft| draft.finding(&view))
             .filter(|finding| !finding.text.is_empty())
             .collect(),
     };
-    let parts =
-        segments.iter().map(part).filter(|part| !part.narrative.is_empty() || !part.findings.is_empty());
+    let parts = turns.iter().map(part).filter(|part| !part.narrative.is_empty() || !part.findings.is_empty());
     let parts = parts.collect();
     let (current_task, suggested_response) = ending::ending(&view);
     Observed { parts, current_task, suggested_response }

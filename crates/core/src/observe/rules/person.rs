@@ -3,8 +3,8 @@
 use super::line::{has, has_dense};
 use super::view::{Said, View};
 use super::words::common;
-use crate::session::Role;
 use crate::session::own::{self, phrases};
+use crate::session::{Role, answer};
 
 /// A longer sentence is not one.
 const MAX_SENTENCE: usize = 600;
@@ -14,6 +14,9 @@ const LONG_MESSAGE: usize = 2_000;
 const EDGE: usize = 3;
 /// The most lines that a colon points at.
 const MAX_LIST: usize = 8;
+
+/// How such a message begins.
+const PLAN: &str = "Implement the following plan:";
 
 /// A sentence of the person.
 pub(super) struct Sentence<'a> {
@@ -35,6 +38,10 @@ pub(super) struct Sentence<'a> {
 
 /// The sentences of a message that are the person's own.
 pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>> {
+    // The host writes the agent's own plan in the person's name when it starts on it.
+    if said.text.starts_with(PLAN) {
+        return Vec::new();
+    }
     let lines = own_lines(&said.text);
     let long = said.text.chars().count() > LONG_MESSAGE || is_document(&said.text);
     let (answers, asked) = before(view, said.at);
@@ -48,7 +55,9 @@ pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>
         if is_step(line) || line.trim_start_matches(['-', ' ']).starts_with("**") {
             continue;
         }
-        for text in own::sentences(line) {
+        // An answer to a question belongs to its question, however many sentences it has.
+        let sentences = if answer::parse(line).is_some() { vec![*line] } else { own::sentences(line) };
+        for text in sentences {
             if text.chars().count() > MAX_SENTENCE {
                 continue;
             }

@@ -1,7 +1,7 @@
 //! What a message of the person asks for, in their own words.
 
 use super::judge::chosen;
-use super::line::{begins, content, has, has_dense};
+use super::line::{begins, content};
 use super::person::own_lines;
 use super::view::Said;
 use super::words::common;
@@ -25,10 +25,4 @@ pub(super) fn goes_on(said: &Said) -> bool {
     let Some(line) = request(said) else { return true };
     let folded = own::folded(line);
     begins(&folded, common::APPROVALS, "").is_some() || chosen(line).is_some()
-}
-
-/// Whether a request only brings branches together.
-pub(super) fn merges(request: &str) -> bool {
-    let folded = own::folded(request);
-    has(&folded, common::MERGES) || has_dense(&folded, common::DENSE_MERGES)
 }

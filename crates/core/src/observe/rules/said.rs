@@ -4,35 +4,91 @@ use super::draft::Draft;
 use super::judge::{self, Verdict};
 use super::line::{content, has, has_dense, line};
 use super::person::{self, Sentence};
+use super::statements;
 use super::view::{Said, View};
 use super::words::{feel, wish};
 use crate::observe::{Kind, Sentiment, Strength};
 use crate::provenance::Origin;
 use crate::session::Role;
-use crate::session::own;
+use crate::session::{asked, own};
+use crate::statement::Classify;
 use crate::vault::priority::Priority;
 
 /// The most findings of one message: a text with more is a document.
-const MOST: usize = 5;
+const MOST: usize = 8;
+/// What the words take for a rule is one if the classifier thinks it at least this likely.
+const WORDS_SUFFICE: f32 = 0.1;
 
-/// What the person said that is worth keeping.
-pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
+/// What the person said that is worth keeping: by its words, and by what the classifier says where there is one.
+pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (place, said) in view.said.iter().enumerate() {
         let sentences = person::sentences(view, said);
         let mut found: Vec<Draft> = Vec::new();
         let mut skip = false;
-        for sentence in &sentences {
+        // Whether the last draft is a statement that the next sentence may go on with.
+        let mut goes_on = false;
+        for (number, sentence) in sentences.iter().enumerate() {
+            let follows = std::mem::take(&mut goes_on);
             if std::mem::take(&mut skip) {
                 continue;
             }
-            if let Some(verdict) = judge::judge(sentence) {
-                skip = verdict.with_next;
-                found.push(draft(said, sentence, verdict));
-            } else {
-                found.extend(chosen(view, sentence));
+            let verdict = judge::judge(sentence);
+            let labels = classify
+                .filter(|_| statements::can_state(sentence))
+                .map(|classify| statements::label(view, said, sentence, classify));
+            let stated = labels.and_then(|labels| statements::of_person(view, said, sentence, &labels));
+            let next = sentences.get(number + 1).filter(|next| sentence.next == Some(next.text));
+            // What the next sentence states is joined below.
+            let next_states = next.is_some_and(|next| {
+                let labels = classify.map(|classify| statements::label(view, said, next, classify));
+                labels.is_some_and(|labels| statements::of_person(view, said, next, &labels).is_some())
+            });
+            let stated = stated.map(|stated| match next_states {
+                true => stated,
+                false => statements::completed(view, sentence, stated),
+            });
+            let draft = match (verdict, labels, stated) {
+                // Ideas and questions are known by their words alone.
+                (Some(verdict), _, _) if !verdict.states() => Some(draft(said, sentence, verdict)),
+                // The words say so, and nothing says that it was meant for once.
+                (Some(verdict), None, _) => {
+                    skip = verdict.with_next;
+                    Some(draft(said, sentence, verdict))
+                }
+                // A rule that lists what it is about, or needs the next sentence, stays as it was said.
+                (Some(verdict), Some(labels), _)
+                    if labels.lasting >= WORDS_SUFFICE
+                        && (verdict.with_next || !sentence.list.is_empty()) =>
+                {
+                    skip = verdict.with_next;
+                    Some(draft(said, sentence, verdict))
+                }
+                (Some(verdict), Some(_), Some(stated)) => {
+                    goes_on = sentence.next.is_some();
+                    Some(Draft { kind: verdict.kind, sentiment: sentiment(said, &stated.text), ..stated })
+                }
+                // "Remember that …" needs no second opinion.
+                (Some(verdict), Some(labels), None)
+                    if labels.lasting >= WORDS_SUFFICE || !asked::find(sentence.text).is_empty() =>
+                {
+                    Some(draft(said, sentence, verdict))
+                }
+                (_, Some(_), Some(stated)) => {
+                    goes_on = sentence.next.is_some();
+                    Some(Draft { sentiment: sentiment(said, &stated.text), ..stated })
+                }
+                _ => None,
+            };
+            match (draft, found.last_mut().filter(|_| follows)) {
+                (Some(draft), Some(last)) if statements::joined(last, &draft).is_some() => {
+                    *last = statements::joined(last, &draft).unwrap_or(draft);
+                }
+                (draft, _) => found.extend(draft),
             }
+            found.extend(chosen(view, sentence));
         }
+        let mut found: Vec<Draft> = found.into_iter().map(statements::finished).collect();
         found.truncate(MOST);
         drafts.extend(found);
         drafts.extend(question(view, place, &sentences));
@@ -59,6 +115,9 @@ fn draft(said: &Said, sentence: &Sentence<'_>, verdict: Verdict) -> Draft {
         strength: verdict.strength,
         sentiment: sentiment(said, &text),
         origin: Origin::User,
+        everywhere: false,
+        ends: false,
+        topic: None,
         text,
         at: sentence.at,
         messages: vec![sentence.at],
@@ -143,6 +202,9 @@ fn question(view: &View<'_>, place: usize, sentences: &[Sentence<'_>]) -> Option
         strength: Strength::Explicit,
         sentiment: None,
         origin: Origin::User,
+        everywhere: false,
+        ends: false,
+        topic: None,
         text: asked.text.trim_start_matches(['-', '*', '•', ' ']).to_owned(),
         at: asked.at,
         messages: vec![asked.at],

@@ -8,7 +8,7 @@ use super::output::{self, State};
 use crate::provenance::Origin;
 use crate::session::{Call, Message, Role, clean};
 use crate::text;
-use crate::time::TimeZone;
+use crate::time::{Date, TimeZone};
 use crate::vault::daily_log::{Clock, When};
 
 /// What is read of a message of the person: more was pasted.
@@ -81,6 +81,11 @@ impl<'a> View<'a> {
             }
         }
         Self { messages, said, steps, zone, cwd }
+    }
+
+    /// The day on which a message was written, where the host wrote down a time.
+    pub(super) fn day(&self, message: &Message) -> Option<Date> {
+        message.at.map(|at| at.to_zoned(self.zone.clone()).date())
     }
 
     /// When message `at` was written; where the host wrote down no time, in which part of the session (OBS-07).

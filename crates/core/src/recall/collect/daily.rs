@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use super::visible::visible;
 use super::{File, Found, Text, note};
 use crate::provenance::Origin;
 use crate::recall::document::{Document, Source};
@@ -13,7 +12,7 @@ use crate::scope::ProjectId;
 use crate::text::clean::one_line;
 use crate::time::{Date, Timestamp};
 use crate::vault::daily_log::{
-    Body, Clock, End, Fact, Mark, Observation, Placed, Section, Source as From, When, placed,
+    Body, Clock, Fact, Mark, Observation, Placed, Section, Source as From, When, placed,
 };
 use crate::vault::entry::MAX_TITLE_CHARS;
 use crate::vault::lines::{Kind, item_lines};
@@ -34,16 +33,8 @@ pub(super) fn documents(file: &File<'_>, date: Date) -> Vec<Found> {
         let mut found = Vec::new();
         match &own.section {
             Section::Observation(observation) => ours.observed(observation, &mut found),
-            Section::Reflected(part) => found.extend(ours.quoted(&part.summary, "reflected", part.time)),
-            Section::Handoff(part) => found.extend(ours.quoted(&part.text, "handoff", part.time)),
-            Section::Flush(part) => found.extend(ours.flush(part.time)),
-            Section::Receipts(part) => {
-                // What was promoted is in MEMORY.md, and what was turned down is not to be recalled.
-                let expired = part.receipts.iter().filter(|receipt| receipt.end == End::Expired);
-                found.extend(
-                    expired.map(|receipt| ours.document(&receipt.text, ours.lines(), "expired", part.time)),
-                );
-            }
+            // What Rekindle writes about itself is no memory: summaries of a reflection, handoffs, lists of files, receipts.
+            Section::Reflected(_) | Section::Handoff(_) | Section::Flush(_) | Section::Receipts(_) => {}
             Section::Note(part) => {
                 let seen = part.mark.origin.is_none_or(|origin| origin == Origin::User)
                     && part.source.session.is_none();
@@ -135,7 +126,7 @@ impl Ours<'_> {
     }
 
     fn observed(&self, observation: &Observation, found: &mut Vec<Document>) {
-        let Observation { time, body, current_task, .. } = observation;
+        let Observation { time, body, .. } = observation;
         let observation = |document| Document { source: Source::Observation, ..document };
         let date = match body {
             Body::Flat { date, .. } => *date,
@@ -159,7 +150,6 @@ impl Ours<'_> {
         };
         let placed = body.facts().zip(&self.own.facts);
         found.extend(placed.filter_map(|(fact, lines)| self.fact(fact, lines.clone(), *time, date)));
-        found.extend(current_task.as_ref().and_then(|task| self.quoted(task, "current-task", *time)));
     }
 
     /// The lines below each heading inside the section, up to the first fact.
@@ -190,15 +180,6 @@ impl Ours<'_> {
             priority: Some(*priority),
             ..document
         })
-    }
-
-    /// The files that a compaction was about to forget.
-    fn flush(&self, time: Clock) -> Option<Document> {
-        let lines = &self.file.lines;
-        let first = self.lines().find(|at| matches!(lines[*at].kind, Kind::Item { .. }))?;
-        let last = self.lines().rev().find(|at| lines[*at].depth > 0).unwrap_or(first);
-        let text = visible(lines, first..last + 1)?;
-        Some(self.document(&text.text, first..last + 1, "compaction", time))
     }
 
     /// Lines that somebody put into the section, or below the last one.

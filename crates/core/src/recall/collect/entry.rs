@@ -57,7 +57,8 @@ fn document(file: &File<'_>, text: Text, note: &Note<'_>, path: &VaultPath, shel
         tags: entry.tags,
         group: entry.group,
         kind: if entry.kind == path.name() { String::new() } else { entry.kind },
-        created: entry.created.or(file.context.modified),
+        // A new version was said when it was given, not when the first one was.
+        created: entry.updated.filter(|_| has("evolved_because")).or(entry.created).or(file.context.modified),
         project: entry.scope.project().cloned(),
         origin: entry.provenance.origin,
         reviewed: !is_inbox && (is_theirs || looked_at),

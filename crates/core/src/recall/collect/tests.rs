@@ -259,7 +259,6 @@ fn r_05_observations_are_documents() {
             "9-11 | Ports | The session looked at ports.",
             "13-13 | Staging is on 5433. | Staging is on 5433.",
             "14-14 | Guess. | Guess.",
-            "5-16 | moving the database | moving the database",
             "18-23 | Buy a second disk. | Buy a second disk.",
             "23-23 | Below the last section, by hand. | Below the last section, by hand.",
             "25-27 | A longer thought of my own. | A longer thought of my own.",
@@ -274,8 +273,8 @@ fn r_05_observations_are_documents() {
     assert_eq!(fact.created.map(iso).as_deref(), Some("2026-11-15T09:02:00Z"));
     assert_eq!(found[3].created.map(iso).as_deref(), Some("2026-11-15T09:30:00Z"));
     let reviewed: Vec<bool> = found.iter().map(|document| document.reviewed).collect();
-    assert_eq!(reviewed, [true, false, false, false, false, true, true, true]);
-    assert_eq!(found[7].thread.as_deref(), Some("MemoryVault/memory/2026-11-15.md"));
+    assert_eq!(reviewed, [true, false, false, false, true, true, true]);
+    assert_eq!(found[6].thread.as_deref(), Some("MemoryVault/memory/2026-11-15.md"));
     assert!(found.iter().all(|document| document.active));
 }
 
@@ -419,7 +418,7 @@ fn b_08_what_was_forgotten_does_not_come_back() {
     let memory = "## Rules\n- (2026-11-14) **Never** force push.\n- Other.\n";
     assert_eq!(told(&collected_with("MemoryVault/MEMORY.md", memory, &graves)), ["3-3 | Other. | Other."]);
     let log = collected_with("MemoryVault/memory/2026-11-15.md", LOG, &graves);
-    assert!(log.iter().all(|document| document.id != "o-1") && log.len() == 7);
+    assert!(log.iter().all(|document| document.id != "o-1") && log.len() == 6);
     let note = collected_with("n.md", "One.\n\nNever force push.\n\nTwo.\n", &graves);
     assert_eq!(note[0].text, "One.\n\n\nTwo.");
 }

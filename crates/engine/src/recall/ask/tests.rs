@@ -59,6 +59,7 @@ impl Trial {
             held: &held,
             mentions: false,
             messages: None,
+            leave_out: |_| false,
         };
         let mut answer = ask(&self.notes.vault, &self.index, embedder, &Usage::default(), &request).unwrap();
         (answer.selection.hits.remove(0).document, answer.shown.remove(0))

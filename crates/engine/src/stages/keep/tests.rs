@@ -46,6 +46,8 @@ impl Trial {
             text: text.to_owned(),
             origin: Origin::User,
             confidence,
+            everywhere: false,
+            ends: false,
             messages: vec!["m1".to_owned()],
         };
         keep(&[candidate], From { session, project: None }, &|_| None, &self.world).unwrap()
@@ -136,6 +138,7 @@ fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
             body: format!("# The {slug}\n\nThe staging database of the {slug} listens on 5433."),
             confidence: Confidence::High,
             provenance: Provenance::direct(),
+            said_at: None,
         };
         trial.vault().save(&new, Actor::User, &trial.world.now()).unwrap();
     }
@@ -186,6 +189,7 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
         body: "# Staging database port\n\nThe staging database listens on port 5433.".to_owned(),
         confidence: Confidence::High,
         provenance: Provenance::direct(),
+        said_at: None,
     };
     trial.vault().save(&new, Actor::User, &trial.world.now()).unwrap();
     trial.settle();

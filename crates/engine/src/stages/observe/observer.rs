@@ -18,6 +18,7 @@ use crate::db::params;
 use crate::llm::Job;
 use crate::queue::StepError;
 use crate::stages::World;
+use crate::statements::Statements;
 
 /// The name of the rules.
 const RULES: &str = "offline/rules";
@@ -110,7 +111,10 @@ impl Observer<'_> {
     }
 
     fn by_rules(&self) -> Observed {
-        rules::observe(self.window.messages, &self.world.zone, self.window.captured.cwd.as_deref())
+        let statements = Statements::builtin();
+        let classify = |context: &str, sentence: &str| statements.label(context, sentence);
+        let cwd = self.window.captured.cwd.as_deref();
+        rules::observe_with(self.window.messages, &self.world.zone, cwd, Some(&classify))
     }
 
     /// What was observed: what the model said, as far as it can be believed; or what the rules find.

@@ -40,9 +40,10 @@ fn what_the_agent_broke_while_building_is_not_a_root_cause() {
         .edited("/home/dev/shop/tests/orders.rs")
         .ran("cargo test", "test result: ok")
         .agent("Done.");
+    assert_eq!(session.told(), Vec::<String>::new());
     assert_eq!(
-        session.told(),
-        ["Files: Changed orders.rs, tests/orders.rs for “add a discount field to orders”"]
+        session.observe().parts[0].narrative,
+        "“add a discount field to orders”. Changed orders.rs, tests/orders.rs. `cargo test` passed."
     );
 }
 
@@ -119,7 +120,7 @@ fn obs_09_state_changes_only_by_commands_that_went_well() {
         ["Change: Ran with success: `pnpm add -D vitest@2.1.0`, `git config core.hooksPath .githooks`"]
     );
     let finding = session.findings().remove(0);
-    assert_eq!((finding.priority, finding.origin), (Priority::High, Origin::Agent));
+    assert_eq!((finding.priority, finding.origin), (Priority::Medium, Origin::Agent));
     let scratch = Session::new()
         .user("try it out in a scratch folder")
         .ran("cd /tmp/x && npm install left-pad", "ok")
@@ -151,55 +152,38 @@ fn what_was_filed_is_told_as_the_agent_reports_it() {
 }
 
 #[test]
-fn obs_05_files_with_what_for() {
+fn obs_05_a_commit_is_told_with_its_reasons() {
     let session = Session::new()
-        .user("Show the invoice number in the page title.")
-        .edited("/home/dev/shop/web/invoice.tsx")
-        .edited("/home/dev/shop/web/title.ts")
-        .edited("/tmp/try.sh")
-        .agent("Done.");
-    let findings = session.findings();
-    assert_eq!(
-        findings[0].text,
-        "Changed web/invoice.tsx, web/title.ts for “Show the invoice number in the page title”"
-    );
-    assert_eq!((findings[0].kind, findings[0].priority), (Kind::Files, Priority::Medium));
-    // "Yes" is no purpose, a commit is.
-    let agreed = Session::new()
-        .user("ok")
-        .agent("Shall I?")
-        .user("yes please")
+        .user("cache the thumbnails")
         .edited("/home/dev/shop/a.rs")
-        .agent("Done.");
-    assert_eq!(agreed.told(), Vec::<String>::new());
-    let committed = agreed
+        .agent("Done.")
         .user("commit")
-        .ran("git add -A && git commit -m \"Cache the thumbnails\"", "[main 1]")
+        .ran(
+            "git add -A && git commit -m \"Cache the thumbnails\" -m \"Drawing one took 40 ms.\"",
+            "[main 1]",
+        )
         .agent("Done.");
-    assert_eq!(committed.told(), ["Files: Changed a.rs; committed as “Cache the thumbnails”"]);
-    // What a merge brings in was done elsewhere.
-    for request in [
-        "fix merge conflicts from parent please",
-        "oh wait, there are merge conflicts, let's deal with that first",
-        "merge from origin shop/invoices",
-        "löse die Konflikte",
-        "解决冲突吧，谢谢你",
-    ] {
-        let merged = Session::new().user(request).edited("/home/dev/shop/a.rs").agent("Done.");
-        assert_eq!(merged.told(), Vec::<String>::new(), "{request}");
-    }
-    let about =
-        Session::new().user("Show merged invoices in grey").edited("/home/dev/shop/a.rs").agent("Done.");
-    assert_eq!(about.told(), ["Files: Changed a.rs for “Show merged invoices in grey”"]);
-    // A write that was refused changed nothing.
-    let refused = Session::new().user("Show the invoice number in the title").called(
-        "Edit",
-        "a.rs",
-        &["a.rs"],
-        true,
-        "no",
+    assert_eq!(session.told(), ["Commit: Committed “Cache the thumbnails”: Drawing one took 40 ms."]);
+    assert_eq!(session.findings()[0].origin, Origin::Agent);
+    // The files alone are no finding: the digest names them.
+    let observed = session.observe();
+    assert_eq!(
+        observed.parts[0].narrative,
+        "“cache the thumbnails”. Changed a.rs. Committed “Cache the thumbnails”."
     );
-    assert_eq!(refused.told(), Vec::<String>::new());
+    assert_eq!(observed.parts.len(), 1, "a word that only says go on belongs to what it is about");
+}
+
+#[test]
+fn what_was_meant_for_once_is_in_no_digest() {
+    let session = Session::new()
+        .user("restart the mail worker, use port 4010 for this run")
+        .ran("worker --port 4010", "listening")
+        .agent("The worker listens on port 4010 for this run. It found four mail queues with old messages.");
+    assert_eq!(
+        session.observe().parts[0].narrative,
+        "“restart the mail worker”. It found four mail queues with old messages.",
+    );
 }
 
 #[test]
@@ -236,24 +220,20 @@ fn obs_14_topics_are_parted() {
     let session = work(session, "translate the invoice mail into French", "/home/dev/shop/mail.rs");
     let observed = session.observe();
     assert_eq!(observed.parts.len(), 2);
-    assert_eq!(
-        observed.parts[0].narrative,
-        "Asked: “cache the thumbnails of the gallery”. Changed gallery.rs."
-    );
-    assert_eq!(observed.parts[1].findings.len(), 1);
+    assert_eq!(observed.parts[0].narrative, "“cache the thumbnails of the gallery”. Changed gallery.rs.");
     // After a long silence something new begins, however short it was.
     let pause = Session::new()
         .user("look at the gallery code")
-        .agent("I did.")
+        .agent("The gallery code draws every thumbnail twice.")
         .later(120)
-        .user("look at the gallery tests")
-        .agent("Ok.");
+        .user("continue with tests")
+        .agent("The gallery tests never look at thumbnails.");
     assert_eq!(pause.observe().parts.len(), 2);
     let together = Session::new()
         .user("look at the gallery code")
-        .agent("I did.")
-        .user("and fix its colours")
-        .agent("Ok.");
+        .agent("The gallery code draws every thumbnail twice.")
+        .user("continue with tests")
+        .agent("The gallery tests never look at thumbnails.");
     assert_eq!(together.observe().parts.len(), 1);
 }
 

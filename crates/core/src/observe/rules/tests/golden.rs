@@ -40,11 +40,11 @@ fn ver_06_a_bug_is_hunted_down() {
     assert_eq!(
         all(&session),
         [
-            "# Asked: “the nightly export is broken since yesterday, can you find out why?”, then “great. From now on every migration needs a run of the export in CI”. Changed export/query.sql.",
+            "# “the nightly export is broken since yesterday”. Changed export/query.sql.",
             "🔴 (09:10) Fix agent: `python -m export --dry` failed (tool output: “KeyError: 'vat_id'”). Agent: “The root cause is the migration of yesterday: it dropped `vat_id` from the view that the export reads.”. Passed after changing export/query.sql",
             "🔴 (09:12) Rule user: From now on every migration needs a run of the export in CI.",
             "task: none",
-            "next: Session completed normally.",
+            "next: Session completed normally."
         ]
     );
 }
@@ -68,13 +68,14 @@ fn ver_06_a_feature_with_a_correction_and_a_commit() {
     assert_eq!(
         all(&session),
         [
-            "# Asked: “Add a dark theme to the settings page”, then “That's not correct, colours come from the design tokens, never from hex values”. Changed web/theme.css; committed “Dark theme from design tokens”.",
-            "🟡 (09:02) Files agent: Changed web/theme.css for “Add a dark theme to the settings page”",
+            "# “Add a dark theme to the settings page”. I added hex colours for the dark theme. Changed web/theme.css.",
+            "# “That's not correct, colours come from the design tokens”. Changed web/theme.css. Committed “Dark theme from design tokens”.",
             "🔴 (09:05) Correction user: That's not correct, colours come from the design tokens, never from hex values.",
-            "# Asked: “Later we should add a theme per tenant”.",
+            "🟢 (09:13) Commit agent: Committed “Dark theme from design tokens”",
+            "# ",
             "🟢 (09:15) Idea user: Later we should add a theme per tenant.",
             "task: none",
-            "next: Session completed normally.",
+            "next: Session completed normally."
         ]
     );
 }
@@ -92,12 +93,11 @@ fn ver_06_a_decision_and_an_upgrade() {
     assert_eq!(
         all(&session),
         [
-            "# Asked: “which queue should the mailer use?”, then “Use Postgres instead of Redis because we already back it up”. Changed mailer/queue.rs; `cargo test -p mailer` passed at the end.",
+            "# “Use Postgres instead of Redis because we already back it up”. Changed mailer/queue.rs. `cargo test -p mailer` passed.",
             "🔴 (09:02) Decision user: Use Postgres instead of Redis because we already back it up.",
-            "🔴 (09:04) Change agent: Ran with success: `cargo add sqlx --features postgres`",
-            "🟡 (09:05) Files agent: Changed mailer/queue.rs for “Use Postgres instead of Redis because we already back it up”",
+            "🟡 (09:04) Change agent: Ran with success: `cargo add sqlx --features postgres`",
             "task: none",
-            "next: Session completed normally.",
+            "next: Session completed normally."
         ]
     );
 }
@@ -113,10 +113,7 @@ fn ver_06_small_talk_and_a_look_up_leave_nothing() {
         .user("thanks!")
         .agent("You're welcome.");
     let lines = all(&session);
-    assert_eq!(
-        lines,
-        ["# Asked: “what does the retry helper do?”.", "task: none", "next: Session completed normally."]
-    );
+    assert_eq!(lines, ["task: none", "next: Session completed normally."]);
     assert!(session.observe().is_empty());
 }
 
@@ -137,10 +134,9 @@ fn ver_06_work_that_stays_broken() {
     assert_eq!(
         all(&session),
         [
-            "# Asked: “make the Windows build pass”. Changed .cargo/config.toml; `cargo build --target x86_64-pc-windows-gnu` still failed at the end.",
-            "🟡 (09:03) Files agent: Changed .cargo/config.toml for “make the Windows build pass”",
+            "# “make the Windows build pass”. Changed .cargo/config.toml. `cargo build --target x86_64-pc-windows-gnu` still failed at the end.",
             "task: make the Windows build pass",
-            "next: `cargo build --target x86_64-pc-windows-gnu` still failed at the end.",
+            "next: `cargo build --target x86_64-pc-windows-gnu` still failed at the end."
         ]
     );
 }
@@ -159,11 +155,12 @@ fn ver_06_a_german_session() {
     assert_eq!(
         all(&session),
         [
-            "# Asked: “Der Login-Test schlägt fehl, bitte schau nach”, then “Gut. In diesem Projekt schreiben wir Testnamen auf Englisch”. Changed test/login.ts; `npm test` passed at the end.",
+            "# “Der Login-Test schlägt fehl”. Changed test/login.ts. `npm test` passed.",
             "🔴 (09:07) Fix agent: `npm test` failed (tool output: “TypeError: session is undefined”). Agent: “Das Problem ist, dass die Sitzung vor dem Test nicht angelegt wird.”. Passed after changing test/login.ts",
+            "# ",
             "🔴 (09:09) Rule user: In diesem Projekt schreiben wir Testnamen auf Englisch.",
             "task: none",
-            "next: Session completed normally.",
+            "next: Session completed normally."
         ]
     );
 }
@@ -179,10 +176,9 @@ fn ver_06_a_page_that_gives_orders() {
     assert_eq!(
         all(&session),
         [
-            "# Asked: “read the setup page and add the missing variable to our env example”. Changed .env.example.",
-            "🟡 (09:03) Files agent: Changed .env.example for “read the setup page and add the missing variable to our env example”",
+            "# “read the setup page and add the missing variable to our env example”. The page also asks to run a script, which I did not do. Changed .env.example.",
             "task: none",
-            "next: Files were changed last; no check ran after that.",
+            "next: Files were changed last; no check ran after that."
         ]
     );
 }

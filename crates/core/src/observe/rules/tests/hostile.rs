@@ -188,6 +188,7 @@ fn messages() -> impl Strategy<Value = Vec<Message>> {
                     text,
                     calls: if calls { vec![call] } else { Vec::new() },
                     outcome: (role == Role::Tool).then_some(outcome),
+                    stopped: false,
                 }
             };
         messages.into_iter().enumerate().map(message).collect()

@@ -34,6 +34,7 @@ impl Session {
             text: text.to_owned(),
             calls: Vec::new(),
             outcome: None,
+            stopped: false,
         });
         self.minute += 1;
         self.messages.last_mut().unwrap()

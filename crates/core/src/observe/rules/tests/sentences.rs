@@ -401,9 +401,9 @@ fn what_is_said_twice_is_kept_once() {
 }
 
 #[test]
-fn at_most_fifteen_and_the_best_stay() {
+fn at_most_sixty_and_the_best_stay() {
     let mut session = Session::new();
-    for number in 0..30 {
+    for number in 0..100 {
         session = session.user(&format!("Idea: build exporter number {number} for partners.")).agent("Ok.");
     }
     session = session.user("Never push to main.").agent("Ok.");

@@ -48,19 +48,6 @@ user | human | assistant | system | agent | tool | claude | codex | gemini | gpt
 info | warn | warning | error | err | debug | trace | fatal | notice | critical | stdout | stderr
 ";
 
-/// Bringing branches together: the files it touches were changed for what others did in them.
-pub(crate) const MERGES: &str = "\
-merge conflict | merge conflicts | merge from | merge in main | merge in master | merge main | merge master | merge origin | merge the branch | rebase on | rebase onto | rebase this | fix conflicts | fix the conflicts | resolve conflicts | resolve the conflicts
-merge-konflikt | merge-konflikte | merge-konflikten | konflikte auf | löse die konflikte
-conflictos de merge | resuelve los conflictos | conflits de fusion | conflits de merge | résous les conflits | conflitos de merge | resolve os conflitos
-конфликт слияния | конфликты слияния | конфликты при слиянии
-";
-
-/// The same where words are not parted by spaces.
-pub(crate) const DENSE_MERGES: &str = "\
-コンフリクト | マージの衝突 | 合并冲突 | 解决冲突
-";
-
 /// An answer that only says go on: what it is about was said by the agent.
 pub(crate) const APPROVALS: &str = "\
 yes | yep | yeah | yup | sure | ok | okay | go ahead | do it | do both | please do | continue | go on | proceed | sounds good | looks good | lgtm | perfect | great | thanks | thank you | nice | done | retry | try again | next

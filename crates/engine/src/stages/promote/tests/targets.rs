@@ -63,6 +63,7 @@ impl Trial {
             body: format!("{line}\n"),
             confidence: Confidence::High,
             provenance: Provenance::direct(),
+            said_at: None,
         };
         let vault = self.world.vault().unwrap();
         vault.save(&new, Actor::User, &self.world.now()).unwrap().path.to_string()

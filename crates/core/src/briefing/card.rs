@@ -1,0 +1,145 @@
+//! The project card: every live statement of the person about this project, and about their work everywhere, at the session's
+//! start. The same statements give the same bytes, so that prompt caches hold from session to session.
+
+use super::{LINE_CHARS, Part};
+use crate::text::clean::one_line;
+use crate::time::{Date, day};
+
+/// Characters of the whole card: some forty statements.
+pub(super) const CARD_CHARS: usize = 3_300;
+/// Characters of one statement, if it has an end before that.
+const STATEMENT_CHARS: usize = 190;
+/// Characters of an id that name an entry on the command line.
+const ID_CHARS: usize = 6;
+
+/// A statement on the card.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CardLine {
+    /// The entry's id.
+    pub id: String,
+    /// What it says.
+    pub text: String,
+    /// The entry's kind.
+    pub kind: String,
+    /// The day on which it was said.
+    pub said: Option<Date>,
+    /// Whether it holds in this project only.
+    pub here: bool,
+    /// How often it was used, less how often it was ignored.
+    pub uses: i64,
+}
+
+impl CardLine {
+    /// Whether the agent is told to do something, rather than how things are.
+    fn instructs(&self) -> bool {
+        matches!(self.kind.as_str(), "rule" | "preference" | "convention" | "correction" | "workflow")
+    }
+
+    /// The day without its year where that is `year`: a card has no room for what everybody knows.
+    fn render(&self, year: i16) -> String {
+        let said = self.said.map(|date| match day(date) {
+            full if date.year() == year => full.chars().skip(5).collect(),
+            full => full,
+        });
+        let said = said.map(|said| format!("{said} ")).unwrap_or_default();
+        let id: String = self.id.chars().take(ID_CHARS).collect();
+        format!("- {said}{} [{id}]", one_line(shortened(&self.text), LINE_CHARS))
+    }
+}
+
+/// The first sentences of a statement, as far as a line of the card has room for them; recall shows the rest.
+fn shortened(text: &str) -> &str {
+    let ends = text.match_indices(". ").map(|(at, _)| at + 1);
+    let fits = |end: &usize| text[..*end].chars().count() <= STATEMENT_CHARS;
+    if text.chars().count() <= STATEMENT_CHARS {
+        text
+    } else {
+        ends.filter(fits).last().map_or(text, |end| &text[..end])
+    }
+}
+
+/// Whether a line belongs to a section.
+type Belongs = fn(&CardLine) -> bool;
+
+/// The card's sections, and the ids of what is on it. What does not fit is chosen by use and then by age; recall brings the rest.
+pub(super) fn render(lines: &[CardLine], cut: &mut Vec<String>) -> (String, Vec<String>) {
+    let mut chosen: Vec<&CardLine> = lines.iter().collect();
+    let year = lines.iter().filter_map(|line| line.said).max().map_or(0, Date::year);
+    chosen.sort_by_key(|line| (!line.instructs(), -line.uses, std::cmp::Reverse(line.said), line.id.clone()));
+    let mut room = CARD_CHARS;
+    let mut left_out = 0;
+    chosen.retain(|line| {
+        let length = line.render(year).chars().count() + 1;
+        let fits = length <= room;
+        if fits {
+            room -= length;
+        }
+        left_out += usize::from(!fits);
+        fits
+    });
+    // In the order in which it was said, whatever was chosen first: a new line does not move the others.
+    chosen.sort_by(|a, b| (a.said, &a.text).cmp(&(b.said, &b.text)));
+    let sections: [(&str, Belongs); 3] = [
+        ("The user's standing instructions for this project", |line| line.here && line.instructs()),
+        ("The user's standing instructions everywhere", |line| !line.here && line.instructs()),
+        ("What the user has said about this work", |line| !line.instructs()),
+    ];
+    let mut text = String::new();
+    for (title, belongs) in sections {
+        let mut part = Part::new(CARD_CHARS);
+        chosen.iter().filter(|line| belongs(line)).for_each(|line| part.line(&line.render(year)));
+        text.push_str(&part.titled(title, cut));
+    }
+    if left_out > 0 {
+        cut.push(format!("{left_out} older statements"));
+    }
+    (text, chosen.iter().map(|line| line.id.clone()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(number: usize, kind: &str, here: bool) -> CardLine {
+        CardLine {
+            id: format!("m-{number:08}"),
+            text: format!("Statement {number}"),
+            kind: kind.to_owned(),
+            said: "2026-10-05".parse().ok(),
+            here,
+            uses: 0,
+        }
+    }
+
+    #[test]
+    fn r_14_what_the_person_said_stands_as_their_instructions() {
+        let lines = [line(1, "rule", true), line(2, "fact", true), line(3, "preference", false)];
+        let (text, ids) = render(&lines, &mut Vec::new());
+        assert_eq!(
+            text,
+            "## The user's standing instructions for this project\n- 10-05 Statement 1 [m-0000]\n\n\
+             ## The user's standing instructions everywhere\n- 10-05 Statement 3 [m-0000]\n\n\
+             ## What the user has said about this work\n- 10-05 Statement 2 [m-0000]\n\n"
+        );
+        assert_eq!(ids.len(), 3);
+    }
+
+    #[test]
+    fn the_card_stays_within_its_room_and_says_what_is_missing() {
+        let mut lines: Vec<CardLine> = (0..200).map(|number| line(number, "fact", true)).collect();
+        lines.push(CardLine { uses: 5, ..line(500, "fact", true) });
+        let mut cut = Vec::new();
+        let (text, ids) = render(&lines, &mut cut);
+        assert!(text.chars().count() <= CARD_CHARS + 200 && ids.len() < 200);
+        assert!(ids.contains(&"m-00000500".to_owned()), "what is used stays");
+        assert!(cut[0].ends_with("older statements"), "{cut:?}");
+    }
+
+    #[test]
+    fn unchanged_statements_give_unchanged_bytes() {
+        let lines: Vec<CardLine> = (0..20).map(|number| line(number, "rule", true)).collect();
+        let mut turned = lines.clone();
+        turned.reverse();
+        assert_eq!(render(&lines, &mut Vec::new()), render(&turned, &mut Vec::new()));
+    }
+}

@@ -1,0 +1,36 @@
+//! Runs the statement classifier that is part of the program (`models/statements.rkc`) for `core`.
+
+use std::cell::RefCell;
+
+use rekindle_core::statement::Labels;
+use rekindle_embed::{Classifier, PairLabels, Scratch};
+
+/// The classifier with the room that it works in; one per thread.
+pub struct Statements {
+    classifier: &'static Classifier<'static>,
+    scratch: RefCell<Scratch>,
+}
+
+impl Statements {
+    /// The built-in classifier.
+    pub fn builtin() -> Self {
+        Self { classifier: Classifier::builtin(), scratch: RefCell::new(Scratch::new()) }
+    }
+
+    /// Labels a sentence in its context ([`rekindle_core::statement::Classify`]).
+    pub fn label(&self, context: &str, sentence: &str) -> Labels {
+        let said = self.classifier.label(&mut self.scratch.borrow_mut(), context, sentence);
+        Labels {
+            lasting: said.lasting,
+            once: said.once,
+            kinds: said.kinds,
+            everywhere: said.everywhere,
+            ends: said.ends,
+        }
+    }
+
+    /// Whether a newer statement takes the place of an older one, or says the same.
+    pub fn compare(&self, old: &str, new: &str) -> PairLabels {
+        self.classifier.compare(&mut self.scratch.borrow_mut(), old, new)
+    }
+}
