@@ -8,12 +8,15 @@
 //!   message puts right
 //! - `command`, `output`: what was run and how it went; `course`, `changes`, `flow`: findings from that
 //! - `statements`: what a classifier takes for lasting, the person's words and the agent's conclusions
-//! - `request`: what was asked for; `turn`, `ending`: the turns with a digest of each, and how it ended
+//! - `request`: what was asked for; `turn`, `digest`, `ending`: the turns, a digest of each, and how it ended; `answers`: what the
+//!   agent answered, sentence by sentence
 
+mod answers;
 mod changes;
 mod command;
 mod correction;
 mod course;
+mod digest;
 mod draft;
 mod ending;
 mod flow;
@@ -68,15 +71,15 @@ pub fn observe_with(
     drafts.extend(course::drafts(&view));
     drafts.extend(changes::drafts(&view, &stretches));
     drafts.extend(turns.iter().flat_map(|turn| turn::commits(&view, turn)));
-    if let Some(classify) = classify {
-        drafts.extend(turns.iter().flat_map(|turn| statements::of_agent(&view, turn, classify)));
-    }
+    let answers: Vec<_> = turns.iter().map(|turn| answers::read(&view, turn, classify)).collect();
+    drafts.extend(answers.iter().flat_map(|answers| statements::of_agent(answers)));
     drafts.extend(flow::draft(&view));
     let drafts = draft::best(draft::folded(draft::best(drafts, MOST_DRAFTS)), MOST_FINDINGS);
 
-    let part = |turn: &turn::Turn| Part {
+    let once = digest::once_values(&view);
+    let part = |(turn, answers): (&turn::Turn, &Vec<answers::AnswerSentence>)| Part {
         day: turn.day(&view),
-        narrative: turn::digest(&view, turn),
+        narrative: digest::digest(&view, turn, answers, &once),
         findings: drafts
             .iter()
             .filter(|draft| (turn.from..turn.to).contains(&draft.at))
@@ -84,7 +87,11 @@ pub fn observe_with(
             .filter(|finding| !finding.text.is_empty())
             .collect(),
     };
-    let parts = turns.iter().map(part).filter(|part| !part.narrative.is_empty() || !part.findings.is_empty());
+    let parts = turns
+        .iter()
+        .zip(&answers)
+        .map(part)
+        .filter(|part| !part.narrative.is_empty() || !part.findings.is_empty());
     let parts = parts.collect();
     let (current_task, suggested_response) = ending::ending(&view);
     Observed { parts, current_task, suggested_response }

@@ -7,10 +7,21 @@ use super::view::Said;
 use super::words::common;
 use crate::session::own;
 
-/// The words with which a request can be told: its first line that says something.
+/// The words with which a request can be told: its first line that says something. "Implement the following plan:" says it with
+/// the title of the plan.
 pub(super) fn request(said: &Said) -> Option<&str> {
     let lines = own_lines(&said.text);
-    lines.into_iter().find(|line| content(line).len() >= 2 && !is_approval(line))
+    let line = lines.into_iter().find(|line| content(line).len() >= 2 && !is_approval(line))?;
+    let title = line.ends_with(':').then(|| title_behind(&said.text, line)).flatten();
+    Some(title.unwrap_or(line))
+}
+
+/// The heading right behind a line of a message.
+fn title_behind<'a>(message: &'a str, line: &str) -> Option<&'a str> {
+    let mut lines = message.lines().skip_while(|other| other.trim() != line).skip(1);
+    let next = lines.find(|other| !other.trim().is_empty())?;
+    let title = next.trim().strip_prefix('#')?.trim_start_matches('#').trim();
+    (content(title).len() >= 2).then_some(title)
 }
 
 /// Whether a line only says go on.

@@ -2,10 +2,11 @@
 //!
 //! The classifier only ranks and sorts what structure found. It never lifts an agent's words to the person's rank (B-01).
 
+use super::answers::AnswerSentence;
+use super::digest::is_once;
 use super::draft::Draft;
-use super::line::{content, has, head};
+use super::line::{content, has};
 use super::person::Sentence;
-use super::turn::{Turn, is_once};
 use super::view::{Said, View};
 use crate::observe::{Kind, Strength};
 use crate::session::own::phrases;
@@ -25,14 +26,8 @@ const ONCE_MARGIN: f32 = 0.2;
 const AGENT_LASTING: f32 = 0.5;
 /// The most sentences of one answer that are kept.
 const MAX_OF_ANSWER: usize = 5;
-/// The most sentences of one answer that are looked at.
-const MAX_LOOKED_AT: usize = 40;
-/// What is read of an answer.
-const ANSWER_BYTES: usize = 16 * 1024;
 /// Fewer words state nothing; an answer to a question may.
 const MIN_WORDS: usize = 3;
-/// Fewer words of an agent state nothing that is worth a line.
-const MIN_AGENT_WORDS: usize = 6;
 /// A lead-in has at most so many words.
 const MAX_LEAD_WORDS: usize = 5;
 /// Characters of what a sentence refers to.
@@ -271,40 +266,24 @@ fn capital(text: &str) -> String {
 }
 
 /// What the agent concluded in a turn: the sentences of its answers that hold beyond it, the best first.
-pub(super) fn of_agent(view: &View<'_>, turn: &Turn, classify: &Classify<'_>) -> Vec<Draft> {
-    let request = turn.request(view).unwrap_or_default();
-    turn.answers(view).into_iter().flat_map(|(at, text)| of_answer(at, text, request, classify)).collect()
+pub(super) fn of_agent(answers: &[AnswerSentence]) -> Vec<Draft> {
+    answers.chunk_by(|a, b| a.at == b.at).flat_map(of_answer).collect()
 }
 
-fn of_answer(at: usize, text: &str, request: &str, classify: &Classify<'_>) -> Vec<Draft> {
-    let text = head(text, ANSWER_BYTES);
-    let sentences: Vec<&str> = own::lines(text).into_iter().flat_map(own::sentences).collect();
+fn of_answer(sentences: &[AnswerSentence]) -> Vec<Draft> {
     let mut found: Vec<(f32, Draft)> = Vec::new();
     let mut last_place = None;
-    for (place, sentence) in sentences.iter().enumerate().take(MAX_LOOKED_AT) {
-        let bare = plain(sentence);
-        let length = bare.chars().count();
-        let states =
-            bare.split_whitespace().count() >= MIN_AGENT_WORDS && !bare.ends_with(['?', '？', ':', '：']);
-        if !states || length > SENTENCE_CHARS {
-            continue;
-        }
-        let around = Surroundings {
-            stopped: None,
-            before: request,
-            ahead: if place > 0 { sentences[place - 1] } else { "" },
-            behind: sentences.get(place + 1).copied().unwrap_or_default(),
-        };
-        let labels = classify(&statement::context(Speaker::Agent, &around), &bare);
+    for sentence in sentences {
+        let Some(labels) = sentence.labels else { continue };
         if labels.lasting < AGENT_LASTING || labels.once > labels.lasting {
             continue;
         }
         // What an agent calls a rule is a fact that it noticed (B-01).
         let kind = if labels.kind() == StatementKind::Work { Kind::Work } else { Kind::Fact };
-        let mut draft = Draft::of_agent(kind, at, bare);
+        let mut draft = Draft::of_agent(kind, sentence.at, sentence.text.clone());
         draft.ends = labels.ends >= 0.5;
-        let follows = last_place.is_some_and(|last| last + 1 == place);
-        last_place = Some(place);
+        let follows = last_place.is_some_and(|last| last + 1 == sentence.place);
+        last_place = Some(sentence.place);
         if let Some((likely, last)) = found.last_mut().filter(|_| follows)
             && let Some(both) = joined(last, &draft)
         {

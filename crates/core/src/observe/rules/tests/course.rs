@@ -187,6 +187,37 @@ fn what_was_meant_for_once_is_in_no_digest() {
 }
 
 #[test]
+fn what_is_limited_to_this_run_is_in_no_digest_of_the_session() {
+    let session = Session::new()
+        .user("run the client once more with vsync off, only for this run, on port 3007 this time")
+        .ran("client --port 3007", "listening")
+        .agent("The client runs on http://localhost:3007. It draws the finish screen in 19 ms.")
+        .user("why does the finish screen take so long to load?")
+        .ran("rg preload", "menu.rs")
+        .agent("It listens on 3007 and loads every texture of the finish screen at once.")
+        .agent("The finish screen loads its textures in one go, the menu preloads them.");
+    let told: Vec<String> = session.observe().parts.into_iter().map(|part| part.narrative).collect();
+    assert_eq!(
+        told,
+        [
+            "It draws the finish screen in 19 ms.",
+            "“why does the finish screen take so long to load?”. \
+             The finish screen loads its textures in one go, the menu preloads them.",
+        ]
+    );
+}
+
+#[test]
+fn a_plan_is_told_by_its_title() {
+    let session = Session::new()
+        .user("Implement the following plan:\n\n# Cache thumbnails on disk\n\n## Context\n\nDrawing one is slow.")
+        .edited("/home/dev/shop/a.rs")
+        .agent("Thumbnails are cached below the data folder of the shop.");
+    let narrative = session.observe().parts.remove(0).narrative;
+    assert!(narrative.starts_with("“Cache thumbnails on disk”. Thumbnails are cached"), "{narrative}");
+}
+
+#[test]
 fn sid_03_a_way_that_worked_twice() {
     let mut session = Session::new();
     for request in ["add a price column to the order table", "rename the customer view to buyers"] {
