@@ -80,6 +80,13 @@ pub fn detach() {
     rustix::process::setsid().map(drop).unwrap_or_default();
 }
 
+/// Lets everybody else go first: agents and their hooks must not feel a long run.
+pub fn give_way() {
+    #[cfg(unix)]
+    // Where it is refused, the run is as important as any other.
+    rustix::process::nice(10).map(drop).unwrap_or_default();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use rekindle_core::config::Config;
+use rekindle_core::config::{Config, ReadNotes};
 
 use crate::environment;
 
@@ -117,7 +117,8 @@ impl Home {
         if real_notes.starts_with(&real_state) {
             return Err(Error::NotesInState { state, notes });
         }
-        Ok(Places { vault: notes.join(&config.vault.folder), notes, state, identity, links })
+        let (vault, readable) = (notes.join(&config.vault.folder), config.recall.notes.clone());
+        Ok(Places { vault, notes, readable, state, identity, links })
     }
 
     fn path(&self, setting: &'static str, text: &str, default: &str) -> Result<PathBuf, Error> {
@@ -135,6 +136,7 @@ impl Home {
 pub struct Places {
     notes: PathBuf,
     vault: PathBuf,
+    readable: ReadNotes,
     state: PathBuf,
     identity: PathBuf,
     links: Vec<PathBuf>,
@@ -144,6 +146,11 @@ impl Places {
     /// The notes vault: `Ideas.md` and whatever else the person keeps.
     pub fn notes(&self) -> &Path {
         &self.notes
+    }
+
+    /// Which notes outside the vault may be read for recall.
+    pub fn readable(&self) -> &ReadNotes {
+        &self.readable
     }
 
     /// The memories, in the notes vault.

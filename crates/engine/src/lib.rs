@@ -22,6 +22,7 @@
 //! - [`install`]: how agents come to call us
 //! - [`setup`], [`doctor`]: what `rekindle init` makes, and whether it is still in order
 
+pub mod backfill;
 pub mod background;
 pub mod clock;
 pub mod config;
@@ -44,6 +45,7 @@ pub mod llm;
 pub mod map;
 pub mod messages;
 pub mod models;
+pub mod notes;
 pub mod observations;
 pub mod patches;
 pub mod project;

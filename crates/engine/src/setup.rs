@@ -41,8 +41,20 @@ pub struct Item {
     pub made: bool,
 }
 
-/// Makes everything that is missing. `name` and `notes` change the settings only where they are given.
-pub fn init(home: &Home, name: Option<&str>, notes: Option<&Path>, now: &Zoned) -> Result<Vec<Item>, Error> {
+/// What the person chose; what is not given leaves the settings as they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Choices<'a> {
+    /// What their agents call them.
+    pub name: Option<&'a str>,
+    /// The folder of their notes.
+    pub notes: Option<&'a Path>,
+    /// Which of their notes may be read, as `recall.notes` takes it.
+    pub read: Option<&'a str>,
+}
+
+/// Makes everything that is missing.
+pub fn init(home: &Home, choices: Choices<'_>, now: &Zoned) -> Result<Vec<Item>, Error> {
+    let Choices { name, notes, read } = choices;
     if let Some(folder) = notes.filter(|folder| !folder.is_dir()) {
         return Err(Error::NoNotes(folder.to_owned()));
     }
@@ -58,6 +70,9 @@ pub fn init(home: &Home, name: Option<&str>, notes: Option<&Path>, now: &Zoned) 
                 config::set(home, key, value)?;
             }
         }
+    }
+    if let Some(read) = read {
+        config::set(home, "recall.notes", read)?;
     }
     let loaded = config::read(home, None, &[])?;
     let places = home.places(&loaded.config)?;

@@ -25,6 +25,10 @@ pub struct Sighting {
     pub evidence: Evidence,
     /// What became of it: the path of an entry, or the id of a proposal.
     pub became: Option<String>,
+    /// When it was last said.
+    pub last: Timestamp,
+    /// Whether its words say that something ended.
+    pub ends: bool,
 }
 
 /// A text to be compared and, if it is new, remembered.
@@ -38,6 +42,10 @@ pub struct Seen<'a> {
     pub project: Option<&'a str>,
     /// Where.
     pub evidence: &'a Evidence,
+    /// When it was said.
+    pub at: Timestamp,
+    /// Whether the words say that something ended.
+    pub ends: bool,
 }
 
 /// What is known of something like this, in this project or everywhere.
@@ -47,7 +55,7 @@ pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
     let mut best: Option<(f32, Sighting)> = None;
     db.run(|connection| {
         let mut statement = connection.prepare_cached(
-            "SELECT number, text, evidence, became, said, vector FROM sightings
+            "SELECT number, text, evidence, became, said, vector, last, ends FROM sightings
              WHERE project IS ?1 OR project IS NULL ORDER BY last DESC LIMIT ?2",
         )?;
         let mut rows = statement.query(params![seen.project, COMPARED])?;
@@ -74,7 +82,7 @@ pub fn nearest(db: &Db, seen: &Seen<'_>, most: usize) -> Result<Vec<(f32, Sighti
     let mut found: Vec<(f32, Sighting)> = Vec::new();
     db.run(|connection| {
         let mut statement = connection.prepare_cached(
-            "SELECT number, text, evidence, became, said, vector FROM sightings
+            "SELECT number, text, evidence, became, said, vector, last, ends FROM sightings
              WHERE project IS ?1 OR project IS NULL ORDER BY last DESC LIMIT ?2",
         )?;
         let mut rows = statement.query(params![seen.project, COMPARED])?;
@@ -101,7 +109,15 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Sighting> {
     let evidence: String = row.get(2)?;
     // What cannot be read any more counts as nothing seen; the words themselves are still there.
     let evidence = serde_json::from_str(&evidence).unwrap_or_default();
-    Ok(Sighting { number: row.get(0)?, text: row.get(1)?, evidence, became: row.get(3)? })
+    let last = Timestamp::from_millisecond(row.get(6)?).unwrap_or(Timestamp::UNIX_EPOCH);
+    Ok(Sighting {
+        number: row.get(0)?,
+        text: row.get(1)?,
+        evidence,
+        became: row.get(3)?,
+        last,
+        ends: row.get(7)?,
+    })
 }
 
 fn cosine(ours: &[f32], theirs: Option<&[u8]>) -> f32 {
@@ -115,15 +131,16 @@ fn cosine(ours: &[f32], theirs: Option<&[u8]>) -> f32 {
 }
 
 /// Remembers something that is new.
-pub fn add(db: &mut Db, seen: &Seen<'_>, became: Option<&str>, at: Timestamp) -> Result<(), Error> {
+pub fn add(db: &mut Db, seen: &Seen<'_>, became: Option<&str>) -> Result<(), Error> {
     let evidence = json(db, seen.evidence)?;
     let vector: Option<Vec<u8>> =
         (!seen.vector.is_empty()).then(|| seen.vector.iter().flat_map(|value| value.to_le_bytes()).collect());
     db.change(|transaction| {
         transaction.execute(
-            "INSERT INTO sightings (said, text, vector, project, evidence, became, first, last)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
-             ON CONFLICT (said) DO UPDATE SET evidence = ?5, became = coalesce(?6, became), last = ?7",
+            "INSERT INTO sightings (said, text, vector, project, evidence, became, first, last, ends)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
+             ON CONFLICT (said) DO UPDATE SET evidence = ?5, became = coalesce(?6, became),
+                first = min(first, ?7), last = max(last, ?7)",
             params![
                 normalised(seen.text),
                 seen.text,
@@ -131,31 +148,58 @@ pub fn add(db: &mut Db, seen: &Seen<'_>, became: Option<&str>, at: Timestamp) ->
                 seen.project,
                 evidence,
                 became,
-                at.as_millisecond()
+                seen.at.as_millisecond(),
+                seen.ends
             ],
         )
     })
     .map(drop)
 }
 
-/// Remembers another sighting of something known: the fresher words are kept, and what it rests on grows.
+/// Remembers another sighting of something known: the words that were said last are kept, and what it rests on grows.
 pub fn again(
     db: &mut Db,
     known: &Sighting,
     seen: &Seen<'_>,
     became: Option<&str>,
-    at: Timestamp,
 ) -> Result<Evidence, Error> {
     let mut evidence = known.evidence.clone();
     evidence.merge(seen.evidence);
     let json = json(db, &evidence)?;
     db.change(|transaction| {
         transaction.execute(
-            "UPDATE sightings SET text = ?2, evidence = ?3, became = coalesce(?4, became), last = ?5 WHERE number = ?1",
-            params![known.number, seen.text, json, became, at.as_millisecond()],
+            "UPDATE sightings SET text = iif(?5 >= last, ?2, text), ends = iif(?5 >= last, ?6, ends), evidence = ?3,
+                became = coalesce(?4, became), first = min(first, ?5), last = max(last, ?5) WHERE number = ?1",
+            params![known.number, seen.text, json, became, seen.at.as_millisecond(), seen.ends],
         )
     })?;
     Ok(evidence)
+}
+
+/// Something that came up in sessions, and in how many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frequent {
+    /// The words in which it was said last.
+    pub text: String,
+    /// The project; `None` for what holds everywhere.
+    pub project: Option<String>,
+    /// In how many sessions it came up.
+    pub sessions: u32,
+}
+
+/// What came up in the most sessions, the most frequent first.
+pub fn frequent(db: &Db, most: u32) -> Result<Vec<Frequent>, Error> {
+    db.run(|connection| {
+        connection
+            .prepare(
+                "SELECT text, project, json_array_length(evidence, '$.sessions') AS sessions FROM sightings
+                 ORDER BY sessions DESC, last DESC, number LIMIT ?1",
+            )?
+            .query_map([most], |row| {
+                Ok(Frequent { text: row.get(0)?, project: row.get(1)?, sessions: row.get(2)? })
+            })?
+            .collect()
+    })
 }
 
 /// Follows an entry to its new place.
@@ -192,24 +236,59 @@ mod tests {
         let mut db = Db::open(&folder.path().join("rekindle.db")).unwrap();
         let at = Timestamp::from_second(1_800_000_000).unwrap();
         let (one, two) = (evidence("a"), evidence("b"));
-        let first = Seen { text: "Use tabs.", vector: &[1.0, 0.0], project: None, evidence: &one };
+        let first =
+            Seen { text: "Use tabs.", vector: &[1.0, 0.0], project: None, evidence: &one, at, ends: false };
         assert_eq!(find(&db, &first).unwrap(), None);
-        add(&mut db, &first, Some("personal-private/_inbox/tabs.md"), at).unwrap();
-        let other =
-            Seen { text: "Use tabs everywhere", vector: &[0.9, 0.43], project: Some("p"), evidence: &two };
+        add(&mut db, &first, Some("personal-private/_inbox/tabs.md")).unwrap();
+        let other = Seen {
+            text: "Use tabs everywhere",
+            vector: &[0.9, 0.43],
+            project: Some("p"),
+            evidence: &two,
+            at,
+            ends: false,
+        };
         let known = find(&db, &other).unwrap().unwrap();
         assert_eq!(known.became.as_deref(), Some("personal-private/_inbox/tabs.md"));
-        let merged = again(&mut db, &known, &other, None, at).unwrap();
+        let merged = again(&mut db, &known, &other, None).unwrap();
         assert_eq!(merged.sessions, ["a", "b"]);
         let known = find(&db, &first).unwrap().unwrap();
         assert_eq!((known.text.as_str(), known.evidence.sessions.len()), ("Use tabs everywhere", 2));
-        let far = Seen { text: "Use spaces", vector: &[0.5, 0.86], project: None, evidence: &one };
+        let far =
+            Seen { text: "Use spaces", vector: &[0.5, 0.86], project: None, evidence: &one, at, ends: false };
         assert_eq!(find(&db, &far).unwrap(), None);
-        let numbered = Seen { text: "Use 2 tabs", vector: &[1.0, 0.0], project: None, evidence: &one };
+        let numbered =
+            Seen { text: "Use 2 tabs", vector: &[1.0, 0.0], project: None, evidence: &one, at, ends: false };
         assert_eq!(find(&db, &numbered).unwrap(), None, "another number is another thing");
-        let opposite = Seen { text: "Never use tabs", vector: &[1.0, 0.0], project: None, evidence: &one };
+        let opposite = Seen {
+            text: "Never use tabs",
+            vector: &[1.0, 0.0],
+            project: None,
+            evidence: &one,
+            at,
+            ends: false,
+        };
         assert_eq!(find(&db, &opposite).unwrap(), None, "who changes their mind is heard");
-        let blind = Seen { text: "use  TABS", vector: &[], project: None, evidence: &one };
+        let blind = Seen { text: "use  TABS", vector: &[], project: None, evidence: &one, at, ends: false };
         assert!(find(&db, &blind).unwrap().is_some(), "without a model the words decide");
+    }
+
+    #[test]
+    fn r_17_what_was_said_earlier_leaves_the_words_that_were_said_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let (one, two) = (evidence("a"), evidence("b"));
+        let newer =
+            Seen { text: "Use tabs!", vector: &[], project: None, evidence: &one, at: at(200), ends: true };
+        add(&mut db, &newer, None).unwrap();
+        let older = Seen { text: "use TABS", evidence: &two, at: at(100), ends: false, ..newer };
+        let known = find(&db, &older).unwrap().unwrap();
+        assert_eq!((known.last, known.ends), (at(200), true));
+        again(&mut db, &known, &older, None).unwrap();
+        let known = find(&db, &older).unwrap().unwrap();
+        assert_eq!((known.text.as_str(), known.last, known.ends), ("Use tabs!", at(200), true));
+        let most = frequent(&db, 3).unwrap();
+        assert_eq!((most.len(), most[0].sessions), (1, 2));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A file goes by its path below the notes, with `/`; those of the vault are below its folder's name, wherever that
 //! folder really is. Links are not followed: what they point at is either inside, and found there, or outside, and not
-//! the person's notes.
+//! the person's notes. Outside the vault only the folders that `recall.notes` names are looked into.
 
 #[cfg(test)]
 mod tests;
@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
+use rekindle_core::config::ReadNotes;
 use rekindle_core::hash::ContentHash;
 use rekindle_core::recall::collect::{self, Context, MAX_FILE_BYTES};
 use rekindle_core::recall::document::{Document, Stamp, Unit};
@@ -62,7 +63,7 @@ pub struct Listing<File> {
 /// Files, and why there is nothing to be had from them.
 pub type Problems = Vec<(String, String)>;
 
-/// The paths of all files below the notes that can be recalled from. What cannot be looked into is a problem, not a failure.
+/// The paths of all files that can be recalled from: the vault's, and those below the notes that may be read. What cannot be looked into is a problem, not a failure.
 pub fn names(vault: &Vault) -> Result<Listing<String>, Error> {
     let mut files = Vec::new();
     let walk = Walk::below(vault, |found, _| files.extend(found.into_iter().map(|(_, path)| path)))?;
@@ -116,9 +117,11 @@ impl Walk {
     ) -> Result<Self, Error> {
         let mut walk = Self { vault_folder: vault.folder_name(), ..Self::default() };
         let vault_path = format!("{}/", walk.vault_folder);
-        for (folder, path) in [(vault.folder(), vault_path), (vault.notes(), String::new())] {
-            std::fs::read_dir(folder).map_err(Error::io("read", folder))?;
-            walk.folders.push((folder.to_owned(), path, 0));
+        for (folder, path) in
+            std::iter::once((vault.folder().to_owned(), vault_path)).chain(walk.begins(vault))
+        {
+            std::fs::read_dir(&folder).map_err(Error::io("read", &folder))?;
+            walk.folders.push((folder, path, 0));
             while let Some((folder, path, depth)) = walk.folders.pop() {
                 if let Err(error) = walk.folder(&folder, &path, depth) {
                     walk.problems.push((path, format!("it could not be read: {error}")));
@@ -131,6 +134,34 @@ impl Walk {
         }
         take(std::mem::take(&mut walk.files), &mut walk.problems);
         Ok(walk)
+    }
+
+    /// Where to begin outside the vault: the notes as a whole, or the folders that may be read.
+    fn begins(&mut self, vault: &Vault) -> Vec<(PathBuf, String)> {
+        let ReadNotes::Folders(folders) = vault.readable() else {
+            return vec![(vault.notes().to_owned(), String::new())];
+        };
+        let mut begins: Vec<(PathBuf, String)> = Vec::new();
+        for name in folders {
+            let path = format!("{name}/");
+            let is_below = |other: &String| other != name && path.starts_with(&format!("{other}/"));
+            let is_known = begins.iter().any(|(_, known)| *known == path) || folders.iter().any(is_below);
+            // The vault is walked anyway.
+            if is_known
+                || in_vault(name, &self.vault_folder)
+                || !collect::is_wanted(&path, &self.vault_folder)
+            {
+                continue;
+            }
+            match folder_of(vault, &self.vault_folder, name).filter(|folder| folder.is_dir()) {
+                Some(folder) => begins.push((folder, path)),
+                None => {
+                    self.problems
+                        .push((path, "recall.notes names it, and there is no such folder".to_owned()));
+                }
+            }
+        }
+        begins
     }
 
     fn folder(&mut self, folder: &Path, path: &str, depth: usize) -> io::Result<()> {
@@ -280,9 +311,21 @@ pub fn read_many<T: Send, With: Default>(
     (made.collect(), problems)
 }
 
-/// Whether a file is as it was when `stamp` was made: by time and size, and by its content where only the time differs.
+/// Whether a path below the notes is the vault folder or inside it.
+fn in_vault(path: &str, vault_folder: &str) -> bool {
+    path.strip_prefix(vault_folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether a file may be read: it is in the vault, or in a folder that the person lets us read.
+pub fn is_readable(vault: &Vault, path: &str) -> bool {
+    in_vault(path, &vault.folder_name()) || vault.readable().allows(path)
+}
+
+/// Whether a file is as it was when `stamp` was made: by time and size, and by its content where only the time differs. One
+/// that may not be read any more is not.
 pub fn is_unchanged(vault: &Vault, path: &str, stamp: &Stamp) -> bool {
-    let Some(file) = file_of(vault, &vault.folder_name(), path) else { return false };
+    let file = file_of(vault, &vault.folder_name(), path).filter(|_| is_readable(vault, path));
+    let Some(file) = file else { return false };
     match plain_file(&file) {
         Ok(Some(metadata)) if metadata.len() == stamp.size => {
             modified(&metadata) == stamp.modified
@@ -308,7 +351,7 @@ impl<'a> Reader<'a> {
     /// A file's unit, and what was wrong with it.
     fn read(&self, path: &str, beside: &mut Beside) -> (Unit, Option<String>) {
         let unit = |stamp, documents| Unit { path: path.to_owned(), stamp, documents };
-        if !collect::is_wanted(path, &self.vault_folder) {
+        if !collect::is_wanted(path, &self.vault_folder) || !is_readable(self.vault, path) {
             return (unit(None, Vec::new()), None);
         }
         match self.bytes(path, beside) {

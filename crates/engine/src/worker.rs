@@ -19,7 +19,7 @@ use thiserror::Error;
 
 use crate::db::{self, Db, OptionalExtension, params};
 use crate::disk;
-use crate::queue::{self, Queue, Registry};
+use crate::queue::{self, Claimed, Ended, Interrupt, Queue, Registry};
 use crate::sessions;
 use crate::spool::{self, Spool, Spooled, What};
 use crate::stages::pace::Pace;
@@ -196,7 +196,7 @@ pub fn drain(
         if did.begun > begun {
             at(Moment::Began);
         }
-        let worked = work(&mut queue, registry, world, &watchdog, &mut did)?;
+        let worked = work(&mut queue, registry, world, &watchdog, &mut did, &|_, _| {})?;
         if worked {
             pace.sometimes(|| at(Moment::Worked));
         } else if taken == 0 && !remind(&mut queue, registry, world)? {
@@ -204,6 +204,49 @@ pub fn drain(
         }
     }
     pace.if_owed(|| at(Moment::Worked));
+    queue.db().checkpoint()?;
+    Ok(did)
+}
+
+/// Learns from sessions that were over before we came (DIS-01), on several threads, each in a world that `worlds` makes. What
+/// hooks left comes first, in the world `live`, so that no session waits longer than one such call takes. `heard` is told how
+/// every run ended.
+pub fn learn(
+    post: &Post,
+    live: &World,
+    worlds: &(dyn Fn() -> World + Sync),
+    registry: &'static Registry,
+    events: &[Event],
+    threads: usize,
+    heard: &(dyn Fn(&Claimed, &Result<Ended, Interrupt>) + Sync),
+) -> Result<Did, Error> {
+    let mut did = Did::default();
+    let mut queue = Queue::new(Db::open(&live.places.database())?.relaxed()?);
+    queue.recover(live.now().timestamp())?;
+    let spool = Spool::at(live.places.spool());
+    let work_off = |world: &World, queue: &mut Queue| {
+        let (watchdog, mut did) = (Watchdog::start(RUN_LIMIT, give_up), Did::default());
+        while !post.is_wanted() && work(queue, registry, world, &watchdog, &mut did, heard)? {}
+        Ok::<_, Error>(did)
+    };
+    while !post.is_wanted() && take_in(&spool, &mut queue, registry, live, &mut did)? > 0 {}
+    did = did.and(work_off(live, &mut queue)?);
+    queue.accept(registry, events, live.now().timestamp())?;
+    let world = worlds();
+    std::thread::scope(|scope| {
+        let helper = || {
+            let world = worlds();
+            work_off(&world, &mut Queue::new(Db::open(&world.places.database())?.relaxed()?))
+        };
+        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(helper)).collect();
+        did = did.and(work_off(&world, &mut queue)?);
+        for helper in helpers {
+            did = did.and(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        // What the last of them sent.
+        did = did.and(work_off(&world, &mut queue)?);
+        Ok::<_, Error>(())
+    })?;
     queue.db().checkpoint()?;
     Ok(did)
 }
@@ -385,13 +428,14 @@ fn remind(queue: &mut Queue, registry: &Registry, world: &World) -> Result<bool,
     Ok(!events.is_empty())
 }
 
-/// Runs what is due. Says whether there was anything.
+/// Runs what is due, and tells `heard` how each run ended. Says whether there was anything.
 fn work(
     queue: &mut Queue,
     registry: &Registry,
     world: &World,
     watchdog: &Watchdog,
     did: &mut Did,
+    heard: &dyn Fn(&Claimed, &Result<Ended, Interrupt>),
 ) -> Result<bool, Error> {
     let mut any = false;
     for _ in 0..BATCH {
@@ -403,6 +447,7 @@ fn work(
         watchdog.begin();
         let ended = queue::run(queue, registry, &claimed, world);
         watchdog.end();
+        heard(&claimed, &ended);
         match queue.settle(&claimed, ended, world.now().timestamp())? {
             Status::Completed => did.completed += 1,
             Status::Skipped => did.skipped += 1,

@@ -16,6 +16,11 @@ pub(crate) fn text(question: &str, default: Option<&str>) -> Result<Option<Strin
     Ok(if answer.is_empty() { default.map(str::to_owned) } else { Some(answer) })
 }
 
+/// Something to be read before the next question.
+pub(crate) fn say(text: &str) -> Result<(), Failure> {
+    Ok(writeln!(std::io::stderr(), "{text}")?)
+}
+
 /// Yes or no. Whatever is neither is no.
 pub(crate) fn yes(question: &str, default: bool) -> Result<bool, Failure> {
     let choices = if default { "[Y/n]" } else { "[y/N]" };

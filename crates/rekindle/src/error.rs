@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use rekindle_engine::recall::{bench, upkeep};
 use rekindle_engine::{
-    config, db, home, identity, index, install, messages, models, setup, spool, transcripts, vault, worker,
+    backfill, config, db, home, identity, index, install, messages, models, setup, spool, transcripts, vault,
+    worker,
 };
 
 /// A command that did not do what was asked.
@@ -100,6 +101,19 @@ impl From<index::Error> for Failure {
     fn from(error: index::Error) -> Self {
         let hint = error.hint();
         Self::new(error).hint(hint)
+    }
+}
+
+impl From<backfill::Error> for Failure {
+    fn from(error: backfill::Error) -> Self {
+        match error {
+            backfill::Error::Worker(error) => error.into(),
+            backfill::Error::Db(error) => error.into(),
+            backfill::Error::Messages(error) => error.into(),
+            error @ (backfill::Error::State { .. } | backfill::Error::Project(_)) => {
+                Self::new(error).hint("make that place writable, then run `rekindle backfill` again")
+            }
+        }
     }
 }
 

@@ -51,6 +51,17 @@ impl Sandbox {
         self
     }
 
+    /// Lets every note beside the vault be read for recall, as a person does who answers `all` when `rekindle init` asks.
+    ///
+    /// # Panics
+    /// When the setting cannot be changed.
+    #[track_caller]
+    #[must_use]
+    pub fn reading_all_notes(self) -> Self {
+        self.rekindle(&["config", "set", "recall.notes", "all"]).run().ok();
+        self
+    }
+
     /// What `REKINDLE_HOME` names.
     pub fn home(&self) -> &Path {
         &self.home

@@ -103,6 +103,7 @@ pub(super) const KEYS: &[Key] = &[
     Key::new("recall.decay", Kind::OneOf(&["bounded", "literal", "off"])),
     Key::new("recall.before_tools", Kind::Bool),
     Key::new("recall.holdout", Kind::Fraction),
+    Key::new("recall.notes", Kind::Notes),
     Key::new("recall.linear.similarity", Kind::Weight),
     Key::new("recall.linear.keyword", Kind::Weight),
     Key::new("recall.linear.keyword_cap", Kind::Whole { min: 0, max: 1000 }),

@@ -13,6 +13,7 @@ mod explain;
 mod file;
 mod keys;
 mod load;
+mod notes;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ mod value;
 pub use error::{Error, Place, Source};
 pub use explain::{KeyDoc, check, keys, variable_names};
 pub use load::{File, Layers, Loaded, Setting, load};
+pub use notes::ReadNotes;
 pub use settings::{
     Confidence, Config, Decay, Embed, Engines, Fusion, Gate, Identity, Linear, Llm, LogLevel, Memory, Model,
     Observe, Paths, Program, Project, Provider, Qdrant, Recall, Research, ResearchWhen, Review, ReviewMode,

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::notes::ReadNotes;
+
 /// Every setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -265,6 +267,8 @@ pub struct Recall {
     pub before_tools: bool,
     /// The share of sessions that are left without recall, to compare.
     pub holdout: f64,
+    /// The notes outside the vault that are read.
+    pub notes: ReadNotes,
     /// The weights of [`Fusion::Linear`].
     pub linear: Linear,
 }

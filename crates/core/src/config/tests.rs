@@ -105,6 +105,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         "ideas.research.minutes" | "ideas.research.fetches" => [("7", "7"), ("30", "30")],
         "ideas.research.tokens" => [("100", "100"), ("9000", "9000")],
         "observe.gate" => [("'off'", "off"), ("'annotate'", "annotate")],
+        "recall.notes" => [("['Work', 'Recipes/Bread']", "Work,Recipes/Bread"), ("'all'", "all")],
         "recall.holdout" => [("0.25", "0.25"), ("1", "1")],
         "recall.fusion" => [("'linear'", "linear"), ("'default'", "default")],
         "recall.decay" => [("'literal'", "literal"), ("'off'", "off")],

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use toml::de::{DeInteger, DeValue};
 
+use super::notes::ReadNotes;
+
 /// Between the folders of a list given as one text, as in `PATH`: a comma may be part of a folder's name.
 pub const LIST_SEPARATOR: char = if cfg!(windows) { ';' } else { ':' };
 
@@ -78,6 +80,8 @@ pub(super) enum Kind {
     /// Absolute, from `~`, or relative to the Rekindle home; empty for the default.
     Path,
     Paths,
+    /// Folders of the person's notes, or all of them.
+    Notes,
     /// Arguments of a program, none of them empty.
     Words,
     /// The name of an environment variable.
@@ -99,6 +103,7 @@ impl Kind {
             Self::Whole { .. } => "whole number",
             Self::Fraction | Self::Weight => "number",
             Self::Paths | Self::Words => "list",
+            Self::Notes => "text or list",
             _ => "text",
         }
     }
@@ -119,6 +124,9 @@ impl Kind {
             Self::Paths => {
                 "a list of paths, each absolute, from ~/, or relative to the Rekindle home".to_owned()
             }
+            Self::Notes => "all, none, or folders inside your notes, such as Work or Work/Plans; as one text they are \
+                            separated by commas"
+                .to_owned(),
             Self::Words => {
                 "a list of arguments, none of them empty and without control characters; as one text they are \
                  separated by spaces"
@@ -160,6 +168,11 @@ impl Kind {
                 let texts = texts.collect::<Option<_>>()?;
                 if matches!(self, Self::Paths) { Value::List(texts) } else { Value::Words(texts) }
             }
+            (Self::Notes, DeValue::Array(values)) => {
+                let texts = values.iter().map(|value| value.get_ref().as_str());
+                notes(ReadNotes::of(texts.collect::<Option<Vec<_>>>()?)?)
+            }
+            (Self::Notes, value) => notes(ReadNotes::parse(value.as_str()?)?),
             (
                 Self::Bool | Self::Whole { .. } | Self::Fraction | Self::Weight | Self::Paths | Self::Words,
                 _,
@@ -179,6 +192,7 @@ impl Kind {
             Self::Fraction | Self::Weight => Value::Fraction(text.trim().parse().ok()?),
             Self::Paths if text.is_empty() => Value::List(Vec::new()),
             Self::Paths => Value::List(text.split(LIST_SEPARATOR).map(str::to_owned).collect()),
+            Self::Notes => notes(ReadNotes::parse(text)?),
             Self::Words => Value::Words(text.split_whitespace().map(str::to_owned).collect()),
             _ => Value::Text(text.to_owned()),
         };
@@ -196,6 +210,8 @@ impl Kind {
             (Self::Words, Value::Words(values)) => {
                 values.iter().all(|text| !text.is_empty() && !text.chars().any(char::is_control))
             }
+            // Whatever could be read as such.
+            (Self::Notes, _) => true,
             (_, Value::Text(text)) => self.allows_text(text),
             _ => false,
         }
@@ -214,10 +230,21 @@ impl Kind {
             Self::Zone => {
                 text.is_empty() || (text.len() <= 64 && text.split('/').all(|part| is_word(part, "_-+")))
             }
-            Self::Bool | Self::Whole { .. } | Self::Fraction | Self::Weight | Self::Paths | Self::Words => {
-                false
-            }
+            Self::Bool
+            | Self::Whole { .. }
+            | Self::Fraction
+            | Self::Weight
+            | Self::Paths
+            | Self::Notes
+            | Self::Words => false,
         }
+    }
+}
+
+fn notes(notes: ReadNotes) -> Value {
+    match notes {
+        ReadNotes::All => Value::Text("all".to_owned()),
+        ReadNotes::Folders(folders) => Value::List(folders),
     }
 }
 

@@ -51,6 +51,9 @@ pub(super) fn check_trigger(name: &str, value: &Value) -> Result<(), &'static st
 /// The cause of a capture that the person asked for: however short the session is.
 pub const ASKED: &str = "asked";
 
+/// The cause of a capture of a session that was over before Rekindle knew of it (DIS-01): it is dated by its event.
+pub const BACKFILL: &str = "backfill";
+
 /// A session to be looked at, and how far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -61,7 +64,7 @@ pub struct CaptureRequested {
     pub session_id: String,
     /// Why.
     pub trigger: Trigger,
-    /// What told us: the hook's event, `idle`, or [`ASKED`].
+    /// What told us: the hook's event, `idle`, [`ASKED`] or [`BACKFILL`].
     pub cause: String,
     /// Where the host keeps the transcript, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]

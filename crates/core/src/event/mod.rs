@@ -11,8 +11,8 @@ use crate::hash::ContentHash;
 use crate::time::Timestamp;
 
 pub use data::{
-    ASKED, Accumulated, ButtonPressed, CaptureRequested, EchoRequested, FixCompleted, Noted, ProposalDecided,
-    ProposalsTriaged, Reflected, SessionCaptured, TaskChanged, Trigger, VoiceCall,
+    ASKED, Accumulated, BACKFILL, ButtonPressed, CaptureRequested, EchoRequested, FixCompleted, Noted,
+    ProposalDecided, ProposalsTriaged, Reflected, SessionCaptured, TaskChanged, Trigger, VoiceCall,
 };
 
 /// The version of the schemas below.

@@ -1,5 +1,7 @@
 //! The projects seen before on this machine, and the rules by which one is seen again.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use super::marks::{FolderMark, Marks, Place, is_local};
@@ -106,6 +108,19 @@ impl KnownProjects {
         let candidates =
             self.projects.iter().rev().filter_map(|known| Some((known.evidence(marks)?, &known.id)));
         candidates.max_by_key(|(evidence, _)| *evidence).map(|(_, id)| id)
+    }
+
+    /// The project that a folder belonged to which is gone: the one that was last seen there or in a folder around it, but
+    /// not in `outside` or above, which is still there.
+    pub fn at_path(&self, folder: &Path, outside: &Path) -> Option<&ProjectId> {
+        let roots = self.projects.iter().flat_map(|known| {
+            known.folders.iter().map(move |mark| {
+                let path = Path::new(&mark.path);
+                (if path.ends_with(".git") { path.parent().unwrap_or(path) } else { path }, &known.id)
+            })
+        });
+        let around = roots.filter(|(root, _)| folder.starts_with(root) && !outside.starts_with(root));
+        around.max_by_key(|(root, _)| root.components().count()).map(|(_, id)| id)
     }
 
     /// Whether [`Self::record`] would change nothing.

@@ -11,6 +11,9 @@ pub struct Head {
     pub session: Option<String>,
     /// The folder that it was started in.
     pub cwd: Option<String>,
+    /// The address of the repository that it was held in, where the host notes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
     /// The first time that is written in it.
     pub started: Option<Timestamp>,
     /// What the host or the person called it.

@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use rekindle_core::config::{self as settings, File, Layers, Loaded, Place, Setting, Source, Value};
 
 use crate::home::{self, Home};
-use crate::{clock, environment};
+use crate::{clock, environment, notes};
 
 /// The project's own file, in its root.
 pub const PROJECT_FILE: &str = ".rekindle.toml";
@@ -39,6 +39,9 @@ pub enum Error {
         /// Where it was set.
         place: Place,
     },
+    /// `recall.notes` names a folder that is not there.
+    #[error(transparent)]
+    Notes(#[from] notes::UnknownFolder),
     /// The file is too unusual to change one setting and nothing else.
     #[error("{}: {key} cannot be changed without touching other lines; please edit the file by hand", path.display())]
     Edit {
@@ -214,7 +217,11 @@ fn changed(
             return Err(Error::Edit { path, key: key.to_owned() });
         }
     }
-    home.places(&merge(Some(&new), None, &[], variables)?.config)?;
+    let merged = merge(Some(&new), None, &[], variables)?.config;
+    let places = home.places(&merged)?;
+    if key == "recall.notes" {
+        notes::check(&now.config.recall.notes, places.notes(), &merged.vault.folder)?;
+    }
     if key == "time.zone" {
         zone(&now)?;
     }

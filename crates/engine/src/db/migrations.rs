@@ -4,8 +4,9 @@
 use super::{Db, Error};
 
 /// The tables, step by step. A step that was published never changes.
-const STEPS: &[&str] =
-    &[FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES, PROVIDED, TRIAGED, SUMMED, RENAMED, OWED];
+const STEPS: &[&str] = &[
+    FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES, PROVIDED, TRIAGED, SUMMED, RENAMED, OWED, DATED,
+];
 
 const FIRST: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -270,6 +271,11 @@ CREATE TABLE receipts (
 CREATE TABLE journal_seen (one INTEGER PRIMARY KEY CHECK (one = 1), change TEXT NOT NULL);
 
 UPDATE decisions SET what = 'reopened' WHERE what = 'reconsidered';
+";
+
+const DATED: &str = "
+-- Whether the words of a statement say that something ended: an older session that is read later is held against it.
+ALTER TABLE sightings ADD COLUMN ends INTEGER NOT NULL DEFAULT 0;
 ";
 
 pub(super) fn apply(db: &mut Db) -> Result<(), Error> {

@@ -6,6 +6,7 @@ use super::{Checked, Finding};
 use crate::home::{Home, Places};
 use crate::index::{Embedder, Index};
 use crate::models::Models;
+use crate::notes;
 use crate::recall::condition::{Condition, Usable, look};
 use crate::recall::upkeep::Error;
 use crate::vault::{self, Vault};
@@ -39,6 +40,10 @@ fn examine(home: &Home, config: &Config, places: &Places, vault: &Vault) -> Resu
         Condition::Damaged(what) => vec![Finding::error(what, Some(ANEW.into()))],
         Condition::Usable(usable) => usable_findings(&usable),
     };
+    if let Err(unknown) = notes::check(places.readable(), places.notes(), &config.vault.folder) {
+        let hint = "name the folders that may be read: `rekindle config set recall.notes Work,Recipes`";
+        findings.push(Finding::warning(format!("recall.notes: {unknown}"), hint));
+    }
     let left = index.left_overs();
     if let Some(first) = left.first() {
         findings.push(Finding::warning(

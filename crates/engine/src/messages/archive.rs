@@ -214,7 +214,7 @@ fn number(value: &impl Hash) -> u64 {
 
 /// Passes the whole lines of a file to `each`, from byte `from` on, with where each ends. A file that is not there has
 /// none.
-pub(super) fn each_line(path: &Path, from: u64, each: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
+pub(crate) fn each_line(path: &Path, from: u64, each: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
     use std::io::{Seek as _, SeekFrom};
     let mut file = match File::open(path) {
         Ok(file) => file,

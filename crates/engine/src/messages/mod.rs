@@ -5,10 +5,8 @@
 //! - `store`: an index over them
 //! - [`find`]: what of it answers a prompt
 //! - `recent`: what was said last in a folder
-//! - [`backfill`]: the transcripts that were there before us
 
 pub mod archive;
-pub mod backfill;
 mod erase;
 pub mod find;
 mod recent;

@@ -2,13 +2,11 @@
 
 mod rubbish;
 
-use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt as _;
 
 use proptest::prelude::*;
 use rekindle_core::agent::Agent;
 use rekindle_core::config::Decay;
-use rekindle_core::project::KnownProjects;
 use rekindle_core::provenance::Origin;
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::fuse::Method;
@@ -19,7 +17,6 @@ use rekindle_core::vault::erase::Target;
 use rekindle_core::vault::tombstone::Tombstone;
 
 use super::archive::Kept;
-use super::backfill::{Backfill, Extent, Report};
 use super::find::{Wanted, find};
 use super::*;
 use crate::recall::search::Rules;
@@ -325,134 +322,6 @@ fn filters_that_no_message_can_pass_leave_none() {
     ] {
         assert_eq!(Wanted::by(&filters), None, "{filters:?}");
     }
-}
-
-/// A backfill of the recorded sessions.
-fn backfill(home: &Path, messages: &Messages, extent: &Extent) -> (backfill::Plan, Report) {
-    let (projects, forgotten) = (KnownProjects::default(), Graveyard::default());
-    let backfill =
-        Backfill { messages, home, state: Path::new("/nowhere"), projects: &projects, forgotten: &forgotten };
-    let plan = backfill.plan(extent).unwrap();
-    let report = backfill.run(&plan, &|_, _| true).unwrap();
-    messages.update(&mut |_, _| {}).unwrap();
-    (plan, report)
-}
-
-fn everything() -> Extent {
-    Extent { agents: Agent::ALL.to_vec(), since: None }
-}
-
-#[test]
-fn b_14_every_recorded_session_of_every_agent_comes_in_once() {
-    let (folder, messages) = empty();
-    let home = folder.path().join("home");
-    rekindle_testkit::transcripts::copy_into(&home).unwrap();
-    let (plan, first) = backfill(&home, &messages, &everything());
-    assert_eq!(plan.candidates.len(), 12);
-    assert_eq!((first.sessions, first.problems.len(), first.unknown.len(), first.stopped), (12, 0, 0, false));
-    assert!(first.added > 100 && first.messages >= first.added, "{first:?}");
-    let hits =
-        found_in(&messages, "heights are in metres", &Wanted { origins: vec![Origin::User], ..any() }, None);
-    assert_eq!(hits, Vec::<String>::new(), "the folder is gone, so only whoever asks for all sees it");
-    let snapshot = messages.open().unwrap().unwrap();
-    let all = Rules { all_projects: true, ..rules(None) };
-    let hits = find(&snapshot, None, "heights are in metres", None, &all, &any(), 5);
-    assert!(!hits.is_empty());
-    assert!(hits[0].document.project.as_ref().unwrap().as_str().starts_with("gone/project-"));
-    // Again: nothing is read, nothing added.
-    let (plan, again) = backfill(&home, &messages, &everything());
-    assert_eq!((plan.candidates.len(), plan.done, again.added), (0, 12, 0));
-    // One grew: it is read again, and only what is new is added.
-    let grown = home.join(".pi/agent/sessions/--home-dev-project--/2026-11-15T09-19-17-199Z_01a1de80-face-7155-bcfa-02823f728a10.jsonl");
-    let mut text = std::fs::read_to_string(&grown).unwrap();
-    text.push_str("{\"type\":\"message\",\"id\":\"aaaa\",\"parentId\":\"1b7ed698\",\"timestamp\":\"2026-11-15T09:30:00Z\",\"message\":{\"role\":\"user\",\"content\":\"And the buoys?\"}}\n");
-    std::fs::write(&grown, text).unwrap();
-    let (plan, more) = backfill(&home, &messages, &everything());
-    assert_eq!((plan.candidates.len(), more.added), (1, 1));
-}
-
-#[test]
-fn b_14_what_was_captured_live_is_not_added_again() {
-    let (folder, messages) = empty();
-    let home = folder.path().join("home");
-    rekindle_testkit::transcripts::copy_into(&home).unwrap();
-    // The capture of one session, as it happens while it runs.
-    let path = home.join(".claude/projects/-home-dev-project/8b71cdf4-436a-42dd-bba1-3d0f13ec8a27.jsonl");
-    let mut live = Vec::new();
-    let read = crate::transcripts::read(Agent::Claude, &path, None, &mut |message| {
-        live.push(message);
-        ControlFlow::Continue(())
-    });
-    let of = Session { id: read.unwrap().head.session.unwrap(), ..session("") };
-    let kept = add(&messages, &of, &live);
-    assert!(kept > 5);
-    let extent = Extent { agents: vec![Agent::Claude], since: None };
-    let (_, report) = backfill(&home, &messages, &extent);
-    let lines = |name: &str| {
-        std::fs::read_to_string(messages.folder().join("claude").join(name)).unwrap().lines().count()
-    };
-    assert_eq!(lines("8b71cdf4-436a-42dd-bba1-3d0f13ec8a27.jsonl") as u64, kept);
-    assert!(report.added < report.messages);
-}
-
-#[test]
-fn fnd_06_a_format_that_is_not_known_is_told_once() {
-    let (folder, messages) = empty();
-    let home = folder.path().join("home");
-    let strange = home.join(".claude/projects/p/x.jsonl");
-    std::fs::create_dir_all(strange.parent().unwrap()).unwrap();
-    std::fs::write(&strange, "{\"v\":9}\n{\"v\":9}\n").unwrap();
-    let (_, report) = backfill(&home, &messages, &everything());
-    assert_eq!(report.unknown.len(), 1);
-    assert!(report.unknown[0].seen.contains("line 1"), "{:?}", report.unknown);
-    let (plan, report) = backfill(&home, &messages, &everything());
-    assert_eq!((report.unknown.len(), plan.unknown_before), (0, 1));
-}
-
-#[test]
-fn dis_01_a_run_that_is_stopped_goes_on_where_it_was() {
-    let (folder, messages) = empty();
-    let home = folder.path().join("home");
-    rekindle_testkit::transcripts::copy_into(&home).unwrap();
-    let (projects, forgotten) = (KnownProjects::default(), Graveyard::default());
-    let state = folder.path().join("state");
-    let backfill = Backfill {
-        messages: &messages,
-        home: &home,
-        state: &state,
-        projects: &projects,
-        forgotten: &forgotten,
-    };
-    let mut added = 0;
-    for _ in 0..40 {
-        let plan = backfill.plan(&everything()).unwrap();
-        if plan.candidates.is_empty() {
-            break;
-        }
-        let told = std::sync::atomic::AtomicUsize::new(0);
-        let report =
-            backfill.run(&plan, &|_, _| told.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < 2).unwrap();
-        added += report.added;
-    }
-    assert_eq!(backfill.plan(&everything()).unwrap().candidates.len(), 0);
-    messages.update(&mut |_, _| {}).unwrap();
-    assert_eq!(u64::from(messages.open().unwrap().unwrap().len()), added);
-    // Since tomorrow nothing was written.
-    let extent = Extent { since: time::parse("2099-01-01"), ..everything() };
-    assert_eq!(backfill.plan(&extent).unwrap().done, 0);
-}
-
-#[test]
-fn b_04_our_own_model_calls_are_left_out() {
-    let (folder, messages) = empty();
-    let home = folder.path().join("home");
-    rekindle_testkit::transcripts::copy_into(&home).unwrap();
-    let (projects, forgotten) = (KnownProjects::default(), Graveyard::default());
-    let state = Path::new("/home/dev/project");
-    let backfill =
-        Backfill { messages: &messages, home: &home, state, projects: &projects, forgotten: &forgotten };
-    let plan = backfill.plan(&everything()).unwrap();
-    assert_eq!((plan.candidates.len(), plan.subagents), (0, 12));
 }
 
 proptest! {

@@ -13,11 +13,15 @@ mod repository;
 
 use std::path::{Path, PathBuf};
 
-use rekindle_core::project::{KnownProjects, Settled, Trail};
+use rekindle_core::hash::ContentHash;
+use rekindle_core::project::{FolderMark, KnownProjects, Marks, Remote, Settled, Trail, normalise_remote};
 use rekindle_core::scope::ProjectId;
 
 pub use place::{Place, locate};
 pub use registry::{RememberError, load};
+
+/// Before the name of a folder that is gone and of which nothing else is known.
+const GONE: &str = "gone";
 
 /// The project a folder belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +57,42 @@ pub fn identify(place: &Place, known: &KnownProjects) -> Identified {
     let settled = known.settle(&trail);
     let is_news = !known.knows(&settled);
     Identified { project: Project::new(settled, &place.root), trail, is_news }
+}
+
+/// The project that a session was held in, by its folder. One that is gone belongs to the project that was seen there, or to
+/// the one around it.
+pub fn of_session(cwd: &Path, home: Option<&Path>, known: &KnownProjects) -> Option<ProjectId> {
+    if !cwd.is_dir() {
+        let left = cwd.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new(""));
+        if let Some(project) = known.at_path(cwd, left) {
+            return Some(project.clone());
+        }
+    }
+    Some(identify(&locate(cwd, home)?, known).project.id)
+}
+
+/// Whether a project is a folder that is gone and of which nothing else is known.
+pub fn is_gone(project: &ProjectId) -> bool {
+    project.as_str().strip_prefix(GONE).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// What is known of a project whose folder is gone: the repository that a session's host noted, or a name of its own, so that
+/// what was said there is shown in no other project (B-05).
+pub fn gone(cwd: &Path, repository: Option<&str>) -> Trail {
+    let name = cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let remote = match repository.and_then(normalise_remote) {
+        Some(Remote::Hosted(remote)) => remote,
+        _ => format!("{GONE}/{name}-{}", ContentHash::of(cwd.as_os_str().as_encoded_bytes()).short(8)),
+    };
+    let path = cwd.to_string_lossy().into_owned();
+    let folder = FolderMark { path, device: None, inode: None, born: None };
+    let own = Marks { name, remote: Some(remote), initial_commit: None, folder, before_git: None };
+    Trail { own, upstream: Vec::new() }
+}
+
+/// Writes down which project a folder belonged to that is gone.
+pub fn remember_gone(registry: &Path, trail: &Trail) -> Result<ProjectId, RememberError> {
+    Ok(registry::record(registry, trail)?.own.id)
 }
 
 /// Whether git brings what is in a folder to other places: it is in a repository with a remote.

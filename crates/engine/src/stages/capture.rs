@@ -9,7 +9,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use rekindle_core::event::{CaptureRequested, Event, Trigger};
+use rekindle_core::event::{BACKFILL, CaptureRequested, Event, Trigger};
 use rekindle_core::journal::Actor;
 use rekindle_core::session::{Head, Message};
 use rekindle_core::text::admit;
@@ -53,13 +53,16 @@ struct Captured {
 pub(super) fn capture(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     let request = CaptureRequested::deserialize(&event.data)
         .map_err(|error| Interrupt::Failed { step: "read".to_owned(), error: StepError::fatal(error) })?;
-    let captured: Captured = steps.run_and_send("read", || read(&request, world))?;
-    if captured.archive {
-        steps.run("archive", || archive(&request, &captured, world))?;
-    }
+    // A session that was over long ago is dated by when it ended.
+    let when = if request.cause == BACKFILL { event.at } else { world.now().timestamp() };
+    let captured: Captured = steps.run_and_send("read", || read(&request, when, world))?;
+    let archived = match captured.archive {
+        true => steps.run("archive", || archive(&request, &captured, world))?,
+        false => Archived::default(),
+    };
     steps.run("mark", || mark(&request, &captured, event.at, world).map_err(StepError::from))?;
     if captured.skipped.is_none() {
-        steps.run("append-daily-log", || log(&request, &captured, world))?;
+        steps.run("append-daily-log", || world.alone(|| log(&request, &captured, when, world)))?;
     } else {
         steps.run("mark-reflected", || {
             sessions::reflected(&world.places.sessions(), &request.session_id).map_err(StepError::passing)
@@ -69,6 +72,7 @@ pub(super) fn capture(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
         Some(reason) => Ok(Ended::Skipped(reason)),
         None => Ok(Ended::Completed(json!({
             "messages": captured.messages, "windows": captured.windows, "asked": captured.asked,
+            "archived": archived.messages, "redacted": archived.redacted,
         }))),
     }
 }
@@ -120,7 +124,11 @@ pub(super) fn each_message(
     Ok(Some((Head::default(), 0)))
 }
 
-fn read(request: &CaptureRequested, world: &World) -> Result<(Captured, Vec<Event>), StepError> {
+fn read(
+    request: &CaptureRequested,
+    when: Timestamp,
+    world: &World,
+) -> Result<(Captured, Vec<Event>), StepError> {
     let before = before(request, world)?;
     // Whether what was captured last is still on the branch; if the person went back behind it, time has to tell.
     let mut on_branch = false;
@@ -130,7 +138,7 @@ fn read(request: &CaptureRequested, world: &World) -> Result<(Captured, Vec<Even
             if on_branch { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
     }
-    let mut reading = Reading::new(world)?;
+    let mut reading = Reading::new(world, when)?;
     let mut is_new = before.id.is_none();
     let read = each_message(request, world, &mut |message| {
         reading.count(&message);
@@ -150,9 +158,18 @@ fn read(request: &CaptureRequested, world: &World) -> Result<(Captured, Vec<Even
     reading.finish(request, &head, bytes, world)
 }
 
+/// What the archive took in.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Archived {
+    messages: u64,
+    /// Secrets that were left out.
+    redacted: u64,
+}
+
 /// Keeps what was said, redacted, so that it can be found by its words at once (B-14). The same again changes nothing; the
 /// worker brings it into the index when it has drained its queue.
-fn archive(request: &CaptureRequested, captured: &Captured, world: &World) -> Result<u64, StepError> {
+fn archive(request: &CaptureRequested, captured: &Captured, world: &World) -> Result<Archived, StepError> {
     let session = Session {
         agent: request.agent,
         id: request.session_id.clone(),
@@ -172,7 +189,10 @@ fn archive(request: &CaptureRequested, captured: &Captured, world: &World) -> Re
     })?;
     match failed {
         Some(error) => Err(StepError::passing(error)),
-        None => Ok(appender.finish().map_err(StepError::passing)?.messages),
+        None => {
+            let added = appender.finish().map_err(StepError::passing)?;
+            Ok(Archived { messages: added.messages, redacted: added.redacted.total() as u64 })
+        }
     }
 }
 
@@ -215,9 +235,14 @@ fn mark(
 }
 
 /// The handoff of a session that ended, or what a compaction was about to drop (CAP-19, LOG-05).
-fn log(request: &CaptureRequested, captured: &Captured, world: &World) -> Result<bool, StepError> {
+fn log(
+    request: &CaptureRequested,
+    captured: &Captured,
+    when: Timestamp,
+    world: &World,
+) -> Result<bool, StepError> {
     let now = world.now();
-    let said = captured.last_at.map_or_else(|| now.clone(), |at| world.at(at));
+    let said = world.at(captured.last_at.unwrap_or(when));
     let source = Source {
         session: Some(request.session_id.clone()),
         name: captured.name.clone(),

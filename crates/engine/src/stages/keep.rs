@@ -7,6 +7,7 @@ use rekindle_core::mine::{Candidate, Idea};
 use rekindle_core::proposal::{Evidence, Proposal, Source, Target};
 use rekindle_core::provenance::{Origin, Provenance};
 use rekindle_core::reflect::likeness::Statement;
+use rekindle_core::reflect::memory::Memory;
 use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::text::clean::one_line;
 use rekindle_core::text::normal::normalised;
@@ -104,6 +105,17 @@ pub fn keep(
     Ok(keeper.kept)
 }
 
+/// How a candidate relates to what is known.
+#[derive(Default)]
+struct Compared {
+    /// What says the same.
+    same: Option<Sighting>,
+    /// What it takes the place of.
+    replaced: Option<Sighting>,
+    /// Something that was said after it has taken its place.
+    ended: bool,
+}
+
 struct Keeper<'a> {
     from: From<'a>,
     world: &'a World,
@@ -141,13 +153,25 @@ impl<'a> Keeper<'a> {
             .map_or_else(Vec::new, |model| model.embed(&mut Scratch::new(), Role::Passage, &candidate.text));
         // What holds everywhere is the same wherever it is said.
         let project = self.from.project.filter(|_| !candidate.everywhere).map(ProjectId::as_str);
-        let seen = Seen { text: &candidate.text, vector: &vector, project, evidence: &evidence };
+        // When it was said decides what is newer, not when it is read.
+        let at = said_at.unwrap_or_else(|| self.world.now().timestamp());
+        let seen = Seen {
+            text: &candidate.text,
+            vector: &vector,
+            project,
+            evidence: &evidence,
+            at,
+            ends: candidate.ends,
+        };
         let mut db = self.world.db()?;
-        let at = self.world.now().timestamp();
-        let (same, replaced) = self.compare(&db, candidate, &seen)?;
+        let Compared { same, replaced, ended } = self.compare(&db, candidate, &seen)?;
+        if ended {
+            self.kept.known += 1;
+            return Ok(());
+        }
         if let Some(known) = same {
             let is_new = !known.evidence.sessions.iter().any(|session| session == self.from.session);
-            let rests_on = sightings::again(&mut db, &known, &seen, None, at)?;
+            let rests_on = sightings::again(&mut db, &known, &seen, None)?;
             let became = known.became.as_deref();
             let waits = became.and_then(|became| became.parse::<Id>().ok());
             if let Some(id) = waits {
@@ -178,67 +202,78 @@ impl<'a> Keeper<'a> {
                 if candidate.confidence == Confidence::High { Confidence::High } else { Confidence::Medium };
             let candidate = Candidate { confidence, ..candidate.clone() };
             let became = self.place(&candidate, &rests_on, said_at)?;
-            sightings::again(&mut db, &known, &seen, Some(&became), at)?;
+            sightings::again(&mut db, &known, &seen, Some(&became))?;
             return Ok(());
         }
         if let Some(old) = replaced
-            && let Some(path) = self.replace(&old, candidate)?
+            && let Some(path) = self.replace(&old, candidate, said_at)?
         {
             // The old words are no sighting of what holds now.
             sightings::end(&mut db, &old)?;
-            sightings::add(&mut db, &seen, Some(&path), at)?;
+            sightings::add(&mut db, &seen, Some(&path))?;
             self.report(&path, false);
             return Ok(());
         }
         let became = self.place(candidate, &evidence, said_at)?;
-        sightings::add(&mut db, &seen, Some(&became), at)?;
+        sightings::add(&mut db, &seen, Some(&became))?;
         Ok(())
     }
 
-    /// What is known that says the same as a candidate, and what it takes the place of.
-    fn compare(
-        &self,
-        db: &Db,
-        candidate: &Candidate,
-        seen: &Seen<'_>,
-    ) -> Result<(Option<Sighting>, Option<Sighting>), StepError> {
+    /// What is known that says the same as a candidate, what it takes the place of, and whether something that was said later
+    /// has taken its own place.
+    fn compare(&self, db: &Db, candidate: &Candidate, seen: &Seen<'_>) -> Result<Compared, StepError> {
         if let Some(known) = sightings::find(db, seen)? {
-            return Ok((Some(known), None));
+            return Ok(Compared { same: Some(known), ..Compared::default() });
         }
         let stated = candidate.origin == Origin::User && candidate.confidence == Confidence::High;
         if !stated {
-            return Ok((None, None));
+            return Ok(Compared::default());
         }
         let new = Statement::of(&candidate.text);
         let mut replaced: Option<(f32, Sighting)> = None;
         for (likeness, known) in sightings::nearest(db, seen, COMPARED)? {
-            let pair = self.statements.compare(&known.text, &candidate.text);
+            let (known_text, candidate_text) = (known.text.as_str(), candidate.text.as_str());
+            // An older session that is read later is compared the other way round.
+            let is_older = seen.at < known.last;
+            let pair = match is_older {
+                true => self.statements.compare(candidate_text, known_text),
+                false => self.statements.compare(known_text, candidate_text),
+            };
+            let ends = if is_older { known.ends } else { candidate.ends };
             let old = Statement::of(&known.text);
             let contradicts = old.contradicts(&new);
             let alike = likeness >= SAME_LIKENESS && !contradicts && !old.has_other_values(&new);
             if pair.same >= SAME_CERTAIN && alike {
-                return Ok((Some(known), None));
+                return Ok(Compared { same: Some(known), ..Compared::default() });
             }
             // The words themselves may say that something ended, or that the same thing has another value now.
-            let certain = match (candidate.ends, contradicts || old.has_other_values(&new)) {
+            let certain = match (ends, contradicts || old.has_other_values(&new)) {
                 (true, true) => LIKELY / 2.0,
                 (true, false) => LIKELY,
                 (false, false) => CERTAIN,
                 // "Valve 2 is blue" has another number than "valve 1 is blue", and ends nothing: that is asked.
                 (false, true) => f32::INFINITY,
             };
-            let revalued = candidate.ends && old.has_other_values(&new) && likeness >= REVALUED_LIKENESS;
+            let revalued = ends && old.has_other_values(&new) && likeness >= REVALUED_LIKENESS;
             let replaces = old.is_about_the_same(&new) && (pair.replaces >= certain || revalued);
+            if replaces && is_older {
+                return Ok(Compared { ended: true, ..Compared::default() });
+            }
             if replaces && replaced.as_ref().is_none_or(|(best, _)| pair.replaces > *best) {
                 replaced = Some((pair.replaces, known));
             }
         }
-        Ok((None, replaced.map(|(_, known)| known)))
+        Ok(Compared { replaced: replaced.map(|(_, known)| known), ..Compared::default() })
     }
 
     /// Gives an entry that holds the old words, and nothing a person added, the new ones; the old version goes to the archive.
     /// `None` if there is no such entry.
-    fn replace(&self, old: &Sighting, candidate: &Candidate) -> Result<Option<String>, StepError> {
+    fn replace(
+        &self,
+        old: &Sighting,
+        candidate: &Candidate,
+        said_at: Option<Timestamp>,
+    ) -> Result<Option<String>, StepError> {
         let path = old.became.as_deref().and_then(|became| VaultPath::parse(became).ok());
         let Some(path) = path.filter(|path| !is_inboxed(path.as_str())) else { return Ok(None) };
         let Ok(read) = self.vault.read_entry(&path) else { return Ok(None) };
@@ -252,7 +287,7 @@ impl<'a> Keeper<'a> {
         }
         let now = self.world.now();
         let reason = format!("you said so in session {}", self.from.session);
-        let evolved = self.vault.evolve(&path, &candidate.text, &reason, Origin::User, Actor::Worker, &now);
+        let evolved = self.vault.evolve_said(&path, &candidate.text, &reason, said_at, &now);
         match evolved {
             Ok(evolved) => Ok(Some(evolved.path.to_string())),
             // Somebody is editing it: both are kept, and the person is asked.
@@ -290,14 +325,14 @@ impl<'a> Keeper<'a> {
             Confidence::High if candidate.origin == Origin::User => {
                 let saved = self.save(candidate, Destination::Group(Group::PersonalPrivate), said_at)?;
                 // What they said before and cannot hold any more is theirs to take back.
-                if let Some(against) = self.contrary(candidate)?.filter(|_| !silent) {
+                if let Some(against) = self.contrary(candidate, said_at)?.filter(|_| !silent) {
                     let id = self.propose(candidate, evidence, Some(&against))?;
                     self.report(&id, true);
                 }
                 saved
             }
             Confidence::High | Confidence::Medium if !silent => {
-                let against = self.contrary(candidate)?;
+                let against = self.contrary(candidate, said_at)?;
                 self.propose(candidate, evidence, against.as_ref())?
             }
             _ => self.save(candidate, Destination::Inbox, said_at)?,
@@ -306,10 +341,37 @@ impl<'a> Keeper<'a> {
         Ok(became)
     }
 
-    /// What cannot hold if a candidate does; what it was saved as itself does not count.
-    fn contrary(&self, candidate: &Candidate) -> Result<Option<Contrary>, StepError> {
+    /// What cannot hold if a candidate does; what it was saved as itself does not count, nor what was said or written after it.
+    fn contrary(
+        &self,
+        candidate: &Candidate,
+        said_at: Option<Timestamp>,
+    ) -> Result<Option<Contrary>, StepError> {
         let near = Near::new(&self.vault, self.world);
-        contrary(&candidate.text, self.from.project, &near, &self.vault)
+        let against = contrary(&candidate.text, self.from.project, &near, &self.vault)?;
+        Ok(against.filter(|against| !self.is_newer(against, candidate, said_at)))
+    }
+
+    fn is_newer(&self, against: &Contrary, candidate: &Candidate, said_at: Option<Timestamp>) -> bool {
+        let Some(said_at) = said_at else { return false };
+        match against {
+            Contrary::Entry(path, _) => self
+                .vault
+                .read_entry(path)
+                .ok()
+                .and_then(|read| Note::parse(&read.text).ok().map(|note| Entry::of(&note, path)))
+                .and_then(|entry| entry.updated.or(entry.created))
+                .is_some_and(|written| written > said_at),
+            Contrary::Line(_) => self
+                .vault
+                .read(&journal::Place::vault(layout::fixed(layout::MEMORY)))
+                .ok()
+                .flatten()
+                .and_then(|read| {
+                    Memory::read(&read.text).contradicted_by(&Statement::of(&candidate.text))?.date
+                })
+                .is_some_and(|written| written > self.world.at(said_at).date()),
+        }
     }
 
     fn propose(
@@ -460,7 +522,12 @@ fn again(idea: &Idea, from: From<'_>, vault: &Vault, world: &World) -> Result<Op
 }
 
 /// Writes ideas down (IDEA-01…03); one that is there already is only counted.
-pub fn keep_ideas(ideas: &[Idea], from: From<'_>, world: &World) -> Result<KeptIdeas, StepError> {
+pub fn keep_ideas(
+    ideas: &[Idea],
+    from: From<'_>,
+    quote: &Quote<'_>,
+    world: &World,
+) -> Result<KeptIdeas, StepError> {
     let vault = world.vault()?;
     let forgotten = vault.graveyard().map_err(StepError::passing)?;
     let near = Near::new(&vault, world);
@@ -485,7 +552,8 @@ pub fn keep_ideas(ideas: &[Idea], from: From<'_>, world: &World) -> Result<KeptI
             Some(project) => Scope::Project(project.clone()),
             None => Scope::Global,
         };
-        let new = NewIdea { title: &idea.title, summary: &idea.summary, provenance, scope, related };
+        let said_at = idea.messages.iter().filter_map(|id| quote(id)?.at).min();
+        let new = NewIdea { title: &idea.title, summary: &idea.summary, provenance, scope, related, said_at };
         match vault.add_idea(&new, Actor::Worker, &world.now()) {
             Ok(added) => kept.ideas.push(added.outcome),
             // The same name is the same idea: it came up again.

@@ -92,9 +92,9 @@ fn distil(
         gate::annotate(&mut observed, verdicts);
     }
     let observed = &observed;
-    steps.run("append-daily-log", || log(&window, &result, world))?;
+    steps.run("append-daily-log", || world.alone(|| log(&window, &result, world)))?;
     steps.run("store-hot", || store(&window, observed, world))?;
-    steps.run("store-index", || index::settle(world))?;
+    steps.run("store-index", || world.alone(|| index::settle(world)))?;
     steps.run_and_send("check-threshold", || check_threshold(event, world))?;
     let candidates: Vec<Candidate> = steps.run("mine", || observer.mine(&answers, observed))?;
     let ideas: Vec<Idea> = steps.run("mine-ideas", || observer.mine_ideas(&answers, observed))?;
@@ -103,14 +103,16 @@ fn distil(
         let message = messages.iter().find(|message| message.id == id)?;
         Some(keep::Quoted { text: message.text.clone(), at: message.at })
     };
-    let mut kept: Kept = steps.run("keep", || keep::keep(&candidates, from, &quote, world))?;
+    let mut kept: Kept =
+        steps.run("keep", || world.alone(|| keep::keep(&candidates, from, &quote, world)))?;
     if !kept.proposed.is_empty() {
-        steps.run("stage-review", || keep::show(world))?;
+        steps.run("stage-review", || world.alone(|| keep::show(world)))?;
     }
-    let KeptIdeas { ideas, proposed } = steps.run("keep-ideas", || keep::keep_ideas(&ideas, from, world))?;
+    let KeptIdeas { ideas, proposed } =
+        steps.run("keep-ideas", || world.alone(|| keep::keep_ideas(&ideas, from, &quote, world)))?;
     kept.ideas = ideas;
     if !proposed.is_empty() {
-        steps.run("stage-ideas", || keep::show(world))?;
+        steps.run("stage-ideas", || world.alone(|| keep::show(world)))?;
     }
     kept.proposed.extend(proposed);
     let mut researched = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, OnceCell};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rekindle_core::config::{Config, Provider};
@@ -18,6 +18,10 @@ use crate::home::{Home, Places};
 use crate::queue::StepError;
 use crate::vault::{Logs, Vault};
 use crate::{clock, environment, llm, project};
+
+/// Backfill works on several sessions at once (DIS-01). What compares with what is known and then adds to it does so one at a
+/// time; other processes are kept out by the worker's lock.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// The places, the settings and the time that functions work with.
 pub struct World {
@@ -115,11 +119,16 @@ impl World {
         Ok(Some(Metered::new(model, db, Caps::of(&self.config.llm, provider), self.zone.clone())))
     }
 
-    /// The project of a folder.
+    /// The project of a folder; of one that is gone, the project that is known to have been there.
     pub fn project(&self, cwd: Option<&str>) -> Option<ProjectId> {
-        let place = project::locate(Path::new(cwd?), environment::home_folder().as_deref())?;
         let known = project::load(&self.places.projects_file());
-        Some(project::identify(&place, &known).project.id)
+        project::of_session(Path::new(cwd?), environment::home_folder().as_deref(), &known)
+    }
+
+    /// Does what no other thread of this process may do meanwhile.
+    pub fn alone<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        work()
     }
 
     /// The vault, for a step that writes to it.

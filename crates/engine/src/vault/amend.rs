@@ -130,6 +130,7 @@ impl Vault {
             about: Some(&id),
             twin: twin.as_ref(),
             by,
+            said_at: None,
         };
         self.evolve_with(&version, &mut |body| new.made_of(&place, body), now)?;
         Ok(true)

@@ -10,7 +10,7 @@ use rekindle_core::scope::Scope;
 use rekindle_core::text::admit;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::text::redact::Counts;
-use rekindle_core::time::{Date, Zoned};
+use rekindle_core::time::{Date, Timestamp, Zoned};
 use rekindle_core::vault::entry::{Entry, Status};
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::ideas::{self, Idea};
@@ -55,6 +55,8 @@ pub struct NewIdea<'a> {
     pub scope: Scope,
     /// What it has to do with: links to notes, one each (IDEA-03).
     pub related: Vec<String>,
+    /// When it was said; `None`: now.
+    pub said_at: Option<Timestamp>,
 }
 
 /// The verb of a change that promotes.
@@ -233,8 +235,9 @@ impl Vault {
         let (title, summary) = (admit(new.title), admit(new.summary));
         let mut redacted = title.redacted;
         redacted.merge(&summary.redacted);
+        let said_at = new.said_at.unwrap_or_else(|| now.timestamp());
         let idea = Idea {
-            date: now.date(),
+            date: said_at.to_zoned(now.time_zone().clone()).date(),
             slug: slug("title", &title.text)?,
             title: title.text,
             summary: summary.text,
@@ -244,8 +247,8 @@ impl Vault {
             id: Some(id),
             kind: "idea".to_owned(),
             status: Status::Incubating,
-            created: Some(now.timestamp()),
-            updated: Some(now.timestamp()),
+            created: Some(said_at),
+            updated: Some(said_at),
             tags: Vec::new(),
             group: Group::PersonalPrivate.word().to_owned(),
             scope: new.scope.clone(),

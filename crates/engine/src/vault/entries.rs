@@ -71,6 +71,8 @@ pub(super) struct NewVersion<'a> {
     /// Another memory that says the same and is not needed beside it.
     pub(super) twin: Option<&'a VaultPath>,
     pub(super) by: Actor,
+    /// When the person said it; `None`: now.
+    pub(super) said_at: Option<Timestamp>,
 }
 
 /// A memory that got a new version.
@@ -130,7 +132,21 @@ impl Vault {
         by: Actor,
         now: &Zoned,
     ) -> Result<Evolved, Error> {
-        let new = NewVersion { path, reason, origin, about: None, twin: None, by };
+        let new = NewVersion { path, reason, origin, about: None, twin: None, by, said_at: None };
+        self.evolve_with(&new, &mut |_| Ok(body.to_owned()), now)
+    }
+
+    /// The same for words of the person that a session holds: the new version is dated by when they were said.
+    pub fn evolve_said(
+        &self,
+        path: &VaultPath,
+        body: &str,
+        reason: &str,
+        said_at: Option<Timestamp>,
+        now: &Zoned,
+    ) -> Result<Evolved, Error> {
+        let (origin, by) = (Origin::User, Actor::Worker);
+        let new = NewVersion { path, reason, origin, about: None, twin: None, by, said_at };
         self.evolve_with(&new, &mut |_| Ok(body.to_owned()), now)
     }
 
@@ -141,7 +157,7 @@ impl Vault {
         make: &mut dyn FnMut(&str) -> Result<String, Error>,
         now: &Zoned,
     ) -> Result<Evolved, Error> {
-        let NewVersion { path, reason, origin, about, twin, by } = *version;
+        let NewVersion { path, reason, origin, about, twin, by, said_at } = *version;
         if layout::shelf(path) == Shelf::Archive {
             return Err(Error::Archived(path.to_string()));
         }
@@ -160,7 +176,7 @@ impl Vault {
             body: &body,
             reason: &reason.text,
             id: &id,
-            at: now.timestamp(),
+            at: said_at.unwrap_or_else(|| now.timestamp()),
             path,
             archive: &archive,
             origin,

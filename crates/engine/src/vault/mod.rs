@@ -32,6 +32,7 @@ mod undo;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use rekindle_core::config::ReadNotes;
 use rekindle_core::hash::ContentHash;
 use rekindle_core::journal::{Place, Root};
 use rekindle_core::time::TimeZone;
@@ -126,6 +127,11 @@ impl Vault {
     /// The notes that the vault is a part of, with links resolved.
     pub fn notes(&self) -> &Path {
         &self.notes
+    }
+
+    /// Which notes outside the vault folder may be read for recall.
+    pub fn readable(&self) -> &ReadNotes {
+        self.places.readable()
     }
 
     /// Whether a program brings the vault to other machines, as far as can be seen.

@@ -1,28 +1,45 @@
 //! `rekindle backfill`
 
-use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use clap::Args;
 use rekindle_core::agent::Agent;
+use rekindle_core::config::Provider;
+use rekindle_core::scope::ProjectId;
+use rekindle_core::text::clean::one_line;
 use rekindle_core::time::Timestamp;
-use rekindle_engine::messages::Messages;
-use rekindle_engine::messages::backfill::{Backfill as Engine, Extent, Plan, Report, Unknown};
-use rekindle_engine::{environment, project};
+use rekindle_engine::backfill::{
+    Backfill as Engine, Extent, Learnt, Plan, Progress as Step, Report, Unknown,
+};
+use rekindle_engine::db::Db;
+use rekindle_engine::sightings::{self, Frequent};
+use rekindle_engine::stages::World;
+use rekindle_engine::{background, environment, project};
 use serde_json::{Value, json};
 
+use crate::ask;
 use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Progress, Style, column, size};
 
+/// So many things that came up most are named.
+const FREQUENT: u32 = 3;
+/// The most characters of one of them.
+const FREQUENT_CHARS: usize = 100;
+/// So many files are named that could not be read.
+const MOST_NAMED: usize = 5;
+
 #[derive(Args)]
 #[command(after_help = "\
-Finds the transcripts of Claude Code, Codex, Gemini CLI and pi in your home and makes what was said in them searchable:
-`rekindle recall` shows such messages last, unreviewed. No model is asked and nothing leaves this machine; secrets are
-left out. Without --yes it only says what there is. It can be stopped at any time and goes on where it was; what is
-there already is not added again. Sessions between agents are left out.
+Finds the sessions of Claude Code, Codex, Gemini CLI and pi in your home and learns from them as if they ended now: the
+newest first, each under its own dates. What you said outright holds from your next session on, the rest waits for your
+review, and `rekindle recall` finds what was said. Nothing leaves this machine, and secrets are left out. At a terminal it
+asks first; elsewhere it only says what there is, unless you give --yes. It can be stopped at any time and goes on where it
+was; a session that was learnt from is not read again. Sessions between agents are left out.
 
 Examples:
   rekindle backfill
+  rekindle backfill --dry-run
   rekindle backfill --yes
   rekindle backfill --agent claude --agent pi --since 2026-01-01 --yes
   rekindle backfill --json")]
@@ -33,9 +50,15 @@ pub(crate) struct Backfill {
     /// Only sessions that were written to at this date or time, or later
     #[arg(long, value_name = "DATE", value_parser = super::recall::moment)]
     since: Option<Timestamp>,
-    /// Do it
+    /// Say what would be read, and read nothing
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+    /// Read it without asking
     #[arg(long, short = 'y')]
     yes: bool,
+    /// Let the language model that you chose read them, within its daily limits; without it the built-in rules do
+    #[arg(long)]
+    with_model: bool,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -47,59 +70,116 @@ impl Backfill {
             return Err(Failure::new("memory is switched off by memory.enabled, so nothing is written")
                 .hint("`rekindle config set memory.enabled true`"));
         }
-        let home = environment::home_folder()
-            .ok_or_else(|| Failure::new("there is no home folder in which agents could keep transcripts"))?;
-        let messages = Messages::of(&context.places);
-        let (projects, forgotten) =
-            (project::load(&context.places.projects_file()), context.vault()?.graveyard()?);
-        let backfill = Engine {
-            messages: &messages,
-            home: &home,
-            state: context.places.state(),
-            projects: &projects,
-            forgotten: &forgotten,
-        };
-        let agents = if self.agent.is_empty() { Agent::ALL.to_vec() } else { self.agent.clone() };
-        let plan = backfill.plan(&Extent { agents, since: self.since })?;
-        if !self.yes {
-            return if self.json { context.out.json(&told(&plan)) } else { say(context, &plan) };
+        let mut extent = everything(context);
+        extent.since = self.since;
+        if !self.agent.is_empty() {
+            extent.agents = self.agent;
         }
-        let bar = Mutex::new(Progress::new("reading"));
-        let show = |what: &'static str, done: u64, of: u64| {
-            let megabytes = |bytes: u64| usize::try_from(bytes / 1_000_000).unwrap_or(usize::MAX);
-            let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
-            bar.show(what, megabytes(done), megabytes(of));
-        };
-        let report = backfill.run(&plan, &|done, of| {
-            show("reading (MB)", done, of);
-            true
-        })?;
-        let found = messages.update(&mut |done, of| show("indexing (MB)", done, of))?;
-        bar.into_inner().unwrap_or_else(PoisonError::into_inner).end();
+        let plan = plan(context, &extent)?;
+        if self.json && !self.yes {
+            return context.out.json(&told(&plan));
+        }
+        if !self.json && !self.yes {
+            say(context, &plan)?;
+            let asks = !self.dry_run && !plan.candidates.is_empty() && ask::is_possible();
+            if !asks || !ask::yes("Learn from them now?", true)? {
+                if !plan.candidates.is_empty() && !asks {
+                    context.out.note("`rekindle backfill --yes` learns from them.");
+                }
+                return Ok(());
+            }
+        }
+        let report = learn(context, &plan, self.with_model)?;
+        let frequent = frequent(context)?;
         if self.json {
             let mut answer = told(&plan);
             answer["dryRun"] = json!(false);
             answer["unknown"] = unknown(&report.unknown);
-            answer["done"] = done(&report, found.messages);
+            answer["done"] = done(&report, &frequent);
             return context.out.json(&answer);
         }
-        for (path, why) in report.problems.iter().take(MOST_NAMED) {
-            context.out.warn(format!("{} was left out: {why}", path.display()));
-        }
-        name_unknown(context, &report.unknown);
-        context.out.line(format!(
-            "{} messages of {} sessions read, {} of them new; {} can be found now",
-            report.messages, report.sessions, report.added, found.messages
-        ))?;
-        if report.redacted > 0 {
-            context.out.note(format!("{} secrets were left out.", report.redacted));
-        }
-        Ok(())
+        sum_up(context, &report, &frequent)
     }
 }
 
-/// So many files are named that could not be read.
-const MOST_NAMED: usize = 5;
+/// Everything that is over.
+fn everything(context: &Context<'_>) -> Extent {
+    Extent::everything(context.now.timestamp(), context.settings.config.capture.idle_minutes)
+}
+
+fn plan(context: &Context<'_>, extent: &Extent) -> Result<Plan, Failure> {
+    let home = environment::home_folder()
+        .ok_or_else(|| Failure::new("there is no home folder in which agents could keep transcripts"))?;
+    let projects = project::load(&context.places.projects_file());
+    Ok(Engine { places: &context.places, home: &home, projects: &projects }.plan(extent)?)
+}
+
+/// Learns from everything there is, for `rekindle init`, and says what came of it.
+pub(super) fn learn_everything(context: &Context<'_>, plan: &Plan) -> Result<(), Failure> {
+    let report = learn(context, plan, false)?;
+    sum_up(context, &report, &frequent(context)?)
+}
+
+/// What there is to learn from, for `rekindle init`.
+pub(super) fn find(context: &Context<'_>) -> Result<Plan, Failure> {
+    plan(context, &everything(context))
+}
+
+/// `212 sessions of Claude Code and Codex in 6 projects`.
+pub(super) fn in_words(plan: &Plan) -> String {
+    let names: Vec<&str> = plan.agents().iter().map(|agent| agent.name()).collect();
+    let agents = match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    };
+    let projects = match plan.projects() {
+        0 => String::new(),
+        count => format!(" in {}", counted(count as u64, "project")),
+    };
+    format!("{} of {agents}{projects}", counted(plan.candidates.len() as u64, "session"))
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn learn(context: &Context<'_>, plan: &Plan, with_model: bool) -> Result<Report, Failure> {
+    // Opened to be changed: the index follows when the command ends.
+    context.vault_to_change()?;
+    let home = environment::home_folder().ok_or_else(|| Failure::new("there is no home folder"))?;
+    let projects = project::load(&context.places.projects_file());
+    background::give_way();
+    let (places, mut config) = (context.places.clone(), context.settings.config.clone());
+    if !with_model {
+        config.llm.provider = Provider::Offline;
+    }
+    let (root, zone) = (context.home.clone(), context.now.time_zone().clone());
+    let worlds = || World::new(root.clone(), places.clone(), config.clone(), zone.clone());
+    let mut bar = Progress::new("learning from sessions");
+    let mut waited = false;
+    let engine = Engine { places: &context.places, home: &home, projects: &projects };
+    let report = engine.run(plan, &context.world(), &worlds, &mut |step| {
+        match step {
+            Step::Sessions(done, of) => bar.show("learning from sessions", done, of),
+            Step::Waiting(since) if since > Duration::from_secs(1) && !waited => {
+                waited = true;
+                context.out.note("Another worker is learning from a session; waiting for it.");
+            }
+            Step::Waiting(_) => {}
+        }
+        true
+    });
+    bar.end();
+    Ok(report?)
+}
+
+fn frequent(context: &Context<'_>) -> Result<Vec<Frequent>, Failure> {
+    match Db::open_existing(&context.places.database())? {
+        Some(db) => Ok(sightings::frequent(&db, FREQUENT)?),
+        None => Ok(Vec::new()),
+    }
+}
 
 fn told(plan: &Plan) -> Value {
     let shares: Vec<Value> = plan
@@ -115,6 +195,8 @@ fn told(plan: &Plan) -> Value {
         "bytes": plan.bytes(),
         "shares": shares,
         "alreadyDone": plan.done,
+        "stillOpen": plan.open,
+        "folderGone": plan.gone(),
         "leftOut": plan.subagents,
         "unknown": unknown(&plan.unknown),
         "unknownBefore": plan.unknown_before,
@@ -125,17 +207,41 @@ fn unknown(unknown: &[Unknown]) -> Value {
     unknown.iter().map(|one| json!({"agent": one.agent, "path": one.path, "why": one.seen})).collect()
 }
 
-fn done(report: &Report, found: u64) -> Value {
+fn done(report: &Report, frequent: &[Frequent]) -> Value {
     let problems: Vec<Value> =
         report.problems.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
+    let projects: Vec<Value> = report
+        .projects
+        .iter()
+        .map(|(project, learnt)| {
+            json!({
+                "project": project,
+                "sessions": learnt.sessions.len(),
+                "saved": learnt.saved,
+                "proposed": learnt.proposed,
+                "inboxed": learnt.inboxed,
+                "ideas": learnt.ideas,
+                "observations": learnt.observations,
+            })
+        })
+        .collect();
+    let frequent: Vec<Value> = frequent
+        .iter()
+        .map(|one| json!({"text": one.text, "project": one.project, "sessions": one.sessions}))
+        .collect();
     json!({
         "sessions": report.sessions,
         "messages": report.messages,
         "added": report.added,
-        "found": found,
+        "found": report.found,
+        "projects": projects,
+        "frequent": frequent,
+        "skipped": report.skipped,
+        "nothingToKeep": report.silent.len(),
+        "folderGone": report.gone.len(),
         "secretsLeftOut": report.redacted,
-        "oddLines": report.odd_lines,
         "problems": problems,
+        "stopped": report.stopped,
     })
 }
 
@@ -154,21 +260,92 @@ fn say(context: &Context<'_>, plan: &Plan) -> Result<(), Failure> {
         out.line(format!("{}  {project}  {much}", out.styled(Style::Bold, column(agent.word(), 6))))?;
     }
     name_unknown(context, &plan.unknown);
-    let before = match plan.done {
-        0 => String::new(),
-        done => format!(" {done} were read before and have not changed."),
-    };
-    match plan.candidates.len() {
-        0 => out.note(format!("There is nothing new to read.{before}")),
-        count => {
+    let mut said = match plan.candidates.len() {
+        0 => "There is nothing new to read.".to_owned(),
+        _ => {
             let bytes = size(usize::try_from(plan.bytes()).unwrap_or(usize::MAX));
-            out.note(format!("{count} sessions, {bytes}.{before} `rekindle backfill --yes` reads them."));
+            format!("{}, {bytes}.", in_words(plan))
         }
+    };
+    for (count, what) in [
+        (plan.done, "learnt from before and unchanged"),
+        (plan.open, "still going on; read when they end"),
+        (plan.gone(), "held in folders that are gone; kept apart from your projects"),
+    ] {
+        if count > 0 {
+            said.push_str(&format!(" {count} {what}."));
+        }
+    }
+    out.note(said);
+    Ok(())
+}
+
+/// What was learnt in which project, what came up most, and why some sessions taught nothing.
+fn sum_up(context: &Context<'_>, report: &Report, frequent: &[Frequent]) -> Result<(), Failure> {
+    let out = context.out;
+    for (path, why) in report.problems.iter().take(MOST_NAMED) {
+        out.warn(format!("{} is left for later: {why}", path.display()));
+    }
+    name_unknown(context, &report.unknown);
+    let taught: usize = report.projects.values().map(|learnt| learnt.sessions.len()).sum();
+    out.line(format!(
+        "Read {} and learnt from {taught}; {} messages can be found now.",
+        counted(report.sessions, "session"),
+        report.found
+    ))?;
+    let rows: Vec<_> = report.projects.iter().filter(|(_, learnt)| !learnt.sessions.is_empty()).collect();
+    let width = rows.iter().map(|(project, _)| project_name(project.as_ref()).chars().count()).max();
+    for (project, learnt) in rows {
+        let name = column(project_name(project.as_ref()), width.unwrap_or(0));
+        out.line(format!("  {}  {}", out.styled(Style::Bold, name), learnt_words(learnt)))?;
+    }
+    if !frequent.is_empty() {
+        out.line("What came up most:")?;
+        for one in frequent {
+            let place = one.project.as_deref().map_or_else(String::new, |project| format!(" · {project}"));
+            let text = one_line(&one.text, FREQUENT_CHARS);
+            out.line(format!("  “{text}” ({}{place})", counted(u64::from(one.sessions), "session")))?;
+        }
+    }
+    for (reason, count) in &report.skipped {
+        out.note(format!("{} taught nothing: {reason}.", counted(*count, "session")));
+    }
+    if !report.silent.is_empty() {
+        out.note(format!("{} held nothing worth keeping.", counted(report.silent.len() as u64, "session")));
+    }
+    if !report.gone.is_empty() {
+        out.note(format!(
+            "{} held in folders that are gone and belong to no known project; what was learnt there is kept under \
+             `gone/…` and shown in no project.",
+            counted(report.gone.len() as u64, "session")
+        ));
+    }
+    if report.redacted > 0 {
+        out.note(format!("{} left out.", counted(report.redacted, "secret")));
+    }
+    if report.stopped {
+        out.note("Stopped before the end; `rekindle backfill` goes on from here.");
     }
     Ok(())
 }
 
-fn project_name(project: Option<&rekindle_core::scope::ProjectId>) -> &str {
+fn learnt_words(learnt: &Learnt) -> String {
+    let parts = [
+        (learnt.saved.len(), "memory in force", "memories in force"),
+        (learnt.proposed.len(), "proposal to review", "proposals to review"),
+        (learnt.inboxed.len(), "in the inbox", "in the inbox"),
+        (learnt.ideas.len(), "idea", "ideas"),
+    ];
+    let named = parts.iter().filter(|(count, ..)| *count > 0);
+    let mut said: Vec<String> =
+        named.map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many })).collect();
+    if said.is_empty() {
+        said.push(format!("{} in the daily logs", counted(learnt.observations, "line")));
+    }
+    format!("{} from {}", said.join(", "), counted(learnt.sessions.len() as u64, "session"))
+}
+
+fn project_name(project: Option<&ProjectId>) -> &str {
     project.map_or("(no project)", |project| project.as_str())
 }
 

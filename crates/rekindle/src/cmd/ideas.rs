@@ -157,6 +157,7 @@ fn add(context: &Context<'_>, title: &str, summary: &str, as_json: bool) -> Resu
         provenance: Provenance::direct(),
         scope: Scope::Global,
         related: Vec::new(),
+        said_at: None,
     };
     let added = context.vault_to_change()?.add_idea(&new, Actor::User, &context.now)?;
     context.mention(&added.redacted, &added.conflicts);

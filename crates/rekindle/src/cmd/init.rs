@@ -3,16 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rekindle_core::config::Provider;
+use rekindle_core::agent::Agent;
+use rekindle_core::config::{Config, Loaded, Provider, ReadNotes};
+use rekindle_engine::backfill::Plan;
 use rekindle_engine::home::Home;
 use rekindle_engine::llm::Surroundings;
+use rekindle_engine::notes::{self, Others};
+use rekindle_engine::setup::Choices;
 use rekindle_engine::{clock, config, environment, setup};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::backfill;
 use super::install::{self, Install};
 use super::llm::Found;
 use crate::ask;
 use crate::cli::Global;
+use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Printer, Style, column};
 
@@ -23,6 +29,7 @@ Safe to run again: it makes what is missing and leaves the rest as it is.
 Examples:
   rekindle init
   rekindle init --name Ada --notes ~/Obsidian
+  rekindle init --notes ~/Obsidian --read-notes Work,Recipes
   rekindle --home /tmp/trial init --name Ada")]
 pub(crate) struct Init {
     /// What your agents should call you
@@ -31,6 +38,9 @@ pub(crate) struct Init {
     /// An existing folder of notes (Obsidian or any other) to keep the memories in
     #[arg(long, value_name = "DIR")]
     notes: Option<PathBuf>,
+    /// Which of your notes may be read for recall: all, none, or folders, separated by commas
+    #[arg(long, value_name = "all|none|FOLDER,…")]
+    read_notes: Option<String>,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -56,7 +66,10 @@ impl Init {
             name = environment::login();
         }
         let notes = notes.map(|path| absolute(&path)).transpose()?;
-        let items = setup::init(&home, name.as_deref(), notes.as_deref(), &now)?;
+        let reading = Reading::settle(&home, &settings, notes.as_deref(), self.read_notes, asking)?;
+        let choices =
+            Choices { name: name.as_deref(), notes: notes.as_deref(), read: reading.chosen.as_deref() };
+        let items = setup::init(&home, choices, &now)?;
         let around = Surroundings::look(&home.places(&settings.config)?);
         let models = Found::look(&settings.config.llm, &around);
         if self.json {
@@ -64,9 +77,11 @@ impl Init {
                 |item: &setup::Item| json!({"what": item.what, "path": item.path, "made": item.made});
             let items: Vec<_> = items.iter().map(object).collect();
             let agents = install::offered(global);
-            return out.json(
-                &json!({"home": home.root(), "items": items, "agents": agents, "models": models.json()}),
-            );
+            let found = found(global, out).map(|plan| told(&plan));
+            return out.json(&json!({
+                "home": home.root(), "items": items, "agents": agents, "models": models.json(),
+                "readNotes": reading.reads(), "past": found,
+            }));
         }
         for item in &items {
             let word =
@@ -74,6 +89,10 @@ impl Init {
             out.line(format!("{word}  {}  {}", column(item.what, 8), item.path.display()))?;
         }
         out.line("")?;
+        if let Some(hint) = reading.hint() {
+            out.line(hint)?;
+            out.line("")?;
+        }
         let chosen = settings.config.llm.provider != Provider::Offline;
         if let Some(found) = models.mention().filter(|_| !chosen) {
             out.line(found)?;
@@ -86,7 +105,7 @@ impl Init {
             // What was to be set up is; the agents can be asked again.
             match ask::yes(&question, true) {
                 Ok(true) => match Install::offer(agents.clone()).run(global, out) {
-                    Ok(()) => return Ok(()),
+                    Ok(()) => return first_hour(global, out, true),
                     Err(failure) => out.warn(failure.message),
                 },
                 Ok(false) => {}
@@ -96,6 +115,7 @@ impl Init {
                 }
             }
         }
+        first_hour(global, out, asking)?;
         out.line("Next:")?;
         // A trial in another home goes on there.
         let home =
@@ -113,6 +133,125 @@ impl Init {
         }
         out.line(format!("  rekindle{home} doctor        checks that everything is in order"))
     }
+}
+
+/// Which of the person's notes may be read (R-16).
+struct Reading {
+    /// What is to be written to the settings.
+    chosen: Option<String>,
+    /// What was set before.
+    before: ReadNotes,
+    /// Whether there is more than the memories, and nobody said anything about it.
+    open: bool,
+    /// The notes.
+    vault_folder: String,
+}
+
+impl Reading {
+    /// Takes the answer that was given beforehand, or asks if there is something to ask about.
+    fn settle(
+        home: &Home,
+        settings: &Loaded,
+        notes: Option<&Path>,
+        given: Option<String>,
+        asking: bool,
+    ) -> Result<Self, Failure> {
+        let Config { vault, recall, .. } = &settings.config;
+        let notes = match notes {
+            Some(notes) => notes.to_owned(),
+            None => home.places(&settings.config)?.notes().to_owned(),
+        };
+        let vault_folder = vault.folder.clone();
+        let mut reading = Self { chosen: None, before: recall.notes.clone(), open: false, vault_folder };
+        if let Some(given) = given {
+            check(&given, &notes, &reading.vault_folder)?;
+            reading.chosen = Some(given);
+            return Ok(reading);
+        }
+        if settings.get("recall.notes")?.place.source.word() != "default" {
+            return Ok(reading);
+        }
+        let others = Others::look(&notes, &reading.vault_folder);
+        if others.is_empty() {
+            return Ok(reading);
+        }
+        reading.open = !asking;
+        while asking && reading.chosen.is_none() {
+            let names = match others.folders.as_slice() {
+                [] => String::new(),
+                folders => format!(", or some of {}", folders.join(", ")),
+            };
+            let question = format!(
+                "Which of your other notes may Rekindle read to answer your agents? (all, none{names})"
+            );
+            let answer = ask::text(&question, Some("none"))?.unwrap_or_default();
+            match check(&answer, &notes, &reading.vault_folder) {
+                Ok(()) => reading.chosen = Some(answer),
+                Err(failure) => ask::say(&failure.message)?,
+            }
+        }
+        Ok(reading)
+    }
+
+    /// One line for whoever was not asked.
+    fn hint(&self) -> Option<String> {
+        self.open.then(|| {
+            format!(
+                "Of your notes only {}/ is read. To let more be read: `rekindle config set recall.notes all`, or the \
+                 folders' names.",
+                self.vault_folder
+            )
+        })
+    }
+
+    /// What is read from now on.
+    fn reads(&self) -> ReadNotes {
+        self.chosen.as_deref().and_then(ReadNotes::parse).unwrap_or_else(|| self.before.clone())
+    }
+}
+
+/// Whether an answer names folders that are there.
+fn check(answer: &str, notes: &Path, vault_folder: &str) -> Result<(), Failure> {
+    let readable = ReadNotes::parse(answer).ok_or_else(|| {
+        Failure::usage(format!(
+            "`{answer}` names no folders inside your notes; write all, none, or their names"
+        ))
+    })?;
+    notes::check(&readable, notes, vault_folder).map_err(Failure::usage)
+}
+
+/// The sessions that were there before us, if there are any.
+fn found(global: &Global, out: &Printer) -> Option<Plan> {
+    let context = Context::new(global, out).ok()?;
+    backfill::find(&context).ok().filter(|plan| !plan.candidates.is_empty())
+}
+
+fn told(plan: &Plan) -> Value {
+    let agents: Vec<Agent> = plan.agents().into_iter().collect();
+    json!({"sessions": plan.candidates.len(), "agents": agents, "projects": plan.projects()})
+}
+
+/// Says which sessions there are, and offers to learn from them (DIS-01). If that goes wrong, everything else is set up.
+fn first_hour(global: &Global, out: &Printer, asking: bool) -> Result<(), Failure> {
+    let Some(plan) = found(global, out) else { return Ok(()) };
+    out.line(format!("Found {}.", backfill::in_words(&plan)))?;
+    let home = global.home.as_ref().map_or_else(String::new, |home| format!(" --home {}", home.display()));
+    let later = format!("`rekindle{home} backfill` learns from them whenever you like.");
+    let context = Context::new(global, out)?;
+    let wanted = asking
+        && context.settings.config.memory.enabled
+        && ask::yes("Learn from them now, so that your agents know what you told them before?", true)
+            .unwrap_or(false);
+    if !wanted {
+        out.line(later)?;
+        return out.line("");
+    }
+    if let Err(failure) = backfill::learn_everything(&context, &plan) {
+        out.warn(failure.message);
+        out.line(later)?;
+    }
+    context.settle(true);
+    out.line("")
 }
 
 /// The settings are read from everywhere, so a path in them must not depend on where we are now.

@@ -11,6 +11,7 @@ use rekindle_core::install::Invocation;
 use rekindle_core::text::redact::redact;
 use rekindle_engine::home::{Home, Places};
 use rekindle_engine::install::{Change, Installer, Machine, Plan, State, Status, invocation};
+use rekindle_engine::setup::Choices;
 use rekindle_engine::{clock, config, environment, setup};
 use serde_json::{Value, json};
 
@@ -96,7 +97,7 @@ impl Here {
         let settings = config::read(&self.home, None, &global.settings)?;
         let now = clock::now(config::zone(&settings)?);
         let name = if settings.config.user.name.is_empty() { environment::login() } else { None };
-        setup::init(&self.home, name.as_deref(), None, &now)?;
+        setup::init(&self.home, Choices { name: name.as_deref(), ..Choices::default() }, &now)?;
         Ok(true)
     }
 }

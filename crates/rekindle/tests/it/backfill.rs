@@ -1,16 +1,73 @@
 //! What was said before we came, and finding it again (B-14, DIS-01).
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
+use rekindle_core::time::parse;
 use rekindle_testkit::Sandbox;
 use rekindle_testkit::faults::{self, Fault};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::capture::{hook, runs, work};
 use crate::{project, recall, results, sandbox, save, text};
 
+/// Reading many sessions takes a while on a machine that does other things as well.
+const LIMIT: Duration = Duration::from_secs(240);
+
+/// A session that was over before we came, as Claude Code keeps it: what the person said, an hour apart, each answered.
+pub(crate) fn past(sandbox: &Sandbox, cwd: &Path, id: &str, day: &str, said: &str) -> PathBuf {
+    let at = |hour: usize, minute: usize| format!("{day}T{:02}:{minute:02}:00.000Z", 9 + hour);
+    let mut lines = String::new();
+    for (number, words) in said.lines().enumerate() {
+        let uuid = |part: &str| format!("{id}-{number}-{part}");
+        let parent = number.checked_sub(1).map(|before| format!("{id}-{before}-a"));
+        let common = json!({"isSidechain": false, "sessionId": id, "cwd": cwd, "version": "2.1.325"});
+        for (kind, part, parent, minute, content) in [
+            ("user", "u", parent, 1, json!(words)),
+            (
+                "assistant",
+                "a",
+                Some(uuid("u")),
+                5,
+                json!([{"type": "text", "text": "Done, the tests pass."}]),
+            ),
+        ] {
+            let mut line = common.clone();
+            line["type"] = json!(kind);
+            line["uuid"] = json!(uuid(part));
+            line["parentUuid"] = json!(parent);
+            line["timestamp"] = json!(at(number, minute));
+            line["message"] = json!({"role": kind, "content": content});
+            lines.push_str(&format!("{line}\n"));
+        }
+    }
+    let path = sandbox.user_home().join(format!(".claude/projects/p/{id}.jsonl"));
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, lines).unwrap();
+    let ended = parse(&at(said.lines().count(), 0)).unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(SystemTime::from(ended)).unwrap();
+    path
+}
+
+/// What a session that starts in a folder is told.
+fn briefing(sandbox: &Sandbox, cwd: &Path) -> String {
+    let input = json!({"session_id": "next", "cwd": cwd, "source": "startup"});
+    let start = sandbox.rekindle(&["hook", "claude", "SessionStart"]).stdin(input.to_string());
+    start.cwd(cwd).run().ok().stdout
+}
+
+/// The bodies of the memories, without those that were put away.
+fn memories(sandbox: &Sandbox) -> BTreeMap<String, String> {
+    let files = sandbox.files().into_iter();
+    let live =
+        files.filter(|(path, _)| path.starts_with("personal-private/") && !path.contains("/_archive/"));
+    live.map(|(path, bytes)| (path, String::from_utf8(bytes).unwrap())).collect()
+}
+
 /// A home with the recorded sessions, held in the folder of a project that is there.
-fn recorded(sandbox: &Sandbox) -> std::path::PathBuf {
+fn recorded(sandbox: &Sandbox) -> PathBuf {
     let folder = project(sandbox, "widgets");
     rekindle_testkit::transcripts::copy_into(sandbox.user_home()).unwrap();
     let mut folders = vec![sandbox.user_home().to_owned()];
@@ -28,7 +85,7 @@ fn recorded(sandbox: &Sandbox) -> std::path::PathBuf {
 }
 
 fn backfill(sandbox: &Sandbox, more: &[&str]) -> Value {
-    sandbox.rekindle(&[&["backfill", "--json"], more].concat()).run().ok().json()
+    sandbox.rekindle(&[&["backfill", "--json"], more].concat()).limit(LIMIT).run().ok().json()
 }
 
 /// Every message that is kept, by session.
@@ -60,7 +117,14 @@ fn dis_01_a_dry_run_counts_and_changes_nothing() {
     assert!(shares.iter().all(|share| share["project"] == "github.com/acme/widgets"), "{plan}");
     assert!(plan["bytes"].as_u64().unwrap() > 100_000);
     let said = sandbox.rekindle(&["backfill"]).run().ok();
-    assert!(said.stderr.contains("12 sessions"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("12 sessions of Claude Code, Codex, Gemini CLI and pi in 1 project"),
+        "{}",
+        said.stderr
+    );
+    assert!(said.stderr.contains("`rekindle backfill --yes`"), "{}", said.stderr);
+    let dry = sandbox.rekindle(&["backfill", "--dry-run"]).run().ok();
+    assert_eq!(dry.stdout, said.stdout);
     assert!(said.stdout.contains("github.com/acme/widgets"), "{}", said.stdout);
     let one = backfill(&sandbox, &["--agent", "pi"]);
     assert_eq!(one["sessions"], 2);
@@ -82,17 +146,20 @@ fn b_14_the_past_is_found_at_once_and_last() {
         sandbox.rekindle(&arguments).cwd(&folder).run().ok().json()
     };
     let answer = ask("heights are in metres", &[]);
-    let first = &results(&answer)[0];
-    assert_eq!((&first["source"], &first["kind"]), (&"message".into(), &"message".into()), "{answer}");
+    assert!(results(&answer).iter().any(|hit| text(hit, "text").contains("metres")), "{answer}");
+    let raw = ask("heights are in metres", &["--source", "message"]);
+    let first = &results(&raw)[0];
+    assert_eq!((&first["source"], &first["kind"]), (&"message".into(), &"message".into()), "{raw}");
     assert_eq!(first["reviewed"], false);
-    assert!(results(&answer).len() <= 3);
+    assert!(results(&raw).len() <= 5);
     // The person's own words can be asked for, and a note of the same weight comes before them.
     let mine = ask("heights are in metres", &["--origin", "user", "--source", "message"]);
     assert!(results(&mine).iter().all(|hit| hit["origin"] == "user") && !results(&mine).is_empty(), "{mine}");
     let both = ask("how is the lighthouse list sorted", &["--anyway"]);
     let sources: Vec<&str> = results(&both).iter().map(|hit| text(hit, "source")).collect();
-    assert_eq!(sources.first(), Some(&"entry"), "{both}");
-    assert!(sources.contains(&"message"), "{both}");
+    let raw = sources.iter().position(|source| *source == "message");
+    assert!(raw.is_none_or(|raw| sources[raw..].iter().all(|source| *source == "message")), "{both}");
+    assert!(sources.iter().any(|source| *source != "message"), "{both}");
     let scores: Vec<f64> = results(&both).iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
     assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
     // Not what nobody asked about, not from another project.
@@ -132,11 +199,11 @@ fn b_08_forget_reaches_what_was_said() {
     assert!(places["messages"] >= 4, "{gone}");
     // Other things that were said about the table stay.
     let state: Vec<_> = sandbox
-        .find_bytes("in metres. The tide table")
+        .find_bytes("in metres. The tide table shows feet")
         .into_iter()
         .filter(|path| path.starts_with(sandbox.state()))
         .collect();
-    assert_eq!(state, Vec::<std::path::PathBuf>::new());
+    assert_eq!(state, Vec::<PathBuf>::new());
     // The transcripts still say it; it does not come back.
     std::fs::remove_file(sandbox.state().join("messages/backfill.jsonl")).unwrap();
     backfill(&sandbox, &["--yes"]);
@@ -159,7 +226,7 @@ fn fnd_06_formats_that_are_not_known_are_told_once() {
     for name in ["a", "b"] {
         std::fs::write(folder.join(format!("{name}.jsonl")), "{\"v\":9}\n").unwrap();
     }
-    let first = sandbox.rekindle(&["backfill", "--yes"]).run().ok();
+    let first = sandbox.rekindle(&["backfill", "--yes"]).limit(LIMIT).run().ok();
     assert_eq!(first.stderr.matches("left out").count(), 1, "{}", first.stderr);
     assert!(first.stderr.contains("and 1 more of Claude Code"), "{}", first.stderr);
     let again = sandbox.rekindle(&["backfill", "--yes"]).run().ok();
@@ -178,32 +245,213 @@ fn ops_03_switched_off_nothing_is_read_in() {
 #[test]
 fn dis_01_a_killed_backfill_loses_and_doubles_nothing() {
     let sandbox = sandbox();
-    let name = "01a1de80-face-7155-bcfa-02823f728a10";
-    let from = rekindle_testkit::transcripts::home();
-    let place = Path::new(".pi/agent/sessions/--home-dev-project--")
-        .join(format!("2026-11-15T09-19-17-199Z_{name}.jsonl"));
-    std::fs::create_dir_all(sandbox.user_home().join(&place).parent().unwrap()).unwrap();
-    std::fs::copy(from.join(&place), sandbox.user_home().join(&place)).unwrap();
-    let fill = sandbox.rekindle(&["backfill", "--yes", "--json"]);
+    let folder = project(&sandbox, "widgets");
+    past(
+        &sandbox,
+        &folder,
+        "s1",
+        "2026-03-02",
+        "Always use pnpm in this repository, never npm.\nPlease fix the login form.",
+    );
+    let fill = sandbox.rekindle(&["backfill", "--yes", "--json"]).limit(LIMIT);
     let before = sandbox.snapshot();
     fill.run().ok();
-    let whole = kept(&sandbox);
-    let asked = |sandbox: &Sandbox| {
-        let answer =
-            recall(sandbox, "lighthouse list sorted", &["--project=all", "--source", "message", "--k=10"]);
-        results(&answer).iter().map(|hit| text(hit, "id").to_owned()).collect::<Vec<_>>()
-    };
-    let found = asked(&sandbox);
-    assert!(!found.is_empty());
-    sandbox.restore(&before);
-    for step in 1.. {
+    let names = |sandbox: &Sandbox| sandbox.files().into_keys().collect::<BTreeSet<_>>();
+    let log = |sandbox: &Sandbox| sandbox.read("memory/2026-03-02.md").matches("pnpm").count();
+    let whole = (kept(&sandbox), names(&sandbox), log(&sandbox));
+    assert!(whole.2 > 0 && memories(&sandbox).values().any(|text| text.contains("pnpm")), "{whole:?}");
+    let mut step = 3;
+    loop {
         sandbox.restore(&before);
         if faults::run(&fill, Fault::kill(step)).fault.is_none() {
             assert!(step > 10, "it takes more than {step} steps");
             break;
         }
         fill.run().ok();
-        assert_eq!(kept(&sandbox), whole, "killed at step {step}");
-        assert_eq!(asked(&sandbox), found, "killed at step {step}");
+        assert_eq!((kept(&sandbox), names(&sandbox), log(&sandbox)), whole, "killed at step {step}");
+        step += 1 + step / 3;
     }
+}
+
+#[test]
+fn dis_01_the_past_is_learnt_with_its_own_dates_and_is_on_the_next_card() {
+    let sandbox = sandbox();
+    let (widgets, gadgets) = (project(&sandbox, "widgets"), project(&sandbox, "gadgets"));
+    let pnpm = "Always use pnpm in this repository, never npm.";
+    past(&sandbox, &widgets, "s1", "2026-03-02", &format!("{pnpm}\nPlease fix the login form."));
+    past(
+        &sandbox,
+        &widgets,
+        "s2",
+        "2026-04-05",
+        "Add a logout button.\nI said it before: always use pnpm in this repository, never npm.",
+    );
+    past(
+        &sandbox,
+        &gadgets,
+        "s3",
+        "2026-05-06",
+        "The staging server of the gadgets is called hermes.\nPlease restart it.",
+    );
+    past(&sandbox, &gadgets, "s4", "2026-05-07", "hi");
+    let done = &backfill(&sandbox, &["--yes"])["done"];
+    assert_eq!((&done["sessions"], &done["problems"]), (&4.into(), &json!([])), "{done}");
+    let learnt = |name: &str| {
+        let projects = done["projects"].as_array().unwrap();
+        projects.iter().find(|learnt| text(learnt, "project").ends_with(name)).cloned().unwrap_or_default()
+    };
+    assert_eq!(learnt("widgets")["sessions"], 2, "{done}");
+    assert_eq!(learnt("widgets")["saved"].as_array().unwrap().len(), 1, "{done}");
+    // What was said twice came up most, and a greeting is skipped with its reason.
+    assert_eq!(done["frequent"][0]["sessions"], 2, "{done}");
+    assert!(text(&done["frequent"][0], "text").contains("pnpm"), "{done}");
+    assert_eq!(
+        done["skipped"].as_object().unwrap().values().filter_map(Value::as_u64).sum::<u64>(),
+        1,
+        "{done}"
+    );
+    // Under the days on which it was said.
+    assert!(sandbox.read("memory/2026-03-02.md").contains("pnpm"));
+    let logs = sandbox.files().into_keys().filter(|path| path.starts_with("memory/"));
+    let days =
+        ["memory/2026-03-02.md", "memory/2026-04-05.md", "memory/2026-05-06.md", "memory/2026-05-07.md"];
+    let others: Vec<String> = logs.filter(|path| !days.contains(&path.as_str())).collect();
+    assert_eq!(others, [""; 0], "nothing of it was said on another day");
+    let memory = memories(&sandbox).into_values().find(|text| text.contains("pnpm")).unwrap();
+    assert!(memory.contains("created: 2026-0"), "{memory}");
+    // The next session in each project starts with its own.
+    let (told, other) = (briefing(&sandbox, &widgets), briefing(&sandbox, &gadgets));
+    assert!(told.contains("pnpm") && !told.contains("hermes"), "{told}");
+    assert!(!other.contains("pnpm"), "{other}");
+    let said = sandbox.rekindle(&["backfill"]).run().ok();
+    assert!(said.stderr.contains("There is nothing new to read."), "{}", said.stderr);
+}
+
+#[test]
+fn r_17_an_older_session_that_is_read_later_ends_nothing_newer() {
+    let sandbox = sandbox();
+    let widgets = project(&sandbox, "widgets");
+    past(
+        &sandbox,
+        &widgets,
+        "old",
+        "2026-03-02",
+        "Staging Postgres listens on port 5433.\nPlease add a migration.",
+    );
+    past(
+        &sandbox,
+        &widgets,
+        "new",
+        "2026-06-02",
+        "Staging Postgres listens on port 5434 now, not on 5433.\nPlease add a test.",
+    );
+    backfill(&sandbox, &["--yes"]);
+    let order: Vec<String> = runs(&sandbox, &[])
+        .iter()
+        .filter(|run| run["function"] == "capture")
+        .map(|run| text(run, "sessionId").to_owned())
+        .collect();
+    assert_eq!(order, ["new", "old"], "the newest first");
+    let told = briefing(&sandbox, &widgets);
+    assert!(told.contains("5434"), "{told}");
+    let live: Vec<String> =
+        memories(&sandbox).into_values().filter(|text| text.contains("Postgres")).collect();
+    assert!(live.iter().all(|text| text.contains("5434")) && live.len() == 1, "{live:#?}");
+    assert!(live[0].contains("created: 2026-06-02"), "{live:#?}");
+}
+
+#[test]
+fn dis_01_a_session_is_learnt_from_once_whoever_comes_first() {
+    let sandbox = sandbox();
+    let widgets = project(&sandbox, "widgets");
+    let rule = "Always use pnpm in this repository, never npm.\nPlease fix the login form.";
+    let input = |id: &str, path: &Path| json!({"session_id": id, "transcript_path": path, "cwd": widgets});
+    let first = past(&sandbox, &widgets, "s1", "2026-03-02", rule);
+    backfill(&sandbox, &["--yes"]);
+    let before = memories(&sandbox);
+    // The agent resumes the session and ends it, and nothing was said.
+    hook(&sandbox, "claude", "SessionEnd", &input("s1", &first));
+    work(&sandbox, &[]);
+    let last = runs(&sandbox, &[]).into_iter().rfind(|run| run["function"] == "capture").unwrap();
+    assert_eq!(last["status"], "SKIPPED", "{last}");
+    assert_eq!(memories(&sandbox), before);
+    // A hook came first: there is nothing left to read.
+    let second =
+        past(&sandbox, &widgets, "s2", "2026-04-05", "Never commit to main directly.\nPlease add a test.");
+    hook(&sandbox, "claude", "SessionEnd", &input("s2", &second));
+    work(&sandbox, &[]);
+    let plan = backfill(&sandbox, &[]);
+    assert_eq!((&plan["sessions"], &plan["alreadyDone"]), (&0.into(), &2.into()), "{plan}");
+    // One that is going on is left to its hooks.
+    let third = past(&sandbox, &widgets, "s3", "2026-05-06", "Use tabs.");
+    hook(&sandbox, "claude", "Stop", &input("s3", &third));
+    work(&sandbox, &[]);
+    let plan = backfill(&sandbox, &["--yes"]);
+    assert_eq!((&plan["sessions"], &plan["stillOpen"]), (&0.into(), &1.into()), "{plan}");
+}
+
+#[test]
+fn dis_01_what_hooks_left_is_not_kept_waiting() {
+    let sandbox = sandbox();
+    let widgets = project(&sandbox, "widgets");
+    past(
+        &sandbox,
+        &widgets,
+        "s1",
+        "2026-03-02",
+        "Always use pnpm in this repository, never npm.\nPlease fix the login form.",
+    );
+    let mut live = crate::capture::Session::new(&sandbox, "live");
+    live.says("Never push to main without a review.");
+    live.hook(&sandbox, "SessionEnd");
+    backfill(&sandbox, &["--yes"]);
+    let done: Vec<String> = runs(&sandbox, &[])
+        .iter()
+        .filter(|run| run["function"] == "capture" && run["status"] == "COMPLETED")
+        .map(|run| text(run, "sessionId").to_owned())
+        .collect();
+    assert_eq!(done, ["live", "s1"], "the session that ended now came first");
+    assert_eq!(
+        std::fs::read_dir(sandbox.state().join("spool"))
+            .unwrap()
+            .flatten()
+            .filter(|e| e.path().is_file())
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn b_05_what_was_said_in_a_folder_that_is_gone_stays_there_or_in_its_project() {
+    let sandbox = sandbox();
+    let widgets = project(&sandbox, "widgets");
+    // The project of one was seen before it was moved away, of the other nothing is known.
+    sandbox.rekindle(&["save", "fix", "x", "--body", "The crane is blue."]).cwd(&widgets).run().ok();
+    let moved = sandbox.work().join("moved");
+    std::fs::rename(&widgets, &moved).unwrap();
+    past(
+        &sandbox,
+        &widgets,
+        "s1",
+        "2026-03-02",
+        "Always use pnpm in this repository, never npm.\nPlease fix the login form.",
+    );
+    let lost = sandbox.work().join("lost");
+    past(
+        &sandbox,
+        &lost,
+        "s2",
+        "2026-04-05",
+        "Always use bun in this repository, never node.\nPlease add a test.",
+    );
+    let done = &backfill(&sandbox, &["--yes"])["done"];
+    let places: Vec<&str> =
+        done["projects"].as_array().unwrap().iter().map(|learnt| text(learnt, "project")).collect();
+    assert_eq!(places.len(), 2, "{done}");
+    assert!(places.contains(&"github.com/acme/widgets"), "{done}");
+    assert!(places.iter().any(|place| place.starts_with("gone/lost-")), "{done}");
+    assert_eq!(done["folderGone"], 1, "{done}");
+    let told = briefing(&sandbox, &moved);
+    assert!(told.contains("pnpm") && !told.contains("bun"), "{told}");
+    assert!(!briefing(&sandbox, sandbox.work()).contains("bun"));
 }

@@ -166,7 +166,7 @@ fn index(sandbox: &Sandbox, code: i32) -> (String, String) {
 
 #[test]
 fn b_10_doctor_and_status_say_how_the_index_is() {
-    let sandbox = quiet();
+    let sandbox = quiet().reading_all_notes();
     let folder = sandbox.state().join("index");
     let expect = |code: i32, state: &str, what: &str| {
         let (said, word) = index(&sandbox, code);

@@ -97,7 +97,7 @@ fn idea_05_what_cannot_be_promoted_is_refused_and_nothing_changes() {
 
 #[test]
 fn idea_06_only_old_ideas_that_nobody_speaks_of_are_listed_and_nothing_happens() {
-    let sandbox = sandbox();
+    let sandbox = sandbox().reading_all_notes();
     add(&sandbox, "Brand new thing");
     for title in ["Lonely old plan", "Linked old plan", "Named old plan", "Old project plan"] {
         add_old(&sandbox, title);

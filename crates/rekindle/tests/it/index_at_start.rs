@@ -18,7 +18,7 @@ fn begin(sandbox: &Sandbox, id: &str) {
 
 #[test]
 fn sto_14_a_session_that_begins_knows_what_was_changed_elsewhere() {
-    let sandbox = sandbox();
+    let sandbox = sandbox().reading_all_notes();
     save(&sandbox, "fix", "tender", "The tender is moored at the east jetty.");
     let note = sandbox.vault().parent().unwrap().join("Boats.md");
     fs::write(&note, "# Boats\n\nThe dinghy is kept in the boathouse.\n").unwrap();

@@ -111,3 +111,100 @@ fn exe_13_session_markers_are_counted_and_broken_ones_named() {
     assert_eq!(sandbox.rekindle(&["status", "--json"]).run().ok().json()["open_sessions"], 1);
     assert!(sandbox.rekindle(&["doctor"]).run().ok().stdout.contains("session-id-6b3e.start: "));
 }
+
+/// Notes that are there before we come: a diary, work, and recipes.
+fn notes(sandbox: &Sandbox) -> std::path::PathBuf {
+    let notes = sandbox.work().join("Notes");
+    for (file, text) in [
+        ("Diary.md", "I told nobody about the lighthouse keeper."),
+        ("Work/Harbour.md", "The harbour crane lifts eleven tons."),
+        ("Recipes/Bread.md", "Rye bread needs nineteen hours to rise."),
+        ("Empty/picture.png", "no note"),
+        (".trash/Old.md", "A hidden thing."),
+    ] {
+        std::fs::create_dir_all(notes.join(file).parent().unwrap()).unwrap();
+        std::fs::write(notes.join(file), text).unwrap();
+    }
+    notes
+}
+
+/// The notes that recall knows of.
+fn read(sandbox: &Sandbox) -> Vec<String> {
+    sandbox.rekindle(&["reindex"]).run().ok();
+    let mut found = Vec::new();
+    for question in ["lighthouse keeper", "harbour crane lifts tons", "rye bread rise hours"] {
+        let answer = crate::recall(sandbox, question, &["--anyway", "--k=10"]);
+        found.extend(crate::results(&answer).iter().map(|hit| crate::text(hit, "path").to_owned()));
+    }
+    found.retain(|path| !path.starts_with("MemoryVault/"));
+    found.sort();
+    found.dedup();
+    found
+}
+
+#[test]
+fn r_16_without_an_answer_only_the_vault_is_read_and_init_says_so() {
+    let sandbox = fresh();
+    notes(&sandbox);
+    let output = sandbox.rekindle(&["init", "--name", "Ada", "--notes", "Notes"]).run().ok();
+    let hint = "Of your notes only MemoryVault/ is read. To let more be read: `rekindle config set recall.notes all`";
+    assert_eq!(output.stdout.matches(hint).count(), 1, "{}", output.stdout);
+    assert_eq!(read(&sandbox), [""; 0]);
+    // Nor does the prompt's hook see it, with an index and without one.
+    let prompt = |sandbox: &Sandbox| {
+        let input = r#"{"session_id":"s","cwd":"/","prompt":"what about the lighthouse keeper"}"#;
+        sandbox.rekindle(&["hook", "claude", "UserPromptSubmit"]).stdin(input).run().ok().stdout
+    };
+    assert!(!prompt(&sandbox).contains("nobody"));
+    std::fs::remove_dir_all(sandbox.state().join("index")).unwrap();
+    assert!(!prompt(&sandbox).contains("nobody"));
+    let asked = sandbox.rekindle(&["ask", "what about the lighthouse keeper"]).run();
+    assert!(!asked.stdout.contains("nobody"), "{asked:?}");
+    // A new folder of our own holds nothing to be asked about.
+    let plain = fresh().rekindle(&["init", "--name", "Ada"]).run().ok();
+    assert!(!plain.stdout.contains("is read"), "{}", plain.stdout);
+}
+
+#[test]
+fn r_16_the_answer_can_be_given_beforehand_and_changed() {
+    let sandbox = fresh();
+    notes(&sandbox);
+    let init = ["init", "--name", "Ada", "--notes", "Notes", "--read-notes"];
+    let refused = sandbox.rekindle(&[&init[..], &["Work,Recipies"]].concat()).run().fails(2);
+    assert!(refused.stderr.contains("there is no folder `Recipies` in"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("it has Empty, Recipes, Work"), "{}", refused.stderr);
+    assert!(!sandbox.home().exists(), "nothing was made");
+    let out = sandbox.rekindle(&[&init[..], &["../secrets"]].concat()).run().fails(2);
+    assert!(out.stderr.contains("names no folders inside your notes"), "{}", out.stderr);
+    let output = sandbox.rekindle(&[&init[..], &["Work"]].concat()).run().ok();
+    assert!(!output.stdout.contains("only MemoryVault/"), "{}", output.stdout);
+    assert_eq!(read(&sandbox), ["Work/Harbour.md"]);
+    let set = |value: &str| sandbox.rekindle(&["config", "set", "recall.notes", value]).run();
+    set("Work,Recipes").ok();
+    assert_eq!(read(&sandbox), ["Recipes/Bread.md", "Work/Harbour.md"]);
+    set("all").ok();
+    assert_eq!(read(&sandbox), ["Diary.md", "Recipes/Bread.md", "Work/Harbour.md"]);
+    // What may not be read any more is not shown from that moment on, and leaves the index with the next refresh.
+    set("none").ok();
+    let answer = crate::recall(&sandbox, "lighthouse keeper", &["--anyway"]);
+    assert!(!answer.to_string().contains("nobody"), "{answer}");
+    let documents = |sandbox: &Sandbox| {
+        sandbox.rekindle(&["reindex", "--json"]).run().ok().json()["documents"].as_u64().unwrap()
+    };
+    let without = documents(&sandbox);
+    set("all").ok();
+    assert_eq!(documents(&sandbox), without + 3);
+    let unknown = set("Wrok").fails(2);
+    assert!(unknown.stderr.contains("there is no folder `Wrok`"), "{}", unknown.stderr);
+    // A folder that goes away later stops nothing; doctor says it.
+    set("Work").ok();
+    std::fs::remove_dir_all(sandbox.work().join("Notes/Work")).unwrap();
+    assert_eq!(read(&sandbox), [""; 0]);
+    let report = sandbox.rekindle(&["doctor"]).run();
+    assert!(report.stdout.contains("there is no folder `Work`"), "{}", report.stdout);
+    // A repository cannot open the person's notes.
+    let project = crate::project(&sandbox, "widgets");
+    std::fs::write(project.join(".rekindle.toml"), "[recall]\nnotes = 'all'\n").unwrap();
+    let got = sandbox.rekindle(&["config", "get", "recall.notes"]).cwd(&project).run().ok();
+    assert_eq!(got.stdout, "Work\n");
+}

@@ -123,3 +123,60 @@ fn init_asks_at_the_terminal_and_makes_nothing_before_it_is_answered() {
     assert!(claude.contains("hook claude") && claude.contains("\"opus\""), "{claude}");
     assert_eq!(fs::read(sandbox.home().join("config.toml")).unwrap(), made);
 }
+
+#[test]
+fn r_16_init_asks_which_notes_may_be_read() {
+    let sandbox = with_agents(&[]);
+    let notes = sandbox.work().join("Notes");
+    for file in ["Diary.md", "Work/Harbour.md"] {
+        fs::create_dir_all(notes.join(file).parent().unwrap()).unwrap();
+        fs::write(notes.join(file), "words").unwrap();
+    }
+    let Some(terminal) = Terminal::open(&sandbox, &ONLY_HERE) else { return };
+    let (name, folder) = ("What should your agents call you?", "empty for a new one");
+    let question = "may Rekindle read";
+    let first = [(name, ENTER), (folder, ["Notes", "Enter"].as_slice())];
+    // The end of the input is no answer: nothing is made.
+    answer(&terminal, "sh r init", &[first[0], first[1], (question, END)]);
+    assert!(!sandbox.home().exists());
+    // A name that is not there is said, and asked about again.
+    let wrong = (question, ["Wrok", "Enter"].as_slice());
+    let answers = [first[0], first[1], wrong, ("there is no folder `Wrok`", ["Work", "Enter"].as_slice())];
+    let screen = answer(&terminal, "sh r init", &answers);
+    assert!(screen.contains("over-2-0"), "{screen}");
+    let config = fs::read_to_string(sandbox.home().join("config.toml")).unwrap();
+    assert!(config.contains("notes = [\"Work\"]"), "{config}");
+    // Asked once.
+    let screen = answer(&terminal, "sh r init", &[]);
+    assert!(!screen.contains(question), "{screen}");
+}
+
+#[test]
+fn dis_01_init_finds_the_past_and_offers_to_learn_from_it() {
+    let sandbox = with_agents(&["claude"]);
+    let project = crate::project(&sandbox, "widgets");
+    crate::backfill::past(
+        &sandbox,
+        &project,
+        "s1",
+        "2026-03-02",
+        "Always use pnpm in this repository, never npm.",
+    );
+    let Some(terminal) = Terminal::open(&sandbox, &ONLY_HERE) else { return };
+    let (name, notes) = ("What should your agents call you? [ada]", "empty for a new one");
+    let offer = "Let Claude Code remember?";
+    let learn = "Learn from them now";
+    let answers =
+        [(name, ENTER), (notes, ENTER), (offer, ENTER), ("Write this? [Y/n]", ENTER), (learn, ENTER)];
+    let screen = answer(&terminal, "sh r init", &answers);
+    assert!(screen.contains("Found 1 session of Claude Code in 1 project."), "{screen}");
+    assert!(screen.contains("Read 1 session and learnt from 1"), "{screen}");
+    assert!(screen.contains("over-2-0"), "{screen}");
+    // The next session there starts with it.
+    let input = format!("{{\"session_id\":\"new\",\"cwd\":{project:?},\"source\":\"startup\"}}");
+    let told = sandbox.rekindle(&["hook", "claude", "SessionStart"]).stdin(input).cwd(&project).run().ok();
+    assert!(told.stdout.contains("pnpm"), "{}", told.stdout);
+    // Nothing is left to be offered.
+    let screen = answer(&terminal, "sh r init", &[]);
+    assert!(!screen.contains("Found"), "{screen}");
+}

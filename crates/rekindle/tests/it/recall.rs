@@ -361,7 +361,7 @@ fn r_05_what_nobody_reviewed_is_found_ranks_lower_and_says_so() {
 
 #[test]
 fn rec_21_rec_22_everything_a_person_keeps_is_found() {
-    let sandbox = sandbox();
+    let sandbox = sandbox().reading_all_notes();
     sandbox
         .rekindle(&[
             "memory",
@@ -419,7 +419,7 @@ fn rec_21_rec_22_everything_a_person_keeps_is_found() {
 
 #[test]
 fn b_03_a_secret_in_a_note_is_never_passed_on() {
-    let sandbox = sandbox();
+    let sandbox = sandbox().reading_all_notes();
     let token = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
     let note = sandbox.home().join("vault/deploy.md");
     std::fs::write(

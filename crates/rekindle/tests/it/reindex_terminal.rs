@@ -10,7 +10,7 @@ const WHOLE: &str = "[##############################]";
 
 #[test]
 fn fnd_10_a_terminal_sees_how_far_it_is_and_a_pipe_does_not() {
-    let sandbox = sandbox();
+    let sandbox = sandbox().reading_all_notes();
     let notes = sandbox.vault().parent().unwrap().join("Harbour");
     fs::create_dir(&notes).unwrap();
     // So many that none of them are embedded in passing.

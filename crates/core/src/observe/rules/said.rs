@@ -11,7 +11,7 @@ use crate::observe::{Kind, Sentiment, Strength};
 use crate::provenance::Origin;
 use crate::session::Role;
 use crate::session::{asked, own};
-use crate::statement::Classify;
+use crate::statement::{Classify, Labels};
 use crate::vault::priority::Priority;
 
 /// The most findings of one message: a text with more is a document.
@@ -28,22 +28,28 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
         let mut skip = false;
         // Whether the last draft is a statement that the next sentence may go on with.
         let mut goes_on = false;
+        // Labelling is what takes the time, and a sentence is looked at twice: by itself, and by the one before it.
+        let mut labelled: Vec<Option<Labels>> = vec![None; sentences.len()];
+        let mut label = |number: usize| {
+            let (sentence, classify) = (sentences.get(number)?, classify?);
+            let known = labelled.get_mut(number)?;
+            Some(*known.get_or_insert_with(|| statements::label(view, said, sentence, classify)))
+        };
         for (number, sentence) in sentences.iter().enumerate() {
             let follows = std::mem::take(&mut goes_on);
             if std::mem::take(&mut skip) {
                 continue;
             }
             let verdict = judge::judge(sentence);
-            let labels = classify
-                .filter(|_| statements::can_state(sentence))
-                .map(|classify| statements::label(view, said, sentence, classify));
+            let labels = statements::can_state(sentence).then(|| label(number)).flatten();
             let stated = labels.and_then(|labels| statements::of_person(view, said, sentence, &labels));
             let next = sentences.get(number + 1).filter(|next| sentence.next == Some(next.text));
             // What the next sentence states is joined below.
-            let next_states = next.is_some_and(|next| {
-                let labels = classify.map(|classify| statements::label(view, said, next, classify));
-                labels.is_some_and(|labels| statements::of_person(view, said, next, &labels).is_some())
-            });
+            let next_states = stated.is_some()
+                && next.is_some_and(|next| {
+                    let labels = label(number + 1);
+                    labels.is_some_and(|labels| statements::of_person(view, said, next, &labels).is_some())
+                });
             let stated = stated.map(|stated| match next_states {
                 true => stated,
                 false => statements::completed(view, sentence, stated),

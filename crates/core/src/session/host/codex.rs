@@ -120,6 +120,8 @@ struct Meta {
     thread_source: Option<String>,
     forked_from_id: Option<String>,
     history_base: Option<HistoryBase>,
+    #[serde(default)]
+    git: Value,
 }
 
 fn parse(line: &[u8]) -> Option<Record<'_>> {
@@ -207,6 +209,7 @@ impl Reader {
             || meta.originator.as_deref().is_some_and(|originator| originator.ends_with("_exec"));
         self.head.session = meta.id.or(meta.session_id);
         self.head.cwd = meta.cwd;
+        self.head.repository = meta.git.get("repository_url").and_then(Value::as_str).map(str::to_owned);
         self.head.started = meta.timestamp.as_deref().and_then(time::parse);
         self.head.version = meta.cli_version;
     }

@@ -33,11 +33,12 @@ pub(super) struct Reading {
     last_captured_at: Option<Timestamp>,
     /// What was forgotten does not come back (B-08).
     forgotten: Graveyard,
+    /// When it is captured; of a session that was over long ago, when it ended.
     now: Timestamp,
 }
 
 impl Reading {
-    pub(super) fn new(world: &World) -> Result<Self, StepError> {
+    pub(super) fn new(world: &World, now: Timestamp) -> Result<Self, StepError> {
         Ok(Self {
             windows: Windows::new(world.zone.clone()),
             full: Vec::new(),
@@ -50,7 +51,7 @@ impl Reading {
             last_id: None,
             last_captured_at: None,
             forgotten: world.vault()?.graveyard().map_err(StepError::passing)?,
-            now: world.now().timestamp(),
+            now,
         })
     }
 

@@ -151,7 +151,7 @@ fn b_05_an_idea_names_what_is_of_its_project_or_of_none() {
     };
     let kept = |title: &str, project: Option<&ProjectId>| {
         let from = From { session: "s1", project };
-        let slug = keep_ideas(&[idea(title)], from, &trial.world).unwrap().ideas.remove(0);
+        let slug = keep_ideas(&[idea(title)], from, &|_| None, &trial.world).unwrap().ideas.remove(0);
         trial.vault().read_entry(&layout::idea(&slug).unwrap()).unwrap().text
     };
     let page = kept("A socket", Some(&pumps));
@@ -177,7 +177,10 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
         messages: vec!["m1".to_owned()],
     };
     let read = |slug: &str| trial.vault().read_entry(&layout::idea(slug).unwrap()).unwrap().text;
-    assert_eq!(keep_ideas(&[idea("A socket")], nowhere("s1"), &trial.world).unwrap().ideas, ["a-socket"]);
+    assert_eq!(
+        keep_ideas(&[idea("A socket")], nowhere("s1"), &|_| None, &trial.world).unwrap().ideas,
+        ["a-socket"]
+    );
     let page = read("a-socket");
     assert!(page.contains("\nsurfaced_in_session: s1\n") && !page.contains("Related"), "{page}");
     let new = NewEntry {
@@ -193,8 +196,48 @@ fn idea_03_an_idea_says_where_it_came_up_and_what_it_has_to_do_with() {
     };
     trial.vault().save(&new, Actor::User, &trial.world.now()).unwrap();
     trial.settle();
-    keep_ideas(&[idea("Another socket")], nowhere("s2"), &trial.world).unwrap();
+    keep_ideas(&[idea("Another socket")], nowhere("s2"), &|_| None, &trial.world).unwrap();
     let page = read("another-socket");
     let link = "- [[MemoryVault/personal-private/fix/staging-port.md|Staging database port]]\n";
     assert!(page.ends_with(&format!("\n## Related\n\n{link}")), "{page}");
+}
+
+#[test]
+fn r_17_an_older_statement_that_is_read_later_never_ends_a_newer_one() {
+    let trial = Trial::new();
+    let said = |text: &str, ends, session: &str, day: &str| {
+        let candidate = Candidate {
+            category: Category::Preference,
+            kind: observe::Kind::Fact,
+            title: text.to_owned(),
+            text: text.to_owned(),
+            origin: Origin::User,
+            confidence: Confidence::High,
+            everywhere: false,
+            ends,
+            messages: vec!["m1".to_owned()],
+        };
+        let at = format!("{day}T10:00:00Z").parse().ok();
+        let quote = |_: &str| Some(Quoted { text: text.to_owned(), at });
+        keep(&[candidate], From { session, project: None }, &quote, &trial.world).unwrap()
+    };
+    let newer =
+        said("Staging Postgres listens on port 5434 now, not on port 5433.", true, "new", "2026-11-10");
+    assert_eq!(newer.saved.len(), 1);
+    trial.settle();
+    let before = trial.vault().read_entry(&VaultPath::parse(&newer.saved[0]).unwrap()).unwrap().text;
+    let older = said("Staging Postgres listens on port 5433.", false, "old", "2026-03-02");
+    assert_eq!((older.saved.len(), older.proposed.len(), older.known), (0, 0, 1), "{older:?}");
+    // Words that end something end nothing that was said after them.
+    let oldest =
+        said("Staging Postgres listens on port 5432 now, not on port 5434.", true, "older", "2026-01-02");
+    assert_eq!((oldest.saved.len(), oldest.proposed.len()), (0, 0), "{oldest:?}");
+    let after = trial.vault().read_entry(&VaultPath::parse(&newer.saved[0]).unwrap()).unwrap().text;
+    assert_eq!(after, before);
+    assert!(before.contains("created: 2026-11-10"), "{before}");
+    // What is said later still does, and is dated by its day.
+    let newest =
+        said("Staging Postgres listens on port 5435 now, not on port 5434.", true, "newest", "2026-11-12");
+    let text = trial.vault().read_entry(&VaultPath::parse(&newest.saved[0]).unwrap()).unwrap().text;
+    assert!(text.contains("5435 now") && text.contains("2026-11-12"), "{text}");
 }

@@ -72,7 +72,14 @@ impl Trial {
     /// Writes an idea of the person down. Says what it is called.
     pub(super) fn idea(&self, title: &str) -> String {
         let provenance = Provenance::direct();
-        let new = NewIdea { title, summary: title, provenance, scope: Scope::Global, related: Vec::new() };
+        let new = NewIdea {
+            title,
+            summary: title,
+            provenance,
+            scope: Scope::Global,
+            related: Vec::new(),
+            said_at: None,
+        };
         let vault = self.world.vault().unwrap();
         vault.add_idea(&new, Actor::User, &self.world.now()).unwrap().outcome
     }

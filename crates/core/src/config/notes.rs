@@ -1,0 +1,109 @@
+//! Which of the person's notes may be read for recall.
+
+use serde::{Deserialize, Serialize};
+
+/// The value of `recall.notes`. The vault folder is always read and is not part of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub enum ReadNotes {
+    /// Every note.
+    All,
+    /// The notes in these folders and below, each relative to the notes folder, with `/`. None: only the vault is read.
+    Folders(Vec<String>),
+}
+
+/// The same as TOML has it.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Word(Word),
+    Folders(Vec<String>),
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    All,
+}
+
+impl From<Written> for ReadNotes {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Word(Word::All) => Self::All,
+            Written::Folders(folders) => Self::Folders(folders),
+        }
+    }
+}
+
+impl From<ReadNotes> for Written {
+    fn from(notes: ReadNotes) -> Self {
+        match notes {
+            ReadNotes::All => Self::Word(Word::All),
+            ReadNotes::Folders(folders) => Self::Folders(folders),
+        }
+    }
+}
+
+impl ReadNotes {
+    /// Reads one text: `all`, `none`, or folders separated by commas or by [`LIST_SEPARATOR`](super::LIST_SEPARATOR). None:
+    /// one of them is no folder inside the notes.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.trim() {
+            "all" => Some(Self::All),
+            "" | "none" => Some(Self::Folders(Vec::new())),
+            text => Self::of(text.split([',', super::LIST_SEPARATOR])),
+        }
+    }
+
+    /// The folders of a list, tidied. None: one of them is no folder inside the notes.
+    pub(super) fn of<'a>(folders: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let tidy = |folder: &str| {
+            let folder = folder.trim().trim_end_matches('/');
+            is_inside(folder).then(|| folder.to_owned())
+        };
+        folders.into_iter().map(tidy).collect::<Option<Vec<_>>>().map(Self::Folders)
+    }
+
+    /// Whether a file may be read, by its path below the notes, with `/`.
+    pub fn allows(&self, path: &str) -> bool {
+        let is_in = |folder: &String| {
+            path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/') && rest.len() > 1)
+        };
+        match self {
+            Self::All => true,
+            Self::Folders(folders) => folders.iter().any(is_in),
+        }
+    }
+}
+
+/// A path that stays below the notes.
+fn is_inside(folder: &str) -> bool {
+    let is_plain = |part: &str| {
+        !matches!(part, "" | "." | "..") && !part.contains('\\') && !part.chars().any(char::is_control)
+    };
+    folder.split('/').all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r_16_a_folder_lets_in_what_is_below_it_and_nothing_else() {
+        let some = ReadNotes::parse("Work/, Private/Recipes").unwrap();
+        assert_eq!(some, ReadNotes::Folders(vec!["Work".into(), "Private/Recipes".into()]));
+        for path in ["Work/a.md", "Work/deep/b.md", "Private/Recipes/soup.md"] {
+            assert!(some.allows(path), "{path}");
+        }
+        for path in ["a.md", "Workshop/a.md", "Work", "Work/", "Private/diary.md", "work/a.md"] {
+            assert!(!some.allows(path), "{path}");
+        }
+        assert!(ReadNotes::parse("all").unwrap().allows("a.md"));
+        for none in ["", "none", " none "] {
+            assert!(!ReadNotes::parse(none).unwrap().allows("a.md"), "{none}");
+        }
+        for bad in ["../x", "/etc", "Work,,Home", "Work/../Private", "a\\b", "~/x/.."] {
+            assert_eq!(ReadNotes::parse(bad), None, "{bad}");
+        }
+    }
+}

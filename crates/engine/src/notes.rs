@@ -1,0 +1,108 @@
+//! The person's own notes beside the memories, as far as `rekindle init` asks about them: which folders there are.
+//! Names only; nothing is read here.
+
+use std::path::{Path, PathBuf};
+
+use rekindle_core::config::ReadNotes;
+use rekindle_core::recall::collect;
+use rekindle_core::vault::layout;
+
+/// So many names are looked at before a folder counts as one without notes.
+const LOOKED_AT: usize = 20_000;
+
+/// A folder was named that is not there.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no folder `{name}` in {}{}", notes.display(), known(there))]
+pub struct UnknownFolder {
+    /// As it was written.
+    pub name: String,
+    /// The notes.
+    pub notes: PathBuf,
+    /// The folders that are there.
+    pub there: Vec<String>,
+}
+
+fn known(there: &[String]) -> String {
+    match there {
+        [] => "; it has no folders".to_owned(),
+        there => format!("; it has {}", there.join(", ")),
+    }
+}
+
+/// What the notes hold besides the vault.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Others {
+    /// The folders with notes in them, by name.
+    pub folders: Vec<String>,
+    /// Whether there are notes outside of any folder.
+    pub loose: bool,
+}
+
+impl Others {
+    /// Looks through the names below `notes`.
+    pub fn look(notes: &Path, vault_folder: &str) -> Self {
+        let mut others = Self::default();
+        for (name, is_folder) in names(notes) {
+            let path = format!("{name}{}", if is_folder { "/" } else { "" });
+            if name == vault_folder || name == layout::IDEAS || !collect::is_wanted(&path, vault_folder) {
+                continue;
+            }
+            if !is_folder {
+                others.loose = true;
+            } else if has_notes(&notes.join(&name), vault_folder) {
+                others.folders.push(name);
+            }
+        }
+        others.folders.sort_unstable();
+        others
+    }
+
+    /// Whether there is nothing to ask about.
+    pub fn is_empty(&self) -> bool {
+        self.folders.is_empty() && !self.loose
+    }
+}
+
+/// Makes sure that every folder that may be read is there.
+pub fn check(readable: &ReadNotes, notes: &Path, vault_folder: &str) -> Result<(), UnknownFolder> {
+    let ReadNotes::Folders(folders) = readable else { return Ok(()) };
+    match folders.iter().find(|folder| !notes.join(folder).is_dir()) {
+        None => Ok(()),
+        Some(name) => {
+            let there = names(notes).into_iter().filter(|(name, is_folder)| {
+                *is_folder && name != vault_folder && collect::is_wanted(&format!("{name}/"), vault_folder)
+            });
+            let mut there: Vec<String> = there.map(|(name, _)| name).collect();
+            there.sort_unstable();
+            Err(UnknownFolder { name: name.clone(), notes: notes.to_owned(), there })
+        }
+    }
+}
+
+/// Whether there is a note in a folder or below it. Links are not followed.
+fn has_notes(folder: &Path, vault_folder: &str) -> bool {
+    let (mut folders, mut left) = (vec![folder.to_owned()], LOOKED_AT);
+    while let Some(folder) = folders.pop() {
+        for (name, is_folder) in names(&folder) {
+            left = left.saturating_sub(1);
+            let is_wanted = |path: &str| collect::is_wanted(path, vault_folder);
+            if left == 0 || (!is_folder && is_wanted(&name)) {
+                return left > 0;
+            }
+            if is_folder && is_wanted(&format!("{name}/")) {
+                folders.push(folder.join(&name));
+            }
+        }
+    }
+    false
+}
+
+/// The names of files and folders in a folder, and which are folders. What cannot be looked into holds none.
+fn names(folder: &Path) -> Vec<(String, bool)> {
+    let Ok(items) = std::fs::read_dir(folder) else { return Vec::new() };
+    let name = |item: std::fs::DirEntry| {
+        let kind = item.file_type().ok().filter(|kind| kind.is_dir() || kind.is_file())?;
+        Some((item.file_name().into_string().ok()?, kind.is_dir()))
+    };
+    items.flatten().filter_map(name).collect()
+}
