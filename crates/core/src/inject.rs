@@ -212,15 +212,23 @@ pub fn block(chosen: &[Chosen<'_>], question: &str, now: &Zoned, random: &str) -
         room -= length;
         body.push_str(&format!("{entry}\n"));
         ids.push(document.id.clone());
-        let name = if document.title.trim().is_empty() { *text } else { &document.title };
-        names.push(one_line(name, NAME_CHARS));
+        names.extend(name(document, text));
     }
     if ids.is_empty() {
         return Block::default();
     }
     let what = if ids.len() == 1 { "entry" } else { "entries" };
-    let line = format!("Loaded {} relevant {what}: {}", ids.len(), names.join("; "));
+    let line = match names.is_empty() {
+        true => String::new(),
+        false => format!("Loaded {} relevant {what}: {}", ids.len(), names.join("; ")),
+    };
     Block { text: fence::wrap(random, &format!("{HINT}\n\n{body}")), line, ids }
+}
+
+/// The name of a line in front of the person: its title, or its first words. `None` where neither can be seen.
+fn name(document: &Document, text: &str) -> Option<String> {
+    let names = [&document.title, text, &document.text].map(|name| one_line(name, NAME_CHARS));
+    names.into_iter().find(|name| name.chars().any(char::is_alphanumeric))
 }
 
 /// What happened in a turn, or what was said in one: told in few words, since a statement answers better where there is one.
@@ -378,6 +386,17 @@ mod tests {
         assert!(agents.text.contains("\n- 2026-11-12 agent: It broke. [m-1]\n"), "{}", agents.text);
         let untitled = Document { title: String::new(), ..document(Source::Entry, Origin::User) };
         assert_eq!(shown(&untitled, "Use tabs.").line, "Loaded 1 relevant entry: Use tabs.");
+    }
+
+    #[test]
+    fn brf_07_what_was_loaded_is_named_by_its_first_words_or_not_at_all() {
+        for title in ["", "  ", "\u{200b}", "\u{1b}[0m", "—"] {
+            let hit = Document { title: title.to_owned(), ..document(Source::Observation, Origin::Agent) };
+            assert_eq!(shown(&hit, "It broke.").line, "Loaded 1 relevant entry: It broke.", "{title:?}");
+            let empty = Document { text: " ".to_owned(), ..hit };
+            let block = shown(&empty, " \u{200b}");
+            assert_eq!((block.line.as_str(), block.ids.len()), ("", 1), "{title:?}");
+        }
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub mod journal;
 pub mod jsonc;
 pub mod llm;
 pub mod mine;
+pub mod notice;
 pub mod observe;
 pub mod project;
 pub mod prompts;

@@ -4,6 +4,7 @@
 
 mod agents;
 mod index;
+mod learning;
 mod messages;
 mod review;
 mod runs;
@@ -22,6 +23,7 @@ use serde::Serialize;
 
 pub use self::agents::examine_agents;
 pub use self::index::examine_index;
+pub use self::learning::examine_learning;
 pub use self::runs::examine_runs;
 pub use self::surfaces::examine_surfaces;
 use crate::home::{Home, Places};

@@ -213,6 +213,11 @@ impl Places {
         self.state.join("patches")
     }
 
+    /// Messages to the person that wait for a hook that can show them.
+    pub fn notices(&self) -> PathBuf {
+        self.state.join("notices")
+    }
+
     /// Logs.
     pub fn logs(&self) -> PathBuf {
         self.state.join("logs")

@@ -69,6 +69,9 @@ pub struct Told {
     /// Whether the prompt sounds as if it puts something right.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub corrects: bool,
+    /// True if the prompt asks for something to be remembered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks: bool,
 }
 
 impl Told {
@@ -89,6 +92,7 @@ impl Told {
             whole: false,
             held_out: false,
             corrects: false,
+            asks: false,
         }
     }
 }
@@ -198,7 +202,7 @@ impl Record {
     pub fn waiting(&self) -> Vec<usize> {
         let turns = self.turns();
         let waits = |turn: &Turn<'_>| {
-            (turn.prompt.corrects || turn.shown().next().is_some())
+            (turn.prompt.corrects || turn.prompt.asks || turn.shown().next().is_some())
                 && self.outcome(&turn.prompt.turn).is_none()
         };
         turns.iter().enumerate().filter(|(_, turn)| waits(turn)).map(|(at, _)| at).collect()

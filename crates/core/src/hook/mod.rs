@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
 
-pub use wire::{NotASignal, read};
+pub use wire::{NotASignal, has_ui, read};
 
 /// Set for the processes of our own model calls: a hook that sees it does nothing (B-04), or we would observe ourselves.
 pub const GUARD: &str = "REKINDLE_GUARD";

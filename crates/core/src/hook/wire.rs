@@ -73,6 +73,11 @@ pub fn read(agent: Agent, kind: Kind, input: &[u8]) -> Result<Signal, NotASignal
     })
 }
 
+/// True if pi has a screen for messages to the person. An extension that does not say so cannot show them either.
+pub fn has_ui(input: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(input).is_ok_and(|input| input["has_ui"] == Value::Bool(true))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod asked;
+pub mod became;
 pub mod clean;
 pub mod gate;
 pub mod head;

@@ -38,8 +38,8 @@ function note(event: string, problem: unknown): void {
 	} catch {}
 }
 
-/** Runs a hook and returns the context that it has for the agent. */
-function tell(event: string, message: object): Promise<string | undefined> {
+/** Runs a hook and returns the context that it has for the agent. What it has for the person goes to `show`. */
+function tell(event: string, message: object, show: (line: string) => void): Promise<string | undefined> {
 	return new Promise((resolve) => {
 		let answer = "";
 		let settled = false;
@@ -50,8 +50,11 @@ function tell(event: string, message: object): Promise<string | undefined> {
 			let context: string | undefined;
 			try {
 				if (problem !== undefined) throw problem;
-				const found = answer.trim() ? JSON.parse(answer)?.hookSpecificOutput?.additionalContext : undefined;
+				const said = answer.trim() ? JSON.parse(answer) : undefined;
+				const found = said?.hookSpecificOutput?.additionalContext;
 				if (typeof found === "string" && found.length > 0) context = found;
+				const line = said?.systemMessage;
+				if (typeof line === "string" && line.length > 0) show(line);
 			} catch (error) {
 				note(event, error);
 			}
@@ -99,15 +102,18 @@ export default function rekindle(pi: any): void {
 	/** What the start of the session brought, until there is a prompt to put it before. */
 	let briefing: string | undefined;
 
-	const report = (event: string, ctx: any, more: object): Promise<string | undefined> =>
-		tell(event, {
+	const report = (event: string, ctx: any, more: object): Promise<string | undefined> => {
+		const message = {
 			session_id: ctx.sessionManager.getSessionId(),
 			transcript_path: ctx.sessionManager.getSessionFile() ?? null,
 			cwd: ctx.cwd,
 			hook_event_name: event,
 			mode: ctx.mode,
+			has_ui: ctx.hasUI === true,
 			...more,
-		});
+		};
+		return tell(event, message, (line) => ctx.ui.notify(line, "info"));
+	};
 
 	/** Nothing that goes wrong in `work` may reach the session. */
 	const on = (name: string, event: string, work: (happened: any, ctx: any) => Promise<unknown>) => {

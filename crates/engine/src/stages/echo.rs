@@ -1,7 +1,9 @@
 //! `echo-fizzle` (FBK-01…05): a turn is held against what the session was told for it. What was of use rises, what stood
 //! there for nothing sinks a little; where the person had to put something right, the memory that should have been there
-//! rises, the one that misled sinks, and the person's words are proposed as a lesson.
+//! rises, the one that misled sinks, and the person's words are proposed as a lesson. What they asked to be remembered is kept
+//! at once, so that the next hook can say so.
 
+mod stated;
 mod turn;
 
 use std::collections::{HashMap, HashSet};
@@ -22,8 +24,10 @@ use rekindle_core::vault::review::{Id, Kind, Place};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use self::stated::Stated;
 use self::turn::Heard;
-use super::{World, keep};
+use super::keep::{self, Kept};
+use super::{World, announce};
 use crate::index::{Embedder, Index};
 use crate::models::{LoadedModel, Models};
 use crate::proposals::{self, Handed};
@@ -52,6 +56,8 @@ const RATHER_RARE: f64 = 0.7;
 struct Found {
     outcome: Outcome,
     lessons: Vec<Lesson>,
+    #[serde(default)]
+    stated: Stated,
 }
 
 /// Something to be proposed.
@@ -86,7 +92,14 @@ pub(super) fn echo(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
     for (found, lessons) in found.iter_mut().zip(lessons) {
         found.outcome.lessons = lessons;
     }
-    if found.iter().any(|found| !found.outcome.lessons.is_empty()) {
+    let stated: Vec<&Stated> = found.iter().map(|found| &found.stated).collect();
+    let mut kept = Kept::default();
+    if stated.iter().any(|stated| !stated.is_empty()) {
+        kept = steps.run("keep-stated", || stated::keep(&request, &stated, world))?;
+        let project = world.project(request.cwd.as_deref());
+        steps.run("announce", || announce::announce(&kept.saved, project.as_ref(), event.at, world))?;
+    }
+    if !kept.proposed.is_empty() || found.iter().any(|found| !found.outcome.lessons.is_empty()) {
         steps.run("stage-review", || keep::show(world))?;
     }
     steps.run("mark-judged", || {
@@ -107,6 +120,7 @@ pub(super) fn echo(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
         "missed": names(|one| &one.missed),
         "misled": names(|one| &one.misled),
         "lessons": names(|one| &one.lessons),
+        "saved": kept.saved,
     })))
 }
 
@@ -148,17 +162,19 @@ struct Judge<'a> {
     record: &'a Record,
     turns: &'a [Turn<'a>],
     world: &'a World,
+    cwd: Option<&'a str>,
     project: Option<ProjectId>,
     model: Option<LoadedModel>,
     documents: HashMap<String, Document>,
 }
 
 impl<'a> Judge<'a> {
-    fn new(request: &EchoRequested, record: &'a Record, turns: &'a [Turn<'a>], world: &'a World) -> Self {
+    fn new(request: &'a EchoRequested, record: &'a Record, turns: &'a [Turn<'a>], world: &'a World) -> Self {
         let model = Models::open(&world.home).load(world.config.embed.model.as_str()).ok();
         let shown: HashSet<&str> = turns.iter().flat_map(Turn::shown).collect();
-        let project = world.project(request.cwd.as_deref());
-        Self { record, turns, world, project, model, documents: documents(&shown, world) }
+        let cwd = request.cwd.as_deref();
+        let project = world.project(cwd);
+        Self { record, turns, world, cwd, project, model, documents: documents(&shown, world) }
     }
 
     fn rarity(&self, word: &str) -> f64 {
@@ -195,7 +211,9 @@ impl<'a> Judge<'a> {
             list.sort();
             list.dedup();
         }
-        Ok(Found { outcome, lessons })
+        let keeps = turn.prompt.asks || turn.prompt.corrects;
+        let stated = if keeps { Stated::of(heard, self.cwd, self.world) } else { Stated::default() };
+        Ok(Found { outcome, lessons, stated })
     }
 
     /// The memory that says what had to be said again, if the session did not have it.

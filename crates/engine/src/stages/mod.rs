@@ -1,5 +1,6 @@
 //! What is done with what was captured: the functions, written once against [`Steps`](crate::queue::Steps).
 
+mod announce;
 pub mod capture;
 mod contrary;
 pub mod echo;

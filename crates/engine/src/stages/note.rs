@@ -14,8 +14,8 @@ use rekindle_core::vault::entry::Confidence;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::World;
 use super::keep::{self, Kept};
+use super::{World, announce};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 
 /// Nobody notes more than this in passing; the rest is cut, and says so.
@@ -69,6 +69,10 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
         let from = keep::From { session, project: project.as_ref() };
         let quote = |_: &str| Some(keep::Quoted { text: String::new(), at: noted.said_at });
         keep::keep(&[candidate], from, &quote, world)
+    })?;
+    steps.run("announce", || {
+        let (noted, _) = read(event)?;
+        announce::announce(&kept.saved, world.project(noted.cwd.as_deref()).as_ref(), event.at, world)
     })?;
     Ok(Ended::Completed(json!({"written": written, "saved": kept.saved})))
 }

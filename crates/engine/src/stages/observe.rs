@@ -11,6 +11,7 @@ use rekindle_core::mine::{Candidate, Idea};
 use rekindle_core::observe::Observed;
 use rekindle_core::observe::fault::Faults;
 use rekindle_core::observe::gate::Counts;
+use rekindle_core::session::became::DUPLICATE;
 use rekindle_core::session::{Message, restore};
 use rekindle_core::text::tokens;
 use rekindle_core::time::{Date, Zoned, day};
@@ -21,7 +22,7 @@ use serde_json::json;
 use self::observer::Observer;
 use super::keep::{self, Kept, KeptIdeas};
 use super::research::{MOST_AT_ONCE, research};
-use super::{World, gate, index};
+use super::{World, announce, gate, index};
 use crate::observations::{self, Entry};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::{queue, sessions};
@@ -57,7 +58,7 @@ pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
         Ok(ours && !is_observed(&captured.dedupe_key, &run, world)?)
     })?;
     if !ours {
-        return Ok(Ended::Skipped("duplicate".to_owned()));
+        return Ok(Ended::Skipped(DUPLICATE.to_owned()));
     }
     let ended = match &captured.noise {
         Some(noise) => Ended::Skipped(noise.clone()),
@@ -105,6 +106,7 @@ fn distil(
     };
     let mut kept: Kept =
         steps.run("keep", || world.alone(|| keep::keep(&candidates, from, &quote, world)))?;
+    steps.run("announce", || announce::announce(&kept.saved, project.as_ref(), event.at, world))?;
     if !kept.proposed.is_empty() {
         steps.run("stage-review", || world.alone(|| keep::show(world)))?;
     }

@@ -1,11 +1,13 @@
 //! `rekindle doctor`
 
 use clap::Args;
-use rekindle_engine::config;
+use rekindle_core::time::TimeZone;
 use rekindle_engine::doctor::{
-    Level, examine, examine_agents, examine_index, examine_models, examine_runs, examine_surfaces,
+    Level, examine, examine_agents, examine_index, examine_learning, examine_models, examine_runs,
+    examine_surfaces,
 };
 use rekindle_engine::home::Home;
+use rekindle_engine::{clock, config};
 use serde_json::json;
 
 use super::install::Here;
@@ -35,6 +37,7 @@ impl Doctor {
         let mut checks = examine(&places);
         checks.extend(examine_index(&home, &settings.config, &places));
         checks.push(examine_runs(&places));
+        checks.push(examine_learning(&places, clock::now(TimeZone::UTC).timestamp()));
         checks.extend(examine_surfaces(&places, &settings.config));
         checks.push(examine_models(&home, &settings.config));
         // Where nobody knows a home folder there are no agents to ask.

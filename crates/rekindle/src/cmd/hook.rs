@@ -15,6 +15,7 @@ use rekindle_core::feedback::correction;
 use rekindle_core::hook::{self, GUARD, Kind, PROBE, Signal};
 use rekindle_core::inject::fingerprint;
 use rekindle_core::recall::rewrite::Rewrite;
+use rekindle_core::session::asked;
 use rekindle_core::text::tokens;
 use rekindle_core::time::{TimeZone, iso};
 use rekindle_engine::home::{Home, Places};
@@ -22,8 +23,8 @@ use rekindle_engine::hooks::{self, Left};
 use rekindle_engine::inject::{self, Here, How};
 use rekindle_engine::recall::log::Log;
 use rekindle_engine::told::{self, Told, What};
-use rekindle_engine::{clock, config, environment, hook_log, project};
-use serde_json::{Value, json};
+use rekindle_engine::{clock, config, environment, hook_log, notices, project};
+use serde_json::{Map, Value, json};
 
 use super::recall::report;
 use crate::cli::Global;
@@ -203,6 +204,7 @@ impl Hook {
             return Some((logs, Result { session, detail, ..Result::of("ignored") }));
         }
         let (lookup, told) = look_up(&signal, home, &places, &settings);
+        let notice = notices::take(&places, &signal, &input);
         let mut result = match hooks::leave(&places, signal, now) {
             Ok(Left::Nothing) => Result { session, ..Result::of("success") },
             Ok(Left::Spooled) => {
@@ -229,24 +231,35 @@ impl Hook {
             if let Some(why) = given.failed.clone().filter(|_| result.result == "success") {
                 (result.result, result.detail) = ("partial", Some(why));
             }
-            self.give(agent, &given);
+            self.give(agent, &given, notice.as_deref());
             note(&places, given, told, result.tokens);
-        } else if let Some(told) = told {
-            note(&places, Given::default(), Some(told), 0);
+        } else {
+            self.give(agent, &Given::default(), notice.as_deref());
+            if let Some(told) = told {
+                note(&places, Given::default(), Some(told), 0);
+            }
         }
         Some((logs, result))
     }
 
-    /// Tells the agent. What cannot be written is not read by anybody.
-    fn give(&self, agent: Agent, given: &Given) {
-        if given.context.is_empty() {
+    /// Tells the agent, and the person beside it: every agent shows `systemMessage` on the screen and keeps it from its model.
+    /// What cannot be written is not read by anybody.
+    fn give(&self, agent: Agent, given: &Given, notice: Option<&str>) {
+        let mut answer = Map::new();
+        if !given.context.is_empty() {
+            let specific = json!({"hookEventName": self.event, "additionalContext": given.context});
+            answer.insert("hookSpecificOutput".to_owned(), specific);
+        }
+        // Codex shows it as a warning, which what was loaded is not worth.
+        let loaded = (agent == Agent::Claude && !given.context.is_empty()).then_some(given.line.as_str());
+        let lines: Vec<&str> = loaded.into_iter().chain(notice).filter(|line| !line.is_empty()).collect();
+        if !lines.is_empty() {
+            answer.insert("systemMessage".to_owned(), json!(lines.join("\n")));
+        }
+        if answer.is_empty() {
             return;
         }
-        let specific = json!({"hookEventName": self.event, "additionalContext": given.context});
-        let mut answer = json!({"hookSpecificOutput": specific});
-        if let (Agent::Claude, Value::Object(fields), false) = (agent, &mut answer, given.line.is_empty()) {
-            fields.insert("systemMessage".to_owned(), json!(given.line));
-        }
+        let answer = Value::Object(answer);
         let mut out = std::io::stdout().lock();
         writeln!(out, "{answer}").and_then(|()| out.flush()).unwrap_or_default();
     }
@@ -309,8 +322,12 @@ fn look_up(
                 Box::new(move || recalled(&home, &places, &config, &here, &prompt, how)) as Work
             };
             let lookup = (!held_out).then(|| Lookup::start(RECALL, asks(How::Whole), Some(asks(How::Words))));
-            let told =
-                Told { prompt: Some(fingerprint(&words)), corrects: correction::sounds_like(&words), ..told };
+            let told = Told {
+                prompt: Some(fingerprint(&words)),
+                corrects: correction::sounds_like(&words),
+                asks: !asked::find(&words).is_empty(),
+                ..told
+            };
             (lookup, Some(told))
         }
         What::Tool if held_out => (None, None),

@@ -1,5 +1,7 @@
 //! `rekindle status`
 
+mod learnt;
+
 use clap::Args;
 use rekindle_core::run::Status as Run;
 use rekindle_core::time::{day, iso};
@@ -14,6 +16,7 @@ use rekindle_engine::sessions;
 use rekindle_engine::vault::{Found, Vault};
 use serde_json::{Value, json};
 
+use self::learnt::Learnt;
 use super::inbox::tally;
 use super::llm::State;
 use super::surfaces;
@@ -24,9 +27,12 @@ use crate::output::{Printer, Style, column, size};
 
 #[derive(Args)]
 #[command(after_help = "\
+Shows where things are, which agents are connected, how many sessions of the last 30 days were learnt from and how many
+were skipped and why, and what was learnt this week.
+
 Examples:
   rekindle status
-  rekindle status --json
+  rekindle status --json | jq '.sessions.skipped_because'
   rekindle status --line   # for the status line of an agent or a shell")]
 pub(crate) struct Status {
     /// Only how many proposals you are asked about, in a few words; nothing if none. Always exits 0
@@ -65,10 +71,12 @@ impl Status {
         // A file that cannot be read is doctor's business.
         let ideas = vault.ideas().map_or(0, |ideas| ideas.iter().filter(|idea| idea.is_open()).count());
         // The store is the truth (X-31).
-        let (pending, oldest) = match Db::open_existing(&context.places.database())? {
-            Some(db) => proposals::waiting(&db)?,
+        let db = Db::open_existing(&context.places.database())?;
+        let (pending, oldest) = match &db {
+            Some(db) => proposals::waiting(db)?,
             None => (0, None),
         };
+        let learnt = Learnt::look(context, db.as_ref(), &scan.entries)?;
         let sessions = sessions::markers(&context.places.sessions())?.open.len();
         let runs = match context.queue()? {
             Some(queue) => queue.counts()?,
@@ -84,7 +92,7 @@ impl Status {
         let settings = &context.settings.config.llm;
         let models = State::of(context, settings)?;
         if self.json {
-            return context.out.json(&json!({
+            let mut answer = json!({
                 "home": context.home.root(),
                 "user": context.settings.config.user.name,
                 "vault": vault.folder(),
@@ -106,7 +114,9 @@ impl Status {
                 "last_change": last.as_ref().map(|record| &record.change.at),
                 "index": json(&index),
                 "llm": models.json(settings),
-            }));
+            });
+            learnt.add_to(&mut answer);
+            return context.out.json(&answer);
         }
         let groups: Vec<String> = groups.iter().map(|(group, count)| format!("{count} {group}")).collect();
         let row = |name: &str, value: String| {
@@ -138,7 +148,9 @@ impl Status {
         for asked in surfaces::lines(context)? {
             row("", asked)?;
         }
-        row("sessions", format!("{sessions} not looked at yet"))?;
+        for (name, value) in learnt.rows(context) {
+            row(name, value)?;
+        }
         row("runs", format!("{waiting} to be done, {dead} given up"))?;
         row(
             "changed",

@@ -7,7 +7,7 @@ use rekindle_testkit::Sandbox;
 use rekindle_testkit::faults::{self, Fault};
 use serde_json::{Value, json};
 
-use crate::capture::{hook, runs, work};
+use crate::capture::{hook, hook_command, runs, work};
 use crate::inject::{context, fire, start, warm};
 use crate::{save, text};
 
@@ -54,8 +54,14 @@ impl Talk {
         self.turns += 1;
     }
 
+    /// The agent has answered. The hook may tell the person what was kept, and says nothing to the agent.
     fn stops(&self, sandbox: &Sandbox) {
-        hook(sandbox, "claude", "Stop", &self.input());
+        let output = hook_command(sandbox, "claude", "Stop", &self.input()).run().ok();
+        assert!(
+            !output.stdout.contains("additionalContext") && output.stderr.is_empty(),
+            "{}",
+            output.stdout
+        );
     }
 
     /// A whole turn; says what the hook put in front of it.

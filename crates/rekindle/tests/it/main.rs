@@ -49,6 +49,8 @@ mod models;
 #[cfg(unix)]
 mod month;
 #[cfg(unix)]
+mod notices;
+#[cfg(unix)]
 mod plugin;
 mod project;
 mod races;

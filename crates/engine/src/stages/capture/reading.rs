@@ -8,6 +8,7 @@ use rekindle_core::event::{
     ASKED, CaptureRequested, Event, Noted, SCHEMA_VERSION, SessionCaptured, Trigger, dedupe_key, names,
 };
 use rekindle_core::provenance::Origin;
+use rekindle_core::session::became::NOTHING_NEW;
 use rekindle_core::session::gate::Facts;
 use rekindle_core::session::{Head, Message, Role, asked};
 use rekindle_core::text::{admit, tokens};
@@ -118,7 +119,7 @@ impl Reading {
         captured.skipped = if head.subagent {
             Some("a session between agents; the person's own session tells what came of it".to_owned())
         } else if self.full.is_empty() {
-            Some("nothing was said since this session was last captured".to_owned())
+            Some(NOTHING_NEW.to_owned())
         } else if self.full.iter().all(|(trigger, _)| *trigger == Trigger::Shutdown)
             && self.user_messages < least
             && request.cause != ASKED

@@ -29,6 +29,7 @@ pub(super) fn all(vault: &Vault) -> Vec<Box<dyn Store + '_>> {
         Box::new(JsonFolder { name: "sessions", folder: vault.places.sessions() }),
         Box::new(JsonFolder { name: "editing", folder: vault.places.editing() }),
         Box::new(JsonFolder { name: "patches", folder: vault.places.patches() }),
+        Box::new(JsonFolder { name: "notices", folder: vault.places.notices() }),
         Box::new(Database { path: vault.places.database() }),
         Box::new(Helped { vault }),
         Box::new(Said { messages: Messages::of(&vault.places) }),

@@ -1,0 +1,90 @@
+//! The one line in which the person is told, through an agent's hook, what was kept and how to take it back.
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::clean::one_line;
+
+/// So many things are named; the rest is counted.
+const NAMED: usize = 3;
+/// The most characters of each.
+const TEXT_CHARS: usize = 120;
+
+/// A memory that was kept, and the change that kept it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// The id of the change, as `rekindle log` shows it and `rekindle undo` takes it.
+    pub change: String,
+    /// Where the memory is in the vault.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+impl Kept {
+    /// Without anything that a terminal would act on, and short enough to be read in passing.
+    pub fn new(change: &str, path: &str, text: &str) -> Self {
+        Self { change: change.to_owned(), path: path.to_owned(), text: one_line(text, TEXT_CHARS) }
+    }
+}
+
+/// `Rekindle kept: …`, with `more` things beyond those that are listed. `None` if there is nothing to name.
+pub fn kept_line(kept: &[Kept], more: u64) -> Option<String> {
+    // Cleaned once more: the file that it comes from can be written by anybody.
+    let name = |kept: &Kept| {
+        let (text, change) = (one_line(&kept.text, TEXT_CHARS), one_line(&kept.change, TEXT_CHARS));
+        (!text.is_empty() && !change.is_empty()).then_some((text, change))
+    };
+    let named: Vec<(String, String)> = kept.iter().filter_map(name).collect();
+    let more = more + named.len().saturating_sub(NAMED) as u64;
+    match named.as_slice() {
+        [] => None,
+        [(text, change)] if more == 0 => {
+            Some(format!("Rekindle kept: \"{text}\" Undo: rekindle undo {change}"))
+        }
+        several => {
+            let parts = several.iter().take(NAMED);
+            let mut parts: Vec<String> =
+                parts.map(|(text, change)| format!("\"{text}\" (rekindle undo {change})")).collect();
+            if more > 0 {
+                parts.push(format!("and {more} more (rekindle log)"));
+            }
+            Some(format!("Rekindle kept: {}", parts.join("; ")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(number: usize) -> Kept {
+        Kept::new(&format!("CHANGE{number}"), "personal-private/rule/a.md", &format!("Rule {number}."))
+    }
+
+    #[test]
+    fn r_13_what_was_kept_is_named_with_its_undo() {
+        assert_eq!(kept_line(&[], 0), None);
+        assert_eq!(
+            kept_line(&[kept(1)], 0).as_deref(),
+            Some("Rekindle kept: \"Rule 1.\" Undo: rekindle undo CHANGE1")
+        );
+        let all: Vec<Kept> = (1..=5).map(kept).collect();
+        assert_eq!(
+            kept_line(&all[..2], 0).as_deref(),
+            Some("Rekindle kept: \"Rule 1.\" (rekindle undo CHANGE1); \"Rule 2.\" (rekindle undo CHANGE2)")
+        );
+        let line = kept_line(&all, 7).unwrap();
+        assert!(line.ends_with("\"Rule 3.\" (rekindle undo CHANGE3); and 9 more (rekindle log)"), "{line}");
+    }
+
+    #[test]
+    fn b_02_no_escape_sequence_and_no_line_break_reaches_the_terminal() {
+        let evil = "Use \u{1b}[31mtabs\u{1b}]0;owned\u{7}\r\nand\u{202e} more\u{9b}2J";
+        let told = Kept { text: evil.to_owned(), ..kept(1) };
+        for line in [kept_line(&[told], 0).unwrap(), kept_line(&[Kept::new("C", "p", evil)], 0).unwrap()] {
+            assert!(!line.chars().any(char::is_control) && !line.contains('\u{202e}'), "{line:?}");
+            assert!(line.contains("tabs") && line.contains("and more"), "{line:?}");
+        }
+        assert_eq!(kept_line(&[Kept { text: " \u{1b}[0m".to_owned(), ..kept(1) }], 0), None);
+    }
+}

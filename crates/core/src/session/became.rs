@@ -1,0 +1,121 @@
+//! The outcome of a session: learnt from, or skipped, and then why.
+
+use crate::run::Status;
+
+/// Said by `capture` where a window is empty; alone, it means that nobody said anything at all.
+pub const NOTHING_NEW: &str = "nothing was said since this session was last captured";
+/// Said by `observe` where another run had the same window.
+pub const DUPLICATE: &str = "duplicate";
+const SAID_NOTHING: &str = "nothing was said in it";
+const FOUND_NOTHING: &str = "nothing in it was worth keeping";
+
+/// A run that had to do with a session.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// How it ended.
+    pub status: Status,
+    /// Why it was skipped.
+    pub reason: Option<String>,
+    /// How much it found or kept.
+    pub found: u64,
+}
+
+/// The outcome of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Became {
+    /// Something was learnt from it.
+    Learnt,
+    /// Nothing was, for this reason.
+    Skipped(String),
+    /// It goes on, or nobody has looked at it yet.
+    Waiting,
+    /// Looking at it went wrong too often.
+    GivenUp,
+}
+
+/// The outcome of a session by the runs about it, in their order. `open` says that it goes on.
+pub fn became(attempts: &[Attempt], open: bool) -> Became {
+    if attempts.iter().any(|attempt| attempt.found > 0) {
+        return Became::Learnt;
+    }
+    if open || attempts.is_empty() || attempts.iter().any(|attempt| !attempt.status.is_over()) {
+        return Became::Waiting;
+    }
+    if attempts.iter().any(|attempt| attempt.status == Status::Dead) {
+        return Became::GivenUp;
+    }
+    let reasons = attempts.iter().rev().filter_map(|attempt| attempt.reason.as_deref());
+    let telling = reasons.into_iter().find(|reason| ![NOTHING_NEW, DUPLICATE].contains(reason));
+    Became::Skipped(match telling {
+        Some(reason) => in_general(reason),
+        None if attempts.iter().any(|attempt| attempt.status == Status::Completed) => {
+            FOUND_NOTHING.to_owned()
+        }
+        None => SAID_NOTHING.to_owned(),
+    })
+}
+
+/// A reason without the numbers of its session, so that sessions with the same reason can be counted together.
+fn in_general(reason: &str) -> String {
+    let few_messages = reason.split_once(" messages by the person; ").map(|(_, needed)| needed);
+    if let Some(needed) = few_messages {
+        return format!("too few messages of yours: {needed}");
+    }
+    if reason.starts_with("only ") && reason.contains(" words were said") {
+        return "hardly a word was said and no file was changed".to_owned();
+    }
+    if reason.starts_with("one request of ") {
+        return "one short request, answered without a change or a failure".to_owned();
+    }
+    reason.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::gate::Noise;
+
+    fn attempt(status: Status, reason: Option<&str>, found: u64) -> Attempt {
+        Attempt { status, reason: reason.map(str::to_owned), found }
+    }
+
+    fn skipped(reason: &str) -> Attempt {
+        attempt(Status::Skipped, Some(reason), 0)
+    }
+
+    fn why(attempts: &[Attempt]) -> String {
+        match became(attempts, false) {
+            Became::Skipped(why) => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn r_13_a_session_was_learnt_from_if_anything_came_of_it() {
+        let captured = attempt(Status::Completed, None, 0);
+        let all = [captured.clone(), attempt(Status::Completed, None, 3), skipped(NOTHING_NEW)];
+        assert_eq!(became(&all, true), Became::Learnt);
+        assert_eq!(became(&[], false), Became::Waiting);
+        assert_eq!(became(&[skipped(NOTHING_NEW)], true), Became::Waiting);
+        assert_eq!(became(&[captured.clone(), attempt(Status::Failed, None, 0)], false), Became::Waiting);
+        assert_eq!(became(&[captured, attempt(Status::Dead, None, 0)], false), Became::GivenUp);
+    }
+
+    #[test]
+    fn r_13_sessions_with_the_same_reason_count_together() {
+        let noise = |noise: Noise| why(&[attempt(Status::Completed, None, 0), skipped(&noise.to_string())]);
+        assert_eq!(noise(Noise::SmallTalk { words: 2 }), noise(Noise::SmallTalk { words: 7 }));
+        assert_eq!(noise(Noise::Lookup { words: 9 }), noise(Noise::Lookup { words: 20 }));
+        assert!(!noise(Noise::Lookup { words: 9 }).contains('9'));
+        let few = "4 messages by the person; 5 are needed (capture.min_user_messages)";
+        assert_eq!(
+            why(&[skipped(few)]),
+            "too few messages of yours: 5 are needed (capture.min_user_messages)"
+        );
+        assert_eq!(why(&[skipped("the agent left no transcript")]), "the agent left no transcript");
+        // A later reason that says less does not hide the first.
+        assert_eq!(why(&[skipped(few), skipped(NOTHING_NEW)]), why(&[skipped(few)]));
+        assert_eq!(why(&[skipped(NOTHING_NEW)]), SAID_NOTHING);
+        assert_eq!(why(&[attempt(Status::Completed, None, 0)]), FOUND_NOTHING);
+    }
+}

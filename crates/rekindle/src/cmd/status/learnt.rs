@@ -1,0 +1,175 @@
+//! Which agents are connected, what became of their sessions, and what was learnt from them this week.
+
+use jiff::SignedDuration;
+use rekindle_core::agent::Agent;
+use rekindle_core::text::clean::one_line;
+use rekindle_core::time::{Timestamp, day, iso};
+use rekindle_core::vault::layout::Shelf;
+use rekindle_engine::db::Db;
+use rekindle_engine::install::{self, Installer, Machine, State};
+use rekindle_engine::learning::{self, Learning};
+use rekindle_engine::vault::Found;
+use serde_json::{Value, json};
+
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// So many of the newest memories are shown.
+const SHOWN: usize = 3;
+/// The same with `--json`.
+const LISTED: usize = 20;
+/// So many reasons for skipping are named; the rest is counted.
+const REASONS: usize = 3;
+const TITLE_CHARS: usize = 80;
+
+/// All of it.
+pub(super) struct Learnt<'a> {
+    agents: Option<Vec<install::Status>>,
+    sessions: Learning,
+    /// Memories of this week, the newest first.
+    week: Vec<(Timestamp, &'a Found)>,
+}
+
+impl<'a> Learnt<'a> {
+    pub(super) fn look(
+        context: &Context<'_>,
+        db: Option<&Db>,
+        entries: &'a [Found],
+    ) -> Result<Self, Failure> {
+        let now = context.now.timestamp();
+        let sessions = match db {
+            Some(db) => learning::look(db, now)?,
+            None => Learning::default(),
+        };
+        let since = now - SignedDuration::from_hours(7 * 24);
+        let mut week: Vec<(Timestamp, &Found)> = entries
+            .iter()
+            .filter(|found| found.shelf != Shelf::Inbox && found.entry.provenance.session.is_some())
+            .filter_map(|found| Some((found.entry.updated.max(found.entry.created)?, found)))
+            .filter(|(at, _)| *at >= since)
+            .collect();
+        week.sort_by_key(|(at, found)| (std::cmp::Reverse(*at), &found.path));
+        Ok(Self { agents: agents(context), sessions, week })
+    }
+
+    /// Adds itself to the answer of `--json`.
+    pub(super) fn add_to(&self, answer: &mut Value) {
+        let agent = |status: &install::Status| {
+            json!({
+                "agent": status.agent,
+                "found": status.found,
+                "connected": is_connected(status),
+                "state": status.state,
+                "trusted": status.trusted,
+                "plugin": status.plugin,
+            })
+        };
+        let Learning { seen, learnt, waiting, given_up, skipped } = &self.sessions;
+        let reasons = skipped.iter().map(|(reason, count)| json!({"reason": reason, "count": count}));
+        let memory = |(at, found): &(Timestamp, &Found)| {
+            json!({
+                "at": iso(*at),
+                "path": found.path,
+                "title": found.title,
+                "project": found.entry.scope.project(),
+            })
+        };
+        answer["agents"] = self.agents.as_ref().map_or(Value::Null, |all| all.iter().map(agent).collect());
+        answer["sessions"] = json!({
+            "days": learning::DAYS,
+            "seen": seen,
+            "learnt": learnt,
+            "skipped": self.sessions.skipped(),
+            "skipped_because": reasons.collect::<Vec<_>>(),
+            "waiting": waiting,
+            "given_up": given_up,
+        });
+        answer["learnt_this_week"] = json!({
+            "count": self.week.len(),
+            "newest": self.week.iter().take(LISTED).map(memory).collect::<Vec<_>>(),
+        });
+    }
+
+    /// The rows for a terminal: the name of each and what it says.
+    pub(super) fn rows(&self, context: &Context<'_>) -> Vec<(&'static str, String)> {
+        let mut rows: Vec<(&'static str, String)> = Vec::new();
+        rows.extend(self.agents.as_deref().map(|all| ("agents", connected(all))));
+        rows.push(("sessions", self.counts()));
+        let reasons = &self.sessions.skipped;
+        for (reason, count) in reasons.iter().take(REASONS) {
+            rows.push(("", format!("{count} skipped: {reason}")));
+        }
+        let others: u64 = reasons.iter().skip(REASONS).map(|(_, count)| count).sum();
+        if others > 0 {
+            rows.push(("", format!("{others} skipped for other reasons (`rekindle runs --status SKIPPED`)")));
+        }
+        rows.push(("learnt", self.this_week()));
+        for (at, found) in self.week.iter().take(SHOWN) {
+            let on = day(at.to_zoned(context.now.time_zone().clone()).date());
+            let title = one_line(&found.title, TITLE_CHARS);
+            let project = found.entry.scope.project().map_or("everywhere", |project| project.as_str());
+            rows.push(("", format!("{on}  {title}  ({project})")));
+        }
+        rows
+    }
+
+    fn counts(&self) -> String {
+        let Learning { seen, learnt, waiting, given_up, .. } = &self.sessions;
+        let skipped = self.sessions.skipped();
+        if *seen == 0 {
+            return format!("none in {} days", learning::DAYS);
+        }
+        let optional = [(*waiting, "not looked at yet"), (*given_up, "given up (`rekindle runs --dead`)")];
+        let optional = optional.iter().filter(|(count, _)| *count > 0);
+        let rest: String = optional.map(|(count, what)| format!(", {count} {what}")).collect();
+        format!("{seen} in {} days: {learnt} learnt from, {skipped} skipped{rest}", learning::DAYS)
+    }
+
+    fn this_week(&self) -> String {
+        match self.week.len() {
+            0 => "nothing this week".to_owned(),
+            1 => "1 memory this week".to_owned(),
+            count => format!("{count} memories this week, the newest:"),
+        }
+    }
+}
+
+/// How it is with every agent. Where nobody knows a home folder there are no agents to look for.
+fn agents(context: &Context<'_>) -> Option<Vec<install::Status>> {
+    let machine = Machine::look();
+    let before_tools = context.settings.config.recall.before_tools;
+    let invocation = install::invocation(&machine, &context.home, before_tools).ok()?;
+    let installer = Installer::new(&machine, &context.places, &invocation);
+    Some(Agent::ALL.into_iter().filter_map(|agent| installer.status(agent).ok()).collect())
+}
+
+fn is_connected(status: &install::Status) -> bool {
+    status.state != State::Absent || status.plugin
+}
+
+fn connected(all: &[install::Status]) -> String {
+    let names: Vec<String> = all.iter().filter(|status| is_connected(status)).map(with_doubt).collect();
+    let others = all.iter().filter(|status| status.found && !is_connected(status));
+    let others: Vec<&str> = others.map(|status| status.agent.name()).collect();
+    let connected = if names.is_empty() { "none connected".to_owned() } else { names.join(", ") };
+    match (names.is_empty(), others.is_empty()) {
+        (false, true) => connected,
+        (true, true) => format!("{connected}; `rekindle install` connects them"),
+        (_, false) => format!("{connected}; not connected: {} (`rekindle install`)", others.join(", ")),
+    }
+}
+
+/// An agent's name, with what keeps it from calling us.
+fn with_doubt(status: &install::Status) -> String {
+    let doubt = match status.state {
+        _ if status.obstacle.is_some() => Some("its hooks are switched off"),
+        _ if status.trusted == Some(false) => {
+            Some("does not trust the hooks: `rekindle install codex --trust`")
+        }
+        State::Outdated => Some("outdated: `rekindle install`"),
+        State::ForeignHome => Some("remembers into another home"),
+        State::Absent | State::Current => None,
+    };
+    let name = status.agent.name();
+    doubt.map_or_else(|| name.to_owned(), |doubt| format!("{name} ({doubt})"))
+}
