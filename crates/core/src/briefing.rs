@@ -151,7 +151,7 @@ pub fn brief(material: &Material, moment: Moment, agent: Agent, secret: &[u8], r
     if moment != Moment::Compacted {
         stable.push_str(&identity(&material.identity, &mut cut));
     }
-    stable.push_str(&remembered(material.memory.as_deref(), &mut cut));
+    stable.push_str(&remembered(material, &mut cut));
     let (always, entries) = always(material, &mut cut);
     stable.push_str(&always);
     let (card, ids) = card::render(&material.card, &mut cut);
@@ -208,9 +208,13 @@ fn identity(files: &[String], cut: &mut Vec<String>) -> String {
     part.titled("Who you are and whom you work for", cut)
 }
 
-/// `MEMORY.md`: hard rules first, lessons are a part of their own.
-fn remembered(text: Option<&str>, cut: &mut Vec<String>) -> String {
-    let Some(sections) = text.and_then(|text| memory::sections(text).ok()) else { return String::new() };
+/// `MEMORY.md` as far as it holds here: hard rules first, lessons are a part of their own.
+fn remembered(material: &Material, cut: &mut Vec<String>) -> String {
+    let sections = material.memory.as_deref().and_then(|text| memory::sections(text).ok());
+    let Some(sections) = sections else { return String::new() };
+    let here = material.project.as_deref();
+    // The same words may stand there for a project and for everywhere.
+    let mut seen = HashSet::new();
     let is = |title: &str, name: &str| title.trim().eq_ignore_ascii_case(name);
     let rules = sections.iter().filter(|section| is(&section.title, "Hard Rules"));
     let others =
@@ -218,7 +222,10 @@ fn remembered(text: Option<&str>, cut: &mut Vec<String>) -> String {
     let mut part = Part::new(MEMORY_CHARS);
     for section in rules.chain(others) {
         let mut headed = false;
-        for item in section.items.iter().filter(|item| item.superseded.is_none()) {
+        for item in section.items.iter().filter(|item| item.is_shown(here)) {
+            if !seen.insert(normalised(&item.text)) {
+                continue;
+            }
             if !headed {
                 part.line(&format!("### {}", one_line(&section.title, LINE_CHARS)));
                 headed = true;
@@ -242,7 +249,8 @@ fn always(material: &Material, cut: &mut Vec<String>) -> (String, usize) {
     let sections =
         material.memory.as_deref().and_then(|text| memory::sections(text).ok()).unwrap_or_default();
     for section in sections.iter().filter(|section| section.title.trim().eq_ignore_ascii_case("Lessons")) {
-        for item in section.items.iter().filter(|item| item.superseded.is_none()) {
+        let here = material.project.as_deref();
+        for item in section.items.iter().filter(|item| item.is_shown(here)) {
             part.line(&format!("- Lesson: {}", one_line(&item.text, LINE_CHARS)));
         }
     }

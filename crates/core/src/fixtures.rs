@@ -37,6 +37,7 @@ pub(crate) fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
         origin,
         strength: Strength::Explicit,
         everywhere: false,
+        perhaps_everywhere: false,
         ends: false,
         sentiment: None,
         gate: None,

@@ -13,7 +13,7 @@ use crate::text::clean::one_line;
 use crate::time::Timestamp;
 use crate::vault::review::{Id, Place};
 
-pub use target::Target;
+pub use target::{EVERY_PROJECT, Target};
 
 /// The longest title, in characters.
 const TITLE_CHARS: usize = 60;
@@ -103,6 +103,8 @@ pub enum Source {
     Idea,
     /// Something that keeps going wrong.
     Friction,
+    /// Something said in one project that may hold in all.
+    Everywhere,
 }
 
 /// Where a proposal is in its life. It ends exactly once (REV-14).
@@ -227,8 +229,15 @@ impl By {
 
 impl Source {
     /// Every source.
-    pub const ALL: [Self; 6] =
-        [Self::Reflection, Self::Sidecar, Self::Supersede, Self::Correction, Self::Idea, Self::Friction];
+    pub const ALL: [Self; 7] = [
+        Self::Reflection,
+        Self::Sidecar,
+        Self::Supersede,
+        Self::Correction,
+        Self::Idea,
+        Self::Friction,
+        Self::Everywhere,
+    ];
 
     /// The word in the store and in JSON.
     pub fn word(self) -> &'static str {
@@ -239,6 +248,7 @@ impl Source {
             Self::Correction => "correction",
             Self::Idea => "idea",
             Self::Friction => "friction",
+            Self::Everywhere => "everywhere",
         }
     }
 }

@@ -20,6 +20,37 @@ impl ProjectId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether a name that a person wrote means this project: the whole id, or the end of it from a `/` on. Of a project
+    /// without a remote the name of its folder is enough.
+    pub fn is_called(&self, name: &str) -> bool {
+        let is_end = |id: &str| {
+            id.len().checked_sub(name.len()).is_some_and(|at| {
+                id.is_char_boundary(at)
+                    && id[at..].eq_ignore_ascii_case(name)
+                    && (at == 0 || id[..at].ends_with('/'))
+            })
+        };
+        !name.is_empty() && (is_end(&self.0) || self.without_digits().is_some_and(is_end))
+    }
+
+    /// The id of a project without a remote, less the digits that keep it apart from others.
+    fn without_digits(&self) -> Option<&str> {
+        let (name, digits) = self.0.strip_prefix(LOCAL).and(self.0.rsplit_once('-'))?;
+        digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(name)
+    }
+}
+
+/// The beginning of the id of a project without a remote.
+const LOCAL: &str = "local/";
+
+/// Whether what belongs to the project of this name may be shown in `here`. `None` is everywhere.
+pub fn is_shown(name: Option<&str>, here: Option<&str>) -> bool {
+    match (name, here) {
+        (None, _) => true,
+        (Some(name), Some(here)) => name == here || ProjectId::new(here).is_called(name),
+        (Some(_), None) => false,
+    }
 }
 
 impl fmt::Display for ProjectId {
@@ -46,11 +77,45 @@ impl Scope {
         }
     }
 
+    /// Whether what has this scope may be shown in `here`.
+    pub fn is_shown(&self, here: Option<&str>) -> bool {
+        is_shown(self.project().map(ProjectId::as_str), here)
+    }
+
     /// The project, if there is one.
     pub fn project(&self) -> Option<&ProjectId> {
         match self {
             Self::Global => None,
             Self::Project(id) => Some(id),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r_15_a_project_is_known_by_the_end_of_its_id() {
+        let id = ProjectId::new("github.com/acme/payments");
+        for name in ["github.com/acme/payments", "acme/payments", "payments", "Payments"] {
+            assert!(id.is_called(name), "{name}");
+        }
+        for other in ["", "ments", "/payments", "acme", "other/payments", "x/github.com/acme/payments"] {
+            assert!(!id.is_called(other), "{other}");
+        }
+        let local = ProjectId::new("local/my-widgets-1a2b3c4d");
+        for name in ["local/my-widgets-1a2b3c4d", "my-widgets-1a2b3c4d", "my-widgets", "local/my-widgets"] {
+            assert!(local.is_called(name), "{name}");
+        }
+        assert!(!local.is_called("my") && !local.is_called("widgets"));
+    }
+
+    #[test]
+    fn r_15_what_belongs_to_a_project_is_shown_only_there() {
+        assert!(is_shown(None, None) && is_shown(None, Some("github.com/acme/payments")));
+        assert!(is_shown(Some("payments"), Some("github.com/acme/payments")));
+        assert!(!is_shown(Some("payments"), Some("github.com/acme/kettles")));
+        assert!(!is_shown(Some("payments"), None));
     }
 }

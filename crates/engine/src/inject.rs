@@ -13,7 +13,7 @@ use rekindle_core::inject::{self, Block, Chosen};
 use rekindle_core::provenance::Origin;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
-use rekindle_core::scope::ProjectId;
+use rekindle_core::scope::{ProjectId, is_shown};
 use rekindle_core::text::specifics;
 use rekindle_core::time::Zoned;
 use rekindle_core::vault::entry::{Entry, Status};
@@ -97,7 +97,7 @@ fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
     Material {
         identity: own.filter_map(|document| read(&places.identity().join(document.name))).collect(),
         memory: read(&vault.folder().join(layout::MEMORY)),
-        always: always(vault.folder()),
+        always: always(vault.folder(), here.project.as_ref().map(ProjectId::as_str)),
         card: card(places, here),
         logs: days.filter_map(log).take(LOGS).collect(),
         pending: vault.pending_review().unwrap_or(0),
@@ -112,8 +112,8 @@ fn read(path: &Path) -> Option<String> {
     fits.then(|| std::fs::read_to_string(path).ok()).flatten()
 }
 
-/// `personal-private/_always-load/*.md`, by name (BRF-06).
-fn always(vault: &Path) -> Vec<Always> {
+/// `personal-private/_always-load/*.md`, by name (BRF-06). What is pinned to another project loads there.
+fn always(vault: &Path, here: Option<&str>) -> Vec<Always> {
     let group = layout::Group::PersonalPrivate.word();
     let folder = vault.join(group).join(layout::ALWAYS_LOAD);
     let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
@@ -128,7 +128,9 @@ fn always(vault: &Path) -> Vec<Always> {
         let path = VaultPath::parse(&format!("{group}/{}/{name}", layout::ALWAYS_LOAD)).ok()?;
         let entry = Entry::of(&note, &path);
         // What an agent put there is found by recall; it loads by itself when a person has made it theirs (B-01).
-        let holds = entry.status == Status::Active && entry.provenance.origin == Origin::User;
+        let holds = entry.status == Status::Active
+            && entry.provenance.origin == Origin::User
+            && entry.scope.is_shown(here);
         let title = name.trim_end_matches(".md").replace('-', " ");
         holds.then(|| Always { title, text: note.body().trim().to_owned() })
     };
@@ -140,7 +142,7 @@ fn always(vault: &Path) -> Vec<Always> {
 fn card(places: &Places, here: &Here) -> Vec<CardLine> {
     let project = here.project.as_ref().map(ProjectId::as_str);
     let Ok(Some(snapshot)) = Index::at(places.index()).open() else { return Vec::new() };
-    let columns = snapshot.columns(|name| name.is_none() || name == project);
+    let columns = snapshot.columns(|name| is_shown(name, project));
     let usage = Usage::read(&places.usage());
     let always = format!("/{}/", layout::ALWAYS_LOAD);
     let numbers = columns.visible.iter().zip(&columns.flags).enumerate().filter(|(_, (visible, flags))| {

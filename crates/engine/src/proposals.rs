@@ -9,6 +9,7 @@ mod undone;
 use rekindle_core::event::{Event, names};
 use rekindle_core::proposal::{Evidence, Proposal, Status};
 use rekindle_core::provenance::Origin;
+use rekindle_core::scope::ProjectId;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::review::Id;
@@ -22,11 +23,13 @@ use crate::random;
 use crate::stages::REGISTRY;
 
 pub use decide::{
-    Decided, Standing, Verdict, decide, decide_because, decided_since, due, ended_with, expire,
+    Decided, Standing, Verdict, decide, decide_because, decide_in, decided_since, due, ended_with, expire,
     mark_promoted, mark_triaged, reopen, retarget, standing, standings,
 };
 pub use history::{Line, What, accepted, automatic, check};
-pub use machine::{gave, has_name, machine, now_called, rename, renamed, take_name, was_approved};
+#[cfg(test)]
+pub(crate) use machine::as_before;
+pub use machine::{machine, now_called, rename, renamed, take_name};
 pub use receipts::{Owed, owed, owes, paid, try_on};
 pub use undone::{see, seen};
 
@@ -37,7 +40,7 @@ pub enum Handed {
     Proposed(Id),
     /// One that waits says the same: it has more to rest on now.
     Folded(Id),
-    /// The same was decided on before, so nobody is asked again.
+    /// The same was asked before and ended, also because nobody answered: nobody is asked again.
     Decided(Id, Status),
 }
 
@@ -48,6 +51,8 @@ pub fn hand_in(db: &mut Db, run: &str, new: &[Proposal]) -> Result<Vec<Handed>, 
     let path = db.path().to_owned();
     let Some(at) = new.iter().map(|new| new.created).max() else { return Ok(Vec::new()) };
     let event_id = random::change_id(at).map_err(|cause| Error::Folder { path: path.clone(), cause })?;
+    // Two machines never give the same id (R-20).
+    take_name(db)?;
     let handed = db.change(|transaction| {
         let count = |transaction: &Transaction<'_>| -> rusqlite::Result<i64> {
             transaction.query_row("SELECT count(*) FROM proposals", [], |row| row.get(0))
@@ -78,8 +83,11 @@ fn hand_in_one(
     let said = said(new);
     let same: Option<(String, Option<String>)> = transaction
         .query_row(
-            "SELECT proposal, run FROM proposals WHERE said = ?1 ORDER BY created DESC, id DESC LIMIT 1",
-            [&said],
+            // What another project says is another question (R-15); whether something holds in all of them is one.
+            "SELECT proposal, run FROM proposals WHERE said = ?1
+                AND (?3 OR proposal ->> '$.project' IS NULL OR proposal ->> '$.project' IS ?2)
+             ORDER BY created DESC, id DESC LIMIT 1",
+            params![said, new.project.as_ref().map(ProjectId::as_str), new.widened().is_some()],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()?;
@@ -91,17 +99,15 @@ fn hand_in_one(
         if by.as_deref() == Some(run) {
             return Ok(Ok(Handed::Proposed(there.id)));
         }
-        if !there.status.is_open() && there.status != Status::Expired {
+        if !there.status.is_open() {
             return Ok(Ok(Handed::Decided(there.id, there.status)));
         }
-        if there.status.is_open() {
-            there.evidence.merge(&new.evidence);
-            there.confidence = there.confidence.max(new.confidence);
-            there.explicit |= new.explicit;
-            there.origin = more_trusted(there.origin, new.origin);
-            write(transaction, &there, &said)?;
-            return Ok(Ok(Handed::Folded(there.id)));
-        }
+        there.evidence.merge(&new.evidence);
+        there.confidence = there.confidence.max(new.confidence);
+        there.explicit |= new.explicit;
+        there.origin = more_trusted(there.origin, new.origin);
+        write(transaction, &there, &said)?;
+        return Ok(Ok(Handed::Folded(there.id)));
     }
     let prefix = Id::uncounted(new.id.kind, new.id.date).to_string();
     let prefix = prefix.trim_end_matches('0');
@@ -125,6 +131,9 @@ fn hand_in_one(
 /// idea becomes a project is one question in whatever words.
 fn said(proposal: &Proposal) -> String {
     let text = normalised(&proposal.text);
+    if proposal.widened().is_some() {
+        return format!("everywhere: {text}");
+    }
     match (proposal.section(), proposal.idea()) {
         (Some(_), _) => text,
         (None, Some(idea)) => format!("{}: {idea}", proposal.file()),
@@ -245,7 +254,8 @@ mod tests {
 
     fn open_db() -> (tempfile::TempDir, Db) {
         let folder = tempfile::tempdir().unwrap();
-        let db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        let mut db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        db.change(|transaction| transaction.execute("INSERT INTO machine VALUES (1, 'k7qe')", [])).unwrap();
         (folder, db)
     }
 
@@ -257,7 +267,7 @@ mod tests {
     }
 
     fn id(number: u32) -> Id {
-        Id::new(Kind::Reflection, Date::constant(2026, 11, 10), number)
+        Id::new(Kind::Reflection, Date::constant(2026, 11, 10), number).by("k7qe".parse().ok())
     }
 
     fn become_of(db: &mut Db, id: Id, status: Status) {
@@ -276,13 +286,13 @@ mod tests {
         );
         let third = [new("Use rust.", "a", Origin::User)];
         assert_eq!(hand_in(&mut db, "r2", &third).unwrap(), [Handed::Proposed(id(3))]);
-        assert_eq!(id(1).to_string(), "p-20261110-001");
+        assert_eq!(id(1).to_string(), "p-20261110-001-k7qe");
         let other_day = Proposal {
             id: Id::uncounted(Kind::Reflection, Date::constant(2026, 11, 11)),
             ..new("Use go.", "a", Origin::User)
         };
         let [Handed::Proposed(other)] = hand_in(&mut db, "r3", &[other_day]).unwrap()[..] else { panic!() };
-        assert_eq!(other.to_string(), "p-20261111-001");
+        assert_eq!(other.to_string(), "p-20261111-001-k7qe");
         assert_eq!((all(&db).unwrap().len(), waiting(&db).unwrap().0), (4, 4));
     }
 
@@ -330,10 +340,9 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_twice_unless_nobody_answered() {
+    fn rev_10_nobody_is_asked_twice_also_if_nobody_answered() {
         let (_folder, mut db) = open_db();
-        for (status, asked) in [(Status::Rejected, false), (Status::Promoted, false), (Status::Expired, true)]
-        {
+        for status in [Status::Rejected, Status::Promoted, Status::Expired] {
             let text = format!("Use {} tools.", status.word());
             let Handed::Proposed(first) =
                 hand_in(&mut db, "r1", &[new(&text, "a", Origin::User)]).unwrap()[0]
@@ -342,13 +351,33 @@ mod tests {
             };
             become_of(&mut db, first, status);
             let again = hand_in(&mut db, "r2", &[new(&text, "b", Origin::User)]).unwrap().remove(0);
-            match asked {
-                true => assert!(matches!(again, Handed::Proposed(id) if id != first)),
-                false => assert_eq!(again, Handed::Decided(first, status)),
-            }
+            assert_eq!(again, Handed::Decided(first, status));
             assert!(!support(&mut db, first, &Evidence::default()).unwrap());
         }
-        let (waiting, oldest) = waiting(&db).unwrap();
-        assert_eq!((waiting, oldest), (1, Some(Timestamp::from_second(1_800_000_000).unwrap())));
+        assert_eq!(waiting(&db).unwrap(), (0, None));
+    }
+
+    #[test]
+    fn r_15_what_two_projects_say_is_two_questions_and_whether_it_holds_everywhere_is_one() {
+        let (_folder, mut db) = open_db();
+        let said_in = |name: &str| Proposal {
+            project: Some(ProjectId::new(name)),
+            ..new("Use tabs.", name, Origin::User)
+        };
+        let first = hand_in(&mut db, "r1", &[said_in("acme/pumps")]).unwrap();
+        let second = hand_in(&mut db, "r2", &[said_in("acme/boats")]).unwrap();
+        assert_eq!(
+            (&first[..], &second[..]),
+            (&[Handed::Proposed(id(1))][..], &[Handed::Proposed(id(2))][..])
+        );
+        let again = hand_in(&mut db, "r3", &[said_in("acme/boats")]).unwrap();
+        assert_eq!(again, [Handed::Folded(id(2))]);
+        let asks = |name: &str| Proposal {
+            target: Some(Target::Everywhere(format!("personal-private/rule/{name}.md"))),
+            ..said_in(name)
+        };
+        assert_eq!(hand_in(&mut db, "r4", &[asks("acme/pumps")]).unwrap(), [Handed::Proposed(id(3))]);
+        assert_eq!(hand_in(&mut db, "r5", &[asks("acme/boats")]).unwrap(), [Handed::Folded(id(3))]);
+        assert_eq!(get(&db, id(3)).unwrap().unwrap().evidence.sessions.len(), 2);
     }
 }

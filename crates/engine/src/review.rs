@@ -9,7 +9,6 @@ use rekindle_core::proposal::worth::{Folded, asked, ranked};
 use rekindle_core::proposal::{By, Proposal};
 use rekindle_core::time::{Timestamp, Zoned};
 use rekindle_core::vault::layout;
-use rekindle_core::vault::memory::sections;
 use rekindle_core::vault::review::{self, Decision, Id, Queue, Shown, diff};
 use thiserror::Error;
 
@@ -67,52 +66,6 @@ pub fn on_page(db: &Db) -> Result<HashSet<Id>, db::Error> {
         .last()
         .map(|page| page.proposals.iter().map(|one| renamed.now(one.id)).collect())
         .unwrap_or_default())
-}
-
-/// Looks whether others share the notes: a program brings them elsewhere, or they hold ids that this store did not give, or
-/// not for that. From then on ours say who gave them, so that none means two things (REV-01, B-16).
-pub fn meet(db: &mut Db, vault: &Vault) -> Result<(), Error> {
-    if !proposals::has_name(db)? && (vault.is_synced() || is_met(db, vault)?) {
-        proposals::take_name(db)?;
-    }
-    Ok(())
-}
-
-fn is_met(db: &Db, vault: &Vault) -> Result<bool, Error> {
-    let read = |name| vault.read(&Place::vault(layout::fixed(name)));
-    let known = known(db)?;
-    if let Some(page) = read(layout::REVIEW)?
-        && let Ok(page) = review::parse(&page.text)
-    {
-        let version = page.footer.as_ref().and_then(|footer| footer.version.as_deref());
-        let foreign = version.is_some_and(|version| known.iter().all(|shown| shown.version != version));
-        for entry in &page.entries {
-            // A person may have reworded a line of ours, but not one that we never wrote there. An old copy has the words that
-            // we proposed, whatever became of them since.
-            let doubled = foreign || page.entries.iter().filter(|other| other.id == entry.id).count() > 1;
-            let is_ours = |standing: Standing| {
-                let now = line(&standing).tidied();
-                let first = review::Proposal { text: standing.proposal.text, ..now.clone() }.tidied();
-                [now, first].iter().any(|ours| ours.text == entry.text)
-            };
-            let other = doubled && proposals::standing(db, entry.id)?.is_some_and(|one| !is_ours(one));
-            if other || !proposals::gave(db, entry.id)? {
-                return Ok(true);
-            }
-        }
-    }
-    if let Some(memory) = read(layout::MEMORY)?
-        && let Ok(sections) = sections(&memory.text)
-    {
-        let items = sections.iter().flat_map(|section| &section.items);
-        for id in items.flat_map(|item| &item.ids).filter_map(|id| id.parse::<Id>().ok()) {
-            // What nobody here said yes to was not written from here.
-            if !proposals::was_approved(db, id)? {
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
 }
 
 /// What is aimed at a section or a line of MEMORY.md that moved moves with it (B-07). Gives what cannot, and why.
@@ -189,6 +142,8 @@ fn line(standing: &Standing) -> review::Proposal {
         place: proposal.place.clone(),
         title: proposal.title.clone(),
         text: standing.worded.clone().unwrap_or_else(|| proposal.text.clone()),
+        // What asks whether it holds everywhere would not hold in its project alone.
+        project: proposal.project.clone().filter(|_| proposal.section().is_some()),
     }
 }
 
@@ -234,7 +189,8 @@ pub fn look(db: &mut Db, vault: &Vault, now: Timestamp) -> Result<Look, Error> {
             Decision::Rejected { .. } => Verdict::Reject,
             Decision::Pending | Decision::EditedPending { .. } => continue,
         };
-        decided.push((one.id, proposals::decide(db, one.id, &verdict, By::Page, now)?));
+        let scope = one.scope.as_ref();
+        decided.push((one.id, proposals::decide_in(db, one.id, &verdict, scope, By::Page, now)?));
     }
     // Only now: whoever dies before this reads the page again and decides nothing twice.
     see(db, &hash, None, now)?;

@@ -14,6 +14,8 @@ const SAME: f32 = 0.85;
 const RELATED: f32 = 0.4;
 /// So many of the newest are compared.
 const COMPARED: i64 = 4000;
+/// Between the words of a key and the project that said them too.
+const APART: char = '\u{1f}';
 
 /// Something that was seen.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,17 +52,27 @@ pub struct Seen<'a> {
 
 /// What is known of something like this, in this project or everywhere.
 pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
+    best(db, seen, "project IS ?1 OR project IS NULL")
+}
+
+/// The same wish, said in another project.
+pub fn elsewhere(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
+    best(db, seen, "project IS NOT NULL AND project IS NOT ?1")
+}
+
+fn best(db: &Db, seen: &Seen<'_>, which: &str) -> Result<Option<Sighting>, Error> {
     let said = normalised(seen.text);
     let claim = Statement::of(seen.text);
     let mut best: Option<(f32, Sighting)> = None;
     db.run(|connection| {
-        let mut statement = connection.prepare_cached(
+        let mut statement = connection.prepare_cached(&format!(
             "SELECT number, text, evidence, became, said, vector, last, ends FROM sightings
-             WHERE project IS ?1 OR project IS NULL ORDER BY last DESC LIMIT ?2",
-        )?;
+             WHERE {which} ORDER BY last DESC LIMIT ?2"
+        ))?;
         let mut rows = statement.query(params![seen.project, COMPARED])?;
         while let Some(row) = rows.next()? {
             let theirs: String = row.get(4)?;
+            let theirs = words_of(&theirs);
             let likeness =
                 if theirs == said { 1.0 } else { cosine(seen.vector, row.get_ref(5)?.as_blob_or_null()?) };
             // "Valve 1 is blue" and "valve 2 is blue" are as alike as can be, "always" and "never" nearly so; neither are the same.
@@ -99,6 +111,11 @@ pub fn nearest(db: &Db, seen: &Seen<'_>, most: usize) -> Result<Vec<(f32, Sighti
     Ok(found)
 }
 
+/// The words of a key, without the project that keeps it apart from the same words elsewhere.
+fn words_of(key: &str) -> &str {
+    key.split_once(APART).map_or(key, |(words, _)| words)
+}
+
 /// Lets go of something that no longer holds.
 pub fn end(db: &mut Db, known: &Sighting) -> Result<(), Error> {
     db.change(|transaction| transaction.execute("DELETE FROM sightings WHERE number = ?1", [known.number]))
@@ -135,14 +152,25 @@ pub fn add(db: &mut Db, seen: &Seen<'_>, became: Option<&str>) -> Result<(), Err
     let evidence = json(db, seen.evidence)?;
     let vector: Option<Vec<u8>> =
         (!seen.vector.is_empty()).then(|| seen.vector.iter().flat_map(|value| value.to_le_bytes()).collect());
+    let said = normalised(seen.text);
     db.change(|transaction| {
+        // The table has each text once; what another project says is a sighting of its own.
+        let taken: bool = transaction.query_row(
+            "SELECT EXISTS (SELECT 1 FROM sightings WHERE said = ?1 AND project IS NOT ?2)",
+            params![said, seen.project],
+            |row| row.get(0),
+        )?;
+        let key = match seen.project.filter(|_| taken) {
+            Some(project) => format!("{said}{APART}{project}"),
+            None => said.clone(),
+        };
         transaction.execute(
             "INSERT INTO sightings (said, text, vector, project, evidence, became, first, last, ends)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
              ON CONFLICT (said) DO UPDATE SET evidence = ?5, became = coalesce(?6, became),
                 first = min(first, ?7), last = max(last, ?7)",
             params![
-                normalised(seen.text),
+                key,
                 seen.text,
                 vector,
                 seen.project,

@@ -27,6 +27,7 @@ pub fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
         origin,
         strength: Strength::Explicit,
         everywhere: false,
+        perhaps_everywhere: false,
         ends: false,
         sentiment: None,
         gate: None,

@@ -8,6 +8,7 @@ use crate::proposal::Evidence;
 use crate::provenance::Origin;
 use crate::reflect::likeness::Statement;
 use crate::reflect::{MAX_TEXT_CHARS, Period, Seen, distance, is_forged};
+use crate::scope::ProjectId;
 use crate::text::admit;
 use crate::text::clean::one_line;
 use crate::time::Timestamp;
@@ -193,7 +194,9 @@ fn stale(period: &Period<'_>, seen: &[Seen<'_>]) -> Vec<Pattern> {
         for item in section.items.iter().filter(|item| item.superseded.is_none()) {
             let line = Statement::of(&item.text);
             let newer = seen.iter().copied().filter(|seen| {
-                seen.finding.origin != Origin::Tool
+                // Another project says nothing about a line of this one.
+                item.is_shown(seen.observation.project.as_ref().map(ProjectId::as_str))
+                    && seen.finding.origin != Origin::Tool
                     && item.date.is_none_or(|since| since < seen.observation.day)
                     && line.contradicts(&Statement::of(&seen.finding.text))
             });

@@ -17,12 +17,8 @@ use crate::vault::review::{Id, Kind as Letter, Place};
 /// What to propose, the most severe first, and why nothing for the rest.
 pub fn fixes(patterns: Vec<Pattern>, known: &Known<'_>) -> Fixes {
     let memory = Memory::read(known.period.memory);
-    let before: Vec<(&Earlier, Statement)> = known
-        .before
-        .iter()
-        .filter(|earlier| earlier.proposal.status != Status::Expired)
-        .map(|earlier| (earlier, Statement::of(&earlier.proposal.text)))
-        .collect();
+    let before: Vec<(&Earlier, Statement)> =
+        known.before.iter().map(|earlier| (earlier, Statement::of(&earlier.proposal.text))).collect();
     let mut patterns = patterns;
     patterns.sort_by_key(|pattern| (Reverse(pattern.severity()), pattern.kind, pattern.text.clone()));
     let mut found = Fixes::default();
@@ -67,7 +63,7 @@ fn judge(
     let is_agents = matches!(target, Target::Identity(_));
     let said = match (is_agents, known.agents) {
         (true, Some(agents)) => normalised(agents).contains(&normalised(&pattern.text)),
-        _ => memory.says(statement),
+        _ => memory.seen_from(pattern.project.as_ref()).says(statement),
     };
     if said {
         return Judged::Dropped(Why::Said);
@@ -114,7 +110,9 @@ impl Fix {
         let Self { pattern, target } = self;
         let sessions = pattern.evidence.sessions.len();
         let file = match target {
-            Target::Identity(name) | Target::Entry(name) | Target::Idea(name) => name.clone(),
+            Target::Identity(name) | Target::Entry(name) | Target::Idea(name) | Target::Everywhere(name) => {
+                name.clone()
+            }
             Target::Memory(section) => format!("{}, {section}", layout::MEMORY),
         };
         let what = match pattern.kind {

@@ -203,6 +203,7 @@ pub fn memories(
                 origin: support.origin,
                 confidence,
                 everywhere: false,
+                perhaps_everywhere: false,
                 ends: false,
                 messages: evidence.ids(&support.places),
             });

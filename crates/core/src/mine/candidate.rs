@@ -51,6 +51,9 @@ pub struct Candidate {
     /// It is about the person or all of their work, not this project alone.
     #[serde(default)]
     pub everywhere: bool,
+    /// It may be, and the person is asked.
+    #[serde(default)]
+    pub perhaps_everywhere: bool,
     /// It says that something which held before no longer does.
     #[serde(default)]
     pub ends: bool,
@@ -68,6 +71,14 @@ impl Candidate {
             Kind::Fact => "fact",
             _ => self.category.word(),
         }
+    }
+
+    /// Whether it tells agents what to do, rather than how things are.
+    pub fn instructs(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Rule | Kind::Preference | Kind::Convention | Kind::Correction | Kind::Workflow
+        )
     }
 
     /// The section of `MEMORY.md` that it belongs to (REF-09); `user` is what the person's own section is called.
@@ -137,6 +148,7 @@ pub fn candidate(finding: &Finding, thresholds: Thresholds) -> Option<Candidate>
         origin: finding.origin,
         confidence: thresholds.confidence(finding.strength, finding.origin),
         everywhere: finding.everywhere,
+        perhaps_everywhere: finding.perhaps_everywhere,
         ends: finding.ends,
         messages: finding.messages.clone(),
     })
@@ -184,6 +196,7 @@ mod tests {
             origin,
             strength,
             everywhere: false,
+            perhaps_everywhere: false,
             ends: false,
             sentiment: None,
             gate: None,

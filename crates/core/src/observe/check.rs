@@ -184,6 +184,7 @@ fn finding(
             _ => Strength::Inferred,
         },
         everywhere: false,
+        perhaps_everywhere: false,
         ends: false,
         // Only a person feels something, and only about what they said themselves.
         sentiment: claim.feels.filter(|_| support.origin == Origin::User),

@@ -51,6 +51,9 @@ pub struct Finding {
     /// It is about the person or all of their work, not this project alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub everywhere: bool,
+    /// It may be, and the person is asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub perhaps_everywhere: bool,
     /// It says that something which held before no longer does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends: bool,

@@ -24,14 +24,21 @@ pub enum Target {
     Entry(String),
     /// An idea, by its name in the incubator. It becomes a project (IDEA-05).
     Idea(String),
+    /// A memory of one project, by its path in the vault. It holds in every project from then on.
+    Everywhere(String),
 }
+
+/// The heading for the question whether something holds in every project.
+pub const EVERY_PROJECT: &str = "Every project";
 
 impl Proposal {
     /// The section of `MEMORY.md` it would go to; none if it is aimed at another file.
     pub fn section(&self) -> Option<&str> {
         match (&self.target, &self.place) {
             (Some(Target::Memory(section)), _) => Some(section),
-            (Some(Target::Identity(_) | Target::Entry(_) | Target::Idea(_)), _) => None,
+            (Some(Target::Identity(_) | Target::Entry(_) | Target::Idea(_) | Target::Everywhere(_)), _) => {
+                None
+            }
             (None, Place::Section(section)) => Some(section),
             (None, Place::Friction(_)) => Some(FRICTION),
         }
@@ -40,7 +47,7 @@ impl Proposal {
     /// The name of the file it would change.
     pub fn file(&self) -> &str {
         match &self.target {
-            Some(Target::Identity(name) | Target::Entry(name)) => name,
+            Some(Target::Identity(name) | Target::Entry(name) | Target::Everywhere(name)) => name,
             Some(Target::Idea(_)) => layout::IDEAS,
             Some(Target::Memory(_)) | None => layout::MEMORY,
         }
@@ -62,18 +69,29 @@ impl Proposal {
         }
     }
 
+    /// The memory that would hold in every project, if it asks for that.
+    pub fn widened(&self) -> Option<&str> {
+        match &self.target {
+            Some(Target::Everywhere(path)) => Some(path),
+            _ => None,
+        }
+    }
+
     /// What it is aimed at, in a few words for people: a section, or the name of a file.
     pub fn aim(&self) -> Cow<'_, str> {
         match (&self.place, self.section()) {
+            (Place::Section(name), None) if self.widened().is_some() => Cow::Borrowed(name),
             (_, None) => Cow::Borrowed(self.file()),
             (Place::Friction(_), Some(section)) => Cow::Owned(format!("{}, {section}", layout::MEMORY)),
             (Place::Section(_), Some(section)) => Cow::Borrowed(section),
         }
     }
 
-    /// Whether both would change the same file: what says the same about two files is two questions.
+    /// Whether both would change the same file for the same project: what says the same about two is two questions.
     pub fn shares_file(&self, other: &Self) -> bool {
         self.file() == other.file()
+            && self.project == other.project
+            && self.widened().is_some() == other.widened().is_some()
     }
 }
 

@@ -1,9 +1,12 @@
 //! What `MEMORY.md` says, as far as proposals have to know it.
 
+use std::borrow::Cow;
+
 use super::likeness::Statement;
+use crate::scope::ProjectId;
 use crate::text::normal::normalised;
 use crate::time::Date;
-use crate::vault::memory::sections;
+use crate::vault::memory::{sections, shown_in};
 
 /// What the document says today: struck lines do not count.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +15,8 @@ pub struct Memory {
     said: String,
     lines: Vec<Line>,
     titles: Vec<String>,
+    /// The document, if some of its lines hold in one project only.
+    scoped: Option<String>,
 }
 
 /// A statement of the document.
@@ -45,8 +50,18 @@ impl Memory {
             standing.push('\n');
             standing.push_str(line.statement.text());
         }
+        let is_scoped = sections.iter().flat_map(|section| &section.items).any(|item| item.project.is_some());
         let titles = sections.into_iter().filter(|section| section.level == 2).map(|section| section.title);
-        Self { said: normalised(&standing), lines, titles: titles.collect() }
+        let scoped = is_scoped.then(|| text.to_owned());
+        Self { said: normalised(&standing), lines, titles: titles.collect(), scoped }
+    }
+
+    /// What it says to somebody in `project`: what holds there or everywhere.
+    pub fn seen_from(&self, project: Option<&ProjectId>) -> Cow<'_, Self> {
+        match &self.scoped {
+            Some(text) => Cow::Owned(Self::read(&shown_in(text, project.map(ProjectId::as_str)))),
+            None => Cow::Borrowed(self),
+        }
     }
 
     /// Whether it says this already (REF-17): the words stand in it, or one of its lines is the same in other words.

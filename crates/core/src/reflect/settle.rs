@@ -3,7 +3,7 @@
 use super::likeness::Statement;
 use super::memory::Memory;
 use super::{Draft, Dropped, MAX_PROPOSALS, Why, distance, is_forged};
-use crate::proposal::{Proposal, Status};
+use crate::proposal::Proposal;
 
 /// What is left of drafts, best first as they came.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,11 +16,8 @@ pub struct Settled {
 
 /// Settles drafts. `before` is every proposal there is, in whatever state.
 pub fn settle(drafts: Vec<Draft>, memory: &Memory, before: &[Proposal]) -> Settled {
-    let before: Vec<(&Proposal, Statement)> = before
-        .iter()
-        .filter(|proposal| proposal.status != Status::Expired)
-        .map(|proposal| (proposal, Statement::of(&proposal.text)))
-        .collect();
+    let before: Vec<(&Proposal, Statement)> =
+        before.iter().map(|proposal| (proposal, Statement::of(&proposal.text))).collect();
     let mut dropped = Dropped::default();
     let mut settled: Vec<(Draft, Statement)> = Vec::new();
     for mut draft in drafts {
@@ -46,6 +43,7 @@ fn place(
     if draft.text.trim().is_empty() || is_forged(&draft.text) {
         return Err(Why::Forged);
     }
+    let memory = memory.seen_from(draft.project.as_ref());
     if memory.says(statement) {
         return Err(Why::Said);
     }
@@ -56,7 +54,11 @@ fn place(
         }
         draft.supersedes = Some(line.statement.text().to_owned());
     }
-    match before.iter().rev().find(|(_, other)| other.is_same(statement)) {
+    let same = |(proposal, other): &&(&Proposal, Statement)| {
+        let is_here = proposal.project.is_none() || proposal.project == draft.project;
+        is_here && proposal.widened().is_none() && other.is_same(statement)
+    };
+    match before.iter().rev().find(same) {
         Some((other, _)) if other.status.is_open() => draft.joins = Some(other.id),
         Some(_) => return Err(Why::Decided),
         None => {}

@@ -165,7 +165,7 @@ pub fn judge(ids: &[Id], facts: &Facts<'_>) -> Vec<Judgement> {
     let decided: Vec<(&Proposal, Statement)> = facts
         .all
         .iter()
-        .filter(|proposal| !proposal.status.is_open() && proposal.status != Status::Expired)
+        .filter(|proposal| !proposal.status.is_open())
         .map(|proposal| (proposal, Statement::of(&proposal.text)))
         .collect();
     let wanted = open.iter().filter(|proposal| ids.contains(&proposal.id));
@@ -192,13 +192,17 @@ fn rule(
         return (Reject, Why::Empty);
     }
     // What another file should say is another question.
-    if proposal.section().is_some() && facts.memory.says(&statement) {
+    if proposal.section().is_some() && facts.memory.seen_from(proposal.project.as_ref()).says(&statement) {
         return (Reject, Why::Said);
     }
     let outright = is_outright(proposal);
-    if let Some((before, _)) =
-        decided.iter().rev().find(|(before, other)| before.shares_file(proposal) && other.is_same(&statement))
-    {
+    // What nobody answered is not asked again in other words, unless the person says so themselves.
+    let counts = |before: &Proposal| before.status != Status::Expired || !outright;
+    let same = decided
+        .iter()
+        .rev()
+        .find(|(before, other)| counts(before) && before.shares_file(proposal) && other.is_same(&statement));
+    if let Some((before, _)) = same {
         // Whoever says it again in so many words after they turned it down may have changed their mind.
         let again = outright && before.status == Status::Rejected;
         return (if again { NeedsReview } else { Reject }, Why::Decided);

@@ -61,6 +61,7 @@ fn rev_09_what_is_said_decided_or_empty_is_turned_down() {
         (Status::Rejected, false, (Outcome::Reject, Why::Decided)),
         (Status::Rejected, true, (Outcome::NeedsReview, Why::Decided)),
         (Status::Expired, true, (Outcome::Promote, Why::Earned)),
+        (Status::Expired, false, (Outcome::Reject, Why::Decided)),
     ] {
         let before = Proposal { status, ..proposal(1, text) };
         let again = Proposal { explicit, ..proposal(2, "the staging cluster is rebuilt every night") };

@@ -18,6 +18,7 @@ pub mod memory;
 pub mod path;
 pub mod priority;
 pub mod review;
+pub mod scope_mark;
 pub mod shelving;
 pub mod system_log;
 pub mod tombstone;

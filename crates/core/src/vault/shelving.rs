@@ -20,8 +20,7 @@ pub fn kept(old: &str, kind: Option<&str>, always_load: bool, at: Timestamp) -> 
     let mut changes = vec![("status", "active"), ("reviewed", at.as_str())];
     changes.extend(kind.map(|kind| ("kind", kind)));
     if always_load {
-        // Always-load entries are read in every project, so they belong to none.
-        changes.extend([("always_load", "true"), ("scope", "global")]);
+        changes.push(("always_load", "true"));
     }
     with(old, &changes)
 }
@@ -85,7 +84,11 @@ mod tests {
         );
         let always = kept(INBOXED, Some("rule"), true, at()).unwrap();
         let note = Note::parse(&always).unwrap();
-        assert_eq!((note.text_of("kind"), note.text_of("scope")), (Some("rule"), Some("global")));
+        assert_eq!(
+            (note.text_of("kind"), note.text_of("scope")),
+            (Some("rule"), None),
+            "it stays where it holds"
+        );
         assert_eq!(note.text_of("always_load"), Some("true"));
         assert!(always.contains("\r\nalways_load: true\r\n"), "{always}");
         assert_eq!(dropped(INBOXED).unwrap(), INBOXED.replace("active", "dropped"));

@@ -6,6 +6,7 @@ use super::{Db, Error};
 /// The tables, step by step. A step that was published never changes.
 const STEPS: &[&str] = &[
     FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES, PROVIDED, TRIAGED, SUMMED, RENAMED, OWED, DATED,
+    SCOPED,
 ];
 
 const FIRST: &str = "
@@ -276,6 +277,11 @@ UPDATE decisions SET what = 'reopened' WHERE what = 'reconsidered';
 const DATED: &str = "
 -- Whether the words of a statement say that something ended: an older session that is read later is held against it.
 ALTER TABLE sightings ADD COLUMN ends INTEGER NOT NULL DEFAULT 0;
+";
+
+const SCOPED: &str = "
+-- Where the person wants an approved proposal to hold: a project, '' for everywhere, NULL where they did not say (R-15).
+ALTER TABLE proposals ADD COLUMN holds_in TEXT;
 ";
 
 pub(super) fn apply(db: &mut Db) -> Result<(), Error> {

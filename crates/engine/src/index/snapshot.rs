@@ -14,6 +14,7 @@ use rekindle_core::recall::collection::{Columns, Postings};
 use rekindle_core::recall::counts::Count;
 use rekindle_core::recall::document::Document;
 use rekindle_core::recall::windows::Window;
+use rekindle_core::scope::is_shown;
 use rekindle_embed::Quantised;
 
 use super::build::{PreparedUnit, Space, build};
@@ -194,10 +195,11 @@ impl Snapshot {
         let Some(project) = project else { return Members(Vec::new()) };
         let mut members = Vec::with_capacity(self.replaced.len());
         for segment in &self.segments {
-            let wanted =
-                segment.projects().iter().position(|name| *name == project).map(|place| place as u32 + 1);
+            let names = segment.projects();
+            let ours: Vec<bool> = names.iter().map(|name| is_shown(Some(name), Some(project))).collect();
             let count = segment.documents() as usize;
-            members.extend(segment.scopes().take(count).map(|scope| Some(scope) == wanted));
+            let is_ours = |scope: u32| ours.get((scope as usize).wrapping_sub(1)).copied().unwrap_or(false);
+            members.extend(segment.scopes().take(count).map(is_ours));
         }
         Members(members)
     }

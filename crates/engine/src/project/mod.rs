@@ -95,12 +95,6 @@ pub fn remember_gone(registry: &Path, trail: &Trail) -> Result<ProjectId, Rememb
     Ok(registry::record(registry, trail)?.own.id)
 }
 
-/// Whether git brings what is in a folder to other places: it is in a repository with a remote.
-pub fn has_remote(folder: &Path) -> bool {
-    let common_dir = locate(folder, None).and_then(|place| place.common_dir);
-    common_dir.is_some_and(|common_dir| repository::remote(&common_dir).is_some())
-}
-
 /// Writes down what `found` was recognised by, for the day it is moved or its remote renamed. Does nothing if there
 /// is no news.
 ///

@@ -6,6 +6,7 @@ use rekindle_core::event::{Event, ProposalDecided, names};
 use rekindle_core::proposal::worth::ranked;
 use rekindle_core::proposal::{By, Proposal, Status};
 use rekindle_core::reflect::likeness::Statement;
+use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::text::normal::normalised;
@@ -62,6 +63,8 @@ pub struct Standing {
     pub beside: bool,
     /// The one that was decided on, because both say the same (B-07).
     pub with: Option<Id>,
+    /// Where the person wants it to hold, if they said so (R-15).
+    pub scope: Option<Scope>,
 }
 
 impl Standing {
@@ -102,10 +105,19 @@ pub enum Decided {
     Unknown,
 }
 
-const COLUMNS: &str = "proposal, worded, decided, decided_by, note, reopened, beside, decided_with";
+const COLUMNS: &str = "proposal, worded, decided, decided_by, note, reopened, beside, decided_with, holds_in";
 
-type Columns =
-    (String, Option<String>, Option<i64>, Option<String>, Option<String>, Option<i64>, bool, Option<String>);
+type Columns = (
+    String,
+    Option<String>,
+    Option<i64>,
+    Option<String>,
+    Option<String>,
+    Option<i64>,
+    bool,
+    Option<String>,
+    Option<String>,
+);
 
 fn columns(row: &Row<'_>) -> rusqlite::Result<Columns> {
     Ok((
@@ -117,10 +129,13 @@ fn columns(row: &Row<'_>) -> rusqlite::Result<Columns> {
         row.get(5)?,
         row.get(6)?,
         row.get(7)?,
+        row.get(8)?,
     ))
 }
 
-fn read((json, worded, decided, by, note, reopened, beside, with): Columns) -> Result<Standing, String> {
+fn read(
+    (json, worded, decided, by, note, reopened, beside, with, scope): Columns,
+) -> Result<Standing, String> {
     let at = |millis: Option<i64>| millis.and_then(|millis| Timestamp::from_millisecond(millis).ok());
     Ok(Standing {
         proposal: serde_json::from_str(&json).map_err(|error| format!("a proposal: {error}"))?,
@@ -131,6 +146,8 @@ fn read((json, worded, decided, by, note, reopened, beside, with): Columns) -> R
         reopened: at(reopened),
         beside,
         with: with.and_then(|with| with.parse().ok()),
+        scope: scope
+            .map(|name| if name.is_empty() { Scope::Global } else { Scope::Project(ProjectId::new(name)) }),
     })
 }
 
@@ -145,12 +162,13 @@ fn get(transaction: &Transaction<'_>, id: Id) -> rusqlite::Result<Option<Result<
 }
 
 fn put(transaction: &Transaction<'_>, standing: &Standing) -> rusqlite::Result<()> {
-    let Standing { proposal, worded, decided, by, note, reopened, beside, with } = standing;
+    let Standing { proposal, worded, decided, by, note, reopened, beside, with, scope } = standing;
+    let holds_in = scope.as_ref().map(|scope| scope.project().map_or("", ProjectId::as_str));
     let json = serde_json::to_string(proposal)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
     transaction.execute(
         "UPDATE proposals SET status = ?2, proposal = ?3, worded = ?4, decided = ?5, decided_by = ?6, note = ?7,
-            reopened = ?8, beside = ?9, decided_with = ?10 WHERE id = ?1",
+            reopened = ?8, beside = ?9, decided_with = ?10, holds_in = ?11 WHERE id = ?1",
         params![
             proposal.id.to_string(),
             proposal.status.word(),
@@ -162,6 +180,7 @@ fn put(transaction: &Transaction<'_>, standing: &Standing) -> rusqlite::Result<(
             reopened.map(Timestamp::as_millisecond),
             beside,
             with.map(|with| with.to_string()),
+            holds_in,
         ],
     )?;
     Ok(())
@@ -196,6 +215,30 @@ pub fn decide_because(
     why: Option<Why>,
     at: Timestamp,
 ) -> Result<Decided, Error> {
+    decide_all(db, id, &Wish { verdict, scope: None, why }, by, at)
+}
+
+/// Decides, and says where it is to hold (R-15).
+pub fn decide_in(
+    db: &mut Db,
+    id: Id,
+    verdict: &Verdict,
+    scope: Option<&Scope>,
+    by: By,
+    at: Timestamp,
+) -> Result<Decided, Error> {
+    decide_all(db, id, &Wish { verdict, scope, why: None }, by, at)
+}
+
+/// What somebody wants, all of it.
+struct Wish<'a> {
+    verdict: &'a Verdict,
+    scope: Option<&'a Scope>,
+    why: Option<Why>,
+}
+
+fn decide_all(db: &mut Db, id: Id, wish: &Wish<'_>, by: By, at: Timestamp) -> Result<Decided, Error> {
+    let Wish { verdict, scope, why } = *wish;
     let path = db.path().to_owned();
     let event_id = random::change_id(at).map_err(Error::Random)?.as_str().to_owned();
     let verdict = match checked(verdict) {
@@ -218,15 +261,7 @@ pub fn decide_because(
                 Decided::Ended(told)
             }));
         }
-        let worded = match &verdict {
-            Verdict::Edit(text) | Verdict::KeepBoth(Some(text)) => Some(text.clone()),
-            _ => standing.worded.clone(),
-        };
-        let status = match (&verdict, &worded) {
-            (Verdict::Reject | Verdict::RejectFor(_), _) => Status::Rejected,
-            (_, Some(words)) if normalised(words) != normalised(&standing.proposal.text) => Status::Edited,
-            _ => Status::Approved,
-        };
+        let (worded, status) = end_of(&standing, &verdict);
         let name = match status {
             Status::Rejected => names::PROPOSAL_REJECTED,
             _ => names::PROPOSAL_APPROVED,
@@ -250,7 +285,9 @@ pub fn decide_because(
             let proposal = Proposal { status, ..standing.proposal };
             let id = proposal.id;
             let (decided, decider, note) = (Some(at), Some(by), reason.map(str::to_owned));
-            let ended = Standing { proposal, worded, decided, by: decider, note, beside, with, ..standing };
+            let scope = scope.map(|scope| full(scope, proposal.project.as_ref())).or(standing.scope.clone());
+            let ended =
+                Standing { proposal, worded, decided, by: decider, note, beside, with, scope, ..standing };
             put(transaction, &ended)?;
             // An approval ends where it is carried out.
             if status == Status::Rejected {
@@ -273,6 +310,28 @@ pub fn decide_because(
         Ok(Ok(Decided::Now))
     })?;
     decided.map_err(|what| Error::Content { path, what })
+}
+
+/// The words that it ends with, if they are not its own, and how it ends.
+fn end_of(standing: &Standing, verdict: &Verdict) -> (Option<String>, Status) {
+    let worded = match verdict {
+        Verdict::Edit(text) | Verdict::KeepBoth(Some(text)) => Some(text.clone()),
+        _ => standing.worded.clone(),
+    };
+    let status = match (verdict, &worded) {
+        (Verdict::Reject | Verdict::RejectFor(_), _) => Status::Rejected,
+        (_, Some(words)) if normalised(words) != normalised(&standing.proposal.text) => Status::Edited,
+        _ => Status::Approved,
+    };
+    (worded, status)
+}
+
+/// The scope that a person named, with the whole id of the project that they may have named by its end.
+fn full(scope: &Scope, own: Option<&ProjectId>) -> Scope {
+    match (scope, own) {
+        (Scope::Project(name), Some(own)) if own.is_called(name.as_str()) => Scope::Project(own.clone()),
+        (scope, _) => scope.clone(),
+    }
 }
 
 /// The verdict with words that may be kept, or why they may not.
@@ -445,6 +504,7 @@ pub fn reopen(
         decided: None,
         by: None,
         note: Some(note.to_owned()),
+        scope: None,
         // Whatever was sent before it was opened again does not count, also within the same millisecond.
         reopened: Some(standing.decided.map_or(at, |decided| at.max(behind(decided)))),
         ..standing

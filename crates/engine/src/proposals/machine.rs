@@ -1,6 +1,5 @@
-//! Who gives ids, where several machines share a vault (REV-01, B-16). A machine that is alone needs no name. One that gets
-//! company puts its name behind what it gives from then on, and behind what still waits: the other one may have given the
-//! same before the two met.
+//! The machine's name, which ends every id that it gives (R-20), so that two machines that share a vault never give the same.
+//! Ids from before had none; those that still wait get it, and are known by both.
 
 use rekindle_core::vault::review::{Id, Machine, Renamed};
 
@@ -10,7 +9,7 @@ use crate::random;
 /// The row of the id `?1`, also of one that has another since.
 pub(super) const IS_CALLED: &str = "id = coalesce((SELECT id FROM renamed WHERE was = ?1), ?1)";
 
-/// The name of this machine, if it needs one.
+/// The name of this machine, once it has one.
 pub(super) fn name(connection: &rusqlite::Connection) -> rusqlite::Result<Option<Machine>> {
     let name: Option<String> =
         connection.query_row("SELECT name FROM machine", [], |row| row.get(0)).optional()?;
@@ -22,38 +21,16 @@ pub fn machine(db: &Db) -> Result<Option<Machine>, Error> {
     db.run(name)
 }
 
-/// Whether this machine has one.
-pub fn has_name(db: &Db) -> Result<bool, Error> {
+fn has_name(db: &Db) -> Result<bool, Error> {
     db.run(|connection| connection.query_row("SELECT EXISTS (SELECT 1 FROM machine)", [], |row| row.get(0)))
 }
 
-/// Whether this store gave the id, be it of one that was forgotten since.
-pub fn gave(db: &Db, id: Id) -> Result<bool, Error> {
-    exists(
-        db,
-        "SELECT EXISTS (SELECT 1 FROM proposals WHERE id = ?1)
-            OR EXISTS (SELECT 1 FROM decisions WHERE proposal = ?1)
-            OR EXISTS (SELECT 1 FROM renamed WHERE was = ?1)",
-        id,
-    )
-}
-
-/// Whether somebody ever said yes here to the one with this id.
-pub fn was_approved(db: &Db, id: Id) -> Result<bool, Error> {
-    exists(
-        db,
-        "SELECT EXISTS (SELECT 1 FROM decisions WHERE proposal = ?1 AND what IN ('approved', 'edited', 'redone'))",
-        id,
-    )
-}
-
-fn exists(db: &Db, sql: &str, id: Id) -> Result<bool, Error> {
-    db.run(|connection| connection.query_row(sql, [id.to_string()], |row| row.get(0)))
-}
-
-/// This machine gets a name for good, because others may share its notes, and what waits gets it too. What has ended keeps its
-/// id: it stands in the notes.
+/// This machine gets a name for good, if it has none, and what waits gets it too. What has ended keeps its id: it stands in the
+/// notes.
 pub fn take_name(db: &mut Db) -> Result<(), Error> {
+    if has_name(db)? {
+        return Ok(());
+    }
     let new = fresh(db)?;
     db.change(|transaction| {
         if name(transaction)?.is_some() {
@@ -118,6 +95,21 @@ fn call(transaction: &Transaction<'_>, id: Id, machine: Machine) -> rusqlite::Re
     Ok(new)
 }
 
+/// Makes a proposal one from before every id ended with a machine's name, in a store that has none.
+#[cfg(test)]
+pub(crate) fn as_before(db: &mut Db, id: Id) -> Id {
+    let old = id.by(None);
+    let changed = db.change(|transaction| {
+        transaction.execute(
+            "UPDATE proposals SET id = ?2, proposal = json_set(proposal, '$.id', ?2) WHERE id = ?1",
+            params![id.to_string(), old.to_string()],
+        )?;
+        transaction.execute("DELETE FROM machine", [])
+    });
+    assert!(changed.is_ok(), "{changed:?}");
+    old
+}
+
 /// What the one with this id is called now.
 pub fn now_called(db: &Db, id: Id) -> Result<Id, Error> {
     Ok(renamed(db)?.now(id))
@@ -137,9 +129,9 @@ mod tests {
     use rekindle_core::time::{Date, Timestamp};
     use rekindle_testkit::fixtures;
 
-    use super::super::{Decided, Handed, Verdict, check, decide, hand_in, standing};
+    use super::super::{Decided, Handed, Verdict, check, decide, hand_in, said, standing, write};
     use super::*;
-    use rekindle_core::proposal::By;
+    use rekindle_core::proposal::{By, Proposal};
 
     fn propose(db: &mut Db, text: &str) -> Id {
         let day = Date::constant(2026, 11, 10);
@@ -150,22 +142,41 @@ mod tests {
         }
     }
 
+    /// One from before every id ended with a machine's name.
+    fn old(db: &mut Db, number: u32, text: &str) -> Id {
+        let day = Date::constant(2026, 11, 10);
+        let proposal = fixtures::proposal(day, Timestamp::from_second(1_800_000_000).unwrap(), text);
+        let id = Id::new(proposal.id.kind, day, number);
+        let proposal = Proposal { id, ..proposal };
+        db.change(|transaction| write(transaction, &proposal, &said(&proposal))).unwrap();
+        id
+    }
+
     #[test]
-    fn rev_01_b_16_a_machine_with_company_puts_its_name_behind_what_waits_and_what_comes() {
+    fn r_20_every_id_ends_with_the_name_of_the_machine_that_gave_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |name: &str| Db::open(&folder.path().join(name)).unwrap();
+        let ids = ["one.db", "two.db"].map(|name| propose(&mut open(name), "Use tabs."));
+        for (id, name) in ids.iter().zip(["one.db", "two.db"]) {
+            assert!(id.machine.is_some() && id.to_string().parse() == Ok(*id), "{id}");
+            assert_eq!(machine(&open(name)).unwrap(), id.machine);
+        }
+        assert_ne!(ids[0], ids[1], "two machines never give the same");
+    }
+
+    #[test]
+    fn r_20_ids_from_before_stay_valid() {
         let folder = tempfile::tempdir().unwrap();
         let mut db = Db::open(&folder.path().join("one.db")).unwrap();
         let at = Timestamp::from_second(1_800_000_000).unwrap();
-        let [ended, waits] = ["Use tabs.", "Use make."].map(|text| propose(&mut db, text));
-        assert_eq!(ended.to_string(), "p-20261110-001", "alone it needs no name");
+        let (ended, waits) = (old(&mut db, 1, "Use tabs."), old(&mut db, 2, "Use make."));
         decide(&mut db, ended, &Verdict::Reject, By::Command, at).unwrap();
-        assert!(gave(&db, waits).unwrap() && !has_name(&db).unwrap());
         take_name(&mut db).unwrap();
         take_name(&mut db).unwrap();
         let now = standing(&db, waits).unwrap().unwrap().proposal.id;
         assert!(now.machine.is_some() && now.by(None) == waits, "{now}");
         assert_eq!(renamed(&db).unwrap().now(waits), now);
         assert_eq!(standing(&db, ended).unwrap().unwrap().proposal.id, ended, "it is in the notes");
-        assert!(gave(&db, waits).unwrap() && gave(&db, now).unwrap());
         let new = propose(&mut db, "Use rust.");
         assert_eq!(new, Id { number: 3, ..now }, "the name stays, and so does the count");
         // Known by both names, and decided on once.
@@ -174,10 +185,7 @@ mod tests {
             decide(&mut db, now, &Verdict::Approve, By::Command, at).unwrap(),
             Decided::Already(_)
         ));
-        assert!(was_approved(&db, now).unwrap() && !was_approved(&db, new).unwrap());
         assert_eq!(check(&db).unwrap(), Vec::<String>::new());
         assert_eq!(rename(&mut db, new).unwrap(), new, "it has a name already");
-        let theirs = Id::new(new.kind, new.date, 1).by(Some(Machine::new([1, 2, 3, 4])));
-        assert!(!gave(&db, theirs).unwrap());
     }
 }

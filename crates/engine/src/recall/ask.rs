@@ -13,7 +13,7 @@ use rekindle_core::recall::merge::Mention;
 use rekindle_core::recall::rank::Ranked;
 use rekindle_core::recall::select::{self, Hit, Rule, Selection, select};
 use rekindle_core::recall::windows::{self, Window};
-use rekindle_core::scope::ProjectId;
+use rekindle_core::scope::{ProjectId, is_shown};
 use rekindle_core::text::normal::normalised;
 
 use super::merged::Merger;
@@ -266,9 +266,10 @@ fn choose(
         let (document, is_new) = freshness.current(indexed?)?;
         // Edited by hand, it may belong to another project now (B-05).
         let rules = &request.rules;
-        let is_seen = |project: &ProjectId| rules.all_projects || rules.project == Some(project.as_str());
+        let is_seen =
+            rules.all_projects || is_shown(document.project.as_ref().map(ProjectId::as_str), rules.project);
         let unwanted = !request.filters.admit(&document) || (request.leave_out)(&document);
-        if !document.project.as_ref().is_none_or(is_seen) || unwanted {
+        if !is_seen || unwanted {
             return None;
         }
         if is_new {

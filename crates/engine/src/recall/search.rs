@@ -12,6 +12,7 @@ use rekindle_core::recall::lexical;
 use rekindle_core::recall::query::QueryTerm;
 use rekindle_core::recall::rank::{Ranked, rank};
 use rekindle_core::recall::when;
+use rekindle_core::scope::is_shown;
 use rekindle_core::time::Zoned;
 use rekindle_embed::{Quantised, quantise};
 
@@ -105,8 +106,7 @@ pub fn search(
     let start = Instant::now();
     thought.meet(snapshot);
     thought.query.keep_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
-    let mut columns =
-        snapshot.columns(|project| project.is_none() || rules.all_projects || project == rules.project);
+    let mut columns = snapshot.columns(|project| rules.all_projects || is_shown(project, rules.project));
     hide(&mut columns, rules);
     let terms = &thought.query.terms;
     let postings: Vec<Postings> = terms.iter().map(|term| snapshot.postings(term.hash)).collect();

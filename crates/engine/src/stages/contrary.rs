@@ -46,7 +46,7 @@ pub(super) fn contrary(
     let statement = Statement::of(text);
     let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
     let memory = memory.map_err(StepError::passing)?.map(|read| Memory::read(&read.text)).unwrap_or_default();
-    if let Some(line) = memory.contradicted_by(&statement) {
+    if let Some(line) = memory.seen_from(project).contradicted_by(&statement) {
         return Ok(Some(Contrary::Line(line.statement.text().to_owned())));
     }
     let wanted = Wanted { sources: &[Source::Entry], project, most: COMPARED, anyway: true };

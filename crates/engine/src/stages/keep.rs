@@ -4,7 +4,7 @@
 use rekindle_core::config::{ReviewMode, ScopeRule};
 use rekindle_core::journal::{self, Actor};
 use rekindle_core::mine::{Candidate, Idea};
-use rekindle_core::proposal::{Evidence, Proposal, Source, Target};
+use rekindle_core::proposal::{EVERY_PROJECT, Evidence, Proposal, Source, Target};
 use rekindle_core::provenance::{Origin, Provenance};
 use rekindle_core::reflect::likeness::Statement;
 use rekindle_core::reflect::memory::Memory;
@@ -51,6 +51,8 @@ const REVALUED_LIKENESS: f32 = 0.5;
 const SAME_CERTAIN: f32 = 0.6;
 /// Statements less alike than this do not say the same, whatever the classifier thinks.
 const SAME_LIKENESS: f32 = 0.6;
+/// What a person is asked about a wish that may hold in every project.
+const HOLDS_EVERYWHERE: &str = "Does this hold in every project?";
 /// Names that are taken are numbered up to this.
 const MOST_NAMES: usize = 50;
 
@@ -191,6 +193,10 @@ impl<'a> Keeper<'a> {
             let weighs = asks && !decided && (often || candidate.confidence != Confidence::Low);
             let raised = only_seen && (outright || weighs);
             if !raised {
+                let entry = became.filter(|became| waits.is_none() && !is_inboxed(became));
+                if let Some(entry) = entry.filter(|_| is_new && outright) {
+                    self.ask_everywhere(candidate, &seen, entry)?;
+                }
                 self.kept.known += u64::from(is_new);
                 // A step that is run again says the same as before.
                 if let Some(became) = became.filter(|_| !is_new) {
@@ -216,7 +222,69 @@ impl<'a> Keeper<'a> {
         }
         let became = self.place(candidate, &evidence, said_at)?;
         sightings::add(&mut db, &seen, Some(&became))?;
+        self.ask_everywhere(candidate, &seen, &became)?;
         Ok(())
+    }
+
+    /// Asks whether a wish that is kept in this project holds in every project: the classifier thinks so, or the person
+    /// said the same in another one. It is one question, whoever asks it first.
+    fn ask_everywhere(
+        &mut self,
+        candidate: &Candidate,
+        seen: &Seen<'_>,
+        entry: &str,
+    ) -> Result<(), StepError> {
+        let config = &self.world.config.memory;
+        let asks = config.review_mode == ReviewMode::Interactive && config.scope != ScopeRule::Global;
+        let stated = candidate.origin == Origin::User && candidate.confidence == Confidence::High;
+        let (Some(project), true) = (self.from.project, asks && stated && candidate.instructs()) else {
+            return Ok(());
+        };
+        if candidate.everywhere || self.reach(entry)?.as_ref() != Some(project) {
+            return Ok(());
+        }
+        let mut db = self.world.db()?;
+        let elsewhere = sightings::elsewhere(&db, seen)?;
+        if !candidate.perhaps_everywhere && elsewhere.is_none() {
+            return Ok(());
+        }
+        let mut evidence = seen.evidence.clone();
+        let mut text = candidate.text.clone();
+        if let Some(other) = &elsewhere {
+            evidence.merge(&other.evidence);
+            // The question that the other project asked is this one.
+            let asked = proposals::all(&db)?;
+            let same =
+                asked.iter().find(|one| one.widened().is_some() && one.widened() == other.became.as_deref());
+            text = same.map_or(text, |same| same.text.clone());
+        }
+        let now = self.world.now();
+        let id = Id::uncounted(Kind::Reflection, now.date());
+        let place = Place::Section(EVERY_PROJECT.to_owned());
+        let proposal = Proposal {
+            target: Some(Target::Everywhere(entry.to_owned())),
+            title: HOLDS_EVERYWHERE.to_owned(),
+            confidence: if elsewhere.is_some() { 0.8 } else { 0.6 },
+            evidence,
+            project: Some(project.clone()),
+            ..Proposal::new(id, Source::Everywhere, place, candidate.origin, text, now.timestamp())
+        };
+        if let [Handed::Proposed(id) | Handed::Folded(id)] =
+            proposals::hand_in(&mut db, self.from.session, &[proposal])?[..]
+        {
+            self.report(&id.to_string(), true);
+        }
+        Ok(())
+    }
+
+    /// The project of an entry; none if it holds everywhere or is not there.
+    fn reach(&self, path: &str) -> Result<Option<ProjectId>, StepError> {
+        let Ok(path) = VaultPath::parse(path) else { return Ok(None) };
+        let Ok(read) = self.vault.read_entry(&path) else { return Ok(None) };
+        let Ok(note) = Note::parse(&read.text) else { return Ok(None) };
+        let entry = Entry::of(&note, &path);
+        let holds = entry.status == Status::Active && matches!(layout::shelf(&path), Shelf::Entry(_));
+        Ok(entry.scope.project().cloned().filter(|_| holds))
     }
 
     /// What is known that says the same as a candidate, what it takes the place of, and whether something that was said later
@@ -325,15 +393,22 @@ impl<'a> Keeper<'a> {
             Confidence::High if candidate.origin == Origin::User => {
                 let saved = self.save(candidate, Destination::Group(Group::PersonalPrivate), said_at)?;
                 // What they said before and cannot hold any more is theirs to take back.
-                if let Some(against) = self.contrary(candidate, said_at)?.filter(|_| !silent) {
-                    let id = self.propose(candidate, evidence, Some(&against))?;
+                if let Some(against) = self.contrary(candidate, said_at)?.filter(|_| !silent)
+                    && let (id, true) = self.propose(candidate, evidence, Some(&against))?
+                {
                     self.report(&id, true);
                 }
                 saved
             }
             Confidence::High | Confidence::Medium if !silent => {
                 let against = self.contrary(candidate, said_at)?;
-                self.propose(candidate, evidence, against.as_ref())?
+                let (id, asked) = self.propose(candidate, evidence, against.as_ref())?;
+                if !asked {
+                    // It was asked before: that answer stands.
+                    self.kept.known += 1;
+                    return Ok(id);
+                }
+                id
             }
             _ => self.save(candidate, Destination::Inbox, said_at)?,
         };
@@ -374,12 +449,13 @@ impl<'a> Keeper<'a> {
         }
     }
 
+    /// The proposal for a candidate, and whether the person is asked: not about what was asked before and ended.
     fn propose(
         &self,
         candidate: &Candidate,
         evidence: &Evidence,
         against: Option<&Contrary>,
-    ) -> Result<String, StepError> {
+    ) -> Result<(String, bool), StepError> {
         let now = self.world.now();
         let section = candidate.section(&user_section(&self.world.config.user.name)).to_owned();
         let id = Id::uncounted(Kind::Reflection, now.date());
@@ -402,7 +478,8 @@ impl<'a> Keeper<'a> {
         };
         let handed = proposals::hand_in(&mut self.world.db()?, self.from.session, &[proposal])?;
         let id = handed.first().map(|handed| match handed {
-            Handed::Proposed(id) | Handed::Folded(id) | Handed::Decided(id, _) => id.to_string(),
+            Handed::Proposed(id) | Handed::Folded(id) => (id.to_string(), true),
+            Handed::Decided(id, _) => (id.to_string(), false),
         });
         id.ok_or_else(|| StepError::fatal("a proposal was handed in and none came back"))
     }

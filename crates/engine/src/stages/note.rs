@@ -62,6 +62,7 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
             origin: Origin::User,
             confidence: Confidence::High,
             everywhere: false,
+            perhaps_everywhere: false,
             ends: false,
             messages: noted.messages.clone(),
         };

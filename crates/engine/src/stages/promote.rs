@@ -13,8 +13,10 @@ use rekindle_core::event::{Event, FixCompleted, ProposalDecided, names};
 use rekindle_core::journal::{self, Actor};
 use rekindle_core::proposal::rebase::{Aim, aim};
 use rekindle_core::proposal::{By, Proposal, Status};
+use rekindle_core::scope::ProjectId;
+use rekindle_core::text::normal::normalised;
 use rekindle_core::vault::layout;
-use rekindle_core::vault::memory::{Mark, Outcome, is_noted, user_section};
+use rekindle_core::vault::memory::{Mark, Outcome, is_noted, sections, user_section};
 use rekindle_core::vault::review::Id;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -177,7 +179,7 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
         return amend(&standing, by, &vault, world);
     };
     let standing = called_alone(standing, &vault, world)?;
-    let (mark, supersedes) = (mark(&standing), standing.supersedes());
+    let (mark, supersedes) = (mark(&standing, &vault)?, standing.supersedes());
     let new = Promotion { section: &section, statement: standing.text(), supersedes, mark: &mark };
     match vault.promote(&world.config.user.name, &new, by, &world.now()) {
         Ok(added) => Ok(Written {
@@ -220,6 +222,13 @@ fn amend(standing: &Standing, by: Actor, vault: &Vault, world: &World) -> Result
             Err(error) => refused(error),
         };
     }
+    if standing.proposal.widened().is_some() {
+        return match vault.widen_entry(&standing.proposal, by, &world.now()) {
+            Ok(true) => Ok(Written::plain(Some(Outcome::Appended), None, None)),
+            Ok(false) => Ok(Written::plain(Some(Outcome::AlreadyThere), None, None)),
+            Err(error) => refused(error),
+        };
+    }
     let new = patches::amendment(standing);
     let Some(file) = standing.proposal.identity() else {
         return match vault.amend_entry(&new, by, &world.now()) {
@@ -250,8 +259,24 @@ fn called_alone(standing: Standing, vault: &Vault, world: &World) -> Result<Stan
 }
 
 /// What stands behind its line.
-fn mark(standing: &Standing) -> Mark {
-    Mark { id: Some(standing.proposal.id.to_string()), origin: standing.proposal.origin }
+fn mark(standing: &Standing, vault: &Vault) -> Result<Mark, StepError> {
+    let Proposal { id, origin, .. } = standing.proposal;
+    Ok(Mark { id: Some(id.to_string()), origin, project: holds_in(standing, vault)? })
+}
+
+/// The project in which its line will hold; none is everywhere. Unless the person said where, that is where it was said,
+/// or where the line holds whose place it takes.
+pub fn holds_in(standing: &Standing, vault: &Vault) -> Result<Option<ProjectId>, StepError> {
+    if let Some(scope) = &standing.scope {
+        return Ok(scope.project().cloned());
+    }
+    let Some(old) = standing.supersedes() else { return Ok(standing.proposal.project.clone()) };
+    let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
+    let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
+    let sections = sections(&memory).unwrap_or_default();
+    let mut lines = sections.iter().flat_map(|section| &section.items);
+    let old = lines.find(|item| item.superseded.is_none() && normalised(&item.text) == normalised(old));
+    Ok(old.map_or_else(|| standing.proposal.project.clone(), |old| old.project.clone()))
 }
 
 /// The section of MEMORY.md it goes to, by the name that the person gave it since (B-07); none if it is aimed at another
@@ -272,9 +297,34 @@ fn rejected(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
     if let Some(why) = loaded.skip {
         return Ok(Ended::Skipped(why));
     }
+    let archived = steps.run("put-away", || put_away(loaded.id, world))?;
     steps.run("append-receipt", || receipts::write(world))?;
     let page = steps.run("refresh-page", || refresh(world))?;
-    Ok(Ended::Completed(json!({"proposal": loaded.id, "page": page})))
+    Ok(Ended::Completed(json!({"proposal": loaded.id, "archived": archived, "page": page})))
+}
+
+/// What a person turned down does not go on holding as a memory. That something does not hold everywhere leaves it where it
+/// was said, and what nobody looked at is left alone.
+fn put_away(id: Id, world: &World) -> Result<Vec<String>, StepError> {
+    let Some(standing) = proposals::standing(&world.db()?, id)? else { return Ok(Vec::new()) };
+    let Standing { proposal, by, .. } = &standing;
+    let by = match by {
+        Some(By::Agent) => Actor::Agent,
+        Some(by) if by.is_person() => Actor::User,
+        _ => return Ok(Vec::new()),
+    };
+    if proposal.status != Status::Rejected || proposal.widened().is_some() {
+        return Ok(Vec::new());
+    }
+    let (db, vault) = (world.db()?, world.vault()?);
+    let mut archived = Vec::new();
+    // What ended with it says the same in other words.
+    for id in with_followers(&db, id)? {
+        let Some(one) = proposals::standing(&db, id)? else { continue };
+        let paths = vault.put_away(&one.proposal, by, &world.now()).map_err(StepError::passing)?;
+        archived.extend(paths.iter().map(ToString::to_string));
+    }
+    Ok(archived)
 }
 
 /// Another program says that it carried out what was approved (FRI-09). It is not believed: the file says whether it did.
@@ -350,7 +400,7 @@ pub fn look(world: &World) -> Result<Look, StepError> {
     apply::know_applied(world)?;
     let was_cut_off = receipts::write_if_possible(world);
     let waits_again = undone::know_undone(world)?;
-    review::meet(&mut db, &vault).map_err(StepError::passing)?;
+    proposals::take_name(&mut db)?;
     let look = review::look(&mut db, &vault, world.now().timestamp()).map_err(StepError::passing)?;
     if was_cut_off || waits_again {
         refresh(world)?;

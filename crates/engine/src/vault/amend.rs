@@ -7,16 +7,24 @@ use rekindle_core::hash::ContentHash;
 use rekindle_core::journal::{Actor, Permission, Place, Root};
 use rekindle_core::proposal::{Proposal, Target};
 use rekindle_core::provenance::Origin;
+use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::text::admit;
+use rekindle_core::text::normal::normalised;
 use rekindle_core::time::Zoned;
 use rekindle_core::vault::amend::{LEARNED, amend};
+use rekindle_core::vault::entry::{Entry, superseded};
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::identity::DOCUMENTS;
+use rekindle_core::vault::layout::Shelf;
 use rekindle_core::vault::path::VaultPath;
+use rekindle_core::vault::shelving::dropped;
 
 use super::documents::structure;
 use super::entries::NewVersion;
 use super::{Committed, Draft, Error, NoteText, PROMOTE, Vault, Write};
+
+/// The verb of a change that puts away what a rejected proposal says.
+pub const REJECT: &str = "reject";
 
 /// What should be written where.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +66,7 @@ impl Amendment<'_> {
                 Ok(Place { root: Root::Identity, path: VaultPath::parse(known.name)? })
             }
             Some(Target::Entry(path)) => Ok(Place::vault(VaultPath::parse(path)?)),
+            Some(Target::Everywhere(path)) => Ok(Place::vault(VaultPath::parse(path)?)),
             Some(Target::Memory(_) | Target::Idea(_)) | None => {
                 Err(Error::NotFound(self.proposal.file().to_owned()))
             }
@@ -86,6 +95,7 @@ impl Vault {
         let before = read.map(|NoteText { text, .. }| text);
         let after = match (&before, place.root) {
             (Some(text), Root::Identity) => new.made_of(&place, text)?,
+            (Some(text), _) if new.proposal.widened().is_some() => widened(&place, text)?,
             (Some(text), _) => {
                 let document = |source| Error::Document { path: place.to_string(), source };
                 let body = Note::parse(text).map_err(document)?.body().to_owned();
@@ -136,6 +146,74 @@ impl Vault {
         Ok(true)
     }
 
+    /// Lets a memory of one project hold in every project. Those that other projects have in the same words are not
+    /// needed beside it. Says whether anything changed.
+    pub fn widen_entry(&self, proposal: &Proposal, by: Actor, now: &Zoned) -> Result<bool, Error> {
+        let new = Amendment { proposal, statement: &proposal.text, supersedes: None };
+        let place = new.place()?;
+        let twins = self.said_in_sessions(&proposal.text)?;
+        let mut writer = self.writer(now)?;
+        let read = self.read(&place)?.ok_or_else(|| Error::NotFound(place.to_string()))?;
+        let text = widened(&place, &read.text)?;
+        if text == read.text {
+            return Ok(false);
+        }
+        let mut writes = vec![Write::Replace { place: place.clone(), read, text }];
+        for twin in twins.into_iter().filter(|twin| *twin != place.path) {
+            let read = self.read_entry(&twin)?;
+            let document = |source| Error::Document { path: twin.to_string(), source };
+            let text =
+                superseded(&Note::parse(&read.text).map_err(document)?, &place.path).map_err(document)?;
+            writes.push(Write::Create { place: Place::vault(self.free_archive(&twin, now)?), text });
+            writes.push(Write::Remove { place: Place::vault(twin), read });
+        }
+        let about = Some(proposal.id.to_string());
+        writer.commit(Draft { about, ..Draft::new("widen", by, writes) })?;
+        Ok(true)
+    }
+
+    /// Puts the memories away that say what a rejected proposal says, as one change that `undo` takes back. Only those that
+    /// were made of its words: what a person saved or reworded stays. Gives their old paths.
+    pub fn put_away(&self, proposal: &Proposal, by: Actor, now: &Zoned) -> Result<Vec<VaultPath>, Error> {
+        let here = proposal.project.as_ref().map(ProjectId::as_str);
+        let mut paths = self.said_in_sessions(&proposal.text)?;
+        paths.retain(|path| {
+            let read = self.read_entry(path).ok();
+            let note = read.as_ref().and_then(|read| Note::parse(&read.text).ok());
+            note.is_some_and(|note| Entry::of(&note, path).scope.is_shown(here))
+        });
+        let mut writer = self.writer(now)?;
+        let mut writes = Vec::new();
+        for path in &paths {
+            let read = self.read_entry(path)?;
+            let document = |source| Error::Document { path: path.to_string(), source };
+            let text = dropped(&read.text).map_err(document)?;
+            writes.push(Write::Create { place: Place::vault(self.free_archive(path, now)?), text });
+            writes.push(Write::Remove { place: Place::vault(path.clone()), read });
+        }
+        if !writes.is_empty() {
+            let about = Some(proposal.id.to_string());
+            writer.commit(Draft { about, ..Draft::new(REJECT, by, writes) })?;
+        }
+        Ok(paths)
+    }
+
+    /// The memories that were made of these words in sessions, and still say nothing else.
+    fn said_in_sessions(&self, text: &str) -> Result<Vec<VaultPath>, Error> {
+        let said = normalised(text);
+        let mut found = Vec::new();
+        for one in self.scan(false)?.entries {
+            if one.entry.provenance.session.is_none() || one.shelf == Shelf::Archive {
+                continue;
+            }
+            let read = self.read_entry(&one.path)?;
+            if Note::parse(&read.text).is_ok_and(|note| normalised(note.body()) == said) {
+                found.push(one.path);
+            }
+        }
+        Ok(found)
+    }
+
     /// The memory that was made of the same words when they were said, before the person was asked.
     fn twin(&self, proposal: &Proposal, target: &VaultPath) -> Result<Option<VaultPath>, Error> {
         let said = |session: &Option<String>| {
@@ -159,6 +237,16 @@ impl Vault {
         let both = [there.unwrap_or(Origin::User), origin];
         Ok(Origin::ALL.into_iter().rev().find(|one| both.contains(one)).unwrap_or(origin))
     }
+}
+
+/// The text of a memory that holds in every project from now on.
+fn widened(place: &Place, text: &str) -> Result<String, Error> {
+    let document = |source| Error::Document { path: place.to_string(), source };
+    let note = Note::parse(text).map_err(document)?;
+    if Entry::of(&note, &place.path).scope.project().is_none() {
+        return Ok(text.to_owned());
+    }
+    Ok(note.head_with(&[("scope", Some(Scope::Global.word()))]).map_err(document)? + note.body())
 }
 
 /// What a new identity file begins with.

@@ -106,8 +106,15 @@ fn promoted(
     let broken = structure(place);
     let old = memory::sections(text).map_err(|error| broken(&error))?;
     let items = old.iter().flat_map(|section| &section.items);
+    // A line that holds in more places than the new one stays: there it is not replaced.
+    let reaches = |item: &memory::Item| match (&item.project, &new.mark.project) {
+        (_, None) => true,
+        (Some(old), Some(new)) => new.is_called(old.as_str()),
+        (None, Some(_)) => false,
+    };
     let replaced = new.supersedes.and_then(|gone| {
-        items.clone().find(|item| item.superseded.is_none() && normalised(&item.text) == normalised(gone))
+        let mut standing = items.clone().filter(|item| item.superseded.is_none() && reaches(item));
+        standing.find(|item| normalised(&item.text) == normalised(gone))
     });
     let changed = match replaced {
         Some(item) => memory::supersede(text, item, date, statement, new.mark),
@@ -117,7 +124,10 @@ fn promoted(
     let after = memory::sections(&changed.text).map_err(|error| broken(&error))?;
     let mut after = after.iter().flat_map(|section| &section.items);
     // Every line that was there is there, in order (REV-13).
-    if !items.clone().all(|item| after.any(|kept| kept.text == item.text && kept.date == item.date)) {
+    let is_kept = |kept: &memory::Item, item: &memory::Item| {
+        kept.text == item.text && kept.date == item.date && kept.project == item.project
+    };
+    if !items.clone().all(|item| after.any(|kept| is_kept(kept, item))) {
         return Err(broken(&"the text would change the lines around it; edit it, then approve it again"));
     }
     Ok((changed, replaced.is_some()))

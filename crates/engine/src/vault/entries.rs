@@ -107,8 +107,7 @@ impl Vault {
             updated: Some(new.said_at.unwrap_or_else(|| now.timestamp())),
             tags: new.tags.iter().map(|tag| admit(tag).text).collect(),
             group: new.to.group().word().to_owned(),
-            // Always-load entries are read in every project, so they belong to none.
-            scope: if always_load { Scope::Global } else { new.scope.clone() },
+            scope: new.scope.clone(),
             always_load,
             supersedes: None,
             superseded_by: None,

@@ -26,7 +26,6 @@ mod logs;
 mod recover;
 mod research;
 mod scan;
-mod synced;
 mod undo;
 
 use std::path::{Path, PathBuf};
@@ -40,7 +39,7 @@ use rekindle_core::vault::layout;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::tombstone::Graveyard;
 
-pub use amend::{Amended, Amendment};
+pub use amend::{Amended, Amendment, REJECT};
 pub use commit::{Committed, Draft, Write, Writer};
 pub use documents::{LineAdded, NewIdea, PROMOTE, Previewed, Promoted, Promotion, ReviewShown};
 pub use entries::{Evolved, NewEntry, Saved};
@@ -132,11 +131,6 @@ impl Vault {
     /// Which notes outside the vault folder may be read for recall.
     pub fn readable(&self) -> &ReadNotes {
         self.places.readable()
-    }
-
-    /// Whether a program brings the vault to other machines, as far as can be seen.
-    pub fn is_synced(&self) -> bool {
-        synced::is_synced(&self.folder)
     }
 
     /// The name of the vault folder, as links inside the notes spell it.

@@ -4,7 +4,7 @@ use clap::Args;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::proposals::Verdict;
 
-use super::review_decide::decide;
+use super::review_decide::{Reach, decide};
 use crate::compose::Context;
 use crate::error::Failure;
 
@@ -12,8 +12,12 @@ use crate::error::Failure;
 #[command(after_help = "\
 Approving twice is approving once. `rekindle undo` takes a promotion back.
 
+What was said in a project will hold in that project; --everywhere keeps it for all. A line that takes the place of
+another holds where that one held.
+
 Examples:
   rekindle approve p-20261115-001
+  rekindle approve p-20261115-001 --everywhere  # in every project
   rekindle approve p-20261115-001 p-20261115-004 --json
   rekindle approve p-20261115-005 --keep-both   # the line that it would take the place of stays")]
 pub(crate) struct Approve {
@@ -23,6 +27,8 @@ pub(crate) struct Approve {
     /// Leave a line of MEMORY.md that it names as it is, instead of striking it
     #[arg(long)]
     keep_both: bool,
+    #[command(flatten)]
+    reach: Reach,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -31,6 +37,6 @@ pub(crate) struct Approve {
 impl Approve {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let verdict = if self.keep_both { Verdict::KeepBoth(None) } else { Verdict::Approve };
-        decide(context, &self.ids, &verdict, self.json)
+        decide(context, &self.ids, &verdict, self.reach, self.json)
     }
 }

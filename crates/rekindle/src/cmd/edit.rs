@@ -5,7 +5,7 @@ use rekindle_core::vault::review::Id;
 use rekindle_engine::proposals::Verdict;
 
 use super::body;
-use super::review_decide::decide;
+use super::review_decide::{Reach, decide};
 use crate::compose::Context;
 use crate::error::Failure;
 
@@ -21,6 +21,8 @@ pub(crate) struct Edit {
     /// What should be remembered instead: TEXT, @FILE, or - for stdin
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     text: String,
+    #[command(flatten)]
+    reach: Reach,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -29,6 +31,6 @@ pub(crate) struct Edit {
 impl Edit {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let text = body::read(&self.text, &context.cwd)?;
-        decide(context, &[self.id], &Verdict::Edit(text), self.json)
+        decide(context, &[self.id], &Verdict::Edit(text), self.reach, self.json)
     }
 }

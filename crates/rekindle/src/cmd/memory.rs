@@ -16,11 +16,13 @@ use crate::error::Failure;
 #[derive(Args)]
 #[command(after_help = "\
 MEMORY.md is what every session starts with. It is yours to edit in any editor; this adds lines and
-removes none.
+removes none. A line that ends in `(project: github.com/acme/payments)` holds in that project only; the end of the
+name is enough. Take the mark away, and the line holds everywhere.
 
 Examples:
   rekindle memory
-  rekindle memory add 'Never push to main without a green run.' --section 'Hard Rules'")]
+  rekindle memory add 'Never push to main without a green run.' --section 'Hard Rules'
+  rekindle memory add 'Staging listens on 5434.' --this-project")]
 pub(crate) struct Memory {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -41,13 +43,18 @@ enum Verb {
         /// Your name, 'Hard Rules', 'System Architecture', 'Patterns' or 'Lessons'; your own if left out
         #[arg(long, short = 's')]
         section: Option<String>,
+        /// Let it hold only in the project you are in
+        #[arg(long)]
+        this_project: bool,
     },
 }
 
 impl Memory {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         match self.verb {
-            Some(Verb::Add { statement, section }) => add(context, &statement, section, self.json),
+            Some(Verb::Add { statement, section, this_project }) => {
+                add(context, &statement, section, this_project, self.json)
+            }
             Some(Verb::Show) | None => show(context, self.json),
         }
     }
@@ -73,6 +80,7 @@ fn show(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
                     "date": item.date.map(day),
                     "superseded": item.superseded.map(day),
                     "origin": item.origin,
+                    "project": item.project,
                     "line": item.line,
                 })
             })
@@ -86,12 +94,21 @@ fn add(
     context: &Context<'_>,
     statement: &str,
     section: Option<String>,
+    this_project: bool,
     as_json: bool,
 ) -> Result<(), Failure> {
+    let project = match (this_project, context.project_id()) {
+        (false, _) => None,
+        (true, Some(project)) => Some(project.clone()),
+        (true, None) => {
+            return Err(Failure::usage("this folder is not in a project")
+                .hint("leave --this-project out, or run it in the project's folder"));
+        }
+    };
     let statement = body::read(statement, &context.cwd)?;
     let user = &context.settings.config.user.name;
     let section = section.unwrap_or_else(|| if user.is_empty() { "User".to_owned() } else { user.clone() });
-    let mark = Mark { id: None, origin: Origin::User };
+    let mark = Mark { id: None, origin: Origin::User, project };
     let added =
         context.vault_to_change()?.remember(user, &section, &statement, &mark, Actor::User, &context.now)?;
     context.mention(&added.redacted, &added.conflicts);

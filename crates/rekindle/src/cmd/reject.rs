@@ -4,14 +4,14 @@ use clap::Args;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::proposals::Verdict;
 
-use super::review_decide::decide;
+use super::review_decide::{Reach, decide};
 use crate::compose::Context;
 use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
-What was turned down stays in the log of the day, with its id, its words and the reason, if you give one. `rekindle undo
-ID` takes it back.
+What was turned down stays in the log of the day, with its id, its words and the reason, if you give one. A memory that
+was kept of the same words goes to the archive. `rekindle undo ID` takes both back.
 
 Examples:
   rekindle reject p-20261115-002 --reason 'only true for the old server'
@@ -31,6 +31,6 @@ pub(crate) struct Reject {
 impl Reject {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let verdict = self.reason.map_or(Verdict::Reject, Verdict::RejectFor);
-        decide(context, &self.ids, &verdict, self.json)
+        decide(context, &self.ids, &verdict, Reach::default(), self.json)
     }
 }

@@ -23,7 +23,7 @@ use crate::tui;
 A few a day (review.per_day); the rest waits and is counted. What nobody decides on is archived after
 review.expire_days, and says so before. What need not be asked about is decided by rules (review.triage). REVIEW.md shows the same: tick it there, or decide here.
 
-At a terminal it fills the screen: a approves, e edits, r rejects, s skips, S supersedes, u takes back, ? explains,
+At a terminal it fills the screen: a approves, e edits, r rejects, s skips, S supersedes, w says where it holds, u takes back, ? explains,
 q ends. With --plain, with review.plain, or where TERM is dumb it asks line by line. Into a pipe it prints a list.
 
 Examples:

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use clap::Args;
 use rekindle_core::proposal::{By, Status};
+use rekindle_core::scope::Scope;
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;
@@ -41,6 +43,33 @@ pub(crate) fn read_page(context: &Context<'_>) -> Result<Option<String>, Failure
     Ok(look.doubt)
 }
 
+/// Where an approved proposal is to hold, if the person says so.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct Reach {
+    /// Let it hold in every project, not only where it was said
+    #[arg(long)]
+    pub(crate) everywhere: bool,
+    /// Let it hold only in the project where it was said
+    #[arg(long, conflicts_with = "everywhere")]
+    pub(crate) this_project: bool,
+}
+
+impl Reach {
+    /// The scope for one proposal; none leaves it at what the proposal says.
+    fn scope(self, context: &Context<'_>, db: &Db, id: Id) -> Result<Option<Scope>, Failure> {
+        if !self.this_project {
+            return Ok(self.everywhere.then_some(Scope::Global));
+        }
+        let own = proposals::standing(db, id)?.and_then(|standing| standing.proposal.project);
+        let here = own.or_else(|| context.project_id().cloned());
+        let none = || {
+            Failure::usage(format!("{id} was said in no project, and this folder is not in one"))
+                .hint("run it in the project's folder, or leave --this-project out")
+        };
+        here.map(|project| Some(Scope::Project(project))).ok_or_else(none)
+    }
+}
+
 /// What came of deciding on some proposals.
 struct Outcome {
     /// Those that are decided so, now or before.
@@ -52,14 +81,21 @@ struct Outcome {
 }
 
 /// Decides and sees to it. What cannot be decided does not keep the rest from it.
-fn settle(context: &Context<'_>, ids: &[Id], verdict: &Verdict, by: By) -> Result<Outcome, Failure> {
+fn settle(
+    context: &Context<'_>,
+    ids: &[Id],
+    verdict: &Verdict,
+    reach: Reach,
+    by: By,
+) -> Result<Outcome, Failure> {
     context.vault_to_change()?;
     // Whoever decided on the page was first.
     read_page(context)?;
     let mut db = Db::open(&context.places.database())?;
     let (mut open, mut wrong) = (Vec::new(), Vec::new());
     for id in ids {
-        match proposals::decide(&mut db, *id, verdict, by, context.now.timestamp())? {
+        let scope = reach.scope(context, &db, *id)?;
+        match proposals::decide_in(&mut db, *id, verdict, scope.as_ref(), by, context.now.timestamp())? {
             Decided::Now | Decided::Already(_) => open.push(*id),
             Decided::Ended(standing) => wrong.push((*id, told(context, &standing))),
             Decided::Refused(why) => wrong.push((*id, format!("{id} was not changed: {why}"))),
@@ -71,8 +107,13 @@ fn settle(context: &Context<'_>, ids: &[Id], verdict: &Verdict, by: By) -> Resul
 }
 
 /// Lets an agent decide on one, and says what came of it.
-pub(crate) fn decide_for(context: &Context<'_>, id: Id, verdict: &Verdict) -> Result<String, Failure> {
-    let outcome = settle(context, &[id], verdict, By::Agent)?;
+pub(crate) fn decide_for(
+    context: &Context<'_>,
+    id: Id,
+    verdict: &Verdict,
+    reach: Reach,
+) -> Result<String, Failure> {
+    let outcome = settle(context, &[id], verdict, reach, By::Agent)?;
     if let Some((_, why)) = outcome.wrong.into_iter().next() {
         return Err(Failure::new(why).hint("`review_list` shows what waits"));
     }
@@ -90,9 +131,10 @@ pub(crate) fn decide(
     context: &Context<'_>,
     ids: &[Id],
     verdict: &Verdict,
+    reach: Reach,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let Outcome { decided: open, mut wrong, busy } = settle(context, ids, verdict, By::Command)?;
+    let Outcome { decided: open, mut wrong, busy } = settle(context, ids, verdict, reach, By::Command)?;
     let db = Db::open(&context.places.database())?;
     let mut answers = Vec::new();
     for id in open {

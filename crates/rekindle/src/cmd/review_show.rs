@@ -2,9 +2,13 @@
 
 use std::collections::HashMap;
 
+use rekindle_core::journal;
 use rekindle_core::proposal::Status;
+use rekindle_core::scope::ProjectId;
 use rekindle_core::text::clean::{clean, one_line};
 use rekindle_core::time::{day, iso};
+use rekindle_core::vault::layout;
+use rekindle_core::vault::memory::sections;
 use rekindle_core::vault::review::{Id, Place};
 use rekindle_engine::db::Db;
 use rekindle_engine::patches::{self, is_patch};
@@ -40,7 +44,14 @@ pub(crate) fn said(context: &Context<'_>, standing: &Standing) -> String {
     let id = standing.proposal.id;
     match standing.proposal.status {
         Status::Promoted => match standing.proposal.section() {
-            Some(_) => format!("{id} is in MEMORY.md, meant for {}", section(standing)),
+            Some(_) => {
+                let reach = line_project(context, id)
+                    .map_or_else(String::new, |project| format!(", and holds in {project} only"));
+                format!("{id} is in MEMORY.md, meant for {}{reach}", section(standing))
+            }
+            None if standing.proposal.widened().is_some() => {
+                format!("{id} is done: it holds in every project")
+            }
             None if standing.proposal.idea().is_some() => format!("{id} is done: the idea is a project now"),
             None => format!("{id} is in {}", standing.proposal.file()),
         },
@@ -53,6 +64,20 @@ pub(crate) fn said(context: &Context<'_>, standing: &Standing) -> String {
         Status::Rejected => format!("{id} is turned down"),
         _ => told(context, standing),
     }
+}
+
+/// The project in which its line of MEMORY.md holds; none is everywhere.
+fn line_project(context: &Context<'_>, id: Id) -> Option<ProjectId> {
+    let memory = context.vault().ok()?.read(&journal::Place::vault(layout::fixed(layout::MEMORY))).ok()??;
+    let name = id.to_string();
+    let mut items = sections(&memory.text).ok()?.into_iter().flat_map(|section| section.items);
+    items.find(|item| item.ids.contains(&name))?.project
+}
+
+/// The project in which it would hold, and whether a person can choose: only lines of MEMORY.md have a scope of their own.
+fn would_hold_in(context: &Context<'_>, standing: &Standing) -> Option<ProjectId> {
+    standing.proposal.section()?;
+    promote::holds_in(standing, &context.vault().ok()?).ok()?
 }
 
 pub(crate) fn section(standing: &Standing) -> String {
@@ -135,6 +160,12 @@ pub(super) fn print(
     if let Some(old) = &proposal.supersedes {
         dim(format!("instead of: {}", one_line(old, QUOTE_CHARS)))?;
     }
+    if let Some(project) = would_hold_in(context, standing).filter(|_| proposal.status.is_open()) {
+        dim(format!("would hold in {project} only; `--everywhere` keeps it for every project"))?;
+    }
+    if let Some(project) = proposal.project.as_ref().filter(|_| proposal.widened().is_some()) {
+        dim(format!("holds in {project} now; approved, it holds in every project"))?;
+    }
     for quote in proposal.evidence.quotes.iter().take(QUOTES) {
         dim(format!("> {}", one_line(quote, QUOTE_CHARS)))?;
     }
@@ -184,6 +215,7 @@ pub(super) fn json(
         "confidence": proposal.confidence,
         "evidence": proposal.evidence,
         "project": proposal.project,
+        "holds_in": would_hold_in(context, standing),
         "created": iso(proposal.created),
         "days": standing.days(context.now.timestamp()),
         "expires_in_days": expires(context, standing),

@@ -17,7 +17,7 @@ use crate::error::Failure;
 #[command(after_help = "\
 Examples:
   rekindle save fix staging-port --body 'Staging Postgres listens on 5433, not 5432.'
-  rekindle save preference commits --always-load --body 'Small commits; the body says why.'
+  rekindle save preference commits --always-load --global --body 'Small commits; the body says why.'
   rekindle save howto release --group personal-skills --tag ci --body @notes/release.md
   git log -1 --format=%B | rekindle save decision cache --body -
 
@@ -36,7 +36,7 @@ pub(crate) struct Save {
     /// A word to find it by; may be given several times
     #[arg(long = "tag", short = 't', value_name = "TAG")]
     tags: Vec<String>,
-    /// Load it at every session start, in every project
+    /// Load it at every session start, in this project; with --global in every project
     #[arg(long)]
     always_load: bool,
     /// Save it for everywhere, not only for this project
@@ -95,7 +95,9 @@ pub(crate) fn keep(
     by: Actor,
 ) -> Result<(Saved, Scope), Failure> {
     let vault = context.vault_to_change()?;
-    let scope = context.scope(global || new.to == Destination::AlwaysLoad)?;
+    // What is pinned outside of any project loads everywhere.
+    let pinned = new.to == Destination::AlwaysLoad && context.project_id().is_none();
+    let scope = context.scope(global || pinned)?;
     let new = NewEntry { scope: scope.clone(), ..new };
     Ok((vault.save(&new, by, &context.now)?, scope))
 }

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use rekindle_core::scope::ProjectId;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::text::fence;
 use rekindle_core::vault::entry::{Entry, title};
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::layout::{self, Shelf};
+use rekindle_core::vault::memory::shown_in;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_engine::inject;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
@@ -59,7 +61,7 @@ pub(super) fn template() -> ResourceTemplate {
 
 /// Another project's memories stay there (B-05).
 fn visible(call: &Call<'_>, entry: &Entry) -> bool {
-    entry.scope.project().is_none_or(|project| Some(project) == call.context.project_id())
+    entry.scope.is_shown(call.context.project_id().map(ProjectId::as_str))
 }
 
 /// The text of a resource, fenced like everything that reaches a model from here.
@@ -90,8 +92,11 @@ pub(super) fn read(call: &Call<'_>, uri: &str) -> Result<ResourceContents, Failu
     }
     let marker = inject::marker(&call.context.places, call.session).map_err(Failure::new)?;
     let name = title(&read.text, &path);
-    let cut: String = read.text.chars().take(RESOURCE_CHARS).collect();
-    let more = if cut.len() < read.text.len() { "\n… (cut; the file has more)" } else { "" };
+    // The lines of other projects stay there.
+    let here = call.context.project_id().map(ProjectId::as_str);
+    let text = if is_entry { read.text } else { shown_in(&read.text, here) };
+    let cut: String = text.chars().take(RESOURCE_CHARS).collect();
+    let more = if cut.len() < text.len() { "\n… (cut; the file has more)" } else { "" };
     let text = fence::wrap(&marker, &format!("{HINT} {path}: {name}\n\n{cut}{more}"));
     Ok(ResourceContents::text(text, uri).with_mime_type(MARKDOWN))
 }

@@ -10,7 +10,7 @@ use rekindle_engine::proposals::{self, Verdict};
 use serde::Deserialize;
 
 use super::call::{Call, done, short};
-use crate::cmd::review_decide::decide_for;
+use crate::cmd::review_decide::{Reach, decide_for};
 use crate::error::Failure;
 
 /// The most proposals that are listed.
@@ -20,7 +20,8 @@ const PROPOSAL_CHARS: usize = 300;
 
 pub(super) const ABOUT_LIST: &str = "What waits for the user's review. Only the user decides about it.";
 pub(super) const ABOUT_DECIDE: &str = "\
-Approve or reject one proposal, only when the user has just told you to about exactly this one. It is \
+Approve or reject one proposal, only when the user has just told you to about exactly this one. An approved one holds in \
+the project where it was said; `everywhere` only if the user says so. It is \
 recorded as your decision, the user is told of it, and can take it back.";
 
 /// A decision of an agent.
@@ -29,6 +30,15 @@ recorded as your decision, the user is told of it, and can take it back.";
 pub(super) struct Decide {
     id: String,
     verdict: Word,
+    #[serde(default)]
+    scope: Option<Where>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Where {
+    Project,
+    Everywhere,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -66,7 +76,11 @@ pub(super) fn decided(call: &Call<'_>, asked: &Decide) -> Result<String, Failure
         Word::Approve => Verdict::Approve,
         Word::Reject => Verdict::Reject,
     };
-    let said = decide_for(call.context, id, &verdict)?;
+    let reach = Reach {
+        everywhere: asked.scope == Some(Where::Everywhere),
+        this_project: asked.scope == Some(Where::Project),
+    };
+    let said = decide_for(call.context, id, &verdict, reach)?;
     Ok(done(&format!("{said}. Tell the user; it will also be in the next briefing.")))
 }
 
@@ -87,7 +101,12 @@ pub(super) fn waiting(call: &Call<'_>) -> Result<String, Failure> {
         .map(|proposal| {
             let place = one_line(&proposal.aim(), 80);
             let text = one_line(&proposal.text, PROPOSAL_CHARS);
-            format!("- {} ({place}, from {}) {text}", proposal.id, proposal.origin)
+            let reach = match (&proposal.project, proposal.section()) {
+                (Some(_), Some(_)) => ", for this project",
+                (None, Some(_)) => ", for every project",
+                (_, None) => "",
+            };
+            format!("- {} ({place}{reach}, from {}) {text}", proposal.id, proposal.origin)
         })
         .collect();
     if open.len() > MOST_PROPOSALS {

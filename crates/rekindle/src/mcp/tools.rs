@@ -203,6 +203,10 @@ pub(super) fn list(decides: bool) -> Vec<Tool> {
             &json!({
                 "id": text("The proposal, as `review_list` names it"),
                 "verdict": {"type": "string", "enum": ["approve", "reject"]},
+                "scope": {
+                    "type": "string", "enum": ["project", "everywhere"],
+                    "description": "Where an approved one is to hold, if the user says so",
+                },
             }),
             &["id", "verdict"],
         );

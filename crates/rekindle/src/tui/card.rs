@@ -2,6 +2,7 @@
 
 use rekindle_core::proposal::Proposal;
 use rekindle_core::provenance::Origin;
+use rekindle_core::scope::ProjectId;
 use rekindle_core::time::{Timestamp, iso};
 use rekindle_core::vault::memory::Outcome;
 use rekindle_core::vault::review::Id;
@@ -60,6 +61,8 @@ pub(crate) struct Card {
     pub(crate) expires: Option<i64>,
     /// Whether it names a line of MEMORY.md.
     pub(crate) names_line: bool,
+    /// The project in which it would hold, if the person can choose; `None` is everywhere.
+    pub(crate) holds_in: Option<ProjectId>,
     pub(crate) fate: Fate,
 }
 
@@ -85,6 +88,8 @@ pub(crate) struct Row {
 pub(crate) struct Facts<'a> {
     pub(crate) standing: &'a Standing,
     pub(crate) section: &'a str,
+    /// Where it would hold, in a sentence.
+    pub(crate) reach: Option<String>,
     pub(crate) same: &'a [Id],
     /// What approving it would do, instead of the line it names where it names one; or why it cannot.
     pub(crate) preview: Result<Preview, String>,
@@ -109,6 +114,9 @@ pub(crate) fn rows(facts: &Facts<'_>) -> Vec<Row> {
     }
     if standing.worded.is_some() {
         rows.add(Tone::Dim, "  (in your own words)");
+    }
+    if let Some(reach) = &facts.reach {
+        rows.add(Tone::Head, reach);
     }
     rows.gap();
     change(&mut rows, facts);
@@ -158,7 +166,7 @@ fn change(rows: &mut Rows, facts: &Facts<'_>) {
     let replaces = match preview.does {
         Does::Memory(promoted) => promoted.replaced,
         Does::Patch | Does::Version => supersedes.is_some(),
-        Does::Project | Does::Nothing => false,
+        Does::Project | Does::Everywhere | Does::Nothing => false,
     };
     let does = match preview.does {
         Does::Memory(promoted) => match promoted.outcome {
@@ -172,6 +180,7 @@ fn change(rows: &mut Rows, facts: &Facts<'_>) {
             format!("{file} is yours: a yes makes this a patch, `rekindle review apply` applies it:")
         }
         Does::Version => "The memory gets a new version; the old one goes to the archive:".to_owned(),
+        Does::Everywhere => "The memory holds in every project:".to_owned(),
         Does::Project => {
             "The idea becomes a project: its folder moves to personal-projects, and Ideas.md says so:"
                 .to_owned()

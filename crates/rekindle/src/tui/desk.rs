@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use rekindle_core::proposal::{By, Status};
+use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;
@@ -67,8 +68,15 @@ impl<'a> Desk<'a> {
             same,
             expires: expires(self.context, standing),
             names_line: proposal.supersedes.is_some(),
+            holds_in: self.holds_in(standing),
             fate: Fate::Open,
         }
+    }
+
+    /// The project in which it would hold, if the person can choose that.
+    fn holds_in(&self, standing: &Standing) -> Option<ProjectId> {
+        standing.proposal.section()?;
+        promote::holds_in(standing, &self.world.vault().ok()?).ok()?
     }
 
     fn db(&self) -> Result<Db, Failure> {
@@ -80,12 +88,18 @@ impl<'a> Desk<'a> {
         standing.ok_or_else(|| Failure::new(format!("there is no proposal {id} any more")))
     }
 
-    /// Everything about one, as it stands now.
-    pub(crate) fn look(&self, id: Id) -> Result<Known, Failure> {
+    /// Everything about one, as it stands now and as it would hold in `scope`.
+    pub(crate) fn look(&self, id: Id, scope: Option<Scope>) -> Result<Known, Failure> {
         let standing = self.standing(id)?;
+        let own = self.holds_in(&standing);
+        let standing = Standing { scope: scope.or(standing.scope.clone()), ..standing };
         let is_open = standing.proposal.status.is_open();
         let facts = Facts {
             section: &section(&standing),
+            reach: own.filter(|_| is_open).map(|own| match &standing.scope {
+                Some(Scope::Global) => format!("Holds everywhere; w: in {own} only"),
+                _ => format!("Holds in {own} only; w: everywhere"),
+            }),
             same: self.same.get(&id).map_or(&[], Vec::as_slice),
             preview: promote::preview(&self.world, &standing, true).map_err(|error| error.to_string()),
             now: self.world.now().timestamp(),
@@ -97,13 +111,13 @@ impl<'a> Desk<'a> {
     }
 
     /// Decides, and sees to it. Whoever was first elsewhere has won.
-    pub(crate) fn decide(&self, id: Id, verdict: &Verdict) -> Result<Answer, Failure> {
+    pub(crate) fn decide(&self, id: Id, verdict: &Verdict, scope: Option<&Scope>) -> Result<Answer, Failure> {
         self.context.vault_to_change()?;
         // Whoever decided on the page was first.
         read_page(self.context)?;
         let at = self.world.now().timestamp();
         let not = |is_open: bool, told: String| Ok(Answer::Not { is_open, told });
-        match proposals::decide(&mut self.db()?, id, verdict, By::Command, at)? {
+        match proposals::decide_in(&mut self.db()?, id, verdict, scope, By::Command, at)? {
             Decided::Now => {}
             Decided::Already(standing) | Decided::Ended(standing) => {
                 return not(false, told(self.context, &standing));

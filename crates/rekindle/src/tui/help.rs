@@ -9,6 +9,7 @@ pub(crate) fn help() -> Vec<Row> {
         (Tone::Plain, "a          approve; a line that it names stays as it is"),
         (Tone::Plain, "S          approve instead of the line that it names, which is struck"),
         (Tone::Plain, "e          approve in your own words, in $VISUAL or $EDITOR"),
+        (Tone::Plain, "w          where it holds: everywhere, or only in the project where it was said"),
         (Tone::Plain, "r          reject; a reason may be given"),
         (Tone::Plain, "s          skip: it waits"),
         (Tone::Plain, "u          take the last decision of this sitting back"),

@@ -84,7 +84,7 @@ fn full(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> Result<(),
 /// Looks up what is known about the proposal that is shown, if that is not known yet.
 fn catch_up(desk: &Desk<'_>, model: &mut Model) {
     let Some(id) = model.wanted() else { return };
-    match desk.look(id) {
+    match desk.look(id, model.scope(id)) {
         Ok(known) => model.show(id, known.rows, known.is_open, known.told),
         Err(failure) => {
             model.show(id, Vec::new(), true, None);
@@ -96,7 +96,7 @@ fn catch_up(desk: &Desk<'_>, model: &mut Model) {
 /// Does what a key asked for, and tells what came of it.
 fn perform(desk: &Desk<'_>, model: &mut Model, effect: Effect) {
     match effect {
-        Effect::Decide(id, verdict, fate) => match desk.decide(id, &verdict) {
+        Effect::Decide(id, verdict, fate) => match desk.decide(id, &verdict, model.scope(id).as_ref()) {
             Ok(Answer::Decided { at, told }) => model.was_decided(id, fate, at, &told),
             Ok(Answer::Not { is_open, told }) => model.was_not_decided(id, is_open, told),
             Err(failure) => model.was_not_decided(id, true, failure.message),

@@ -4,6 +4,9 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::collections::HashSet;
+
+use rekindle_core::scope::Scope;
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::proposals::Verdict;
@@ -88,6 +91,8 @@ pub(crate) struct Model {
     mode: Mode,
     message: Message,
     made: Vec<Made>,
+    /// Those that the person wants to hold everywhere.
+    wide: HashSet<Id>,
 }
 
 impl Model {
@@ -105,6 +110,7 @@ impl Model {
             mode: Mode::Browse,
             message: Message::default(),
             made: Vec::new(),
+            wide: HashSet::new(),
         }
     }
 
@@ -281,6 +287,7 @@ impl Model {
                 Some(made) => return Some(Effect::TakeBack(made.id, made.at)),
                 None => self.tell("Nothing was decided in this sitting.", true),
             },
+            Key::Char('w') => self.widen(),
             Key::Char(letter @ ('a' | 'S' | 'e' | 'r' | 's')) => return self.choose(*letter),
             Key::Paste(_) => self.tell("A pasted text decides nothing here.", true),
             Key::Char(other) if !other.is_control() => {
@@ -289,6 +296,30 @@ impl Model {
             _ => {}
         }
         None
+    }
+
+    /// Everywhere instead of the project where it was said, or back.
+    fn widen(&mut self) {
+        let Some(Card { id, holds_in, fate, .. }) = self.current().cloned() else { return };
+        match holds_in.filter(|_| fate.is_open()) {
+            None if fate.is_open() => self.tell(format!("{id} would not hold in one project only."), true),
+            None => self.tell(format!("{id} is decided already; u takes the last decision back."), true),
+            Some(project) => {
+                // The preview has to be made again.
+                self.detail = None;
+                if self.wide.remove(&id) {
+                    self.tell(format!("{id} would hold in {project} only."), false);
+                } else {
+                    self.wide.insert(id);
+                    self.tell(format!("{id} would hold everywhere."), false);
+                }
+            }
+        }
+    }
+
+    /// Where the person wants a proposal to hold, if they said so.
+    pub(crate) fn scope(&self, id: Id) -> Option<Scope> {
+        self.wide.contains(&id).then_some(Scope::Global)
     }
 
     fn help(&mut self, key: &Key) {

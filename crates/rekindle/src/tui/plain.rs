@@ -15,7 +15,7 @@ use crate::compose::Context;
 use crate::error::Failure;
 
 /// The letters that are an answer.
-const LETTERS: [char; 9] = ['a', 'S', 'e', 'r', 's', 'u', 'm', '?', 'q'];
+const LETTERS: [char; 10] = ['a', 'S', 'e', 'w', 'r', 's', 'u', 'm', '?', 'q'];
 
 /// Asks until there is nothing more to ask or the person ends it.
 pub(crate) fn run(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> Result<(), Failure> {
@@ -32,8 +32,9 @@ pub(crate) fn run(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> 
                     printed = Some(card.id);
                 }
                 let instead = if card.names_line { "S supersede, " } else { "" };
+                let reach = if card.holds_in.is_some() { "w where, " } else { "" };
                 context.out.line(format!(
-                    "a approve, {instead}e edit, r reject, s skip, u undo, m more, ? help, q quit"
+                    "a approve, {instead}e edit, {reach}r reject, s skip, u undo, m more, ? help, q quit"
                 ))?;
                 context.out.line("Which letter?")?;
             }
@@ -71,7 +72,7 @@ pub(crate) fn run(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> 
         if !model.message().text.is_empty() {
             context.out.line(&model.message().text)?;
         }
-        if key == 'u' || key == 'm' {
+        if matches!(key, 'u' | 'm' | 'w') {
             printed = None;
         }
     }

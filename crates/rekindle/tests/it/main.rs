@@ -66,6 +66,8 @@ mod review_model;
 mod review_patches;
 #[cfg(unix)]
 mod review_terminal;
+#[cfg(unix)]
+mod scopes;
 mod surfaces;
 mod surfaces_buttons;
 mod undo;

@@ -417,6 +417,8 @@ fn resources_are_listed_in_pages_and_read() {
     let other = project(&sandbox, "secretive");
     let body = "Only for the secretive project.";
     sandbox.rekindle(&["save", "fix", "hidden", "--body", body]).cwd(&other).run().ok();
+    let line = ["memory", "add", "Secretive lines stay there.", "--this-project"];
+    sandbox.rekindle(&line).cwd(&other).run().ok();
     let mut server = Server::open(&sandbox);
     let (mut uris, mut cursor, mut pages) = (Vec::new(), Value::Null, 0);
     loop {
@@ -439,6 +441,7 @@ fn resources_are_listed_in_pages_and_read() {
         let contents = &answer["result"]["contents"][0];
         assert!(text(contents, "text").contains(expected) && contents["uri"] == **uri, "{answer}");
         assert!(text(contents, "text").starts_with("<rekindle-memory-"));
+        assert!(!text(contents, "text").contains("Secretive"), "R-15: {answer}");
     }
     for bad in [
         "rekindle://vault/../config.toml",

@@ -69,7 +69,7 @@ fn exe_04_a_full_day_becomes_a_page_and_the_same_day_again_nothing() {
     accumulated(&sandbox);
     let page = std::fs::read_to_string(sandbox.vault().join("REVIEW.md")).unwrap();
     for expected in
-        ["`p-20261114-001`", "`p-20261114-002`", "## Proposed for: Hard Rules", "The queue lives in SQLite"]
+        ["`p-20261114-001-", "`p-20261114-002-", "## Proposed for: Hard Rules", "The queue lives in SQLite"]
     {
         assert!(page.contains(expected), "{expected} in {page}");
     }

@@ -356,7 +356,7 @@ impl Walk {
                 Some(Target::Identity(_)) => {
                     assert_eq!(agents.matches(&line).count(), usize::from(is_there), "{what} in\n{agents}");
                 }
-                Some(Target::Entry(_)) => {
+                Some(Target::Entry(_) | Target::Everywhere(_)) => {
                     assert_eq!(entry.matches(&line).count(), usize::from(is_there), "{what} in\n{entry}");
                 }
                 Some(Target::Idea(slug)) => {

@@ -22,6 +22,7 @@ pub(super) struct Draft {
     pub sentiment: Option<Sentiment>,
     pub origin: Origin,
     pub everywhere: bool,
+    pub perhaps_everywhere: bool,
     pub ends: bool,
     /// What the text points at.
     pub topic: Option<String>,
@@ -42,6 +43,7 @@ impl Draft {
             sentiment: None,
             origin: Origin::Agent,
             everywhere: false,
+            perhaps_everywhere: false,
             ends: false,
             topic: None,
             text,
@@ -61,6 +63,7 @@ impl Draft {
             origin: self.origin,
             strength: self.strength,
             everywhere: self.everywhere,
+            perhaps_everywhere: self.perhaps_everywhere && !self.everywhere,
             ends: self.ends,
             sentiment: self.sentiment,
             gate: None,

@@ -37,6 +37,8 @@ const MAX_TOPIC_CHARS: usize = 90;
 const EVERYWHERE: f32 = 0.97;
 /// From here up it is where the words say so.
 const EVERYWHERE_SAID: f32 = 0.3;
+/// From here up the person is asked whether it is.
+const PERHAPS_EVERYWHERE: f32 = 0.8;
 /// Such words.
 const EVERYWHERE_WORDS: &str = "\
     all my | any of my | my repos | my other repos | my other projects | my projects | other repos | other project | other projects
@@ -141,12 +143,18 @@ pub(super) fn of_person(
         sentiment: None,
         origin: Role::User.origin(),
         everywhere: is_everywhere(sentence.text, labels.everywhere),
+        perhaps_everywhere: is_perhaps_everywhere(sentence.text, labels.everywhere),
         ends: labels.ends >= 0.5,
         text: capital(clean(sentence.text)),
         topic: topic(view, said, sentence),
         at: sentence.at,
         messages: vec![sentence.at],
     })
+}
+
+/// Whether it is worth a question: the words say so, or the classifier is rather sure.
+fn is_perhaps_everywhere(text: &str, likely: f32) -> bool {
+    likely >= PERHAPS_EVERYWHERE || has(&own::folded(text), EVERYWHERE_WORDS)
 }
 
 /// Whether a statement is about the person's work everywhere: the words say so, or the classifier is as sure as can be.

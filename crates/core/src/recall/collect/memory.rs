@@ -1,17 +1,23 @@
 //! `MEMORY.md`: one document for each of its lines. What stands there was promoted or typed by a person.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::visible::visible;
 use super::{File, Text, note};
 use crate::recall::document::{Document, Source};
+use crate::scope::ProjectId;
 use crate::vault::lines::Kind;
 use crate::vault::memory::{self, INTRODUCTION, Item, Section};
+use crate::vault::scope_mark;
 
 pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
     // A fence that is never closed would swallow the rest; what is there is found all the same.
     let Ok(sections) = memory::sections(file.text) else {
-        return note::pieces(file, 0..file.lines.len(), Source::Memory);
+        return note::pieces(file, 0..file.lines.len(), Source::Memory)
+            .into_iter()
+            .filter_map(scoped)
+            .collect();
     };
     let items: Vec<(&Section, &Item)> =
         sections.iter().flat_map(|section| section.items.iter().map(move |item| (section, item))).collect();
@@ -29,6 +35,17 @@ pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
     found
 }
 
+/// A piece of a document whose structure is not certain, in the project that its lines name; none if they name several.
+fn scoped(document: Document) -> Option<Document> {
+    let projects: BTreeSet<ProjectId> =
+        document.text.lines().filter_map(|line| scope_mark::split(line)?.1.project().cloned()).collect();
+    match projects.len() {
+        0 => Some(document),
+        1 => Some(Document { project: projects.into_iter().next(), ..document }),
+        _ => None,
+    }
+}
+
 fn statement(file: &File<'_>, section: &Section, item: &Item) -> Document {
     let text = Text { text: item.text.clone(), lines: file.lines_of(&item.range) };
     let plain = file.document(Source::Memory, text);
@@ -37,6 +54,7 @@ fn statement(file: &File<'_>, section: &Section, item: &Item) -> Document {
         created: item.date.and_then(|date| file.day(date)).or(plain.created),
         origin: item.origin.unwrap_or(plain.origin),
         active: item.superseded.is_none(),
+        project: item.project.clone(),
         ..plain
     }
 }

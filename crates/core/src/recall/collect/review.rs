@@ -5,11 +5,13 @@ use std::ops::Range;
 
 use super::visible::visible;
 use super::{File, Text, note};
+use crate::proposal::EVERY_PROJECT;
 use crate::provenance::Origin;
 use crate::recall::document::{Document, Source};
+use crate::scope::Scope;
 use crate::text::clean::one_line;
 use crate::vault::entry::MAX_TITLE_CHARS;
-use crate::vault::review::{self, Id, Place, State};
+use crate::vault::review::{self, Entry, Id, Place, State};
 
 pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
     let Ok(page) = review::parse(file.text) else {
@@ -18,11 +20,13 @@ pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
         return pieces.into_iter().map(unseen).collect();
     };
     let mut found: Vec<Document> = Vec::new();
-    for entry in page.entries.iter().filter(|entry| entry.state != State::Rejected) {
+    let is_recalled = |entry: &&Entry| entry.state != State::Rejected && !is_asked(entry.place.as_ref());
+    for entry in page.entries.iter().filter(is_recalled) {
         let said = (entry.title.as_str(), entry.text.as_str());
         let lines = file.lines_of(&entry.range);
         let waits = proposal(file, entry.id, entry.place.as_ref(), said, lines);
-        found.push(Document { reviewed: entry.state == State::Approved, ..waits });
+        let project = entry.scope.as_ref().and_then(Scope::project).cloned();
+        found.push(Document { reviewed: entry.state == State::Approved, project, ..waits });
     }
     // What a person wrote between the lines is theirs.
     let mut notes: Vec<Range<usize>> = Vec::new();
@@ -38,6 +42,11 @@ pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
         found.extend(visible(&file.lines, start..end).map(|text| file.document(Source::Note, text)));
     }
     found
+}
+
+/// Whether it only asks how far a memory reaches: what it says is recalled from that memory, in its project.
+pub(super) fn is_asked(place: Option<&Place>) -> bool {
+    matches!(place, Some(Place::Section(name)) if name == EVERY_PROJECT)
 }
 
 /// A proposal that waits: its title and text, and the lines they stand on.

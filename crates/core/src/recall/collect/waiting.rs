@@ -7,15 +7,11 @@ use crate::vault::waiting;
 pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
     let (mut found, mut at) = (Vec::new(), 0);
     for line in file.text.split_inclusive('\n') {
-        if let Some(waits) = waiting::parse(line) {
+        if let Some(waits) = waiting::parse(line).filter(|waits| !review::is_asked(Some(&waits.place))) {
             let lines = file.lines_of(&(at..at + line.len()));
-            found.push(review::proposal(
-                file,
-                waits.id,
-                Some(&waits.place),
-                (&waits.title, &waits.text),
-                lines,
-            ));
+            let said = (waits.title.as_str(), waits.text.as_str());
+            let document = review::proposal(file, waits.id, Some(&waits.place), said, lines);
+            found.push(Document { project: waits.project, ..document });
         }
         at += line.len();
     }

@@ -7,10 +7,12 @@ use jiff::civil::Date;
 use super::parse::{self, Noted, first_line, is_id, noted, read_item};
 use super::{Change, Error, Item, Mark, Outcome};
 use crate::provenance::Origin;
+use crate::scope::Scope;
 use crate::time::day;
 use crate::vault::escape::{self, Style, tidy, tidy_line};
 use crate::vault::lines::blocks::fence;
 use crate::vault::lines::{self, Insertion, Kind, Line, heading_words, splice};
+use crate::vault::scope_mark;
 
 /// Adds `statement` to `section` as `- (date) statement` (REV-12).
 ///
@@ -110,7 +112,7 @@ fn add_to(text: &str, lines: &[Line<'_>], target: Target, addition: &Addition<'_
     let wanted = gist(addition.statement);
     let says_it = |at: &usize| {
         let item = read_item(lines, *at);
-        item.superseded.is_none() && gist(&item.text) == wanted
+        item.superseded.is_none() && holds_for(&item, addition.mark) && gist(&item.text) == wanted
     };
     if let Some(at) = parse::items(lines, target.section).into_iter().find(says_it) {
         let text = note(text, &lines[at], addition.mark);
@@ -142,11 +144,24 @@ fn insert_item(text: &str, lines: &[Line<'_>], at: usize, addition: &Addition<'_
     insertion.apply(text, lines)
 }
 
+/// Whether an item holds wherever a new statement is to hold.
+fn holds_for(item: &Item, mark: &Mark) -> bool {
+    match (&item.project, &mark.project) {
+        (None, _) => true,
+        (Some(theirs), Some(ours)) => ours.is_called(theirs.as_str()),
+        (Some(_), None) => false,
+    }
+}
+
 fn render_item(addition: &Addition<'_>) -> String {
-    let Mark { id, origin } = addition.mark;
+    let Mark { id, origin, project } = addition.mark;
     let noted = Noted { ids: id.iter().cloned().collect(), origin: Some(*origin) };
     let head = format!("- ({}) ", day(addition.date));
-    escape::item(&head, addition.statement, &format!(" {}", noted.render()), Style::Blocks)
+    let scope = project.clone().map_or(Scope::Global, Scope::Project);
+    let first = addition.statement.lines().next().unwrap_or_default();
+    let mark = [first, addition.statement].iter().find_map(|words| scope_mark::needed(words, &scope));
+    let mark = mark.map(|mark| format!(" {mark}")).unwrap_or_default();
+    escape::item(&head, addition.statement, &format!("{mark} {}", noted.render()), Style::Blocks)
 }
 
 /// Adds under `## Reflected (date)`, naming the section that was asked for (REV-15).

@@ -18,9 +18,10 @@ use super::as_text;
 use super::escape;
 use super::lines::Broken;
 use crate::provenance::Origin;
+use crate::scope::{self, ProjectId};
 
 pub use change::{append, is_noted, supersede};
-pub use parse::sections;
+pub use parse::{sections, shown_in};
 
 /// The sections every `MEMORY.md` has behind the one named after the user (FND-04, FBK-05).
 pub const FIXED_SECTIONS: [&str; 4] = ["Hard Rules", "System Architecture", "Patterns", "Lessons"];
@@ -59,6 +60,9 @@ pub struct Item {
     pub ids: Vec<String>,
     /// Whose words support it, where we noted it.
     pub origin: Option<Origin>,
+    /// The project it holds in, as the person or we wrote it; none is everywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
     /// Its first line.
     pub line: usize,
     /// Its bytes, the ending of its last line included.
@@ -72,6 +76,17 @@ pub struct Mark {
     pub id: Option<String>,
     /// Whose words support it.
     pub origin: Origin,
+    /// The project it holds in; none is everywhere. That is no comment: people read it behind the statement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
+}
+
+impl Item {
+    /// Whether it is shown in `here`: it holds there or everywhere, and nothing took its place.
+    pub fn is_shown(&self, here: Option<&str>) -> bool {
+        let project = self.project.as_ref().map(ProjectId::as_str);
+        self.superseded.is_none() && scope::is_shown(project, here)
+    }
 }
 
 /// What became of a statement.

@@ -6,9 +6,11 @@ use jiff::civil::Date;
 
 use super::{Broken, Item, Section};
 use crate::provenance::Origin;
+use crate::scope::{ProjectId, Scope};
 use crate::vault::comment;
 use crate::vault::escape::{self, Style};
 use crate::vault::lines::{self, Kind, Line, heading_words, item_lines};
+use crate::vault::scope_mark;
 
 /// The sections of `text`, in order. Deeper headings are part of the section they stand in.
 pub fn sections(text: &str) -> Result<Vec<Section>, Broken> {
@@ -26,6 +28,28 @@ pub fn sections(text: &str) -> Result<Vec<Section>, Broken> {
         })
     });
     Ok(sections.collect())
+}
+
+/// The document without the lines that hold in another project than `here`, every other byte as it is. Where the
+/// structure is not certain, each line is looked at by itself.
+pub fn shown_in(text: &str, here: Option<&str>) -> String {
+    let Ok(sections) = sections(text) else {
+        let is_hidden = |line: &&str| {
+            let mark = comment::trailing(line).map_or(*line, |at| &line[..at]);
+            scope_mark::split(mark).is_some_and(|(_, scope)| !scope.is_shown(here))
+        };
+        return text.split_inclusive('\n').filter(|line| !is_hidden(line)).collect();
+    };
+    let (mut shown, mut from) = (String::with_capacity(text.len()), 0);
+    let items = sections.iter().flat_map(|section| &section.items);
+    for item in
+        items.filter(|item| !item.project.clone().map_or(Scope::Global, Scope::Project).is_shown(here))
+    {
+        shown.push_str(text.get(from..item.range.start).unwrap_or_default());
+        from = item.range.end;
+    }
+    shown.push_str(text.get(from..).unwrap_or_default());
+    shown
 }
 
 /// The line indexes of each section, its heading first.
@@ -168,16 +192,40 @@ pub(super) fn read_item(lines: &[Line<'_>], at: usize) -> Item {
     };
     let first = first_line(line.text, content);
     let words = &line.text[first.words.clone()];
-    let (superseded, words) = struck(words).map_or((None, words), |(date, words)| (Some(date), words));
+    // A mark behind the strike counts as one before it.
+    let marked = scope_mark::split(words).and_then(|(words, scope)| Some((struck(words)?, scope)));
+    let (superseded, words, outer) = match (struck(words), marked) {
+        (Some((date, words)), _) => (Some(date), words, None),
+        (None, Some(((date, words), scope))) => (Some(date), words, scope.project().cloned()),
+        (None, None) => (None, words, None),
+    };
     let below: Vec<&str> = lines[own.clone()].iter().skip(1).map(|line| line.text).collect();
     let noted = first.mark.map(|(_, noted)| noted).unwrap_or_default();
+    let (text, project) = scoped(words, &below, offset);
+    let project = project.or(outer);
     Item {
-        text: escape::plain_item(words, &below, offset, Style::Blocks),
+        text,
+        project,
         date: first.date,
         superseded,
         ids: noted.ids,
         origin: noted.origin,
         line: line.number,
         range: line.start..lines[own.end - 1].end(),
+    }
+}
+
+/// The statement of an item without its scope mark, and the project that the mark names. We write the mark at the end of the
+/// first line; an editor that wraps lines moves it to the end of the last.
+fn scoped(words: &str, below: &[&str], offset: usize) -> (String, Option<ProjectId>) {
+    let plain = |words: &str| escape::plain_item(words, below, offset, Style::Blocks);
+    let of = |scope: Scope| scope.project().cloned();
+    if let Some((words, scope)) = scope_mark::split(words) {
+        return (plain(words), of(scope));
+    }
+    let text = plain(words);
+    match scope_mark::split(&text) {
+        Some((words, scope)) => (words.to_owned(), of(scope)),
+        None => (text, None),
     }
 }

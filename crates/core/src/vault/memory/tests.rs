@@ -8,7 +8,7 @@ use crate::vault::lines::tests::{document, is_insertion};
 use crate::vault::lines::walk;
 
 fn mark(id: &str) -> Mark {
-    Mark { id: Some(id.to_owned()), origin: Origin::User }
+    Mark { id: Some(id.to_owned()), origin: Origin::User, project: None }
 }
 
 fn add(text: &str, section: &str, statement: &str, id: &str) -> Change {
@@ -28,12 +28,19 @@ fn section_names() -> impl Strategy<Value = &'static str> {
     prop::sample::select(&["Hard Rules", "Patterns", "Lessons", "Ada", "Memory", "Nowhere", ""][..])
 }
 
+fn projects() -> impl Strategy<Value = Option<ProjectId>> {
+    let names = prop::sample::select(&["github.com/acme/payments", "local/my-widgets-1a2b3c4d"][..]);
+    prop::option::of(names).prop_map(|name| name.map(ProjectId::new))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn rev_12_append_adds_one_item_and_keeps_every_byte(text in document(), section in section_names(), said in hostile()) {
-        let result = append(&text, section, date(2026, 11, 15), &said, &mark("p-20261115-007"));
+    fn rev_12_append_adds_one_item_and_keeps_every_byte(text in document(), section in section_names(), said in hostile(), project in projects(), marked in any::<bool>()) {
+        let said = if marked && !said.trim().is_empty() { format!("{said} (project: other)") } else { said };
+        let mark = Mark { project: project.clone(), ..mark("p-20261115-007") };
+        let result = append(&text, section, date(2026, 11, 15), &said, &mark);
         let change = match result {
             Err(Error::Broken(broken)) => {
                 prop_assert!(sections(&text).is_err() && broken.line() > 0);
@@ -46,6 +53,11 @@ proptest! {
             Ok(change) => change,
         };
         prop_assert!(is_insertion(&text, &change.text), "{:?}", change.text);
+        let scope = |text: &str| sections(text).unwrap().into_iter().flat_map(|section| section.items)
+            .find(|item| item.ids == ["p-20261115-007"]).map(|item| item.project);
+        if matches!(change.outcome, Outcome::Appended | Outcome::Reflected) {
+            prop_assert_eq!(scope(&change.text), Some(project), "{}", change.text);
+        }
         let (before, mut after) = (outline(&text), outline(&change.text));
         let id = vec!["p-20261115-007".to_owned()];
         let added: Vec<_> = after.iter_mut().flat_map(|(_, _, items)| {
@@ -64,7 +76,7 @@ proptest! {
         prop_assert_eq!(added.len(), usize::from(change.outcome != Outcome::AlreadyThere));
         prop_assert_eq!(before, after);
         // Once is enough.
-        let again = add(&change.text, section, &said, "p-20261115-007");
+        let again = append(&change.text, section, date(2026, 11, 15), &said, &mark).unwrap();
         prop_assert_eq!(again, Change { text: change.text, outcome: Outcome::AlreadyThere });
     }
 
@@ -208,4 +220,69 @@ fn an_item_that_would_be_swallowed_goes_elsewhere() {
     let change = add(text, "Patterns", "x", "p-20261115-001");
     assert_eq!(change.outcome, Outcome::Reflected);
     assert!(change.text.starts_with(text));
+}
+
+#[test]
+fn r_15_a_line_says_where_it_holds_and_is_shown_only_there() {
+    let here = Some("github.com/acme/payments");
+    let mark = Mark { project: here.map(ProjectId::new), ..mark("p-20261115-001-k7qe") };
+    let text = "## Patterns\n\n- Mine, typed by hand (project: kettles)\n";
+    let change = append(text, "Patterns", date(2026, 11, 15), "Use pnpm", &mark).unwrap();
+    let line =
+        "- (2026-11-15) Use pnpm (project: github.com/acme/payments) <!-- p-20261115-001-k7qe user -->\n";
+    assert_eq!(change.text, format!("{text}{line}"));
+    let items = sections(&change.text).unwrap().remove(0).items;
+    let shown = |here| -> Vec<&str> {
+        items.iter().filter(|item| item.is_shown(here)).map(|item| item.text.as_str()).collect()
+    };
+    assert_eq!(shown(here), ["Use pnpm"]);
+    assert_eq!(shown(Some("github.com/acme/kettles")), ["Mine, typed by hand"]);
+    assert_eq!(shown(None), Vec::<&str>::new());
+    assert_eq!(shown_in(&change.text, here), format!("## Patterns\n\n{line}"));
+    assert_eq!(shown_in(&change.text, None), "## Patterns\n\n");
+    let broken = format!("{}```\nnever closed\n", change.text);
+    assert_eq!(shown_in(&broken, here), format!("## Patterns\n\n{line}```\nnever closed\n"));
+    // What a person takes away or wraps counts as it reads.
+    let everywhere = change.text.replace(" (project: github.com/acme/payments)", "");
+    assert!(sections(&everywhere).unwrap()[0].items[1].is_shown(None));
+    let wrapped = sections("## Patterns\n- Use pnpm and\n  nothing else (project: payments)\n").unwrap();
+    assert_eq!(wrapped[0].items[0].text, "Use pnpm and\nnothing else");
+    assert!(wrapped[0].items[0].is_shown(here) && !wrapped[0].items[0].is_shown(None));
+}
+
+#[test]
+fn r_15_the_same_words_in_another_project_are_another_line() {
+    let payments =
+        Mark { project: Some(ProjectId::new("github.com/acme/payments")), ..mark("p-20261115-001") };
+    let first = append("## Patterns\n", "Patterns", date(2026, 11, 15), "Use pnpm", &payments).unwrap();
+    let again = Mark { id: Some("p-20261116-001".to_owned()), ..payments.clone() };
+    let merged = append(&first.text, "Patterns", date(2026, 11, 16), "use pnpm", &again).unwrap();
+    assert_eq!(merged.outcome, Outcome::Merged);
+    let kettles = Mark { project: Some(ProjectId::new("github.com/acme/kettles")), ..mark("p-20261116-002") };
+    for other in [kettles.clone(), mark("p-20261116-003")] {
+        let change = append(&first.text, "Patterns", date(2026, 11, 16), "Use pnpm", &other).unwrap();
+        assert_eq!(change.outcome, Outcome::Appended, "{other:?}");
+    }
+    let everywhere =
+        append("## Patterns\n- Use pnpm\n", "Patterns", date(2026, 11, 16), "Use pnpm", &kettles);
+    assert_eq!(everywhere.unwrap().outcome, Outcome::Merged, "it holds there already");
+}
+
+#[test]
+fn r_15_a_struck_line_keeps_its_scope() {
+    let text = "## Patterns\n- (2026-01-01) Use npm (project: payments) <!-- p-20260101-001 user -->\n";
+    let old = sections(text).unwrap().remove(0).items.remove(0);
+    let new = Mark { project: Some(ProjectId::new("payments")), ..mark("p-20261115-001") };
+    let change = supersede(text, &old, date(2026, 11, 15), "Use pnpm", &new).unwrap();
+    assert_eq!(
+        change.text,
+        "## Patterns\n- (2026-01-01) ~~Use npm (project: payments)~~ (superseded 2026-11-15) <!-- p-20260101-001 user -->\n\
+         - (2026-11-15) Use pnpm (project: payments) <!-- p-20261115-001 user -->\n"
+    );
+    let by_hand = "## Patterns\n- ~~Use npm~~ (superseded 2026-11-15) (project: payments)\n";
+    for text in [change.text.as_str(), by_hand] {
+        let item = &sections(text).unwrap()[0].items[0];
+        assert_eq!(item.project, Some(ProjectId::new("payments")));
+        assert_eq!((item.text.as_str(), item.superseded), ("Use npm", Some(date(2026, 11, 15))));
+    }
 }

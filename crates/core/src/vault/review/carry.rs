@@ -81,7 +81,7 @@ mod tests {
         let id: Id = format!("p-20261115-{number:03}").parse().unwrap();
         let place =
             Place::Section(if number.is_multiple_of(2) { "Patterns" } else { "Hard Rules" }.to_owned());
-        Proposal { id, place, title: format!("Title {number}"), text: text.to_owned() }
+        Proposal { id, place, title: format!("Title {number}"), text: text.to_owned(), project: None }
     }
 
     fn queue(numbers: &[u32], hour: i8) -> Queue {

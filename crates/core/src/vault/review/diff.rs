@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::parse::{Entry, Parsed, Reading, State, after_dash, parse};
 use super::{Id, Proposal, Shown};
+use crate::scope::Scope;
 use crate::vault::escape::tidy_line;
 use crate::vault::lines::Broken;
 
@@ -57,6 +58,9 @@ pub struct Decided {
     pub id: Id,
     /// What became of it.
     pub decision: Decision,
+    /// Where an approved one is to hold, if its line says so.
+    #[serde(skip)]
+    pub scope: Option<Scope>,
 }
 
 /// The whole page's outcome.
@@ -130,7 +134,8 @@ pub fn diff(shown: &Shown, text: &str) -> Result<Decisions, Doubt> {
                 None => Decision::Pending,
             },
         };
-        Decided { id: proposal.id, decision }
+        let scope = found.and_then(|entry| scope_of(proposal, entry));
+        Decided { id: proposal.id, decision, scope }
     });
     let decided = decided.collect();
     if missing > 1 && 2 * missing > shown.proposals.len() {
@@ -145,7 +150,8 @@ pub fn diff(shown: &Shown, text: &str) -> Result<Decisions, Doubt> {
 fn contradictions(entries: &[Entry]) -> Result<(), Doubt> {
     for (at, entry) in entries.iter().enumerate() {
         let differs = |first: &Entry| {
-            let words = flat(&first.reading.whole) != flat(&entry.reading.whole);
+            let words =
+                flat(&first.reading.whole) != flat(&entry.reading.whole) || first.scope != entry.scope;
             first.state != entry.state || first.state == State::Approved && words
         };
         if entries[..at].iter().find(|first| first.id == entry.id).is_some_and(differs) {
@@ -168,6 +174,12 @@ fn decide(proposal: &Proposal, entry: &Entry, cut: bool) -> Decision {
         State::Approved => Decision::ApprovedEdited { title, text },
         State::Pending => Decision::EditedPending { title, text },
     }
+}
+
+/// The scope that a line names, also if a note touches it from below.
+fn scope_of(proposal: &Proposal, entry: &Entry) -> Option<Scope> {
+    let shorter = entry.shorter.as_ref().filter(|_| is_noted_below(proposal, entry));
+    shorter.map_or_else(|| entry.scope.clone(), |shorter| shorter.scope.clone())
 }
 
 fn decide_unchanged(state: State) -> Decision {

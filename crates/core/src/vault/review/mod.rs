@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::as_text;
 use super::escape::{tidy, tidy_line};
 use crate::hash::ContentHash;
+use crate::scope::ProjectId;
 use crate::time::{day, iso};
 
 pub use carry::{Carried, Left, carry};
@@ -48,6 +49,9 @@ pub struct Proposal {
     pub title: String,
     /// What would be promoted.
     pub text: String,
+    /// The project in which it would hold unless the person says otherwise; none is everywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
 }
 
 /// Everything a page shows.
@@ -81,7 +85,8 @@ impl Proposal {
             Place::Section(name) => Place::Section(tidy_line(name)),
             Place::Friction(date) => Place::Friction(*date),
         };
-        Self { id: self.id, place, title: tidy_line(&self.title), text: tidy(&self.text) }
+        let project = self.project.clone();
+        Self { id: self.id, place, title: tidy_line(&self.title), text: tidy(&self.text), project }
     }
 }
 
@@ -108,6 +113,7 @@ impl Queue {
                 Place::Friction(date) => day(*date),
             };
             parts.extend([proposal.id.to_string(), place, proposal.title.clone(), proposal.text.clone()]);
+            parts.extend(proposal.project.as_ref().map(ProjectId::to_string));
         }
         let parts: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
         Shown { version: ContentHash::of_parts(&parts).short(16), proposals }

@@ -6,12 +6,14 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use super::render::{FOOTER, FRICTION, INSTRUCTION, REVIEWER, SECTION, TITLE};
+use super::render::{FOOTER, FRICTION, INSTRUCTION, OLD_INSTRUCTION, REVIEWER, SECTION, TITLE};
 use super::{Id, Place};
+use crate::scope::Scope;
 use crate::time;
 use crate::vault::comment;
 use crate::vault::escape::{self, plain, tidy, tidy_line};
 use crate::vault::lines::{self, Broken, Kind, Line, heading_words, item_lines};
+use crate::vault::scope_mark;
 
 /// What a person did to a checkbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +50,8 @@ pub struct Entry {
     pub text: String,
     /// The group it now stands under.
     pub place: Option<Place>,
+    /// Where it would hold, if the line says so.
+    pub scope: Option<Scope>,
     /// Its first line.
     pub line: usize,
     /// Its bytes.
@@ -90,6 +94,8 @@ pub(super) struct Reading {
     pub(super) text: String,
     /// All of it, for a title that lost its emphasis.
     pub(super) whole: String,
+    /// Where it would hold, if the line says so.
+    pub(super) scope: Option<Scope>,
 }
 
 /// A stretch of the page.
@@ -195,6 +201,7 @@ fn block(lines: &[Line<'_>], at: usize, place: &Option<Place>) -> (What, usize) 
                 title: reading.title.clone(),
                 text: reading.text.clone(),
                 place: place.clone(),
+                scope: reading.scope.clone(),
                 line: line.number,
                 range: line.start..lines[end - 1].end(),
                 shorter: (own < end).then(|| read(own)),
@@ -249,7 +256,7 @@ fn own_line(text: &str) -> What {
         let word = rest.split_whitespace().next().unwrap_or_default();
         return What::Footer(time::parse(word));
     }
-    if words == INSTRUCTION.trim_matches('_') {
+    if [INSTRUCTION, OLD_INSTRUCTION].iter().any(|own| words == own.trim_matches('_')) {
         return What::Instruction;
     }
     let reviewer = || {
@@ -288,8 +295,12 @@ impl Reading {
     fn new(words: &str, below: &[Line<'_>], offset: usize) -> Self {
         let below: Vec<&str> = below.iter().map(|line| line.text).collect();
         let joined = escape::joined_item(words, &below, offset);
-        let (title, text) = split(&joined);
-        Self { title, text: tidy(&plain(text)), whole: tidy(&plain(&joined)) }
+        let (words, scope) = match scope_mark::split(&joined) {
+            Some((words, scope)) => (words, Some(scope)),
+            None => (joined.as_str(), None),
+        };
+        let (title, text) = split(words);
+        Self { title, text: tidy(&plain(text)), whole: tidy(&plain(words)), scope }
     }
 }
 

@@ -67,7 +67,13 @@ mod tests {
 
     fn proposal(id: &str, text: &str) -> Proposal {
         let place = Place::Section("Patterns".to_owned());
-        Proposal { id: id.parse().unwrap(), place, title: "Title".to_owned(), text: text.to_owned() }
+        Proposal {
+            id: id.parse().unwrap(),
+            place,
+            title: "Title".to_owned(),
+            text: text.to_owned(),
+            project: None,
+        }
     }
 
     fn queue(proposals: Vec<Proposal>) -> Queue {

@@ -1,9 +1,11 @@
 //! The page as we write it.
 
 use super::{Place, Proposal, Queue, State};
+use crate::scope::Scope;
 use crate::time::{day, iso};
 use crate::vault::comment;
 use crate::vault::escape::{self, Style};
+use crate::vault::scope_mark;
 
 pub(super) const TITLE: &str = "Pending Memory Proposals";
 pub(super) const REVIEWER: &str = "Reviewer:";
@@ -11,6 +13,10 @@ pub(super) const SECTION: &str = "Proposed for:";
 pub(super) const FRICTION: &str = "Friction Fixes";
 pub(super) const FOOTER: &str = "Last updated:";
 pub(super) const INSTRUCTION: &str = "_`[x]` keeps a line, `[-]` or deleting it turns it down, untouched it waits. \
+     Reword a line before ticking it and your words are kept. A line that ends in `(project: …)` will hold in that project; \
+     write `(everywhere)` instead to keep it for all._";
+/// What pages said before lines had a scope.
+pub(super) const OLD_INSTRUCTION: &str = "_`[x]` keeps a line, `[-]` or deleting it turns it down, untouched it waits. \
      Reword a line before ticking it and your words are kept._";
 
 /// The whole page, fresh (REV-02).
@@ -49,7 +55,23 @@ pub(super) fn item(proposal: &Proposal, state: State) -> String {
     if !proposal.text.is_empty() {
         head.push_str(" — ");
     }
-    escape::item(&head, &proposal.text, "", Style::Words)
+    match mark(proposal) {
+        // At the end of all words, where a person looks for it.
+        Some(mark) if !proposal.text.is_empty() => {
+            escape::item(&head, &format!("{} {mark}", proposal.text), "", Style::Words)
+        }
+        mark => {
+            let tail = mark.map(|mark| format!(" {mark}")).unwrap_or_default();
+            escape::item(&head, &proposal.text, &tail, Style::Words)
+        }
+    }
+}
+
+/// The mark that says where a proposal would hold; none where that is everywhere and the words do not seem to say otherwise.
+pub(super) fn mark(proposal: &Proposal) -> Option<String> {
+    let scope = proposal.project.clone().map_or(Scope::Global, Scope::Project);
+    let words = if proposal.text.is_empty() { &proposal.title } else { &proposal.text };
+    scope_mark::needed(words, &scope)
 }
 
 pub(super) fn footer(queue: &Queue) -> String {

@@ -2,6 +2,7 @@ use jiff::civil::date;
 use proptest::prelude::*;
 
 use super::*;
+use crate::scope::Scope;
 use crate::vault::escape::tests::hostile;
 use crate::vault::lines::Broken;
 use crate::vault::lines::tests::document;
@@ -12,7 +13,7 @@ fn proposal(id: &str, section: &str, title: &str, text: &str) -> Proposal {
         Kind::Reflection => Place::Section(section.to_owned()),
         Kind::Friction => Place::Friction(id.date),
     };
-    Proposal { id, place, title: title.to_owned(), text: text.to_owned() }
+    Proposal { id, place, title: title.to_owned(), text: text.to_owned(), project: None }
 }
 
 fn queue(proposals: Vec<Proposal>) -> Queue {
@@ -39,12 +40,15 @@ fn decision(text: &str, at: usize) -> Decision {
 
 fn queues() -> impl Strategy<Value = Queue> {
     let section = prop_oneof![Just("Patterns".to_owned()), Just("C#".to_owned()), hostile()];
-    let one = (any::<bool>(), section, hostile(), hostile());
+    let project = prop::option::of(prop::sample::select(&["github.com/acme/payments", "payments"][..]));
+    let one = (any::<bool>(), section, hostile(), hostile(), project);
     (hostile(), prop::collection::vec(one, 0..6)).prop_map(|(reviewer, many)| {
-        let proposals = many.into_iter().enumerate().map(|(at, (friction, section, title, text))| {
-            let letter = if friction { 'f' } else { 'p' };
-            proposal(&format!("{letter}-2026111{}-{:03}", at % 2, at + 1), &section, &title, &text)
-        });
+        let proposals =
+            many.into_iter().enumerate().map(|(at, (friction, section, title, text, project))| {
+                let letter = if friction { 'f' } else { 'p' };
+                let id = format!("{letter}-2026111{}-{:03}", at % 2, at + 1);
+                Proposal { project: project.map(ProjectId::new), ..proposal(&id, &section, &title, &text) }
+            });
         Queue { reviewer, ..queue(proposals.collect()) }
     })
 }
@@ -62,6 +66,7 @@ proptest! {
             place: entry.place.clone().unwrap(),
             title: entry.title.clone(),
             text: entry.text.clone(),
+            project: entry.scope.as_ref().and_then(Scope::project).cloned(),
         }).collect();
         prop_assert_eq!(entries, queue.listed());
         prop_assert!(parsed.titled && parsed.notes.is_empty());

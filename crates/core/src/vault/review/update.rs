@@ -6,7 +6,7 @@ use thiserror::Error as ThisError;
 
 use super::diff::{is_noted_below, is_unchanged};
 use super::parse::{Block, Entry, What, parse, scan};
-use super::render::{footer, heading, item, render, reviewer, version};
+use super::render::{footer, heading, item, mark, render, reviewer, version};
 use super::{Place, Proposal, Queue, Shown};
 use crate::vault::lines::{self, Broken, Insertion, Kind, Line, newline_of};
 
@@ -72,7 +72,7 @@ impl Page<'_> {
             let range = self.own_range(block, entry);
             let newline = newline_of(self.text);
             match find(&self.pending, entry) {
-                Some(proposal) if is_unchanged(proposal, entry) => None,
+                Some(proposal) if is_unchanged(proposal, entry) => self.scope_added(proposal, entry, &range),
                 Some(proposal) => {
                     let mut new = item(proposal, entry.state).replace('\n', newline);
                     if !self.text[range.clone()].ends_with(['\n', '\r']) {
@@ -89,6 +89,15 @@ impl Page<'_> {
             }
         });
         edits.collect()
+    }
+
+    /// Says where it would hold on a line of ours that does not: pages from before lines had a scope.
+    fn scope_added(&self, proposal: &Proposal, entry: &Entry, range: &Range<usize>) -> Option<Edit> {
+        let mark = mark(proposal).filter(|_| proposal.project.is_some() && entry.scope.is_none())?;
+        // Behind a note that only touches the line it would be the note's.
+        let own = (!is_noted_below(proposal, entry)).then_some(range)?;
+        let end = own.start + self.text[own.clone()].trim_end().len();
+        Some((end..end, format!(" {mark}")))
     }
 
     fn is_leaving(&self, entry: &Entry) -> bool {

@@ -47,6 +47,7 @@ impl Trial {
             origin: Origin::User,
             confidence,
             everywhere: false,
+            perhaps_everywhere: false,
             ends: false,
             messages: vec!["m1".to_owned()],
         };

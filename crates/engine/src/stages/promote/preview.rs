@@ -30,6 +30,8 @@ pub enum Does {
     Version,
     /// An idea becomes a project.
     Project,
+    /// A memory holds in every project.
+    Everywhere,
     /// The file says so already.
     Nothing,
 }
@@ -51,12 +53,13 @@ pub fn preview(world: &World, standing: &Standing, superseding: bool) -> Result<
             _ if amended.is_there() => Does::Nothing,
             Some(Target::Idea(_)) => Does::Project,
             Some(Target::Identity(_)) => Does::Patch,
+            Some(Target::Everywhere(_)) => Does::Everywhere,
             _ => Does::Version,
         };
         let diff = diff::unified(proposal.file(), amended.before.as_deref(), Some(&amended.after));
         return Ok(Preview { diff, does });
     };
-    let mark = mark(standing);
+    let mark = mark(standing, &vault)?;
     let new = Promotion { section: &section, statement: standing.text(), supersedes, mark: &mark };
     let previewed = vault.preview(&world.config.user.name, &new, &world.now());
     let previewed = previewed.map_err(StepError::passing)?;

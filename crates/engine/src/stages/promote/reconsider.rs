@@ -7,6 +7,7 @@ use rekindle_core::run;
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::review::Id;
 
+use super::undone::rejections;
 use super::{BY_THE_CLOCK, NAME, promotions, receipts, refresh, take_back, with_followers};
 use crate::patches::is_patch;
 use crate::proposals::{self, Standing, What};
@@ -70,7 +71,14 @@ pub fn reconsider(
             vault.undo(Some(change.as_str()), Actor::User, &now).map_err(StepError::passing)?;
             take_back(world)?;
         }
-        None => open_again(world, id, status)?,
+        None => {
+            if status == Status::Rejected
+                && let Some((change, true)) = rejections(&vault).map_err(StepError::passing)?.remove(&id)
+            {
+                vault.undo(Some(change.id.as_str()), Actor::User, &now).map_err(StepError::passing)?;
+            }
+            open_again(world, id, status)?;
+        }
     }
     refresh(world)?;
     Ok(Reconsidered::Waiting)

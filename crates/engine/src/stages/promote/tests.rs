@@ -117,6 +117,11 @@ impl Trial {
         self.hand_in(section, text, None, days_ago)
     }
 
+    /// One with an id from before every id ended with a machine's name.
+    pub(in crate::stages) fn propose_as_before(&self, section: &str, text: &str) -> Id {
+        proposals::as_before(&mut self.db(), self.propose(section, text, 0))
+    }
+
     fn hand_in(&self, section: &str, text: &str, supersedes: Option<&str>, days_ago: i64) -> Id {
         self.hand_in_as(|proposal| Proposal {
             place: Place::Section(section.to_owned()),
@@ -268,7 +273,7 @@ fn rev_03_the_persons_words_are_what_is_promoted() {
     trial.work();
     let memory = trial.read("MEMORY.md");
     assert_eq!(trial.status(id), Status::Promoted, "{memory}");
-    let sections = rekindle_core::vault::memory::sections(&memory).unwrap();
+    let sections = sections(&memory).unwrap();
     let titles: Vec<&str> = sections.iter().map(|section| section.title.as_str()).collect();
     assert_eq!(titles, ["Memory", "Ada", "Hard Rules", "System Architecture", "Patterns", "Lessons"]);
     assert!(memory.contains("Use tabs, except"), "{memory}");

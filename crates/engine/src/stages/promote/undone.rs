@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use rekindle_core::id::ChangeId;
 use rekindle_core::journal::{Change, Op};
 use rekindle_core::proposal::Status;
+use rekindle_core::time;
 use rekindle_core::vault::review::Id;
 
 use super::{apply, found_promoted, receipts};
@@ -12,10 +13,12 @@ use crate::db::Db;
 use crate::proposals::{self, Standing, What};
 use crate::queue::StepError;
 use crate::stages::World;
-use crate::vault::{self, PROMOTE, Vault};
+use crate::vault::{self, PROMOTE, REJECT, Vault};
 
 /// Why a proposal waits again whose promotion was taken back.
 const TAKEN_BACK: &str = "its promotion was taken back with `rekindle undo`";
+/// Why a proposal waits again whose rejection was taken back.
+const NOT_REJECTED: &str = "the memory it would have ended was brought back with `rekindle undo`";
 /// How many changes are looked at again and again before it is written down that they were.
 const AGAIN: usize = 64;
 
@@ -61,9 +64,47 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
     }
     found_promoted(&again, world)?;
     let now = world.now().timestamp();
-    let waiting = proposals::reopen(&mut db, &undone, &[Status::Promoted], What::Undone, TAKEN_BACK, now)?;
+    let mut waiting =
+        proposals::reopen(&mut db, &undone, &[Status::Promoted], What::Undone, TAKEN_BACK, now)?;
+    let kept = no_longer_rejected(&db, &world.vault()?)?;
+    waiting.extend(proposals::reopen(&mut db, &kept, &[Status::Rejected], What::Undone, NOT_REJECTED, now)?);
     receipts::write_if_possible(world);
     Ok(waiting)
+}
+
+/// The rejected proposals whose memory `rekindle undo` brought back: both are one thing.
+fn no_longer_rejected(db: &Db, vault: &Vault) -> Result<Vec<Id>, StepError> {
+    let mut found = Vec::new();
+    for (id, (change, in_force)) in rejections(vault).map_err(StepError::passing)? {
+        let standing = proposals::standing(db, id)?.filter(|one| one.proposal.status == Status::Rejected);
+        let at = time::parse(&change.at);
+        // A later rejection stands, also if there was nothing left to put away.
+        if !in_force
+            && standing
+                .is_some_and(|one| one.decided.is_none_or(|decided| at.is_some_and(|at| at >= decided)))
+        {
+            found.push(id);
+        }
+    }
+    Ok(found)
+}
+
+/// The last change for each rejected proposal that put its memory away, and whether that is in force.
+pub(super) fn rejections(vault: &Vault) -> Result<BTreeMap<Id, (Change, bool)>, vault::Error> {
+    let (mut undone, mut found) = (HashSet::new(), BTreeMap::new());
+    for record in vault.changes()? {
+        let record = record?;
+        if record.outcome == vault::Outcome::Aborted {
+            continue;
+        }
+        let in_force = !undone.contains(&record.change.id);
+        undone.extend(record.change.undoes.clone().filter(|_| in_force));
+        let about = record.change.about.as_deref().and_then(|id| id.parse::<Id>().ok());
+        if let Some(id) = about.filter(|_| record.change.verb == REJECT) {
+            found.entry(id).or_insert((record.change, in_force));
+        }
+    }
+    Ok(found)
 }
 
 /// The proposals that were ever promoted, by which change at last, and whether that is in force.
@@ -75,7 +116,8 @@ pub(super) fn promotions(vault: &Vault) -> Result<BTreeMap<Id, (ChangeId, bool)>
             continue;
         }
         let in_force = !undone.contains(&record.change.id);
-        if record.change.verb == PROMOTE || record.change.about.is_some() {
+        let carries_out = record.change.verb == PROMOTE || record.change.about.is_some();
+        if carries_out && record.change.verb != REJECT {
             let named = record.change.about.as_deref().and_then(|id| id.parse::<Id>().ok());
             for id in ids(&record.change).into_iter().chain(named) {
                 found.entry(id).or_insert_with(|| (record.change.id.clone(), in_force));

@@ -17,6 +17,7 @@ use rekindle_testkit::ScriptedLlm;
 use rekindle_testkit::fixtures::{self, finding};
 
 use super::*;
+use crate::db::Transaction;
 use crate::disk;
 use crate::home::Home;
 use crate::observations::tests::entry;
@@ -96,6 +97,10 @@ impl Trial {
         let places = home.places(&config).unwrap();
         disk::make_folder(places.vault()).unwrap();
         let world = World::new(home, places, config, TimeZone::UTC);
+        let named =
+            |transaction: &Transaction<'_>| transaction.execute("INSERT INTO machine VALUES (1, 'k7qe')", []);
+        disk::make_folder(world.places.state()).unwrap();
+        world.db().unwrap().change(named).unwrap();
         Self { _folder: folder, world }
     }
 
@@ -171,7 +176,7 @@ impl Trial {
     }
 
     fn remembers(&self, statement: &str) {
-        let mark = Mark { id: None, origin: Origin::User };
+        let mark = Mark { id: None, origin: Origin::User, project: None };
         let vault = self.world.vault().unwrap();
         vault.remember("Ada", "Patterns", statement, &mark, Actor::User, &self.world.now()).unwrap();
     }
@@ -191,21 +196,27 @@ fn exe_04_ver_06_a_week_becomes_proposals_a_page_a_log_and_an_event() {
     assert_eq!(
         found,
         [
-            ("p-20261115-001".to_owned(), "never push to main without a review.", 2),
-            ("p-20261115-002".to_owned(), "Prefers one commit per change", 1),
-            ("p-20261115-003".to_owned(), "The queue lives in SQLite", 1),
-            ("p-20261115-004".to_owned(), "Tests hung because port 8080 was taken", 1),
+            ("p-20261115-001-k7qe".to_owned(), "never push to main without a review.", 2),
+            ("p-20261115-002-k7qe".to_owned(), "Prefers one commit per change", 1),
+            ("p-20261115-003-k7qe".to_owned(), "The queue lives in SQLite", 1),
+            ("p-20261115-004-k7qe".to_owned(), "Tests hung because port 8080 was taken", 1),
         ]
     );
     assert!(proposals.iter().all(|proposal| !proposal.text.contains("evil")));
     let page = trial.page();
-    for expected in
-        ["## Proposed for: Hard Rules", "## Proposed for: Ada", "`p-20261115-004`", "4 proposals pending"]
-    {
+    for expected in [
+        "## Proposed for: Hard Rules",
+        "## Proposed for: Ada",
+        "`p-20261115-004-k7qe`",
+        "4 proposals pending",
+    ] {
         assert!(page.contains(expected), "{expected} in {page}");
     }
     let log = trial.log();
-    assert!(log.contains("### 🔍 Reflected") && log.contains("p-20261115-001, p-20261115-002"), "{log}");
+    assert!(
+        log.contains("### 🔍 Reflected") && log.contains("p-20261115-001-k7qe, p-20261115-002-k7qe"),
+        "{log}"
+    );
     assert!(log.contains("Looked at 6 sessions on 5 days."), "{log}");
     assert!(trial.file("MEMORY.md").is_none(), "X-06: nothing goes to MEMORY.md by itself");
     let [event] = memo.events.as_slice() else { panic!("{:?}", memo.events) };
@@ -261,7 +272,7 @@ fn x_29_nothing_new_is_skipped_and_what_is_new_adds_only_itself() {
     let report = trial.completes(&by_the_clock(), &mut Memo::default(), None);
     assert_eq!((&report["proposalCount"], &report["folded"]), (&json!(1), &json!(4)));
     assert_eq!(trial.proposals().len(), 5);
-    assert_eq!(trial.proposals()[4].id.to_string(), "p-20261115-005");
+    assert_eq!(trial.proposals()[4].id.to_string(), "p-20261115-005-k7qe");
 }
 
 #[test]
@@ -295,13 +306,15 @@ fn rev_03_what_a_person_did_to_the_page_survives_a_reflection() {
     let trial = Trial::new();
     trial.week();
     trial.completes(&accumulated(), &mut Memo::default(), None);
-    trial.edits_page("- [ ] `p-20261115-001`", "- [x] `p-20261115-001`");
+    trial.edits_page("- [ ] `p-20261115-001-k7qe`", "- [x] `p-20261115-001-k7qe`");
     trial.edits_page("The queue lives in SQLite\n", "The queue lives in SQLite, for good\n");
     trial.edits_page("# Pending Memory Proposals\n", "# Pending Memory Proposals\n\nMy own note.\n");
     trial.observed("g", 0, vec![rule("Always sign the tags of a release")]);
     trial.completes(&by_the_clock(), &mut Memo::default(), None);
     let page = trial.page();
-    for kept in ["- [x] `p-20261115-001`", "in SQLite, for good", "My own note.", "`p-20261115-005`"] {
+    for kept in
+        ["- [x] `p-20261115-001-k7qe`", "in SQLite, for good", "My own note.", "`p-20261115-005-k7qe`"]
+    {
         assert!(page.contains(kept), "{kept} in {page}");
     }
     // A page that somebody emptied is theirs; the proposals wait in the store.

@@ -1,3 +1,4 @@
+use rekindle_core::scope::ProjectId;
 use rekindle_core::time::Date;
 use rekindle_core::vault::review::Kind;
 
@@ -15,6 +16,7 @@ pub(crate) fn card(number: u32, title: &str) -> Card {
         same: 0,
         expires: None,
         names_line: false,
+        holds_in: None,
         fate: Fate::Open,
     }
 }
@@ -180,4 +182,20 @@ fn moving_scrolling_and_the_rest() {
         press(&mut empty, key);
         empty.find_open();
     }
+}
+
+#[test]
+fn r_15_w_says_where_it_holds_before_it_is_decided() {
+    let project = ProjectId::new("github.com/acme/payments");
+    let scoped = Card { holds_in: Some(project), ..card(1, "Use tabs") };
+    let mut model = Model::new(vec![scoped, card(2, "Be brief")], Vec::new(), false);
+    assert_eq!((model.scope(id(1)), press(&mut model, 'w')), (None, None));
+    assert!(model.message().text.contains("everywhere") && !model.message().wrong);
+    assert_eq!(model.scope(id(1)), Some(Scope::Global));
+    press(&mut model, 'w');
+    assert!(model.message().text.contains("github.com/acme/payments only"));
+    assert_eq!(model.scope(id(1)), None);
+    press(&mut model, 'j');
+    press(&mut model, 'w');
+    assert!(model.message().wrong && model.scope(id(2)).is_none(), "it holds everywhere as it is");
 }

@@ -51,6 +51,7 @@ fn standing(text: &str, quotes: &[&str]) -> Standing {
         reopened: None,
         with: None,
         beside: false,
+        scope: None,
     }
 }
 
@@ -58,6 +59,7 @@ fn about(standing: &Standing, diff: &str) -> Vec<Row> {
     let outcome = Promoted { outcome: Outcome::Appended, replaced: true };
     rows(&Facts {
         standing,
+        reach: None,
         section: "System Architecture",
         same: &[id(7), id(8)],
         preview: Ok(Preview { diff: diff.to_owned(), does: Does::Memory(outcome) }),

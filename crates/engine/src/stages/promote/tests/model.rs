@@ -9,7 +9,6 @@ use rekindle_core::proposal::{By, Target};
 
 use super::super::*;
 use super::Trial;
-use crate::disk;
 use crate::proposals::Decided;
 
 #[derive(Clone, Debug)]
@@ -32,8 +31,6 @@ enum Action {
     Clock,
     /// A day and an hour pass, as far as the person's days go.
     Days,
-    /// A program begins to bring the notes to other machines: what waits is called otherwise from then on (REV-01).
-    Company,
 }
 
 /// What is proposed: lines of MEMORY.md, a new version of a memory, and a project that an idea becomes.
@@ -75,7 +72,6 @@ fn action() -> impl Strategy<Value = Action> {
         Just(Action::Clock),
         Just(Action::Days),
         Just(Action::Days),
-        Just(Action::Company),
     ]
 }
 
@@ -118,7 +114,9 @@ impl Run {
                 trial.propose(section, text, if number % 2 == 0 { 9 } else { 0 })
             }
         });
-        let ids = ids.collect();
+        // They are from before ids said who gave them; that comes with the first look at the page.
+        let ids: Vec<Id> = ids.collect();
+        let ids = ids.into_iter().map(|id| proposals::as_before(&mut trial.db(), id)).collect();
         trial.refresh();
         Self {
             trial,
@@ -208,9 +206,6 @@ impl Run {
             Action::Days => {
                 self.hours = (self.hours - FIRST_DAY).min(-FIRST_DAY);
                 self.trial.travel(self.hours);
-            }
-            Action::Company => {
-                disk::make_folder(&self.trial.world.places.notes().join(".stfolder")).unwrap();
             }
         }
         self.archived();

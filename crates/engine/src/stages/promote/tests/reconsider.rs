@@ -279,7 +279,7 @@ fn rev_14_a_log_that_cannot_take_receipts_is_no_obstacle_and_has_them_later() {
 #[test]
 fn rev_01_rev_14_a_receipt_that_is_owed_has_the_name_that_its_proposal_takes() {
     let trial = Trial::new();
-    let id = trial.propose("Patterns", "Use tabs.", 0);
+    let id = trial.propose_as_before("Patterns", "Use tabs.");
     trial.decide(id, &Verdict::Reject);
     let now = proposals::rename(&mut trial.db(), id).unwrap();
     assert_ne!(now, id);

@@ -35,7 +35,10 @@ impl Trial {
 
     pub(super) fn aim_at(&self, target: &Target, text: &str, supersedes: Option<&str>) -> Id {
         let file = match target {
-            Target::Memory(name) | Target::Identity(name) | Target::Entry(name) => name.clone(),
+            Target::Memory(name)
+            | Target::Identity(name)
+            | Target::Entry(name)
+            | Target::Everywhere(name) => name.clone(),
             Target::Idea(_) => layout::IDEAS.to_owned(),
         };
         self.hand_in_as(|one| Proposal {

@@ -1,0 +1,92 @@
+//! The scope of a line as people read and change it: `(project: github.com/acme/payments)` or `(everywhere)` at its
+//! end. A line without a mark says nothing about its scope.
+
+use crate::scope::{ProjectId, Scope};
+
+const OPEN: &str = "(project:";
+const EVERYWHERE: &str = "(everywhere)";
+/// A project that a person named so means all of them.
+const ALL: [&str; 2] = ["everywhere", "all"];
+
+/// The mark for a scope.
+pub fn render(scope: &Scope) -> String {
+    match scope {
+        Scope::Global => EVERYWHERE.to_owned(),
+        Scope::Project(id) => format!("{OPEN} {id})"),
+    }
+}
+
+/// The words of a line without the mark at its end, and the scope that the mark names. `None` if there is no mark.
+pub fn split(line: &str) -> Option<(&str, Scope)> {
+    let line = line.trim_end();
+    let (words, scope) = match line.get(line.len().checked_sub(EVERYWHERE.len())?..) {
+        Some(end) if end.eq_ignore_ascii_case(EVERYWHERE) => {
+            (&line[..line.len() - EVERYWHERE.len()], Scope::Global)
+        }
+        _ => {
+            let at = line.to_ascii_lowercase().rfind(OPEN)?;
+            let name = line[at + OPEN.len()..].strip_suffix(')')?.trim();
+            if name.is_empty() || name.contains('\n') {
+                return None;
+            }
+            let is_all = ALL.iter().any(|all| name.eq_ignore_ascii_case(all));
+            let scope = if is_all { Scope::Global } else { Scope::Project(ProjectId::new(name)) };
+            (&line[..at], scope)
+        }
+    };
+    let apart = words.is_empty() || words.ends_with(char::is_whitespace);
+    apart.then(|| (words.trim_end(), scope))
+}
+
+/// The mark that a line with these words needs so that it reads back with this scope; none where the words alone do.
+pub(super) fn needed(words: &str, scope: &Scope) -> Option<String> {
+    (*scope != Scope::Global || split(words).is_some()).then(|| render(scope))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project(name: &str) -> Scope {
+        Scope::Project(ProjectId::new(name))
+    }
+
+    #[test]
+    fn r_15_a_mark_at_the_end_names_the_scope() {
+        for (line, words, scope) in [
+            ("Use pnpm (project: github.com/acme/payments)", "Use pnpm", project("github.com/acme/payments")),
+            ("Use pnpm (Project:payments)  ", "Use pnpm", project("payments")),
+            ("(project: payments)", "", project("payments")),
+            ("Use pnpm (everywhere)", "Use pnpm", Scope::Global),
+            ("Use pnpm (project: everywhere)", "Use pnpm", Scope::Global),
+            ("a (project: x) (project: my (old) one)", "a (project: x)", project("my (old) one")),
+        ] {
+            assert_eq!(split(line), Some((words, scope)), "{line}");
+        }
+        for plain in [
+            "",
+            "Use tabs (only in Makefiles)",
+            "Use pnpm(project: x)",
+            "Use pnpm (project: )",
+            "Use (project: x) there",
+            "everywhere",
+            "ünïcode: 日本語の文章です",
+        ] {
+            assert_eq!(split(plain), None, "{plain}");
+        }
+    }
+
+    #[test]
+    fn r_15_what_is_marked_reads_back() {
+        for scope in [Scope::Global, project("github.com/acme/payments")] {
+            for words in ["Use pnpm", "Use pnpm (project: other)", "Use pnpm (everywhere)"] {
+                let line = match needed(words, &scope) {
+                    Some(mark) => format!("{words} {mark}"),
+                    None => words.to_owned(),
+                };
+                let read = split(&line).unwrap_or((&line, Scope::Global));
+                assert_eq!(read, (words, scope.clone()), "{line}");
+            }
+        }
+    }
+}
