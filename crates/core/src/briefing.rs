@@ -33,7 +33,7 @@ pub const ALWAYS_CHARS: usize = 1_500;
 /// Characters of recent observations.
 pub const OBSERVATION_CHARS: usize = 300;
 /// Characters of what the last session was doing.
-pub const TASK_CHARS: usize = 400;
+pub const TASK_CHARS: usize = 700;
 /// Characters of everything else.
 pub const REST_CHARS: usize = 1_000;
 /// The most always-load entries (BRF-06).
@@ -289,11 +289,12 @@ fn last_task(material: &Material, cut: &mut Vec<String>) -> String {
         Body::Flat { .. } | Body::Unparsed(_) => None,
     };
     let last = last.map(|segment| format!("- Last ({when}): {}", said(&segment.narrative)));
-    task.or(last).iter().for_each(|line| part.line(line));
+    task.iter().for_each(|line| part.line(line));
     // That it was done helps nobody.
     if let Some(next) = observation.suggested_response.as_ref().filter(|next| next.trim() != DONE) {
-        part.line(&format!("- Next: {}", said(next)));
+        part.line(&format!("- Next: {}", one_line(next, LINE_CHARS)));
     }
+    last.iter().for_each(|line| part.line(line));
     let mut seen = HashSet::new();
     let all = std::iter::once((date, observation)).chain(here);
     let open = all.flat_map(|(date, observation)| {

@@ -100,7 +100,9 @@ impl Window {
 /// A message without its words, which the window's text has. What its calls say is redacted like everything else.
 fn without_words(message: &Message) -> Message {
     let calls = message.calls.iter().take(serialise::MAX_CALLS);
-    let calls = calls.map(|call| Call { input: admit(&call.input).text, ..call.clone() }).collect();
+    let calls = calls
+        .map(|call| Call { input: admit(&call.input).text, notes: admit(&call.notes).text, ..call.clone() })
+        .collect();
     Message { text: String::new(), calls, ..message.clone() }
 }
 
@@ -222,6 +224,7 @@ mod tests {
             input: "src/a.rs".to_owned(),
             reads: Vec::new(),
             writes: vec!["src/a.rs".to_owned()],
+            ..Call::default()
         }];
         let messages =
             [message(1, Role::User, "raise the limit"), edit, message(3, Role::Summary, "nobody said this")];

@@ -142,6 +142,9 @@ pub struct SessionCaptured {
     /// The folder it was held in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// The branch that was checked out at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// Whether nobody sat at it (`claude -p`, `codex exec`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub headless: bool,

@@ -134,7 +134,7 @@ pub enum Kind {
     Fact,
     /// What is left to be done.
     Work,
-    /// What a commit says, subject and body.
+    /// Title and body of a commit, a pull request or an issue.
     Commit,
     /// A service, a tool or a setting is different now.
     Change,

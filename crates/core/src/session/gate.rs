@@ -147,6 +147,7 @@ mod tests {
             input: String::new(),
             reads: Vec::new(),
             writes: writes.iter().map(|&name| name.to_owned()).collect(),
+            ..Call::default()
         };
         Message { calls: vec![call], ..message(Role::Assistant, "") }
     }

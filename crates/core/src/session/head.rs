@@ -18,6 +18,8 @@ pub struct Head {
     pub started: Option<Timestamp>,
     /// What the host or the person called it.
     pub name: Option<String>,
+    /// The branch that was checked out, as the host wrote it down last.
+    pub branch: Option<String>,
     /// The host's version.
     pub version: Option<String>,
     /// Held by an agent with an agent it started: never captured (B-04).

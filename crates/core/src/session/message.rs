@@ -61,7 +61,7 @@ impl Message {
 }
 
 /// A tool that was called.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
     /// Names the call; its output says the same.
     pub id: String,
@@ -75,6 +75,10 @@ pub struct Call {
     /// Files that it changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
+    /// Text that the agent wrote for later: lines it added to the project's own memory, a plan, a list of steps, the text of
+    /// a pull request or an issue.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub notes: String,
 }
 
 /// How a call went.

@@ -8,6 +8,7 @@ pub mod gate;
 pub mod head;
 pub mod host;
 pub mod message;
+pub mod notes;
 pub(crate) mod own;
 pub mod restore;
 pub mod serialise;

@@ -129,6 +129,7 @@ fn calls(text: &str) -> Vec<Call> {
             input: input.to_owned(),
             reads: Vec::new(),
             writes: Vec::new(),
+            ..Call::default()
         })
     };
     text.split("); ").filter_map(call).collect()
@@ -153,7 +154,14 @@ mod tests {
 
     fn call(tool: &str, input: &str) -> Call {
         let (reads, writes) = (Vec::new(), vec![input.to_owned()]);
-        Call { id: "c".to_owned(), tool: tool.to_owned(), input: input.to_owned(), reads, writes }
+        Call {
+            id: "c".to_owned(),
+            tool: tool.to_owned(),
+            input: input.to_owned(),
+            reads,
+            writes,
+            ..Call::default()
+        }
     }
 
     fn through(messages: &[Message]) -> Vec<Message> {

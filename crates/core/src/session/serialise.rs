@@ -193,6 +193,7 @@ mod tests {
             input: input.to_owned(),
             reads: Vec::new(),
             writes: Vec::new(),
+            ..Call::default()
         };
         let calls = vec![call("Bash", "make"), call("Read", "a.rs")];
         assert_eq!(

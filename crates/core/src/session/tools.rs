@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::message::Call;
+use super::notes;
 
 /// The most characters that are kept of what a tool was called with.
 pub const MAX_INPUT: usize = 500;
@@ -45,8 +46,7 @@ pub fn call(id: &str, tool: &str, arguments: &Value) -> Call {
         id: id.to_owned(),
         tool: tool.to_owned(),
         input: cut(&input, if is_reasoned { MAX_REASONED_INPUT } else { MAX_INPUT }),
-        reads: Vec::new(),
-        writes: Vec::new(),
+        ..Call::default()
     };
     if READS.contains(&tool) {
         call.reads = files(arguments);
@@ -54,7 +54,13 @@ pub fn call(id: &str, tool: &str, arguments: &Value) -> Call {
         call.writes = files(arguments);
     }
     // Codex: a patch is its own tool, or a command that is given one.
-    if let Some(patch) = patch(tool, arguments) {
+    let patch = patch(tool, arguments);
+    let (noted, files) = notes::of(tool, arguments, &input, patch);
+    call.notes = noted;
+    if call.writes.is_empty() {
+        call.writes = files;
+    }
+    if let Some(patch) = patch {
         call.writes = patched(patch);
         call.input = cut(&format!("apply_patch {}", call.writes.join(" ")), MAX_INPUT);
     }

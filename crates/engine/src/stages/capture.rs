@@ -5,6 +5,7 @@
 
 mod reading;
 
+use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -24,6 +25,11 @@ use crate::db::{self, OptionalExtension, params};
 use crate::messages::{Messages, Session};
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::{sessions, transcripts};
+
+/// No agent wrote anything before the year 2000; a clock that lost its battery says 1970.
+const EARLIEST: i64 = 946_684_800;
+/// So many seconds a clock may be ahead: a day, for a transcript from another zone that was written without one.
+const CLOCK_DRIFT_SECONDS: i64 = 24 * 3600;
 
 /// What reading came to, as the run remembers it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -60,7 +66,10 @@ pub(super) fn capture(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
         true => steps.run("archive", || archive(&request, &captured, world))?,
         false => Archived::default(),
     };
-    steps.run("mark", || mark(&request, &captured, event.at, world).map_err(StepError::from))?;
+    steps.run("mark", || {
+        world.remember_project(captured.cwd.as_deref())?;
+        mark(&request, &captured, event.at, world).map_err(StepError::from)
+    })?;
     if captured.skipped.is_none() {
         steps.run("append-daily-log", || world.alone(|| log(&request, &captured, when, world)))?;
     } else {
@@ -103,6 +112,8 @@ pub(super) fn each_message(
     world: &World,
     each: &mut dyn FnMut(Message) -> ControlFlow<()>,
 ) -> Result<Option<(Head, u64)>, StepError> {
+    let now = world.now().timestamp();
+    let each = &mut |message: Message| each(with_credible_time(message, now));
     if let Some(path) = &request.transcript {
         match transcripts::read(request.agent, Path::new(path), request.upto, each) {
             Ok(read) => return Ok(Some((read.head, read.bytes))),
@@ -124,12 +135,58 @@ pub(super) fn each_message(
     Ok(Some((Head::default(), 0)))
 }
 
+/// A message without a time that cannot be right: a clock that was wrong makes nothing happen next year, or in 1970. Its
+/// neighbours, or the time of capture, say when it was.
+fn with_credible_time(mut message: Message, now: Timestamp) -> Message {
+    let credible = |at: &Timestamp| {
+        at.as_second() >= EARLIEST && at.as_second() <= now.as_second() + CLOCK_DRIFT_SECONDS
+    };
+    message.at = message.at.filter(credible);
+    message
+}
+
+/// The last message of another session that this transcript holds. A fork repeats what was said in the session that it was
+/// made from, under the same ids: that was captured there.
+fn forked_from(request: &CaptureRequested, world: &World) -> Result<Option<String>, StepError> {
+    let mut others: HashMap<String, i64> = world
+        .db()?
+        .run(|connection| {
+            let mut rows = connection.prepare(
+                "SELECT captured_id, captured_at FROM sessions
+                 WHERE agent = ?1 AND id <> ?2 AND captured_id IS NOT NULL AND captured_at IS NOT NULL",
+            )?;
+            let rows = rows.query_map(params![request.agent.word(), request.session_id], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+            rows.collect()
+        })
+        .map_err(StepError::from)?;
+    if others.is_empty() {
+        return Ok(None);
+    }
+    let mut last = None;
+    each_message(request, world, &mut |message| {
+        let Some(at) = message.at.map(Timestamp::as_millisecond) else { return ControlFlow::Continue(()) };
+        if others.get(&message.id) == Some(&at) {
+            last = Some(message.id.clone());
+        }
+        // A session that ended before this was said cannot be further down; a new session stops at its first message.
+        others.retain(|_, ended| *ended >= at);
+        if others.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(last)
+}
+
 fn read(
     request: &CaptureRequested,
     when: Timestamp,
     world: &World,
 ) -> Result<(Captured, Vec<Event>), StepError> {
-    let before = before(request, world)?;
+    let mut before = before(request, world)?;
+    if before.id.is_none() {
+        before.id = forked_from(request, world)?;
+    }
+    let before = before;
     // Whether what was captured last is still on the branch; if the person went back behind it, time has to tell.
     let mut on_branch = false;
     if let Some(id) = &before.id {

@@ -525,8 +525,12 @@ impl<'a> Keeper<'a> {
                 Ok(saved) => return Ok(saved.path.to_string()),
                 Err(vault::Error::Exists(_)) => {
                     let there = self.vault.read_entry(&path).map_err(StepError::passing)?;
-                    let same = Note::parse(&there.text)
-                        .is_ok_and(|note| normalised(note.body()) == normalised(&candidate.text));
+                    // What another project says in the same words is a memory of its own.
+                    let same = Note::parse(&there.text).is_ok_and(|note| {
+                        let scope = Entry::of(&note, &path).scope;
+                        let holds = scope == Scope::Global || scope == new.scope;
+                        holds && normalised(note.body()) == normalised(&candidate.text)
+                    });
                     if same {
                         return Ok(path.to_string());
                     }

@@ -9,6 +9,7 @@ use rekindle_core::event::{Accumulated, Event, SessionCaptured, names};
 use rekindle_core::journal::Actor;
 use rekindle_core::mine::{Candidate, Idea};
 use rekindle_core::observe::Observed;
+use rekindle_core::observe::check::DONE;
 use rekindle_core::observe::fault::Faults;
 use rekindle_core::observe::gate::Counts;
 use rekindle_core::session::became::DUPLICATE;
@@ -71,6 +72,9 @@ pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
     Ok(ended)
 }
 
+/// A session that ended longer ago is not announced.
+const NEWS_HOURS: i64 = 48;
+
 fn distil(
     captured: &SessionCaptured,
     event: &Event,
@@ -106,7 +110,10 @@ fn distil(
     };
     let mut kept: Kept =
         steps.run("keep", || world.alone(|| keep::keep(&candidates, from, &quote, world)))?;
-    steps.run("announce", || announce::announce(&kept.saved, project.as_ref(), event.at, world))?;
+    // What was said days ago is no news; who reads the past is told by whatever reads it.
+    if world.now().duration_since(&when).as_hours() < NEWS_HOURS {
+        steps.run("announce", || announce::announce(&kept.saved, project.as_ref(), event.at, world))?;
+    }
     if !kept.proposed.is_empty() {
         steps.run("stage-review", || world.alone(|| keep::show(world)))?;
     }
@@ -200,7 +207,7 @@ fn log(window: &Window<'_>, result: &Distilled, world: &World) -> Result<bool, S
             }),
             body,
             current_task: observed.current_task.clone(),
-            suggested_response: observed.suggested_response.clone(),
+            suggested_response: observed.suggested_response.as_deref().map(|next| on_branch(next, captured)),
         });
         let written = world
             .vault()?
@@ -209,6 +216,16 @@ fn log(window: &Window<'_>, result: &Distilled, world: &World) -> Result<bool, S
         any |= written.is_some();
     }
     Ok(any)
+}
+
+/// How to go on, with the branch on which the work stands. A session with nothing left needs none.
+fn on_branch(next: &str, captured: &SessionCaptured) -> String {
+    match &captured.branch {
+        Some(branch) if next.trim() != DONE && !next.contains("Branch: `") => {
+            format!("{next} Branch: `{}`.", branch.replace('`', ""))
+        }
+        _ => next.to_owned(),
+    }
 }
 
 /// Adds it to the hot list (STO-01).

@@ -30,6 +30,7 @@ pub(super) fn voice(event: &Event, steps: &mut dyn Steps, world: &World) -> Resu
             schema_version: SCHEMA_VERSION,
             agent: None,
             cwd: None,
+            branch: None,
             headless: false,
             noise: None,
             turns: Vec::new(),

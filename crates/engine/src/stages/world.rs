@@ -131,6 +131,17 @@ impl World {
         work()
     }
 
+    /// Writes down how the project of `cwd` can be recognised, if that is news: after a rename it keeps its memories.
+    pub fn remember_project(&self, cwd: Option<&str>) -> Result<(), StepError> {
+        let home = environment::home_folder();
+        let Some(place) = cwd.and_then(|cwd| project::locate(Path::new(cwd), home.as_deref())) else {
+            return Ok(());
+        };
+        let registry = self.places.projects_file();
+        let found = project::identify(&place, &project::load(&registry));
+        project::remember(&registry, &found).map(drop).map_err(StepError::passing)
+    }
+
     /// The vault, for a step that writes to it.
     pub fn vault(&self) -> Result<Vault, StepError> {
         let vault = Vault::open(&self.places).map_err(StepError::passing)?;

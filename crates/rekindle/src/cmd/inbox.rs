@@ -54,7 +54,7 @@ Examples:
         /// Another sort than it has (fix, preference, decision, howto, …)
         #[arg(long)]
         kind: Option<String>,
-        /// Load it at every session start, in every project
+        /// Load it at every session start, where it holds
         #[arg(long)]
         always_load: bool,
         /// Everything that waits

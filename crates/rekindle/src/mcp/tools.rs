@@ -161,7 +161,7 @@ pub(super) fn list(decides: bool) -> Vec<Tool> {
             "tags": {"type": "array", "items": {"type": "string"}, "description": "Words to find it by"},
             "always_load": {
                 "type": "boolean",
-                "description": "For every session's start, in every project; takes effect when the user has reviewed it",
+                "description": "For every session's start in this project; takes effect when the user has reviewed it",
             },
         }),
         &["kind", "slug", "body"],

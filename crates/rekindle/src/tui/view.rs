@@ -19,9 +19,8 @@ const MADE_FOR: (u16, u16) = (80, 24);
 /// Below this nothing sensible fits.
 const LEAST: (u16, u16) = (24, 8);
 
-const KEYS: &str =
-    "a approve  e edit  r reject  s skip  S supersede  w where  u undo  m more  ? help  q quit";
-const FEW_KEYS: &str = "a e r s S u m  ? help  q quit";
+const KEYS: &str = "a approve  e edit  r reject  s skip  S replace  w where  u undo  ? help  q quit";
+const FEW_KEYS: &str = "a e r s S w u m  ? help  q quit";
 
 /// How much of the rows was shown: all there are, and the room for them.
 pub(crate) type Extent = (usize, usize);

@@ -46,7 +46,7 @@ impl Told {
         self.line("assistant", &json!([{"type": "text", "text": words}]))
     }
 
-    fn calls(&mut self, tool: &str, input: &Value, failed: bool, output: &str) -> &mut Self {
+    pub(crate) fn calls(&mut self, tool: &str, input: &Value, failed: bool, output: &str) -> &mut Self {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
         self.line("assistant", &json!([{"type": "tool_use", "id": id, "name": tool, "input": input}]));

@@ -83,7 +83,7 @@ fn bodies_come_as_text_file_or_stdin_and_may_begin_with_a_hyphen() {
 }
 
 #[test]
-fn always_load_entries_have_their_folder_and_are_global() {
+fn r_15_always_load_entries_have_their_folder_and_their_project() {
     let sandbox = sandbox();
     let repository = repository(&sandbox, "https://github.com/Acme/Widgets.git");
     let output = sandbox
@@ -93,11 +93,9 @@ fn always_load_entries_have_their_folder_and_are_global() {
         .ok()
         .json();
     assert_eq!(text(&output, "path"), "personal-private/_always-load/no-force.md");
-    assert!(
-        sandbox
-            .read("personal-private/_always-load/no-force.md")
-            .contains("scope: global\nalways_load: true\n")
-    );
+    let entry = sandbox.read("personal-private/_always-load/no-force.md");
+    let expected = "scope: project\nproject: github.com/acme/widgets\nalways_load: true\n";
+    assert!(entry.contains(expected), "{entry}");
 }
 
 #[test]

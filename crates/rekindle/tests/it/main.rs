@@ -39,6 +39,8 @@ mod install;
 #[cfg(unix)]
 mod install_terminal;
 #[cfg(unix)]
+mod left_behind;
+#[cfg(unix)]
 mod llm;
 #[cfg(unix)]
 mod mcp;
@@ -68,6 +70,8 @@ mod review_patches;
 mod review_terminal;
 #[cfg(unix)]
 mod scopes;
+#[cfg(unix)]
+mod sessions_bad_input;
 mod surfaces;
 mod surfaces_buttons;
 mod undo;

@@ -219,8 +219,8 @@ fn windows_of_every_size_and_no_colour() {
     for (columns, lines, shown) in [
         ("40", "12", "small window (40x12)"),
         ("20", "5", "too small"),
-        ("120", "40", "m more"),
-        ("80", "24", "m more"),
+        ("120", "40", "w where"),
+        ("80", "24", "w where"),
     ] {
         terminal.tmux(&["resize-window", "-x", columns, "-y", lines]);
         let screen = terminal.until(shown);

@@ -12,6 +12,7 @@ fn called(tool: &str, input: &str) -> Message {
         input: input.into(),
         reads: Vec::new(),
         writes: if tool == "Edit" { vec![input.into()] } else { Vec::new() },
+        ..Call::default()
     };
     Message { calls: vec![call], ..said("") }
 }

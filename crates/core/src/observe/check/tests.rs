@@ -11,6 +11,7 @@ fn session() -> Vec<Message> {
         input: "src/pool.rs".to_owned(),
         reads: Vec::new(),
         writes: vec!["src/pool.rs".to_owned()],
+        ..Call::default()
     };
     vec![
         at(1, Role::User, "The pool test hangs. And never use sleep in tests, poll instead."),

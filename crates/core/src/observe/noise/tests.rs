@@ -10,6 +10,7 @@ fn session() -> Vec<Message> {
         input: "cargo test valve".to_owned(),
         reads: Vec::new(),
         writes: Vec::new(),
+        ..Call::default()
     };
     let failed = Outcome { failed: true, exit_code: Some(101), ..Outcome::default() };
     vec![

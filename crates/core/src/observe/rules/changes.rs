@@ -5,6 +5,7 @@ use super::command::Part;
 use super::draft::Draft;
 use super::line::{content, has, head, line};
 use super::output::State;
+use super::published;
 use super::view::{Step, View};
 use super::words::change;
 use crate::observe::{Kind, Strength};
@@ -174,7 +175,7 @@ fn filed(view: &View<'_>, step: &Step<'_>) -> Option<Draft> {
     let tool = step.call.tool.to_lowercase();
     let through_tool =
         ["create_issue", "create_pull_request", "create_release"].iter().any(|name| tool.ends_with(name));
-    if !made && !through_tool {
+    if !made && !through_tool || published::has_title(step) {
         return None;
     }
     // What was made is known by what the agent says next.

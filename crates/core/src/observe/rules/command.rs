@@ -1,6 +1,7 @@
 //! What a command does, as far as its words tell.
 
 use crate::session::Call;
+use crate::session::notes::here_document;
 
 /// Tools that run what a shell would.
 const SHELLS: &[&str] = &[
@@ -353,16 +354,6 @@ fn split(input: &str) -> Vec<String> {
 /// The first line of a commit's message.
 pub(super) fn subject(input: &str) -> Option<String> {
     commit_message(input).map(|(subject, _)| subject)
-}
-
-/// What stands between `EOF` and `EOF`.
-fn here_document(here: &str) -> Option<&str> {
-    let (word, body) = here.split_once('\n')?;
-    let word = word.split_whitespace().next().unwrap_or_default();
-    let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
-    let end = body.lines().find(|line| line.trim() == word && !word.is_empty());
-    let end = end.map_or(body.len(), |line| line.as_ptr().addr() - body.as_ptr().addr());
-    Some(&body[..end])
 }
 
 /// The subject and the body of a commit's message, as far as the command itself says it. Trailers are left out.

@@ -10,7 +10,7 @@ use crate::vault::priority::Priority;
 /// The most messages that one finding points at.
 const MAX_MESSAGES: usize = 8;
 
-/// The most characters of what a commit says: whoever made it wrote down the reasons.
+/// The most characters of what a commit, a pull request or an issue says: whoever made it wrote down the reasons.
 pub(super) const MAX_COMMIT_CHARS: usize = 600;
 
 /// A finding in the making.

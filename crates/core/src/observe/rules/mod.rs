@@ -8,6 +8,7 @@
 //!   message puts right
 //! - `command`, `output`: what was run and how it went; `course`, `changes`, `flow`: findings from that
 //! - `statements`: what a classifier takes for lasting, the person's words and the agent's conclusions
+//! - `published`, `notes`, `plans`: what the agent wrote for others or for later; `open`: what is left to be done
 //! - `request`: what was asked for; `turn`, `digest`, `ending`: the turns, a digest of each, and how it ended; `answers`: what the
 //!   agent answered, sentence by sentence
 
@@ -22,8 +23,12 @@ mod ending;
 mod flow;
 mod judge;
 pub(super) mod line;
+mod notes;
+mod open;
 mod output;
 mod person;
+mod plans;
+mod published;
 mod request;
 mod said;
 mod statements;
@@ -46,6 +51,12 @@ pub(crate) use statements::OPEN;
 pub const MOST_FINDINGS: usize = 60;
 /// So many are looked at more closely.
 const MOST_DRAFTS: usize = 300;
+
+/// The last request if it was not finished, and how to go on. A session is complete because nothing is left, not because
+/// somebody says so (OBS-16).
+pub fn ending(messages: &[Message], zone: &TimeZone, cwd: Option<&str>) -> (Option<String>, Option<String>) {
+    ending::ending(&View::new(messages, zone, cwd))
+}
 
 /// What came of a session, by words alone.
 pub fn observe(messages: &[Message], zone: &TimeZone, cwd: Option<&str>) -> Observed {
@@ -71,6 +82,10 @@ pub fn observe_with(
     drafts.extend(course::drafts(&view));
     drafts.extend(changes::drafts(&view, &stretches));
     drafts.extend(turns.iter().flat_map(|turn| turn::commits(&view, turn)));
+    drafts.extend(published::drafts(&view));
+    drafts.extend(notes::drafts(&view));
+    drafts.extend(plans::drafts(&view));
+    drafts.extend(open::drafts(&view));
     let answers: Vec<_> = turns.iter().map(|turn| answers::read(&view, turn, classify)).collect();
     drafts.extend(answers.iter().flat_map(|answers| statements::of_agent(answers)));
     drafts.extend(flow::draft(&view));

@@ -1,6 +1,7 @@
 //! What the person typed, sentence by sentence, without what they pasted.
 
 use super::line::{has, has_dense};
+use super::plans;
 use super::view::{Said, View};
 use super::words::common;
 use crate::session::own::{self, phrases};
@@ -14,9 +15,6 @@ const LONG_MESSAGE: usize = 2_000;
 const EDGE: usize = 3;
 /// The most lines that a colon points at.
 const MAX_LIST: usize = 8;
-
-/// How such a message begins.
-const PLAN: &str = "Implement the following plan:";
 
 /// A sentence of the person.
 pub(super) struct Sentence<'a> {
@@ -39,7 +37,7 @@ pub(super) struct Sentence<'a> {
 /// The sentences of a message that are the person's own.
 pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>> {
     // The host writes the agent's own plan in the person's name when it starts on it.
-    if said.text.starts_with(PLAN) {
+    if plans::carried_out(&said.text).is_some() {
         return Vec::new();
     }
     let lines = own_lines(&said.text);

@@ -3,6 +3,7 @@
 use super::judge::chosen;
 use super::line::{begins, content};
 use super::person::own_lines;
+use super::plans;
 use super::view::Said;
 use super::words::common;
 use crate::session::own;
@@ -10,6 +11,13 @@ use crate::session::own;
 /// The words with which a request can be told: its first line that says something. "Implement the following plan:" says it with
 /// the title of the plan.
 pub(super) fn request(said: &Said) -> Option<&str> {
+    // The agent's own plan in the person's name is told by its title.
+    if let Some(plan) = plans::carried_out(&said.text) {
+        return plans::title(plan);
+    }
+    if plans::approves(&said.text) {
+        return None;
+    }
     let lines = own_lines(&said.text);
     let line = lines.into_iter().find(|line| content(line).len() >= 2 && !is_approval(line))?;
     let title = line.ends_with(':').then(|| title_behind(&said.text, line)).flatten();

@@ -151,7 +151,7 @@ impl<'a> View<'a> {
     }
 
     /// A path as seen from the session's folder.
-    fn name(&self, path: &str) -> String {
+    pub(super) fn name(&self, path: &str) -> String {
         let inside = self.cwd.filter(|cwd| !cwd.is_empty()).and_then(|cwd| path.strip_prefix(cwd));
         let name = match inside.map(|rest| rest.strip_prefix(['/', '\\']).unwrap_or(rest)) {
             Some(name) if !name.is_empty() && (path.len() - name.len()) > self.cwd.map_or(0, str::len) => {

@@ -99,6 +99,7 @@ struct Entry<'a> {
     timestamp: Option<String>,
     session_id: Option<String>,
     cwd: Option<String>,
+    git_branch: Option<String>,
     version: Option<String>,
     entrypoint: Option<String>,
     agent_id: Option<String>,
@@ -312,6 +313,12 @@ impl Reader {
         }
         if head.cwd.is_none() {
             head.cwd.clone_from(&entry.cwd);
+        }
+        // Without a branch the host says `HEAD`, and without a repository nothing.
+        if let Some(branch) =
+            entry.git_branch.as_ref().filter(|branch| !branch.is_empty() && *branch != "HEAD")
+        {
+            head.branch = Some(branch.clone());
         }
         if head.version.is_none() {
             head.version.clone_from(&entry.version);

@@ -1,5 +1,7 @@
 //! Codex: one record a line, in order. A rollback takes back the last turns; a compaction takes back nothing.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -8,11 +10,11 @@ use super::content::Content;
 use super::recent::Recent;
 use super::{Branch, Line, Seen, Transcript, add, cleaned};
 use crate::hash::ContentHash;
-use crate::session::{Head, Message, Outcome, Role, tools};
+use crate::session::{Head, Message, Outcome, Role, answer, tools};
 use crate::time::{self, Timestamp};
 
 /// Kinds of records that repeat what others say, or say nothing for us.
-const BULK: &[&str] = &["event_msg", "token_usage_record", "turn_context", "world_state"];
+const BULK: &[&str] = &["token_usage_record", "turn_context", "world_state"];
 /// Kinds of items that say nothing for us.
 const BULK_ITEMS: &[&str] = &[
     "compaction",
@@ -27,6 +29,13 @@ const BULK_ITEMS: &[&str] = &[
     "tool_search_output",
     "web_search_call",
 ];
+
+/// The tool with which the agent asks the person something; its output is what they answered.
+const QUESTION_TOOL: &str = "request_user_input";
+/// In front of what the person wrote beside the option that they chose.
+const WRITTEN: &str = "user_note: ";
+/// The whole output of a call that the person did not let run.
+const REFUSED: &[&str] = &["rejected by user", "exec command rejected by user", "patch rejected by user"];
 
 #[derive(Deserialize)]
 struct Record<'a> {
@@ -81,6 +90,32 @@ struct Event {
     #[serde(rename = "type")]
     kind: String,
     num_turns: Option<u64>,
+    reason: Option<String>,
+}
+
+/// The questions of one call.
+#[derive(Deserialize)]
+struct Questions {
+    questions: Vec<Question>,
+}
+
+#[derive(Deserialize)]
+struct Question {
+    id: String,
+    question: String,
+    #[serde(rename = "isSecret", default)]
+    is_secret: bool,
+}
+
+/// The person's answers, by the question's id.
+#[derive(Deserialize)]
+struct Answers {
+    answers: BTreeMap<String, Answer>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    answers: Vec<String>,
 }
 
 /// Where the earlier part of a session is: a revert goes on in a new file and leaves the old one as it was.
@@ -108,20 +143,25 @@ struct HistoryBase {
 }
 
 #[derive(Deserialize)]
+struct Git {
+    branch: Option<String>,
+    repository_url: Option<String>,
+}
+
+#[derive(Deserialize)]
 struct Meta {
     id: Option<String>,
     session_id: Option<String>,
     cwd: Option<String>,
     timestamp: Option<String>,
     cli_version: Option<String>,
+    git: Option<Git>,
     originator: Option<String>,
     #[serde(default)]
     source: Value,
     thread_source: Option<String>,
     forked_from_id: Option<String>,
     history_base: Option<HistoryBase>,
-    #[serde(default)]
-    git: Value,
 }
 
 fn parse(line: &[u8]) -> Option<Record<'_>> {
@@ -193,6 +233,10 @@ pub struct Reader {
     begun: bool,
     /// Which tool a call was for.
     tools: Recent,
+    /// The agent's questions, by call.
+    questions: Recent,
+    /// The person stopped the agent and has said nothing since.
+    stopped: bool,
 }
 
 impl Reader {
@@ -209,9 +253,11 @@ impl Reader {
             || meta.originator.as_deref().is_some_and(|originator| originator.ends_with("_exec"));
         self.head.session = meta.id.or(meta.session_id);
         self.head.cwd = meta.cwd;
-        self.head.repository = meta.git.get("repository_url").and_then(Value::as_str).map(str::to_owned);
         self.head.started = meta.timestamp.as_deref().and_then(time::parse);
         self.head.version = meta.cli_version;
+        if let Some(git) = meta.git {
+            (self.head.branch, self.head.repository) = (git.branch, git.repository_url);
+        }
     }
 
     fn item(&mut self, id: String, at: Option<Timestamp>, item: Item, say: &mut dyn FnMut(Message)) -> Line {
@@ -225,11 +271,19 @@ impl Reader {
                     _ => return Line::Known,
                 };
                 if !text.is_empty() {
-                    say(Message::new(id, at, role, text));
+                    let stopped = role == Role::User && std::mem::take(&mut self.stopped);
+                    say(Message { stopped, ..Message::new(id, at, role, text) });
                 }
             }
             "function_call" | "custom_tool_call" | "local_shell_call" => {
                 let name = item.name.unwrap_or_else(|| "shell".to_owned());
+                // Only the host's own tool: what another of that name returns is not what the person answered.
+                if name == QUESTION_TOOL
+                    && item.namespace.is_none()
+                    && let (Some(call), Some(asked)) = (&item.call_id, &item.arguments)
+                {
+                    self.questions.set(call, asked);
+                }
                 let tool = match item.namespace {
                     Some(space) => format!("{}__{name}", space.trim_end_matches("__")),
                     None => name,
@@ -248,14 +302,47 @@ impl Reader {
                 let call = item.call_id.unwrap_or_default();
                 let (text, exit_code, failed) = output(item.output);
                 let tool = self.tools.get(&call).map(str::to_owned);
-                let outcome = Some(Outcome { call, tool, failed, exit_code });
+                let refused = REFUSED.contains(&text.trim());
+                self.stopped |= refused;
+                let answered =
+                    self.questions.get(&call).map(|asked| answers(asked, &text)).unwrap_or_default();
+                let outcome = Some(Outcome { call, tool, failed: failed || refused, exit_code });
+                let answer_id = format!("{id}/said");
                 say(Message { outcome, ..Message::new(id, at, Role::Tool, cleaned(&text)) });
+                let words = cleaned(&answered);
+                if !words.is_empty() {
+                    say(Message::new(answer_id, at, Role::User, words));
+                }
             }
             kind if BULK_ITEMS.contains(&kind) => {}
             kind => return Line::Unknown(format!("response_item {kind}")),
         }
         Line::Known
     }
+}
+
+/// The person's answers to the questions of a call, each with its question. A question for a secret is left out, and an
+/// answer that the host filled in because nobody gave one is empty.
+fn answers(asked: &str, output: &str) -> String {
+    let (Ok(asked), Ok(answered)) =
+        (serde_json::from_str::<Questions>(asked), serde_json::from_str::<Answers>(output))
+    else {
+        return String::new();
+    };
+    let mut words = String::new();
+    for question in asked.questions.iter().filter(|question| !question.is_secret) {
+        let given =
+            answered.answers.get(&question.id).map(|answer| answer.answers.as_slice()).unwrap_or_default();
+        let given: Vec<&str> = given
+            .iter()
+            .map(|answer| answer.strip_prefix(WRITTEN).unwrap_or(answer).trim())
+            .filter(|answer| !answer.is_empty())
+            .collect();
+        if !given.is_empty() {
+            add(&mut words, &answer::to_question(&question.question, &given.join(", ")));
+        }
+    }
+    words
 }
 
 /// A tool's output without what the host wrote around it, the exit code, and whether it failed.
@@ -312,6 +399,12 @@ impl Transcript for Reader {
             None => ContentHash::of(line).short(16),
         };
         match kind {
+            "event_msg" => {
+                // A turn also ends because it was replaced, or because the budget is spent: that is nobody's word.
+                let event = record.payload::<Event>().filter(|event| event.kind == "turn_aborted");
+                self.stopped |= event.is_some_and(|event| event.reason.as_deref() == Some("interrupted"));
+                Line::Known
+            }
             "session_meta" => match record.payload() {
                 Some(meta) => {
                     self.meta(meta);

@@ -10,14 +10,26 @@ use serde_json::Value;
 use super::content::Content;
 use super::recent::Recent;
 use super::{Branch, Line, Seen, Transcript, add, cleaned};
-use crate::session::{Head, Message, Outcome, Role, tools};
-use crate::time;
+use crate::session::{Head, Message, Outcome, Role, answer, tools};
+use crate::time::{self, Timestamp};
 
 /// What a summary of compressed history begins with, and what the host then puts into the agent's mouth.
 const SUMMARY: &str = "<state_snapshot>";
 const THANKS: &str = "Got it. Thanks for the additional context!";
 /// What the host says in the person's name.
-const HOST: &[&str] = &["System: ", "I ran the following shell command:\n```sh\n"];
+const HOST: &[&str] =
+    &["System: ", "I ran the following shell command:\n```sh\n", "Background execution update:"];
+/// How the host begins what the person typed while the agent worked; their words stand between the tags.
+const STEERING: &[&str] = &["User steering update:\n", "User hints:\n"];
+const TYPED: (&str, &str) = ("<user_input>\n", "\n</user_input>");
+/// The tool with which the agent asks the person something.
+const QUESTION_TOOL: &str = "ask_user";
+/// The tool that shows the person a plan, and what stands around their words if they send it back.
+const PLAN_TOOL: &str = "exit_plan_mode";
+const SENT_BACK: (&str, &str) = ("Plan rejected. User feedback: ", "\n\nThe plan is stored at: ");
+/// How the host says that the person stopped the agent, and that they did not let a call run.
+const STOPPED: &str = "Request cancelled.";
+const REFUSED: &[&str] = &["User denied execution", "User cancelled"];
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -150,6 +162,8 @@ impl Branch for Walk {
 pub struct Reader {
     head: Head,
     said: Recent,
+    /// The person stopped the agent and has said nothing since.
+    stopped: bool,
 }
 
 impl Reader {
@@ -166,6 +180,12 @@ impl Reader {
         self.head.subagent |= record.of.as_deref() == Some("subagent");
     }
 
+    /// Words of the person.
+    fn typed(&mut self, id: String, at: Option<Timestamp>, text: String, say: &mut dyn FnMut(Message)) {
+        let stopped = std::mem::take(&mut self.stopped);
+        say(Message { stopped, ..Message::new(id, at, Role::User, text) });
+    }
+
     fn message(&mut self, record: Record, say: &mut dyn FnMut(Message)) -> Line {
         let (Some(id), Some(kind)) = (record.id, record.kind) else {
             return Line::Strange("message without a type".to_owned());
@@ -178,7 +198,7 @@ impl Reader {
         for text in
             record.content.parts(|text| Part { text: Some(text) }).into_iter().filter_map(|part| part.text)
         {
-            add(&mut words, &text);
+            add(&mut words, steered(&text));
         }
         match kind.as_str() {
             "user" => {
@@ -190,12 +210,14 @@ impl Reader {
                 // What begins with those signs is a command to the host.
                 let command = text.starts_with(['/', '?']);
                 if !text.is_empty() && !command && !HOST.iter().any(|words| text.starts_with(words)) {
-                    say(Message::new(id, at, Role::User, text));
+                    self.typed(id, at, text, say);
                 }
             }
             "gemini" => {
                 let mut calls = Vec::new();
                 let mut results = Vec::new();
+                // The person's words to one of the calls, and whether they did not let one run.
+                let (mut answered, mut refused) = (String::new(), false);
                 for call in record.tool_calls {
                     let (Some(call_id), Some(tool)) = (call.id, call.name) else { continue };
                     calls.push(tools::call(&call_id, &tool, &call.args));
@@ -204,6 +226,17 @@ impl Reader {
                     let exit_code = tools::exit_code(&raw);
                     let failed = matches!(call.status.as_deref(), Some("error" | "cancelled"))
                         || exit_code.is_some_and(|code| code != 0);
+                    refused |= call.status.as_deref() == Some("cancelled")
+                        && REFUSED.iter().any(|words| raw.contains(words));
+                    match tool.as_str() {
+                        QUESTION_TOOL if !failed => add(&mut answered, &answers(&call.args, &raw)),
+                        PLAN_TOOL if !failed => {
+                            let words = sent_back(&raw);
+                            refused |= words.is_some();
+                            add(&mut answered, words.unwrap_or_default());
+                        }
+                        _ => {}
+                    }
                     let done = call.timestamp.as_deref().and_then(time::parse).or(at);
                     let result_id = format!("{id}/{call_id}");
                     let outcome = Some(Outcome { call: call_id, tool: Some(tool), failed, exit_code });
@@ -213,16 +246,52 @@ impl Reader {
                     });
                 }
                 let text = cleaned(&words);
+                let answer_id = format!("{id}/said");
                 if (!text.is_empty() && text != THANKS) || !calls.is_empty() {
                     say(Message { calls, ..Message::new(id, at, Role::Assistant, text) });
                 }
-                results.into_iter().for_each(say);
+                let answered_at = results.last().and_then(|result: &Message| result.at).or(at);
+                results.into_iter().for_each(&mut *say);
+                self.stopped |= refused;
+                let answered = cleaned(&answered);
+                if !answered.is_empty() {
+                    self.typed(answer_id, answered_at, answered, say);
+                }
             }
-            "info" | "error" | "warning" => {}
+            "info" => self.stopped |= words.trim() == STOPPED,
+            "error" | "warning" => {}
             kind => return Line::Strange(format!("message of {kind}")),
         }
         Line::Known
     }
+}
+
+/// The words that the person typed while the agent worked, without the instruction that the host adds for the agent.
+fn steered(text: &str) -> &str {
+    let inner = STEERING.iter().find_map(|start| text.strip_prefix(start));
+    let inner = inner.and_then(|rest| rest.strip_prefix(TYPED.0)?.split_once(TYPED.1));
+    inner.map_or(text, |(typed, _)| typed)
+}
+
+/// The person's answers, each with its question. The output names questions by their place.
+fn answers(asked: &Value, output: &str) -> String {
+    let answered: Value = serde_json::from_str(output).unwrap_or_default();
+    let questions = asked.get("questions").and_then(Value::as_array);
+    let mut words = String::new();
+    for (place, question) in questions.into_iter().flatten().enumerate() {
+        let answer = answered.get("answers").and_then(|answers| answers.get(place.to_string()));
+        let pair = question.get("question").and_then(Value::as_str).zip(answer.and_then(Value::as_str));
+        if let Some((question, answer)) = pair.filter(|(_, answer)| !answer.trim().is_empty()) {
+            add(&mut words, &answer::to_question(question, answer));
+        }
+    }
+    words
+}
+
+/// The person's words with which a plan was sent back.
+fn sent_back(output: &str) -> Option<&str> {
+    let (words, _) = output.strip_prefix(SENT_BACK.0)?.rsplit_once(SENT_BACK.1)?;
+    Some(words.trim()).filter(|words| !words.is_empty())
 }
 
 /// A command's output without the lines that the host writes around it.

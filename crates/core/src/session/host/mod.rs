@@ -11,6 +11,8 @@ mod content;
 pub mod gemini;
 pub mod pi;
 mod recent;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 

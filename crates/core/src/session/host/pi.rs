@@ -17,6 +17,9 @@ const VERSION: u64 = 3;
 const BULK: &[&str] =
     &["context_edit", "custom", "custom_message", "label", "model_change", "thinking_level_change", "usage"];
 
+/// How an answer ended that the person stopped.
+const ABORTED: &str = "aborted";
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry<'a> {
@@ -44,6 +47,8 @@ struct Said {
     tool_name: Option<String>,
     #[serde(default)]
     is_error: bool,
+    // Of an answer.
+    stop_reason: Option<String>,
     // Of a command that the person ran.
     command: Option<String>,
     output: Option<String>,
@@ -107,6 +112,8 @@ pub struct Reader {
     head: Head,
     /// A version that we do not know, once one was announced.
     foreign: Option<u64>,
+    /// The person stopped the agent and has said nothing since.
+    stopped: bool,
 }
 
 impl Reader {
@@ -124,7 +131,7 @@ impl Reader {
         Line::Known
     }
 
-    fn said(id: String, at: Option<Timestamp>, said: Said, say: &mut dyn FnMut(Message)) -> Line {
+    fn said(&mut self, id: String, at: Option<Timestamp>, said: Said, say: &mut dyn FnMut(Message)) -> Line {
         let mut words = String::new();
         let mut calls = Vec::new();
         for part in said.content.parts(Part::text) {
@@ -138,10 +145,12 @@ impl Reader {
             "user" => {
                 let text = cleaned(&words);
                 if !text.is_empty() {
-                    say(Message::new(id, at, Role::User, text));
+                    let stopped = std::mem::take(&mut self.stopped);
+                    say(Message { stopped, ..Message::new(id, at, Role::User, text) });
                 }
             }
             "assistant" => {
+                self.stopped |= said.stop_reason.as_deref() == Some(ABORTED);
                 let text = cleaned(&words);
                 if !text.is_empty() || !calls.is_empty() {
                     say(Message { calls, ..Message::new(id, at, Role::Assistant, text) });
@@ -190,7 +199,7 @@ impl Transcript for Reader {
         let id = entry.id.unwrap_or_else(|| ContentHash::of(line).short(16));
         match kind.as_str() {
             "message" => match entry.message.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
-                Some(said) => Self::said(id, at, said, say),
+                Some(said) => self.said(id, at, said, say),
                 None => Line::Strange("message without contents".to_owned()),
             },
             "compaction" | "branch_summary" => {

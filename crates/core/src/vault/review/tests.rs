@@ -185,7 +185,7 @@ fn rev_02_the_page_looks_like_this() {
 
     _Reviewer: Ada | 2026-11-15_
 
-    _`[x]` keeps a line, `[-]` or deleting it turns it down, untouched it waits. Reword a line before ticking it and your words are kept._
+    _`[x]` keeps a line, `[-]` or deleting it turns it down, untouched it waits. Reword a line before ticking it and your words are kept. A line that ends in `(project: …)` will hold in that project; write `(everywhere)` instead to keep it for all._
 
     ## Proposed for: Hard Rules
 

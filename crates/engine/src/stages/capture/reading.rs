@@ -10,7 +10,7 @@ use rekindle_core::event::{
 use rekindle_core::provenance::Origin;
 use rekindle_core::session::became::NOTHING_NEW;
 use rekindle_core::session::gate::Facts;
-use rekindle_core::session::{Head, Message, Role, asked};
+use rekindle_core::session::{Call, Head, Message, Role, asked};
 use rekindle_core::text::{admit, tokens};
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::tombstone::Graveyard;
@@ -162,6 +162,7 @@ impl Reading {
                 schema_version: SCHEMA_VERSION,
                 agent: Some(request.agent),
                 cwd: head.cwd.clone().or_else(|| request.cwd.clone()),
+                branch: head.branch.as_deref().map(|branch| admit(branch).text),
                 headless: head.headless,
                 noise: noise.clone(),
                 turns: window.turns.clone(),
@@ -186,6 +187,11 @@ fn remembered<'a>(message: &'a Message, forgotten: &Graveyard) -> Option<Cow<'a,
     }
     if forgotten.holds_message(&message.id) || forgotten.holds_text(&message.text) {
         return None;
+    }
+    let noted = |text: &str| text.lines().any(|line| forgotten.holds_text(line));
+    if message.calls.iter().any(|call| noted(&call.notes)) {
+        let calls = message.calls.iter().map(|call| Call { notes: String::new(), ..call.clone() }).collect();
+        return Some(Cow::Owned(Message { calls, ..message.clone() }));
     }
     if !message.text.lines().any(|line| forgotten.holds_text(line)) {
         return Some(Cow::Borrowed(message));

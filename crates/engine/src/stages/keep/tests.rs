@@ -215,6 +215,7 @@ fn r_17_an_older_statement_that_is_read_later_never_ends_a_newer_one() {
             origin: Origin::User,
             confidence: Confidence::High,
             everywhere: false,
+            perhaps_everywhere: false,
             ends,
             messages: vec!["m1".to_owned()],
         };

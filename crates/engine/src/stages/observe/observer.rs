@@ -5,6 +5,7 @@ use std::time::Duration;
 use rekindle_core::llm::{self, Model, Request};
 use rekindle_core::mine::candidate::Thresholds;
 use rekindle_core::mine::{self, Candidate, Idea, answer};
+use rekindle_core::observe::check::DONE;
 use rekindle_core::observe::evidence::Evidence;
 use rekindle_core::observe::fault::Fault;
 use rekindle_core::observe::noise::Noise;
@@ -154,6 +155,12 @@ impl Observer<'_> {
         for finding in self.noise().passed_over(&said) {
             result.passed_over += 1;
             result.observed.insert(finding.clone(), self.window.messages);
+        }
+        if result.observed.suggested_response.as_deref() == Some(DONE) {
+            let cwd = self.window.captured.cwd.as_deref();
+            let (task, next) = rules::ending(self.window.messages, &self.world.zone, cwd);
+            result.observed.current_task = task.or(result.observed.current_task.take());
+            result.observed.suggested_response = next;
         }
         result
     }

@@ -143,12 +143,17 @@ fn obs_09_versions_in_the_agents_words() {
 }
 
 #[test]
-fn what_was_filed_is_told_as_the_agent_reports_it() {
+fn what_was_filed_is_told_by_its_title_or_as_the_agent_reports_it() {
     let session = Session::new()
         .user("file an issue about the slow thumbnails")
         .ran("gh issue create --title \"Slow thumbnails\" --body x", "https://example.com/shop/issues/41")
         .agent("Filed issue #41 about the slow thumbnails.");
-    assert_eq!(session.told(), ["Change: Filed issue #41 about the slow thumbnails."]);
+    assert_eq!(session.told(), ["Commit: Filed issue #41 “Slow thumbnails”"]);
+    let untitled = Session::new()
+        .user("open a pull request for the thumbnails")
+        .ran("gh pr create --fill", "https://example.com/shop/pull/42")
+        .agent("Opened pull request #42 with the faster thumbnails.");
+    assert_eq!(untitled.told(), ["Change: Opened pull request #42 with the faster thumbnails."]);
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn ver_06_a_bug_is_hunted_down() {
             "🔴 (09:10) Fix agent: `python -m export --dry` failed (tool output: “KeyError: 'vat_id'”). Agent: “The root cause is the migration of yesterday: it dropped `vat_id` from the view that the export reads.”. Passed after changing export/query.sql",
             "🔴 (09:12) Rule user: From now on every migration needs a run of the export in CI.",
             "task: none",
-            "next: Session completed normally."
+            "next: Not committed: export/query.sql."
         ]
     );
 }

@@ -175,6 +175,7 @@ fn messages() -> impl Strategy<Value = Vec<Message>> {
                     input: input.clone(),
                     reads: Vec::new(),
                     writes: if place % 3 == 0 { vec![input] } else { Vec::new() },
+                    notes: text.clone(),
                 };
                 let outcome = Outcome {
                     call: format!("c{}", place.saturating_sub(1) / 2),

@@ -3,6 +3,7 @@
 mod course;
 mod golden;
 mod hostile;
+mod left;
 mod sentences;
 
 use crate::observe::{Finding, Kind, Observed, rules};
@@ -63,6 +64,7 @@ impl Session {
             input: input.to_owned(),
             reads: Vec::new(),
             writes: writes.iter().map(|&name| name.to_owned()).collect(),
+            ..Call::default()
         };
         self.push(Role::Assistant, "").calls.push(call);
         let outcome = Outcome { call: id, failed, exit_code: failed.then_some(1), ..Outcome::default() };
@@ -78,6 +80,14 @@ impl Session {
     /// A command that failed.
     pub(super) fn failed(self, command: &str, output: &str) -> Self {
         self.called("Bash", command, &[], true, output)
+    }
+
+    /// A call that writes something down for later.
+    pub(super) fn wrote(mut self, tool: &str, writes: &[&str], notes: &str, output: &str) -> Self {
+        self = self.called(tool, "", writes, false, output);
+        let call = self.messages.iter_mut().rev().find_map(|message| message.calls.last_mut());
+        call.unwrap().notes = notes.to_owned();
+        self
     }
 
     /// A file that was changed.
