@@ -117,9 +117,19 @@ fn is_for_this_only(folded: &str) -> bool {
 /// The values in what the person meant for once in a session: ports, paths, versions.
 pub(super) fn once_values(view: &View<'_>) -> BTreeSet<String> {
     let said = view.said.iter().flat_map(|said| own::lines(&said.text));
-    let once = said.flat_map(own::sentences).filter(|sentence| is_once(sentence));
+    let once = said.flat_map(own::sentences).filter(|sentence| is_once(sentence) || is_for_today(sentence));
     once.flat_map(specifics).filter(|value| !is_count(value)).collect()
 }
+
+/// Whether a sentence of the person is about today alone: "on 8899 today", but not "since today".
+fn is_for_today(text: &str) -> bool {
+    let folded = own::folded(text);
+    has(&folded, TODAY) && !has(&folded, SINCE_TODAY)
+}
+
+const TODAY: &str = "today | tonight | heute | hoy | aujourd'hui | hoje";
+const SINCE_TODAY: &str = "\
+    since today | from today | as of today | starting today | seit heute | ab heute | desde hoy | depuis aujourd'hui | desde hoje";
 
 fn ended(text: &str) -> &str {
     text.trim_end_matches(['.', ':', '。', ';', ','])

@@ -12,6 +12,7 @@ use crate::observe::{Kind, Strength};
 use crate::session::own::phrases;
 use crate::session::{Role, answer, own};
 use crate::statement::{self, Classify, Labels, SENTENCE_CHARS, Speaker, StatementKind, Surroundings};
+use crate::text::specifics::specifics;
 use crate::vault::priority::Priority;
 
 /// From here up a sentence of the person is kept.
@@ -45,6 +46,11 @@ const EVERYWHERE_WORDS: &str = "\
     every project | any project | all projects | every repo | any repo | all repos | whatever repo | whatever the repo
     whatever the project | everything i do | everywhere | in general | generally | überall | in allen | in jedem | en todos | en todas | partout
     dans tous | em todos | em todas";
+/// Words that point at what this project has: a statement with them belongs to it.
+const POINTING_HERE: &str = "\
+    here | this repo | this repository | this project | this codebase | in the log | like in | as in | like the others | like the other
+    like the rest | the existing | same as | hier | dieses projekt | in diesem | wie im | wie in | aquí | este repo | este proyecto | como en
+    ici | ce projet | ce dépôt | comme dans | comme les autres | aqui | este projeto | como no | como na";
 /// A sentence of so few words may only give the new value.
 const MAX_VALUE_WORDS: usize = 8;
 /// The most characters of statements that are joined.
@@ -157,10 +163,13 @@ fn is_perhaps_everywhere(text: &str, likely: f32) -> bool {
     likely >= PERHAPS_EVERYWHERE || has(&own::folded(text), EVERYWHERE_WORDS)
 }
 
-/// Whether a statement is about the person's work everywhere: the words say so, or the classifier is as sure as can be.
+/// Whether a statement is about the person's work everywhere: the words say so, or the classifier is as sure as can be and
+/// nothing in it points at this project.
 fn is_everywhere(text: &str, likely: f32) -> bool {
-    let said = has(&own::folded(text), EVERYWHERE_WORDS);
-    likely >= if said { EVERYWHERE_SAID } else { EVERYWHERE }
+    let folded = own::folded(text);
+    let said = has(&folded, EVERYWHERE_WORDS);
+    let points_here = has(&folded, POINTING_HERE) || !specifics(text).is_empty();
+    if said { likely >= EVERYWHERE_SAID } else { likely >= EVERYWHERE && !points_here }
 }
 
 /// A statement with what it needs beside it: the new value where it only says that the old one ended, and all that was said to
@@ -345,6 +354,15 @@ mod tests {
         }
         assert_eq!(capital("staging is on 5433"), "Staging is on 5433");
         assert_eq!(capital("apperr.Wrap wraps"), "apperr.Wrap wraps");
+    }
+
+    #[test]
+    fn r_15_a_statement_that_points_at_the_project_stays_there() {
+        assert!(is_everywhere("I like short commit messages", 0.98));
+        assert!(!is_everywhere("commit, subject with the area in front like in the log", 0.99));
+        assert!(!is_everywhere("errors go through apperr.Wrap", 0.99));
+        assert!(is_everywhere("in all my projects errors go through apperr.Wrap", 0.5));
+        assert!(!is_everywhere("I like short commit messages", 0.9));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 /// Anywhere: it holds for now, or for this one time.
 pub(crate) const ONCE: &str = "\
-for now | for the moment | for the time being | this time | just this once | only this once | temporarily | in this session | today only | until tomorrow | for this run | this run only | just this run | for this round | for this one | in this one | for that one | only for this | just for this | for the demo | for once | this once | for tonight | just tonight | just for today | just today | throw it away after | throw that out again | while we look at it | while i look at it
+for now | for the moment | for the time being | this time | just this once | only this once | temporarily | in this session | today only | until tomorrow | for this run | for this try | this run only | just this run | for this round | for this one | in this one | for that one | only for this | just for this | for the demo | for once | this once | for tonight | just tonight | just for today | just today | throw it away after | throw that out again | while we look at it | while i look at it
 vorerst | fürs erste | für den moment | dieses mal | diesmal | nur heute | ausnahmsweise | in dieser sitzung | nur für diesen | nur für dieses | für diesen lauf
 por ahora | de momento | esta vez | temporalmente | en esta sesión | solo hoy | solo para esta | por esta vez
 pour l'instant | pour le moment | cette fois | temporairement | dans cette session | juste pour ce | juste pour cette | seulement pour
