@@ -72,7 +72,7 @@ pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
     Ok(ended)
 }
 
-/// A session that ended longer ago is not announced.
+/// A session of the past is captured as of its end; from so many hours ago on it is no news.
 const NEWS_HOURS: i64 = 48;
 
 fn distil(
@@ -110,8 +110,9 @@ fn distil(
     };
     let mut kept: Kept =
         steps.run("keep", || world.alone(|| keep::keep(&candidates, from, &quote, world)))?;
-    // What was said days ago is no news; who reads the past is told by whatever reads it.
-    if world.now().duration_since(&when).as_hours() < NEWS_HOURS {
+    // A backfill says itself what it learnt.
+    let captured_at = world.at(captured.captured_at);
+    if world.now().duration_since(&captured_at).as_hours() < NEWS_HOURS {
         steps.run("announce", || announce::announce(&kept.saved, project.as_ref(), event.at, world))?;
     }
     if !kept.proposed.is_empty() {

@@ -9,7 +9,7 @@ use rekindle_testkit::Sandbox;
 use rekindle_testkit::faults::{self, Fault};
 use serde_json::{Value, json};
 
-use crate::capture::{hook, runs, work};
+use crate::capture::{hook, hook_command, runs, work};
 use crate::{project, recall, results, sandbox, save, text};
 
 /// Reading many sessions takes a while on a machine that does other things as well.
@@ -384,7 +384,9 @@ fn dis_01_a_session_is_learnt_from_once_whoever_comes_first() {
     assert_eq!((&plan["sessions"], &plan["alreadyDone"]), (&0.into(), &2.into()), "{plan}");
     // One that is going on is left to its hooks.
     let third = past(&sandbox, &widgets, "s3", "2026-05-06", "Use tabs.");
-    hook(&sandbox, "claude", "Stop", &input("s3", &third));
+    let stop = hook_command(&sandbox, "claude", "Stop", &input("s3", &third)).run().ok();
+    let told = stop.stdout;
+    assert!(told.contains("commit to main") && !told.contains("pnpm"), "a backfill tells it itself: {told}");
     work(&sandbox, &[]);
     let plan = backfill(&sandbox, &["--yes"]);
     assert_eq!((&plan["sessions"], &plan["stillOpen"]), (&0.into(), &1.into()), "{plan}");
