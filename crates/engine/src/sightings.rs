@@ -14,6 +14,8 @@ const SAME: f32 = 0.85;
 const RELATED: f32 = 0.4;
 /// So many of the newest are compared.
 const COMPARED: i64 = 4000;
+/// Statements of the project that `?1` names, and those that hold in every project.
+const HERE_OR_EVERYWHERE: &str = "(project IS ?1 OR project IS NULL)";
 /// Between the words of a key and the project that said them too.
 const APART: char = '\u{1f}';
 
@@ -31,6 +33,8 @@ pub struct Sighting {
     pub last: Timestamp,
     /// Whether its words say that something ended.
     pub ends: bool,
+    /// Its project; `None` for what holds everywhere.
+    pub project: Option<String>,
 }
 
 /// A text to be compared and, if it is new, remembered.
@@ -52,7 +56,7 @@ pub struct Seen<'a> {
 
 /// What is known of something like this, in this project or everywhere.
 pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
-    best(db, seen, "project IS ?1 OR project IS NULL")
+    best(db, seen, HERE_OR_EVERYWHERE)
 }
 
 /// The same wish, said in another project.
@@ -60,29 +64,20 @@ pub fn elsewhere(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
     best(db, seen, "project IS NOT NULL AND project IS NOT ?1")
 }
 
-fn best(db: &Db, seen: &Seen<'_>, which: &str) -> Result<Option<Sighting>, Error> {
+/// The most alike of the statements in `reach` that say the same.
+fn best(db: &Db, seen: &Seen<'_>, reach: &str) -> Result<Option<Sighting>, Error> {
     let said = normalised(seen.text);
     let claim = Statement::of(seen.text);
     let mut best: Option<(f32, Sighting)> = None;
-    db.run(|connection| {
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT number, text, evidence, became, said, vector, last, ends FROM sightings
-             WHERE {which} ORDER BY last DESC LIMIT ?2"
-        ))?;
-        let mut rows = statement.query(params![seen.project, COMPARED])?;
-        while let Some(row) = rows.next()? {
-            let theirs: String = row.get(4)?;
-            let theirs = words_of(&theirs);
-            let likeness =
-                if theirs == said { 1.0 } else { cosine(seen.vector, row.get_ref(5)?.as_blob_or_null()?) };
-            // "Valve 1 is blue" and "valve 2 is blue" are as alike as can be, "always" and "never" nearly so; neither are the same.
-            let agrees = || Statement::of(&row.get::<_, String>(1).unwrap_or_default()).agrees(&claim);
-            if likeness < SAME || (theirs != said && !agrees()) {
-                continue;
-            }
-            if best.as_ref().is_none_or(|(best, _)| likeness > *best) {
-                best = Some((likeness, read(row)?));
-            }
+    compare_newest(db, seen, reach, |likeness, row| {
+        let theirs: String = row.get(4)?;
+        let is_same_text = words_of(&theirs) == said;
+        let likeness = if is_same_text { 1.0 } else { likeness };
+        // "Valve 1 is blue" and "valve 2 is blue" are as alike as can be, "always" and "never" nearly so; neither are the same.
+        let agrees = || Statement::of(&row.get::<_, String>(1).unwrap_or_default()).agrees(&claim);
+        let is_same = likeness >= SAME && (is_same_text || agrees());
+        if is_same && best.as_ref().is_none_or(|(best, _)| likeness > *best) {
+            best = Some((likeness, read(row)?));
         }
         Ok(())
     })?;
@@ -92,23 +87,35 @@ fn best(db: &Db, seen: &Seen<'_>, which: &str) -> Result<Option<Sighting>, Error
 /// The statements nearest to this, in this project or everywhere, the nearest first.
 pub fn nearest(db: &Db, seen: &Seen<'_>, most: usize) -> Result<Vec<(f32, Sighting)>, Error> {
     let mut found: Vec<(f32, Sighting)> = Vec::new();
-    db.run(|connection| {
-        let mut statement = connection.prepare_cached(
-            "SELECT number, text, evidence, became, said, vector, last, ends FROM sightings
-             WHERE project IS ?1 OR project IS NULL ORDER BY last DESC LIMIT ?2",
-        )?;
-        let mut rows = statement.query(params![seen.project, COMPARED])?;
-        while let Some(row) = rows.next()? {
-            let likeness = cosine(seen.vector, row.get_ref(5)?.as_blob_or_null()?);
-            if likeness >= RELATED {
-                found.push((likeness, read(row)?));
-            }
+    compare_newest(db, seen, HERE_OR_EVERYWHERE, |likeness, row| {
+        if likeness >= RELATED {
+            found.push((likeness, read(row)?));
         }
         Ok(())
     })?;
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.truncate(most);
     Ok(found)
+}
+
+/// Hands the newest statements in `reach`, a condition on `project`, to `each`, with how alike the vectors are.
+fn compare_newest(
+    db: &Db,
+    seen: &Seen<'_>,
+    reach: &str,
+    mut each: impl FnMut(f32, &Row<'_>) -> rusqlite::Result<()>,
+) -> Result<(), Error> {
+    db.run(|connection| {
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT number, text, evidence, became, said, vector, last, ends, project FROM sightings
+             WHERE {reach} ORDER BY last DESC LIMIT ?2"
+        ))?;
+        let mut rows = statement.query(params![seen.project, COMPARED])?;
+        while let Some(row) = rows.next()? {
+            each(cosine(seen.vector, row.get_ref(5)?.as_blob_or_null()?), row)?;
+        }
+        Ok(())
+    })
 }
 
 /// The words of a key, without the project that keeps it apart from the same words elsewhere.
@@ -134,6 +141,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Sighting> {
         became: row.get(3)?,
         last,
         ends: row.get(7)?,
+        project: row.get(8)?,
     })
 }
 

@@ -323,7 +323,9 @@ impl<'a> Keeper<'a> {
                 (false, true) => f32::INFINITY,
             };
             let revalued = ends && old.has_other_values(&new) && likeness >= REVALUED_LIKENESS;
-            let replaces = old.is_about_the_same(&new) && (pair.replaces >= certain || revalued);
+            // What one project does differently leaves alone what holds in all of them.
+            let reaches = known.project.is_some() || candidate.everywhere || candidate.perhaps_everywhere;
+            let replaces = reaches && old.is_about_the_same(&new) && (pair.replaces >= certain || revalued);
             if replaces && is_older {
                 return Ok(Compared { ended: true, ..Compared::default() });
             }

@@ -267,6 +267,22 @@ fn r_15_the_same_wish_in_a_second_project_asks_once_whether_it_holds_everywhere(
 }
 
 #[test]
+fn r_15_what_one_project_does_differently_leaves_alone_what_holds_everywhere() {
+    let sandbox = sandbox();
+    let wide = "In all my projects, commit subjects have no feat or fix in front.";
+    let own = listed(&session(&sandbox, "pumps", "s1", wide)["output"]["saved"])[0].to_owned();
+    let before = fs::read_to_string(sandbox.vault().join(&own)).unwrap();
+    assert!(before.contains("scope: global"), "{before}");
+    let narrow = "No, commit subjects have the area in front now like in the log, e.g. core: drop the cache.";
+    let twin = listed(&session(&sandbox, "boats", "s2", narrow)["output"]["saved"])[0].to_owned();
+    assert_ne!(own, twin);
+    assert_eq!(fs::read_to_string(sandbox.vault().join(&own)).unwrap(), before);
+    sandbox.rekindle(&["reindex"]).run().ok();
+    assert!(briefing(&sandbox, "boats").contains("area in front"));
+    assert!(!briefing(&sandbox, "pumps").contains("area in front"));
+}
+
+#[test]
 fn r_15_words_that_say_everywhere_without_certainty_are_asked_about() {
     let sandbox = sandbox();
     let run =

@@ -158,18 +158,28 @@ pub(super) fn of_person(
     })
 }
 
-/// Whether it is worth a question: the words say so, or the classifier is rather sure.
+/// Whether a statement may be about the person's work everywhere, so that asking is worth it: the words say so, or the
+/// classifier is rather sure and nothing in it points at this project.
 fn is_perhaps_everywhere(text: &str, likely: f32) -> bool {
-    likely >= PERHAPS_EVERYWHERE || has(&own::folded(text), EVERYWHERE_WORDS)
+    is_said_everywhere(text) || likely >= PERHAPS_EVERYWHERE && !points_here(text)
 }
 
 /// Whether a statement is about the person's work everywhere: the words say so, or the classifier is as sure as can be and
 /// nothing in it points at this project.
 fn is_everywhere(text: &str, likely: f32) -> bool {
-    let folded = own::folded(text);
-    let said = has(&folded, EVERYWHERE_WORDS);
-    let points_here = has(&folded, POINTING_HERE) || !specifics(text).is_empty();
-    if said { likely >= EVERYWHERE_SAID } else { likely >= EVERYWHERE && !points_here }
+    match is_said_everywhere(text) {
+        true => likely >= EVERYWHERE_SAID,
+        false => likely >= EVERYWHERE && !points_here(text),
+    }
+}
+
+fn is_said_everywhere(text: &str) -> bool {
+    has(&own::folded(text), EVERYWHERE_WORDS)
+}
+
+/// Whether a statement names something of this project, or points at it.
+fn points_here(text: &str) -> bool {
+    has(&own::folded(text), POINTING_HERE) || !specifics(text).is_empty()
 }
 
 /// A statement with what it needs beside it: the new value where it only says that the old one ended, and all that was said to
