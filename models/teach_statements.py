@@ -115,6 +115,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--models", type=int, default=3, help="how many are trained and averaged")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--halves", action="store_true", help="write OUT.1 and OUT.2, where files have to stay small")
     parser.add_argument("--shrink", action="store_true")
@@ -227,10 +228,14 @@ def main():
         # Pairs with the same older statement stay on one side.
         held = {pair["old"] for pair in check_pairs}
         learn_pairs, check_pairs = [p for p in pairs if p["old"] not in held], [p for p in pairs if p["old"] in held]
-    rows = [(a, b, "unit", label) for turn in learn_turns for a, b, label, _ in units(turn)]
+    labelled = [unit for turn in learn_turns for unit in units(turn)]
+    rows = [(a, b, "unit", label) for a, b, label, _ in labelled]
     # The context is missing or cut short now and then.
     drop = lambda a: re.sub(r": .*? \|", ": |", a, count=1)
     rows += [(drop(a), b, kind, label) for a, b, kind, label in rows if random.random() < 0.3]
+    # A whole sentence of a short message means the same as the only one of a session; in a long one it may be pasted.
+    alone = lambda a, b, turn: a.startswith("user") and len(b.split()) >= 4 and len(turn["message"]) < 250 and not turn.get("stopped")
+    rows += [("user:  |  | ", b, "unit", label) for a, b, label, turn in labelled if alone(a, b, turn) and random.random() < 0.3]
     for pair in learn_pairs:
         rows.append((pair["old"], pair["new"], "pair", pair["label"]))
         if pair["label"] == "same":
@@ -240,13 +245,6 @@ def main():
     olds = [pair["old"] for pair in learn_pairs]
     for pair in learn_pairs[::3]:
         rows.append((random.choice(olds), pair["new"], "pair", "neither"))
-    model = Classifier().to(device)
-    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=arguments.rate, weight_decay=0.01)
-    size = 64
-    steps = arguments.epochs * math.ceil(len(rows) / size)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=arguments.rate, total_steps=steps + 2, pct_start=0.1)
-    began = time.time()
-    print("turns", len(learn_turns), "pairs", len(learn_pairs), "rows", len(rows), "device", device, flush=True)
 
     def loss_of(out, group):
         total = out.new_zeros(())
@@ -267,20 +265,40 @@ def main():
             total = total + F.cross_entropy(out[pair, 11:14], target, label_smoothing=0.05) * len(pair) / max(16, len(pair))
         return total
 
-    for epoch in range(arguments.epochs):
-        model.train()
-        random.shuffle(rows)
-        for begin in range(0, len(rows), size):
-            group = rows[begin:begin + size]
-            with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
-                out = model(*batch(group))
-            loss = loss_of(out.float(), group)
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-        print(f"epoch {epoch} loss {loss.item():.3f} {time.time() - began:.0f} s", check(model, batch, units, check_turns, check_pairs, torch), flush=True)
+    def train(seed):
+        torch.manual_seed(1)
+        model = Classifier().to(device)
+        torch.manual_seed(seed)
+        random.seed(seed)
+        optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=arguments.rate, weight_decay=0.01)
+        steps = arguments.epochs * math.ceil(len(rows) / size)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=arguments.rate, total_steps=steps + 2, pct_start=0.1)
+        for epoch in range(arguments.epochs):
+            model.train()
+            random.shuffle(rows)
+            for begin in range(0, len(rows), size):
+                group = rows[begin:begin + size]
+                with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+                    out = model(*batch(group))
+                loss = loss_of(out.float(), group)
+                optimizer.zero_grad(set_to_none=True)
+                loss.backward()
+                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+                schedule.step()
+            print(f"seed {seed} epoch {epoch} loss {loss.item():.3f} {time.time() - began:.0f} s", check(model, batch, units, check_turns, check_pairs, torch), flush=True)
+        return model.state_dict()
+
+    began = time.time()
+    print("turns", len(learn_turns), "pairs", len(learn_pairs), "rows", len(rows), "device", device, flush=True)
+    size = 64
+    states = []
+    for seed in range(arguments.seed, arguments.seed + arguments.models):
+        states.append(train(seed))
+    # Models that began alike and saw the rows in another order agree where the data speak, and average out where they do not.
+    model = Classifier().to(device)
+    model.load_state_dict({name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]})
+    print("average of", len(states), check(model, batch, units, check_turns, check_pairs, torch), flush=True)
     from safetensors.torch import save_file
     state = model.published()
     if arguments.halves:

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::candidate::{Candidate, Category, Idea, Thresholds, candidate};
 use crate::llm::{Budget, Cost, Expects, Prompt, Request};
 use crate::observe::check::{MAX_TEXT, citations};
-use crate::observe::evidence::Evidence;
+use crate::observe::evidence::{COVERED, Evidence};
 use crate::observe::noise::{Noise, says};
 use crate::observe::{Kind, Observed};
 use crate::prompts::{self, Template};
@@ -19,6 +19,7 @@ use crate::session::{Message, Role, asked};
 use crate::text::admit;
 use crate::text::clean::one_line;
 use crate::text::normal::normalised;
+use crate::text::specifics::{coverage, words};
 use crate::vault::entry::Confidence;
 
 /// What one pass may write.
@@ -256,6 +257,17 @@ pub fn ideas(answer: &str, evidence: &Evidence<'_>, noise: &Noise<'_>) -> Vec<Id
         }
     }
     believed
+}
+
+/// The candidates of the rules, and what a model found beside them.
+pub fn added(mut known: Vec<Candidate>, more: Vec<Candidate>) -> Vec<Candidate> {
+    for one in more {
+        let said = words(&one.text);
+        if !known.iter().any(|known| coverage(&said, &words(&known.text)) >= COVERED) {
+            known.push(one);
+        }
+    }
+    known
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::time::TimeZone;
 use crate::vault::daily_log::{Clock, When};
 
 /// So much of what a statement says has to be in the words that support it.
-pub(super) const COVERED: f64 = 0.5;
+pub(crate) const COVERED: f64 = 0.5;
 /// So much of it, and it may be what somebody concluded; less, and nobody said it.
 const TOUCHED: f64 = 0.3;
 /// So many characters in a row, taken from a tool's output, are a copy (OBS-13).

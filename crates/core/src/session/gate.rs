@@ -1,7 +1,7 @@
 //! The noise gate: a session with nothing to learn from is dropped before any model is asked, and says why (B-04).
 //!
-//! It counts and does not understand, so it drops only what cannot hold anything: what a person says in a handful of
-//! words to an agent that changes nothing is not worth a model's time, everything else is.
+//! It counts and does not understand: what a person says in a handful of words to an agent that changes nothing is hardly worth a
+//! model's time. What it would drop is kept all the same if the statement classifier finds a fact or a wish in it.
 
 use std::fmt;
 

@@ -324,7 +324,7 @@ impl<'a> Keeper<'a> {
             };
             let revalued = ends && old.has_other_values(&new) && likeness >= REVALUED_LIKENESS;
             // What one project does differently leaves alone what holds in all of them.
-            let reaches = known.project.is_some() || candidate.everywhere || candidate.perhaps_everywhere;
+            let reaches = known.project.is_some() || seen.project.is_none() || candidate.perhaps_everywhere;
             let replaces = reaches && old.is_about_the_same(&new) && (pair.replaces >= certain || revalued);
             if replaces && is_older {
                 return Ok(Compared { ended: true, ..Compared::default() });

@@ -13,7 +13,7 @@ use rekindle_core::observe::check::DONE;
 use rekindle_core::observe::fault::Faults;
 use rekindle_core::observe::gate::Counts;
 use rekindle_core::session::became::DUPLICATE;
-use rekindle_core::session::{Message, restore};
+use rekindle_core::session::{Message, Role, restore};
 use rekindle_core::text::tokens;
 use rekindle_core::time::{Date, Zoned, day};
 use rekindle_core::vault::daily_log::{Body, Clock, Files, Observation, Section, Source};
@@ -61,7 +61,14 @@ pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
     if !ours {
         return Ok(Ended::Skipped(DUPLICATE.to_owned()));
     }
-    let ended = match &captured.noise {
+    // Counting words drops what cannot hold anything; a fact told in six words is worth keeping all the same.
+    let skipped = match &captured.noise {
+        Some(noise) if !steps.run("find-statements", || Ok(states_something(&captured, &run, world)))? => {
+            Some(noise)
+        }
+        _ => None,
+    };
+    let ended = match skipped {
         Some(noise) => Ended::Skipped(noise.clone()),
         None => distil(&captured, event, steps, world)?,
     };
@@ -70,6 +77,16 @@ pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
         sessions::reflected(&world.places.sessions(), &captured.session_id).map_err(StepError::passing)
     })?;
     Ok(ended)
+}
+
+/// Whether the person states something lasting in a window, as far as the rules can tell. What nobody answered is a task that was
+/// given up.
+fn states_something(captured: &SessionCaptured, run: &str, world: &World) -> bool {
+    let when = world.at(captured.captured_at);
+    let messages = restore::restore(&captured.messages, &captured.turns, &when);
+    let window = Window { captured, messages: &messages, when: &when };
+    let is_answered = messages.iter().any(|message| message.role == Role::Assistant);
+    is_answered && Observer { window: &window, world, run: run.to_owned() }.has_statement()
 }
 
 /// A session of the past is captured as of its end; from so many hours ago on it is no news.

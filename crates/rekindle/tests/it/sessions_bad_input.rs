@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::capture::{hook, log, runs, work};
 use crate::distil::Told;
+use crate::inject::{context, fire};
 use crate::{project, sandbox, text};
 
 /// A sentence that stands as a memory, whatever surrounds it.
@@ -74,6 +75,28 @@ fn r_13_a_session_of_one_word_says_why_nothing_came_of_it() {
     assert_eq!(skipped.len(), 1, "{skipped:?}");
     let run = sandbox.rekindle(&["run", text(&skipped[0], "id"), "--json"]).run().ok().json();
     assert!(text(&run, "reason").contains("word"), "{run}");
+}
+
+#[test]
+fn r_13_a_fact_told_in_six_words_is_kept_and_a_short_question_is_not() {
+    for (words, is_kept) in [
+        ("The staging database listens on 5433.", true),
+        ("Run the tests with `just check`, plain cargo test misses the fixtures.", true),
+        ("Postgres listens on 5434 now, not 5433.", true),
+        ("What does the parser do with tabs?", false),
+        ("run the tests", false),
+    ] {
+        let sandbox = sandbox();
+        let cwd = project(&sandbox, "pumps");
+        let mut told = Told::new(cwd.clone(), "s1");
+        told.user(words).agent("Done.");
+        told.ends(&sandbox);
+        let input = json!({"session_id": "s2", "source": "startup", "cwd": cwd});
+        let answer = fire(&sandbox, "SessionStart", &input);
+        let start = if answer.is_null() { String::new() } else { context(&answer).to_owned() };
+        let said = words.trim_end_matches('.');
+        assert_eq!(start.contains(said) && start.contains("[m-"), is_kept, "{words}: {start}");
+    }
 }
 
 #[test]

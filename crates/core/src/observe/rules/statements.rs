@@ -16,11 +16,11 @@ use crate::text::specifics::specifics;
 use crate::vault::priority::Priority;
 
 /// From here up a sentence of the person is kept.
-const USER_LASTING: f32 = 0.35;
+const USER_LASTING: f32 = 0.45;
 /// Of fewer telling words …
 const FEW_TELLING_WORDS: usize = 3;
 /// … a sentence is kept from here up.
-const SHORT_LASTING: f32 = 0.6;
+const SHORT_LASTING: f32 = 0.65;
 /// So much likelier it may be that a sentence is for this once, and it is kept all the same.
 const ONCE_MARGIN: f32 = 0.2;
 /// From here up a sentence of the agent is kept.

@@ -8,10 +8,13 @@ use rekindle_core::mine::{self, Candidate, Idea, answer};
 use rekindle_core::observe::check::DONE;
 use rekindle_core::observe::evidence::Evidence;
 use rekindle_core::observe::fault::Fault;
-use rekindle_core::observe::noise::Noise;
+use rekindle_core::observe::finding::Finding;
+use rekindle_core::observe::noise::{Noise, says};
 use rekindle_core::observe::prompt::{self, About};
 use rekindle_core::observe::{self, Observed, check, rules};
+use rekindle_core::provenance::Origin;
 use rekindle_core::text::admit;
+use rekindle_core::vault::entry::Confidence;
 use serde::{Deserialize, Serialize};
 
 use super::{Distilled, Window};
@@ -118,6 +121,12 @@ impl Observer<'_> {
         rules::observe_with(self.window.messages, &self.world.zone, cwd, Some(&classify))
     }
 
+    /// True if the rules find something that the person said outright and that lasts.
+    pub(super) fn has_statement(&self) -> bool {
+        let stated = mine::candidates(&self.by_rules(), self.thresholds());
+        stated.iter().any(|one| one.origin == Origin::User && one.confidence == Confidence::High)
+    }
+
     /// What was observed: what the model said, as far as it can be believed; or what the rules find.
     pub(super) fn read(&self, answers: &Answers) -> Distilled {
         if answers.said.is_empty() {
@@ -149,13 +158,17 @@ impl Observer<'_> {
             *result.faults.entry(Fault::Unsupported).or_default() += 1;
             return result;
         }
-        // What the person laid down is not lost because a model passed over it.
-        let said: Vec<String> = result.observed.findings().map(|finding| finding.text.clone()).collect();
-        let said: Vec<&str> = said.iter().map(String::as_str).collect();
-        for finding in self.noise().passed_over(&said) {
-            result.passed_over += 1;
-            result.observed.insert(finding.clone(), self.window.messages);
+        // The model adds to what the rules find; nothing is lost because it passed over it.
+        let mut observed = self.by_rules();
+        let told: Vec<String> = result.observed.findings().map(|finding| finding.text.clone()).collect();
+        let is_said = |finding: &Finding| told.iter().any(|text| says(text, finding));
+        result.passed_over = observed.findings().filter(|finding| !is_said(finding)).count() as u64;
+        let known: Vec<String> = observed.findings().map(|finding| finding.text.clone()).collect();
+        for mut part in std::mem::take(&mut result.observed.parts) {
+            part.findings.retain(|finding| !known.iter().any(|text| says(text, finding)));
+            observed.parts.push(part);
         }
+        result.observed.parts = observed.parts;
         if result.observed.suggested_response.as_deref() == Some(DONE) {
             let cwd = self.window.captured.cwd.as_deref();
             let (task, next) = rules::ending(self.window.messages, &self.world.zone, cwd);
@@ -187,7 +200,8 @@ impl Observer<'_> {
         let evidence = Evidence::new(self.window.messages, &self.world.zone);
         let noise = self.noise();
         let believed = answer::memories(&said, self.window.messages, &evidence, &noise);
-        Ok(answer::completed(believed, &noise, self.thresholds()))
+        let by_rules = mine::candidates(&self.by_rules(), self.thresholds());
+        Ok(answer::added(by_rules, answer::completed(believed, &noise, self.thresholds())))
     }
 
     /// The pass for ideas (IDEA-01).
