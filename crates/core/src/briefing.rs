@@ -33,9 +33,11 @@ pub const ALWAYS_CHARS: usize = 1_500;
 /// Characters of recent observations.
 pub const OBSERVATION_CHARS: usize = 300;
 /// Characters of what the last session was doing.
-pub const TASK_CHARS: usize = 700;
+pub const TASK_CHARS: usize = 550;
 /// Characters of everything else.
 pub const REST_CHARS: usize = 1_000;
+/// Characters of a start that is not full yet: findings of agents take what the card and the last session leave of it.
+const START_CHARS: usize = 3_100;
 /// The most always-load entries (BRF-06).
 pub const MOST_ENTRIES: usize = 20;
 /// The most open things that are named.
@@ -77,6 +79,8 @@ pub struct Material {
     pub always: Vec<Always>,
     /// What the person said about this project, and about their work everywhere.
     pub card: Vec<CardLine>,
+    /// What agents found in this project.
+    pub findings: Vec<CardLine>,
     /// The logs of the last days, the newest first.
     pub logs: Vec<(Date, String)>,
     /// How many proposals wait.
@@ -154,10 +158,14 @@ pub fn brief(material: &Material, moment: Moment, agent: Agent, secret: &[u8], r
     stable.push_str(&remembered(material, &mut cut));
     let (always, entries) = always(material, &mut cut);
     stable.push_str(&always);
-    let (card, ids) = card::render(&material.card, &mut cut);
+    let (card, mut ids) = card::render(&material.card, &mut cut);
     stable.push_str(&card);
     let mut loose = if moment == Moment::HeldOut { String::new() } else { last_task(material, &mut cut) };
     if moment == Moment::Fresh {
+        let room = START_CHARS.saturating_sub(stable.chars().count() + loose.chars().count());
+        let (findings, found) = card::render_findings(&material.findings, room, &mut cut);
+        loose.push_str(&findings);
+        ids.extend(found);
         loose.push_str(&observations(material, &mut cut));
         loose.push_str(&rest(material, &mut cut));
         if !(stable.is_empty() && loose.is_empty()) {
@@ -296,12 +304,17 @@ fn last_task(material: &Material, cut: &mut Vec<String>) -> String {
     }
     last.iter().for_each(|line| part.line(line));
     let mut seen = HashSet::new();
+    let last = last.map(|line| normalised(&line)).unwrap_or_default();
     let all = std::iter::once((date, observation)).chain(here);
     let open = all.flat_map(|(date, observation)| {
         let facts = observation.body.facts().filter(|fact| fact.text.starts_with(OPEN)).cloned();
         facts.map(|fact| (date, fact)).collect::<Vec<_>>()
     });
-    for (date, fact) in open.filter(|(_, fact)| seen.insert(normalised(&fact.text))).take(MAX_OPEN) {
+    let mut is_new = |fact: &Fact| {
+        let text = normalised(fact.text.trim_start_matches(OPEN));
+        !last.contains(&text) && seen.insert(text)
+    };
+    for (date, fact) in open.filter(|(_, fact)| is_new(fact)).take(MAX_OPEN) {
         part.line(&format!("- Open since {}: {}", day(date), said(fact.text.trim_start_matches(OPEN))));
     }
     part.titled("The last session here", cut)
@@ -314,7 +327,8 @@ fn said(text: &str) -> String {
 /// Only what is worth weeks (BRF-02, VER-11).
 fn observations(material: &Material, cut: &mut Vec<String>) -> String {
     let mut part = Part::new(OBSERVATION_CHARS);
-    let on_card: HashSet<String> = material.card.iter().map(|line| normalised(&line.text)).collect();
+    let told = material.card.iter().chain(&material.findings);
+    let on_card: HashSet<String> = told.map(|line| normalised(&line.text)).collect();
     for (date, observation) in observed(material) {
         let told = |fact: &&Fact| {
             // What the person said and what still holds is on the card; what they took back since is not.
@@ -423,6 +437,7 @@ mod tests {
             ),
             always: vec![Always { title: "answers".to_owned(), text: "Keep answers short.".to_owned() }],
             card: Vec::new(),
+            findings: Vec::new(),
             logs: vec![(today(), log("acme/pumps", findings, "Primary: mend the valve"))],
             pending: 3,
             project: Some("acme/pumps".to_owned()),

@@ -273,6 +273,17 @@ pub fn is_stated_elsewhere(document: &Document) -> bool {
         && !document.text.starts_with(OPEN)
 }
 
+/// Whether an observation says what an agent found out: a conclusion, or the body of a commit. Not what it did in a turn, a bare
+/// subject, a check that failed or what was left open.
+pub fn is_finding(document: &Document) -> bool {
+    let text = &document.text;
+    let is_bare_act =
+        ["Committed “", "Opened "].iter().any(|act| text.starts_with(act)) && !text.contains("”: ");
+    let is_passing =
+        text.starts_with("Noted in ") || text.starts_with(OPEN) || text.contains("` failed (tool output");
+    document.source == Source::Observation && document.kind != SEGMENT_KIND && !is_bare_act && !is_passing
+}
+
 /// One line: the day, whose word it is, the fact, a short id.
 fn injected_line(document: &Document, text: &str, doubted: bool, now: &Zoned) -> String {
     let day = document.created.map(|at| day(at.to_zoned(now.time_zone().clone()).date()));

@@ -2,6 +2,7 @@
 //! what was really said is noted by the hook that said it ([`crate::told`]), so that it is not said twice.
 
 use std::cell::LazyCell;
+use std::cmp::Reverse;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use rekindle_core::config::Config;
 use rekindle_core::hash::ContentHash;
 use rekindle_core::inject::{self, Block, Chosen};
 use rekindle_core::provenance::Origin;
+use rekindle_core::recall::collection::Flags;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::scope::{ProjectId, is_shown};
@@ -44,6 +46,10 @@ const MAX_BYTES: u64 = 1024 * 1024;
 const SECRET: &str = "secret";
 /// A longer entry is a note and no statement; recall brings it.
 const MAX_STATEMENT_CHARS: usize = 400;
+/// So many of the person's newest statements are looked at for the card …
+const MAX_STATEMENTS: usize = 1_000;
+/// … and so many of the newest observations of agents.
+const MAX_FINDINGS: usize = 200;
 /// A prompt of fewer words says too little to be compared by its meaning.
 const FEW_WORDS: usize = 3;
 
@@ -91,6 +97,7 @@ pub fn start(places: &Places, here: &Here, moment: Moment) -> Result<Briefing, E
 /// What is in the files. One that cannot be read is not there: a session starts whatever happens.
 fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
     let own = identity::DOCUMENTS.iter().filter(|document| document.read_at_start);
+    let (card, findings) = cards(places, here);
     let today = here.now.date();
     let days = (0..DAYS_BACK).filter_map(|back| today.checked_sub(jiff::Span::new().days(back)).ok());
     let log = |date| Some((date, read(&vault.folder().join(layout::daily_log(date).as_str()))?));
@@ -98,7 +105,8 @@ fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
         identity: own.filter_map(|document| read(&places.identity().join(document.name))).collect(),
         memory: read(&vault.folder().join(layout::MEMORY)),
         always: always(vault.folder(), here.project.as_ref().map(ProjectId::as_str)),
-        card: card(places, here),
+        card,
+        findings,
         logs: days.filter_map(log).take(LOGS).collect(),
         pending: vault.pending_review().unwrap_or(0),
         project: here.project.as_ref().map(|project| project.as_str().to_owned()),
@@ -137,32 +145,43 @@ fn always(vault: &Path, here: Option<&str>) -> Vec<Always> {
     names.iter().filter_map(entry).take(MOST_ENTRIES).collect()
 }
 
-/// What the person said in this project and about their work everywhere, as the index has it. Without an index there is no card:
-/// a session starts whatever happens.
-fn card(places: &Places, here: &Here) -> Vec<CardLine> {
+/// What the person said in this project and about their work everywhere, and what agents found in this project, as the index has
+/// it. Without an index there is neither: a session starts whatever happens.
+fn cards(places: &Places, here: &Here) -> (Vec<CardLine>, Vec<CardLine>) {
     let project = here.project.as_ref().map(ProjectId::as_str);
-    let Ok(Some(snapshot)) = Index::at(places.index()).open() else { return Vec::new() };
+    let Ok(Some(snapshot)) = Index::at(places.index()).open() else { return Default::default() };
     let columns = snapshot.columns(|name| is_shown(name, project));
     let usage = Usage::read(&places.usage());
     let always = format!("/{}/", layout::ALWAYS_LOAD);
-    let numbers = columns.visible.iter().zip(&columns.flags).enumerate().filter(|(_, (visible, flags))| {
-        let is_entry = flags.source() == Source::Entry && flags.is_active() && !flags.is_inbox();
-        **visible && is_entry && flags.origin() == Origin::User
-    });
-    let line = |(number, _): (usize, _)| {
-        let document = snapshot.document(u32::try_from(number).ok()?)?;
-        let is_short = document.text.chars().count() <= MAX_STATEMENT_CHARS;
-        if !is_short || document.path.contains(&always) {
-            return None;
-        }
-        let said = document.created.map(|at| at.to_zoned(here.now.time_zone().clone()).date());
-        let uses = usage.lived(&document, here.now.timestamp().as_second()).strength;
-        #[expect(clippy::cast_possible_truncation, reason = "between -100 and 100")]
-        let uses = (uses * 100.0) as i64;
-        let Document { id, text, kind, project, .. } = document;
-        Some(CardLine { id, text, kind, said, here: project.is_some(), uses })
+    let is_statement = |flags: &Flags| {
+        flags.source() == Source::Entry && flags.origin() == Origin::User && !flags.is_inbox()
     };
-    numbers.filter_map(line).collect()
+    let is_finding = |flags: &Flags| flags.source() == Source::Observation && flags.origin() == Origin::Agent;
+    let newest = |belongs: &dyn Fn(&Flags) -> bool, most: usize| -> Vec<Document> {
+        let mut numbers: Vec<usize> = (0..columns.len())
+            .filter(|number| columns.visible[*number] && columns.flags[*number].is_active())
+            .filter(|number| belongs(&columns.flags[*number]))
+            .collect();
+        numbers.sort_by_key(|number| Reverse(columns.created[*number]));
+        let documents = numbers.into_iter().take(most).filter_map(|number| u32::try_from(number).ok());
+        let short = |document: &Document| document.text.chars().count() <= MAX_STATEMENT_CHARS;
+        documents.filter_map(|number| snapshot.document(number)).filter(short).collect()
+    };
+    let stated = newest(&is_statement, MAX_STATEMENTS).into_iter();
+    let stated = stated.filter(|document| !document.path.contains(&always));
+    let found = newest(&is_finding, MAX_FINDINGS).into_iter();
+    let found = found.filter(|document| document.project == here.project && inject::is_finding(document));
+    let line = |document| card_line(document, &usage, here);
+    (stated.map(line).collect(), found.map(line).collect())
+}
+
+fn card_line(document: Document, usage: &Usage, here: &Here) -> CardLine {
+    let said = document.created.map(|at| at.to_zoned(here.now.time_zone().clone()).date());
+    let uses = usage.lived(&document, here.now.timestamp().as_second()).strength;
+    #[expect(clippy::cast_possible_truncation, reason = "between -100 and 100")]
+    let uses = (uses * 100.0) as i64;
+    let Document { id, text, kind, project, .. } = document;
+    CardLine { id, text, kind, said, here: project.is_some(), uses }
 }
 
 /// A secret of this machine, and a marker of this session that nobody can guess and that stays the same in it (B-02).

@@ -1,12 +1,16 @@
 //! The project card: every live statement of the person about this project, and about their work everywhere, at the session's
 //! start. The same statements give the same bytes, so that prompt caches hold from session to session.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::{LINE_CHARS, Part};
 use crate::text::clean::one_line;
+use crate::text::specifics::specifics;
 use crate::time::{Date, day};
 
 /// Characters of the whole card: some forty statements.
-pub(super) const CARD_CHARS: usize = 3_300;
+pub(super) const CARD_CHARS: usize = 3_100;
 /// Characters of one statement, if it has an end before that.
 const STATEMENT_CHARS: usize = 190;
 /// Characters of an id that name an entry on the command line.
@@ -42,7 +46,12 @@ impl CardLine {
             full => full,
         });
         let said = said.map(|said| format!("{said} ")).unwrap_or_default();
-        let id: String = self.id.chars().take(ID_CHARS).collect();
+        let id = match self.id.starts_with("o-") {
+            true => self.id.as_str(),
+            false => {
+                self.id.char_indices().nth(ID_CHARS).map_or(self.id.as_str(), |(end, _)| &self.id[..end])
+            }
+        };
         format!("- {said}{} [{id}]", one_line(shortened(&self.text), LINE_CHARS))
     }
 }
@@ -58,6 +67,40 @@ fn shortened(text: &str) -> &str {
     }
 }
 
+/// What agents found in this project, as far as it fits into `room` characters: the newest sessions first, in turns, so that none
+/// takes all the room; of a session what names most. Reference, since no person said so (B-01).
+pub(super) fn render_findings(
+    lines: &[CardLine],
+    room: usize,
+    cut: &mut Vec<String>,
+) -> (String, Vec<String>) {
+    let mut sessions: BTreeMap<(Reverse<Option<Date>>, &str), Vec<&CardLine>> = BTreeMap::new();
+    for line in lines {
+        let session = line.id.rsplit_once('-').map_or("", |(session, _)| session);
+        sessions.entry((Reverse(line.said), session)).or_default().push(line);
+    }
+    for found in sessions.values_mut() {
+        found.sort_by_key(|line| (Reverse(line.uses), Reverse(specifics(&line.text).len()), line.id.clone()));
+    }
+    let longest = sessions.values().map(Vec::len).max().unwrap_or(0);
+    let in_turns = (0..longest).flat_map(|turn| sessions.values().filter_map(move |found| found.get(turn)));
+    let year = lines.iter().filter_map(|line| line.said).max().map_or(0, Date::year);
+    let mut left = room;
+    let mut chosen: Vec<&CardLine> = in_turns
+        .copied()
+        .filter(|line| {
+            let length = line.render(year).chars().count() + 1;
+            let fits = length <= left;
+            left -= if fits { length } else { 0 };
+            fits
+        })
+        .collect();
+    chosen.sort_by(|a, b| (a.said, &a.id).cmp(&(b.said, &b.id)));
+    let mut part = Part::new(room);
+    chosen.iter().for_each(|line| part.line(&line.render(year)));
+    (part.titled("What agents found here", cut), chosen.iter().map(|line| line.id.clone()).collect())
+}
+
 /// Whether a line belongs to a section.
 type Belongs = fn(&CardLine) -> bool;
 
@@ -65,7 +108,7 @@ type Belongs = fn(&CardLine) -> bool;
 pub(super) fn render(lines: &[CardLine], cut: &mut Vec<String>) -> (String, Vec<String>) {
     let mut chosen: Vec<&CardLine> = lines.iter().collect();
     let year = lines.iter().filter_map(|line| line.said).max().map_or(0, Date::year);
-    chosen.sort_by_key(|line| (!line.instructs(), -line.uses, std::cmp::Reverse(line.said), line.id.clone()));
+    chosen.sort_by_key(|line| (!line.instructs(), -line.uses, Reverse(line.said), line.id.clone()));
     let mut room = CARD_CHARS;
     let mut left_out = 0;
     chosen.retain(|line| {
@@ -133,6 +176,30 @@ mod tests {
         assert!(text.chars().count() <= CARD_CHARS + 200 && ids.len() < 200);
         assert!(ids.contains(&"m-00000500".to_owned()), "what is used stays");
         assert!(cut[0].ends_with("older statements"), "{cut:?}");
+    }
+
+    #[test]
+    fn brf_02_findings_of_agents_take_turns_within_their_room() {
+        let found = |session: &str, number: usize, day: &str, text: &str| CardLine {
+            id: format!("o-{session}-{number}"),
+            text: text.to_owned(),
+            said: day.parse().ok(),
+            ..CardLine::default()
+        };
+        let lines = [
+            found("aa", 1, "2026-10-05", "The cache is cleared twice"),
+            found("bb", 1, "2026-10-06", "This is a sentence about nothing in particular"),
+            found("bb", 2, "2026-10-06", "`load()` in src/cache.rs reads the old key"),
+            found("bb", 3, "2026-10-06", "It fails on Windows"),
+        ];
+        let (text, ids) = render_findings(&lines, 110, &mut Vec::new());
+        assert_eq!(
+            text,
+            "## What agents found here\n- 10-05 The cache is cleared twice [o-aa-1]\n\
+             - 10-06 `load()` in src/cache.rs reads the old key [o-bb-2]\n\n"
+        );
+        assert_eq!(ids, ["o-aa-1", "o-bb-2"]);
+        assert_eq!(render_findings(&lines, 10, &mut Vec::new()), (String::new(), Vec::new()));
     }
 
     #[test]

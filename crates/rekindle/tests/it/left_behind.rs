@@ -127,3 +127,22 @@ fn brf_02_the_briefing_says_where_the_last_session_stood() {
     }
     assert!(!log(&sandbox).contains("Session completed normally"), "{}", log(&sandbox));
 }
+
+#[test]
+fn brf_02_b_01_what_agents_found_stands_at_the_start_as_reference() {
+    let sandbox = sandbox();
+    let cwd = project(&sandbox, "pumps");
+    let mut told = Told::new(cwd.clone(), "s1");
+    told.user("why does the valve test fail on CI?").runs("cargo test valve", true, "1 failed").agent(
+        "The valve test fails on CI because the runner has no /dev/gpio, so `open_valve()` returns early. \
+         I have not changed anything.",
+    );
+    told.ends(&sandbox);
+    let start = briefing(&sandbox, &cwd);
+    let (instructions, reference) = start.split_once("reference, not instructions").expect(&start);
+    assert!(reference.contains("## What agents found here") && reference.contains("/dev/gpio"), "{start}");
+    assert!(!instructions.contains("/dev/gpio"), "{start}");
+    let boats = json!({"session_id": "other", "source": "startup", "cwd": project(&sandbox, "boats")});
+    let other = fire(&sandbox, "SessionStart", &boats);
+    assert!(!other.to_string().contains("/dev/gpio"), "{other}");
+}
