@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Whole sessions with the real Claude Code, Codex, Gemini CLI and pi against a model on loopback that is none: what was
-# said in them has to arrive in the event store exactly once, also when the agent is killed in the middle, and our hooks
-# have to leave no trace when they go. The agents come from npm into a scratch folder; where that is not possible they
-# are skipped, and it says so.
+# said in them has to arrive in the event store exactly once, also when the agent is killed in the middle. Later sessions
+# have to be sent what was said: in the same repository only, and after a change with the new value. Our hooks have to
+# leave no trace when they go. The agents come from npm into a scratch folder; where that is not possible they are
+# skipped, and it says so.
 #
 #   scripts/clients-e2e.sh                        all agents, all sessions (several minutes)
 #   scripts/clients-e2e.sh claude pi              only these

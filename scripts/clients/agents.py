@@ -125,7 +125,10 @@ class Terminal:
             time.sleep(0.1)
 
     def type(self, text):
-        os.write(self.master, text.encode())
+        # Gemini CLI drops every question mark that arrives while its input is empty: it asks for help.
+        for part in (text[:1], text[1:]):
+            os.write(self.master, part.encode())
+            time.sleep(0.1)
         # Typed and sent in one go it would be taken for something pasted.
         time.sleep(0.7)
         os.write(self.master, b"\r")

@@ -1,4 +1,5 @@
-"""Whole sessions with the real agents against a stub model: what was said arrives in the event store exactly once.
+"""Whole sessions with the real agents against a stub model: what was said arrives in the event store exactly once, and
+later sessions are sent what still holds of it.
 
 Called by scripts/clients-e2e.sh, which says how.
 """
@@ -74,6 +75,13 @@ class Box:
         path = self.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+
+    def enter(self, name):
+        """Holds the next sessions in the git repository of this name."""
+        self.project = self.root / name
+        self.project.mkdir(exist_ok=True)
+        for args in (["init", "--quiet"], ["config", "remote.origin.url", f"https://github.com/acme/{name}.git"]):
+            subprocess.run(["git", *args], cwd=self.project, env=self.env, check=True)
 
     def program(self, name):
         return str(self.bin / name)
@@ -244,19 +252,18 @@ def told(box, agent):
 
 
 def short(box, agent):
-    """One prompt is too little to learn from, but what should be remembered is."""
+    """One prompt is a session like any other: what should be remembered is kept, once."""
     agent.resumed(box, ["Please remember that the staging password rotates on the day called shortzq. Thanks!"])
     box.rekindle("-c", "capture.idle_minutes=0", "worker", "--once")
-    noted = [event for event in box.events() if event["name"] == "session/observation.noted"]
-    if [("shortzq" in event["data"]["text"]) for event in noted] != [True]:
-        raise Failed(f"{len(noted)} notes arrived: {[event['data'].get('text') for event in noted]}")
-    if any(event["name"] in CAPTURED for event in box.events()):
-        raise Failed("a session of one prompt was captured as a whole")
+    kept = [path for path in (box.home / ".rekindle/vault/MemoryVault/personal-private").rglob("*.md")
+            if "shortzq" in path.read_text()]
+    if len(kept) != 1:
+        raise Failed(f"it was kept {len(kept)} times: {[path.name for path in kept]}")
 
 
 def warm(box, agent):
-    """What was told before is in front of the model: rules at the start, the rest on the prompt that needs it, nothing on
-    one that does not, and nothing of what was forgotten."""
+    """What was told before is in front of the model at the start; it is not said again with a prompt, nothing is said on a
+    prompt that needs nothing, and nothing of what was forgotten."""
     saved = json.loads(box.rekindle("save", "decision", "ledger-port", "--global", "--json", "--body",
                                     "The ledger database listens on port 7410; its code name is warmazq."))
     box.rekindle("memory", "add", "Branches are named after the ticket and end in warmbzq.", "--section", "Hard Rules")
@@ -267,11 +274,11 @@ def warm(box, agent):
     process.end()
     sent = json.dumps([request["body"] for request in box.model.requests])
     problems = [f"the model was not told {what}" for word, what in
-                (("warmbzq", "the rule at the start"), ("warmazq", "what the prompt needs")) if word not in sent]
+                (("warmbzq", "the rule"), ("warmazq", "what the prompt needs")) if word not in sent]
     prompts = [line for line in box.hooks() if line["hook"].split()[-1] in ("UserPromptSubmit", "BeforeAgent")]
     injected = [line["entries_injected"] for line in prompts]
-    if len(injected) != 2 or injected[0] < 1 or injected[1] != 0:
-        problems.append(f"memories injected per prompt: {injected}, not some and then none")
+    if injected != [0, 0]:
+        problems.append(f"memories injected per prompt: {injected}, although the start had them")
     slow = [line for line in box.hooks() if line["result"] not in ("success", "ignored")]
     problems += [f"a hook failed: {line}" for line in slow]
     box.rekindle("forget", saved["path"], "--yes")
@@ -307,6 +314,58 @@ def learnt(box, agent):
     said = [event["data"]["messages"] for event in box.events() if event["name"] in CAPTURED]
     if (times := "\n".join(said).count("learntzq")) != 1:
         raise Failed(f"the rule was captured {times} times")
+
+
+def talk(box, agent, *prompts):
+    """Holds one session, lets the worker learn from it, and returns the lines of memory that the model was sent in it."""
+    del box.model.requests[:]
+    process = agent.open(box)
+    hold(process, agent, prompts)
+    process.end()
+    box.rekindle("-c", "capture.idle_minutes=0", "worker", "--once")
+    # Gemini CLI also has the model summarise an earlier session, where a prompt is part of a longer text.
+    bodies = [list(strings(request["body"])) for request in box.model.requests]
+    texts = [text for body in bodies if prompts[0] in body for text in body]
+    if not texts:
+        raise Failed("the model was never asked")
+    return list(dict.fromkeys(line for text in texts for line in between_marks(text).splitlines() if line))
+
+
+def carried(box, agent):
+    """A fact that the person mentions in passing is in front of the model in the next session that needs it."""
+    box.enter("pumps")
+    talk(box, agent, "The parser drops the last field of a line, can you look into it? Run the tests with `just check`, "
+                     "plain cargo test misses the fixtures.")
+    sent = talk(box, agent, "Add a flag --quiet to the importer and run the tests.")
+    if not any("just check" in line for line in sent):
+        raise Failed(f"the model was not told `just check`; it was sent {sent}")
+
+
+def superseded(box, agent):
+    """Once the person says that a fact changed, the model is sent the new value, and the old one never as if it still held."""
+    box.enter("pumps")
+    question = "Write a script that connects to the staging database and counts the tables."
+    talk(box, agent, "The importer cannot connect, can you look into it? The staging database listens on 5433.")
+    first = talk(box, agent, question, "Staging moved, it listens on 5434 now, not 5433.")
+    second = talk(box, agent, question)
+    problems = [f"the model was not told {port}" for port, sent in (("5433", first), ("5434", second))
+                if not any(port in line for line in sent)]
+    if stale := [line for line in second if "5433" in line and "5434" not in line]:
+        problems.append(f"the model was told the old value as current: {stale}")
+    if problems:
+        raise Failed(f"{'; '.join(problems)}; it was sent {first} before the change and {second} after it")
+
+
+def apart(box, agent):
+    """A fact of one repository is not sent in another, and is still sent in its own."""
+    box.enter("pumps")
+    talk(box, agent, "The parser drops the last field of a line, can you look into it? We run the tests with `just check`, "
+                     "plain cargo test misses the fixtures.")
+    for name in ("boats", "pumps"):
+        box.enter(name)
+        sent = talk(box, agent, "Add a flag --quiet to the importer and run the tests.", "Which command runs the tests, and why?")
+        if any("just check" in line for line in sent) != (name == "pumps"):
+            raise Failed(f"in {name} the model was sent {sent}")
 
 
 def tool(box, agent):
@@ -351,12 +410,17 @@ def fenced(box, agent):
     if not texts:
         raise Failed("the model was not told")
     for text in texts:
-        # Gemini CLI writes angle brackets as entities.
-        text = text.replace("&lt;", "<").replace("&gt;", ">")
-        marks = re.findall(r"<rekindle-memory-([0-9a-zA-Z]{8,})>(.*?)</rekindle-memory-\1>", text, re.S)
-        inside = "".join(body for _, body in marks)
-        if inside.count("fencezq") != text.count("fencezq") or "from tool" not in inside:
+        inside = between_marks(text)
+        if inside.count("fencezq") != text.count("fencezq") or "tool output:" not in inside:
             raise Failed(f"a tool's words are not fenced or not labelled: {text[:400]}")
+
+
+def between_marks(text):
+    """What we put in front of the model."""
+    # Gemini CLI writes angle brackets as entities.
+    text = text.replace("&lt;", "<").replace("&gt;", ">")
+    marks = re.findall(r"<rekindle-memory-([0-9a-zA-Z]{8,})>(.*?)</rekindle-memory-\1>", text, re.S)
+    return "".join(body for _, body in marks)
 
 
 def strings(value):
@@ -463,8 +527,8 @@ def hold(process, agent, prompts):
 
 
 def sessions_of(agent):
-    return [ended, killed, compacted, resumed, short, warm, learnt, fenced, broken, plugged, tool] + (
-        [unsaved, hung, told] if agent.word == "pi" else [])
+    return [ended, killed, compacted, resumed, short, warm, learnt, carried, superseded, apart, fenced, broken, plugged,
+            tool] + ([unsaved, hung, told] if agent.word == "pi" else [])
 
 
 def hold_one(session, agent, box):
@@ -513,13 +577,13 @@ def main():
                         box = Box(scratch / name.replace(" ", "-"), programs, agent, given.rekindle.resolve(), model)
                         hold_one(session, agent, box)
                     passed += 1
-                    print(f"ok       {name:16} {time.monotonic() - began:5.1f} s", flush=True)
+                    print(f"ok       {name:17} {time.monotonic() - began:5.1f} s", flush=True)
                 except Skipped as reason:
                     skipped += 1
-                    print(f"SKIPPED  {name:16} {reason}", flush=True)
+                    print(f"SKIPPED  {name:17} {reason}", flush=True)
                 except (Failed, RuntimeError, OSError, subprocess.SubprocessError) as problem:
                     failures += 1
-                    print(f"FAILED   {name:16} {problem}", flush=True)
+                    print(f"FAILED   {name:17} {problem}", flush=True)
     finally:
         if given.keep:
             print(f"kept     {scratch}")
