@@ -66,7 +66,7 @@ impl Init {
             name = environment::login();
         }
         let notes = notes.map(|path| absolute(&path)).transpose()?;
-        let reading = Reading::settle(&home, &settings, notes.as_deref(), self.read_notes, asking)?;
+        let reading = NotesAccess::settle(&home, &settings, notes.as_deref(), self.read_notes, asking)?;
         let choices =
             Choices { name: name.as_deref(), notes: notes.as_deref(), read: reading.chosen.as_deref() };
         let items = setup::init(&home, choices, &now)?;
@@ -135,8 +135,8 @@ impl Init {
     }
 }
 
-/// Which of the person's notes may be read.
-struct Reading {
+/// Access to the person's notes: which folders recall may read.
+struct NotesAccess {
     /// What is to be written to the settings.
     chosen: Option<String>,
     /// What was set before.
@@ -147,7 +147,7 @@ struct Reading {
     vault_folder: String,
 }
 
-impl Reading {
+impl NotesAccess {
     /// Takes the answer that was given beforehand, or asks if there is something to ask about.
     fn settle(
         home: &Home,
