@@ -14,6 +14,7 @@ use rekindle_core::recall::said::{Match, Question, Word};
 use rekindle_core::text::normal::normalised;
 use rekindle_core::time::Timestamp;
 
+use super::cited::Cited;
 use super::store::KIND;
 use crate::index::{Embedder, Snapshot};
 use crate::recall::search::Rules;
@@ -34,6 +35,8 @@ pub struct Wanted {
     pub until: Option<Timestamp>,
     /// Not from this session: it has them already.
     pub except: Option<String>,
+    /// Not what entries say already, or say otherwise by now.
+    pub cited: Cited,
 }
 
 impl Wanted {
@@ -52,6 +55,7 @@ impl Wanted {
             since: filters.since,
             until: filters.until,
             except: None,
+            cited: Cited::default(),
         })
     }
 
@@ -156,7 +160,8 @@ fn once<'a>(
     let mut said: Vec<String> = Vec::new();
     answers.filter_map(move |(number, _, found)| {
         let document = snapshot.document(number)?;
-        if wanted.except.is_some() && document.thread == wanted.except {
+        let is_excepted = wanted.except.is_some() && document.thread == wanted.except;
+        if is_excepted || wanted.cited.stands_for(&document) {
             return None;
         }
         let text = normalised(&document.text);

@@ -4,9 +4,11 @@
 //! - [`archive`]: the messages, redacted, a file for each session
 //! - `store`: an index over them
 //! - [`find`]: what of it answers a prompt
+//! - `cited`: which messages entries were made from
 //! - `recent`: what was said last in a folder
 
 pub mod archive;
+mod cited;
 mod erase;
 pub mod find;
 mod recent;
@@ -21,6 +23,7 @@ use rekindle_core::session::Message;
 use rekindle_core::vault::tombstone::Graveyard;
 
 pub use archive::{Added, Appender, Session};
+pub use cited::{Citation, Cited};
 use store::Store;
 pub use store::{KIND, Updated};
 
@@ -105,6 +108,21 @@ impl Messages {
     /// Makes the index again from what is kept.
     pub fn rebuild(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Updated, Error> {
         Ok(self.store().rebuild(progress)?)
+    }
+
+    /// Notes which messages entries were made from.
+    pub fn cite(&self, citations: &[Citation]) -> Result<(), Error> {
+        cited::append(&self.folder, citations).map_err(self.failed())
+    }
+
+    /// Forgets all citations but these.
+    pub fn replace_citations(&self, citations: &[Citation]) -> Result<(), Error> {
+        cited::replace(&self.folder, citations).map_err(self.failed())
+    }
+
+    /// The messages that entries were made from.
+    pub fn cited(&self) -> Cited {
+        Cited::read(&self.folder)
     }
 
     /// How many sessions hold something that cannot be found yet.

@@ -318,7 +318,7 @@ fn choose(
 /// keeps anybody from the notes.
 fn said(embedder: Option<Embedder<'_>>, request: &Request<'_>, selection: &Selection) -> Vec<Hit> {
     let room = request.k.min(select::MOST).saturating_sub(selection.hits.len());
-    let (Some(messages), Some(wanted)) = (request.messages, Wanted::by(request.filters)) else {
+    let (Some(messages), Some(mut wanted)) = (request.messages, Wanted::by(request.filters)) else {
         return Vec::new();
     };
     // Whoever asks for messages gets them; nobody else gets more than a few.
@@ -327,6 +327,9 @@ fn said(embedder: Option<Embedder<'_>>, request: &Request<'_>, selection: &Selec
     let Some(snapshot) = (most > 0).then(|| messages.open().ok().flatten()).flatten() else {
         return Vec::new();
     };
+    if !asked {
+        wanted.cited = messages.cited();
+    }
     let found =
         find::find(&snapshot, embedder, request.prompt, request.rewritten, &request.rules, &wanted, most);
     let known: HashSet<String> = selection.hits.iter().map(|hit| normalised(&hit.document.text)).collect();

@@ -27,6 +27,7 @@ use super::contrary::{Contrary, contrary};
 use super::near::Near;
 use super::related::{Related, related};
 use crate::db::Db;
+use crate::messages::{Citation, Messages};
 use crate::models::{LoadedModel, Models};
 use crate::proposals::{self, Handed};
 use crate::queue::StepError;
@@ -104,6 +105,7 @@ pub fn keep(
     for candidate in candidates {
         keeper.keep(candidate, quote)?;
     }
+    Messages::of(&world.places).cite(&keeper.citations).map_err(StepError::passing)?;
     Ok(keeper.kept)
 }
 
@@ -125,6 +127,8 @@ struct Keeper<'a> {
     model: Option<LoadedModel>,
     statements: Statements,
     kept: Kept,
+    /// The messages that entries were made from.
+    citations: Vec<Citation>,
 }
 
 impl<'a> Keeper<'a> {
@@ -132,7 +136,8 @@ impl<'a> Keeper<'a> {
         // Without the model the same words are recognised, other words for the same are not.
         let model = Models::open(&world.home).load(world.config.embed.model.as_str()).ok();
         let statements = Statements::builtin();
-        Ok(Self { from, world, vault: world.vault()?, model, statements, kept: Kept::default() })
+        let vault = world.vault()?;
+        Ok(Self { from, world, vault, model, statements, kept: Kept::default(), citations: Vec::new() })
     }
 
     fn keep(&mut self, candidate: &Candidate, quote: &Quote<'_>) -> Result<(), StepError> {
@@ -168,6 +173,8 @@ impl<'a> Keeper<'a> {
         let mut db = self.world.db()?;
         let Compared { same, replaced, ended } = self.compare(&db, candidate, &seen)?;
         if ended {
+            let cited = |message: &String| Citation::superseded(self.from.session, message);
+            self.citations.extend(candidate.messages.iter().map(cited));
             self.kept.known += 1;
             return Ok(());
         }
@@ -175,6 +182,7 @@ impl<'a> Keeper<'a> {
             let is_new = !known.evidence.sessions.iter().any(|session| session == self.from.session);
             let rests_on = sightings::again(&mut db, &known, &seen, None)?;
             let became = known.became.as_deref();
+            self.cite(candidate, became);
             let waits = became.and_then(|became| became.parse::<Id>().ok());
             if let Some(id) = waits {
                 proposals::support(&mut db, id, &evidence)?;
@@ -209,6 +217,7 @@ impl<'a> Keeper<'a> {
             let candidate = Candidate { confidence, ..candidate.clone() };
             let became = self.place(&candidate, &rests_on, said_at)?;
             sightings::again(&mut db, &known, &seen, Some(&became))?;
+            self.cite(&candidate, Some(&became));
             return Ok(());
         }
         if let Some(old) = replaced
@@ -217,11 +226,14 @@ impl<'a> Keeper<'a> {
             // The old words are no sighting of what holds now.
             sightings::end(&mut db, &old)?;
             sightings::add(&mut db, &seen, Some(&path))?;
+            self.cite_superseded(&old);
+            self.cite(candidate, Some(&path));
             self.report(&path, false);
             return Ok(());
         }
         let became = self.place(candidate, &evidence, said_at)?;
         sightings::add(&mut db, &seen, Some(&became))?;
+        self.cite(candidate, Some(&became));
         self.ask_everywhere(candidate, &seen, &became)?;
         Ok(())
     }
@@ -275,6 +287,24 @@ impl<'a> Keeper<'a> {
             self.report(&id.to_string(), true);
         }
         Ok(())
+    }
+
+    /// Notes that an entry holds what a person said, so that recall need not show the message beside it.
+    fn cite(&mut self, candidate: &Candidate, became: Option<&str>) {
+        let is_entry = became.is_some_and(|became| became.parse::<Id>().is_err() && !is_inboxed(became));
+        if is_entry && candidate.origin == Origin::User {
+            let chars = candidate.text.chars().count();
+            let cited = |message: &String| Citation::of_statement(self.from.session, message, chars);
+            self.citations.extend(candidate.messages.iter().map(cited));
+        }
+    }
+
+    /// Notes that what these messages say does not hold any more.
+    fn cite_superseded(&mut self, old: &Sighting) {
+        let Evidence { sessions, messages, .. } = &old.evidence;
+        for session in sessions {
+            self.citations.extend(messages.iter().map(|message| Citation::superseded(session, message)));
+        }
     }
 
     /// The project of an entry; none if it holds everywhere or is not there.

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use rekindle_core::provenance::{Origin, Provenance};
 use rekindle_core::vault::entry::{Entry, title};
 use rekindle_core::vault::frontmatter::{self, Note};
 use rekindle_core::vault::layout::{self, Group, Shelf, is_conflict_copy};
@@ -11,6 +12,7 @@ use rekindle_core::vault::path::VaultPath;
 
 use super::{Error, MAX_NOTE_BYTES, Vault, text};
 use crate::disk::{self, Content, TEMPORARY};
+use crate::messages::Citation;
 
 /// How much of a note is read for a listing: all of its properties and the beginning of its body.
 const HEAD_BYTES: u64 = frontmatter::MAX_BYTES as u64 + 4096;
@@ -63,6 +65,24 @@ impl Vault {
         scan.entries.retain(|found| found.entry.id.as_ref().is_none_or(|id| !graves.holds_entry(id)));
         scan.entries.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(scan)
+    }
+
+    /// The messages that entries and their archived versions cite.
+    pub fn citations(&self) -> Result<Vec<Citation>, Error> {
+        let mut citations = Vec::new();
+        let kept = |found: &Found| found.shelf != Shelf::Inbox;
+        for Found { shelf, entry, title, .. } in self.scan(true)?.entries.into_iter().filter(kept) {
+            let Provenance { origin: Origin::User, session: Some(session), messages } = entry.provenance
+            else {
+                continue;
+            };
+            let chars = title.chars().count();
+            citations.extend(messages.iter().map(|message| match shelf {
+                Shelf::Archive => Citation::superseded(&session, message),
+                _ => Citation::of_statement(&session, message, chars),
+            }));
+        }
+        Ok(citations)
     }
 
     fn walk_groups(&self, with_archive: bool) -> Result<Scan, Error> {

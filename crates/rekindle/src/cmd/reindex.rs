@@ -65,7 +65,10 @@ impl Reindex {
         }
         let messages = Messages::of(&context.places);
         let said = match self.all {
-            true => messages.rebuild(&mut |_, _| {})?,
+            true => {
+                messages.replace_citations(&vault.citations()?)?;
+                messages.rebuild(&mut |_, _| {})?
+            }
             false => messages.update(&mut |_, _| {})?,
         };
         if self.synthetic_vectors {

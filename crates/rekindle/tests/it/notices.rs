@@ -198,6 +198,34 @@ fn r_14_a_new_value_is_told_and_its_undo_brings_the_old_one_back() {
 }
 
 #[test]
+fn rec_10_the_message_with_the_old_value_is_not_recalled() {
+    let sandbox = sandbox();
+    let cwd = project(&sandbox, "pumps");
+    let old = "The importer cannot connect, can you look into it? The staging database listens on 5433.";
+    says(&sandbox, cwd.clone(), "s1", &[old]);
+    let recalled = |session: &str| {
+        let prompt = "the importer cannot connect to the staging database, where does it listen?";
+        let input = json!({"session_id": session, "cwd": cwd, "prompt": prompt});
+        context(&fires(&sandbox, "claude", "UserPromptSubmit", &input)).to_owned()
+    };
+    assert_eq!(recalled("s2").matches("5433").count(), 1, "each fact once: {}", recalled("s2"));
+    says(&sandbox, cwd.clone(), "s3", &["The staging database listens on 5434 now."]);
+    let changed = |text: String| assert!(text.contains("5434") && !text.contains("5433"), "{text}");
+    changed(recalled("s4"));
+    // What was noted about messages follows from the entries.
+    let file = sandbox.state().join("messages/cited");
+    let superseded = || fs::read_to_string(&file).unwrap().matches("superseded").count();
+    assert_eq!(superseded(), 1);
+    fs::remove_file(&file).unwrap();
+    sandbox.rekindle(&["reindex", "--all"]).run().ok();
+    assert_eq!(superseded(), 1);
+    changed(recalled("s5"));
+    // Whoever asks for messages gets them.
+    let arguments = ["recall", "staging database", "--source", "message", "--project", "all"];
+    assert!(sandbox.rekindle(&arguments).run().ok().stdout.contains("5433"));
+}
+
+#[test]
 fn b_02_b_03_neither_secrets_nor_escape_sequences_are_shown() {
     let sandbox = sandbox();
     let cwd = project(&sandbox, "pumps");
