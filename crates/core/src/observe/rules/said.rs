@@ -54,6 +54,12 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
                 true => stated,
                 false => statements::completed(view, sentence, stated),
             });
+            let before = number.checked_sub(1).and_then(|before| sentences.get(before));
+            let before = before.filter(|before| !follows && before.next == Some(sentence.text));
+            let stated = stated.map(|stated| match before {
+                Some(before) => statements::led_by(before, stated),
+                None => stated,
+            });
             let draft = match (verdict, labels, stated) {
                 // Ideas and questions are known by their words alone.
                 (Some(verdict), _, _) if !verdict.states() => Some(draft(said, sentence, verdict)),

@@ -8,6 +8,7 @@ use super::draft::Draft;
 use super::line::{content, has};
 use super::person::Sentence;
 use super::view::{Said, View};
+use super::words::change;
 use crate::observe::{Kind, Strength};
 use crate::session::own::phrases;
 use crate::session::{Role, answer, own};
@@ -31,6 +32,13 @@ const MAX_OF_ANSWER: usize = 5;
 const MIN_WORDS: usize = 3;
 /// A lead-in has at most so many words.
 const MAX_LEAD_WORDS: usize = 5;
+/// The most words of a sentence that is kept because the next one states something.
+const MAX_LED_WORDS: usize = 10;
+/// Words that agree or go on, and say nothing about what follows.
+const ASSENT: &str = "\
+    nice | good | great | cool | morning | hello | forgot | oops | aaah | perfect | thanks | thx | thank | yes | yep | yeah | yup | ok | okay | fine | right | sure | go | done | commit
+    push | fix | it | do | next | now | pls | please | awesome | lol | haha | ohh | aha | super | danke | gut | genau | ja | gracias | vale
+    merci | oui | parfait | obrigado | sim | continue | ahead | looks | works | that | this | one | last";
 /// Characters of what a sentence refers to.
 const MAX_TOPIC_CHARS: usize = 90;
 /// From here up a statement is about the person's work everywhere, although its words do not say so: a rule of one project must
@@ -150,7 +158,7 @@ pub(super) fn of_person(
         origin: Role::User.origin(),
         everywhere: is_everywhere(sentence.text, labels.everywhere),
         perhaps_everywhere: is_perhaps_everywhere(sentence.text, labels.everywhere),
-        ends: labels.ends >= 0.5,
+        ends: labels.ends >= 0.5 || has(&own::folded(sentence.text), change::NOW),
         text: capital(clean(sentence.text)),
         topic: topic(view, said, sentence),
         at: sentence.at,
@@ -194,6 +202,30 @@ pub(super) fn completed(view: &View<'_>, sentence: &Sentence<'_>, stated: Draft)
     };
     let added = Draft { text: next.to_owned(), ..stated.clone() };
     joined(&stated, &added).unwrap_or(stated)
+}
+
+/// A statement with the sentence before it, which often names what it is about: "take drf out again. the kiosk is the only
+/// client". A question becomes the topic; a few words become a part of it.
+pub(super) fn led_by(before: &Sentence<'_>, stated: Draft) -> Draft {
+    if stated.topic.is_some() || is_once(before.text) {
+        return stated;
+    }
+    let lead = clean(before.text);
+    let is_empty = |word: &String| phrases(LEAD_WORDS).chain(phrases(ASSENT)).any(|known| known == word);
+    if content(lead).iter().all(is_empty) {
+        return stated;
+    }
+    if own::folded(lead).ends_with(['?', '？']) {
+        return Draft { topic: Some(super::line::line(&plain(lead), MAX_TOPIC_CHARS)), ..stated };
+    }
+    if lead.split_whitespace().count() > MAX_LED_WORDS {
+        return stated;
+    }
+    let first = Draft { text: capital(lead), ..stated.clone() };
+    match joined(&first, &stated) {
+        Some(both) => Draft { kind: stated.kind, ..both },
+        None => stated,
+    }
 }
 
 /// Two statements in one breath are one: the rule and its reason, the fact and what follows from it.
@@ -364,6 +396,33 @@ mod tests {
         }
         assert_eq!(capital("staging is on 5433"), "Staging is on 5433");
         assert_eq!(capital("apperr.Wrap wraps"), "apperr.Wrap wraps");
+    }
+
+    #[test]
+    fn a_statement_keeps_the_sentence_that_names_what_it_is_about() {
+        let of = |before: &str, stated: &str| {
+            let sentence = |text| Sentence {
+                at: 0,
+                text,
+                next: None,
+                list: Vec::new(),
+                answers: true,
+                asked: false,
+                long: false,
+            };
+            let draft = Draft { text: stated.to_owned(), ..Draft::of_agent(Kind::Fact, 0, String::new()) };
+            finished(led_by(&sentence(before), draft)).text
+        };
+        let client = "The kiosk is the only client";
+        assert_eq!(of("take drf out again.", client), "Take drf out again. The kiosk is the only client");
+        assert_eq!(of("no amend.", "I squash when I merge"), "No amend. I squash when I merge");
+        assert_eq!(
+            of("which slots are full on staging?", "Db is vm-stage:5433"),
+            "Db is vm-stage:5433 (about: which slots are full on staging?)"
+        );
+        for nothing in ["nice.", "ok, do it.", "no tests, just this once.", &"long ".repeat(11)] {
+            assert_eq!(of(nothing, client), client, "{nothing}");
+        }
     }
 
     #[test]

@@ -49,3 +49,9 @@ atualizado | atualizada | atualizei | migrado
 /// Pairs of words around an old and a new version.
 pub(crate) const FROM_TO: &[(&str, &str)] =
     &[("from", "to"), ("von", "auf"), ("de", "a"), ("de", "à"), ("de", "para"), ("с", "до"), ("с", "на")];
+
+/// Words of a statement that say something else held before.
+pub(crate) const NOW: &str = "\
+now | no longer | anymore | any more | instead of | since this morning | since yesterday | since monday
+jetzt | nicht mehr | ab sofort | ahora | ya no | maintenant | désormais | agora | já não | теперь | больше не
+";
