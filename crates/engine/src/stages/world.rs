@@ -119,10 +119,14 @@ impl World {
         Ok(Some(Metered::new(model, db, Caps::of(&self.config.llm, provider), self.zone.clone())))
     }
 
-    /// The project of a folder; of one that is gone, the project that is known to have been there.
+    /// The project of a folder. A folder that is gone belongs to the project that is known to have been there, else it is one
+    /// of its own: what was said in it must not hold everywhere (B-05).
     pub fn project(&self, cwd: Option<&str>) -> Option<ProjectId> {
         let known = project::load(&self.places.projects_file());
-        project::of_session(Path::new(cwd?), environment::home_folder().as_deref(), &known)
+        let cwd = Path::new(cwd?);
+        let found = project::of_session(cwd, environment::home_folder().as_deref(), &known);
+        let is_gone = cwd.is_absolute() && !cwd.is_dir();
+        found.or_else(|| is_gone.then(|| known.settle(&project::gone(cwd, None)).own.id))
     }
 
     /// Does what no other thread of this process may do meanwhile.

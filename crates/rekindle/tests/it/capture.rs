@@ -15,13 +15,15 @@ const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
 pub(crate) struct Session {
     pub(crate) id: String,
     pub(crate) path: PathBuf,
+    /// The folder in which it is held.
+    pub(crate) cwd: PathBuf,
     turns: usize,
 }
 
 impl Session {
     pub(crate) fn new(sandbox: &Sandbox, id: &str) -> Self {
         let path = sandbox.work().join(format!("{id}.jsonl"));
-        Self { id: id.to_owned(), path, turns: 0 }
+        Self { id: id.to_owned(), path, cwd: sandbox.work().to_owned(), turns: 0 }
     }
 
     /// The person says something, and the agent answers.
@@ -32,7 +34,8 @@ impl Session {
             0 => Value::Null,
             turn => json!(format!("{}-{}-a", self.id, turn - 1)),
         };
-        let common = json!({"isSidechain": false, "sessionId": self.id, "cwd": "/home/dev/project", "version": "2.1.325"});
+        let common =
+            json!({"isSidechain": false, "sessionId": self.id, "cwd": self.cwd, "version": "2.1.325"});
         let mut user = common.clone();
         user["type"] = json!("user");
         user["uuid"] = json!(id("u"));
@@ -46,7 +49,7 @@ impl Session {
         answer["timestamp"] = json!(at(5));
         answer["message"] = json!({"role": "assistant", "content": [
             {"type": "text", "text": format!("Answer {} is done.", self.turns)},
-            {"type": "tool_use", "id": id("t"), "name": "Edit", "input": {"file_path": "/home/dev/project/src/pump.rs"}},
+            {"type": "tool_use", "id": id("t"), "name": "Edit", "input": {"file_path": self.cwd.join("src/pump.rs")}},
         ]});
         let text = format!("{}{user}\n{answer}\n", fs::read_to_string(&self.path).unwrap_or_default());
         fs::write(&self.path, text).unwrap();
@@ -60,7 +63,7 @@ impl Session {
     }
 
     pub(crate) fn input(&self) -> Value {
-        json!({"session_id": self.id, "transcript_path": self.path, "cwd": "/home/dev/project"})
+        json!({"session_id": self.id, "transcript_path": self.path, "cwd": self.cwd})
     }
 
     pub(crate) fn hook(&self, sandbox: &Sandbox, event: &str) -> Output {
@@ -148,7 +151,7 @@ fn ver_03_a_session_of_five_messages_is_observed_and_one_of_four_is_not() {
     assert_eq!((data["sessionId"].as_str(), data["trigger"].as_str()), (Some("long"), Some("shutdown")));
     assert_eq!((data["messageCount"].as_u64(), data["userMessageCount"].as_u64()), (Some(10), Some(5)));
     assert_eq!(data["duration"], 4 * 60 + 4);
-    assert_eq!(data["filesModified"], json!(["/home/dev/project/src/pump.rs"]));
+    assert_eq!(data["filesModified"], json!([sandbox.work().join("src/pump.rs")]));
     assert_eq!(data["schemaVersion"], 1);
     let messages = text(data, "messages");
     assert!(messages.contains("] [User]: Please look at pump number 0 of long."), "{messages}");

@@ -9,7 +9,7 @@ use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
 use crate::capture::{hook, log, runs, work};
-use crate::distil::Told;
+use crate::distil::{self, Told, observe_run};
 use crate::inject::{context, fire};
 use crate::{project, sandbox, text};
 
@@ -232,6 +232,19 @@ fn b_05_a_folder_without_git_keeps_its_sessions_apart_from_others() {
     assert!(holds(&sandbox, &cwd, "flush"), "{}", log(&sandbox));
     assert!(!holds(&sandbox, &project(&sandbox, "kettles"), "flush"), "another project's");
     assert!(!log(&sandbox).contains("Not committed"), "{}", log(&sandbox));
+}
+
+#[test]
+fn b_05_what_was_said_in_a_folder_that_is_gone_holds_nowhere_else() {
+    let sandbox = sandbox();
+    let (gone, pumps) = (sandbox.work().join("gone"), project(&sandbox, "pumps"));
+    let mut told = Told::new(gone, "s1");
+    told.user("Please rename the valve module.").edits("src/valve.rs").agent("Renamed.");
+    told.user("From now on always run the tests with --release.").agent("Understood.").ends(&sandbox);
+    assert_eq!(distil::listed(&observe_run(&sandbox)["output"]["saved"]).len(), 1);
+    let start = json!({"session_id": "next", "source": "startup", "cwd": pumps});
+    let answer = fire(&sandbox, "SessionStart", &start);
+    assert!(!answer.to_string().contains("--release"), "{answer}");
 }
 
 #[test]
