@@ -1,20 +1,25 @@
 //! Names with a value: `.env` lines, YAML, JSON, TOML, XML, code, headers, query strings, connection strings.
 
 use super::Kind;
+use super::headers::is_credential_pair;
 use super::literal::{Literal, bare, bare_line, quoted};
 use super::marks::Marks;
 use super::names::{Family, family, kind};
-use super::values::{is_digest, is_literal, is_password, is_token, is_word_list, looks_random};
-use super::walk::{MASK, RunEnds, Span, head, skip_blanks};
+use super::values::{
+    distinct, is_base32, is_digest, is_joined_words, is_literal, is_password, is_token, is_word_list,
+    looks_random,
+};
+use super::walk::{MASK, RunEnds, Span, base64, head, skip_blanks};
 
 /// The longest name that is read.
 const NAME: usize = 80;
 
 /// Calls that only wrap a literal.
 #[rustfmt::skip]
-const WRAPPERS: [&str; 10] = [
+const WRAPPERS: [&str; 19] = [
     "Some(", "Ok(", "String::from(", "Secret::new(", "SecretString::new(", "SecretString::from(", "Secret(",
-    "SecretStr(", "new String(", "str(",
+    "SecretStr(", "new String(", "str(", "bytes.fromhex(", "bytearray.fromhex(", "binascii.unhexlify(",
+    "unhexlify(", "Buffer.from(", "hex::decode(", "hex!(", "base64.b64decode(", "atob(",
 ];
 
 /// Parameters of a signed URL that are as good as a password while they last.
@@ -92,6 +97,7 @@ fn named(text: &str, sign: &Sign) -> Option<Named> {
     }
     let apart = name.eq_ignore_ascii_case("value");
     let (start, end) = match sign.symbol {
+        b'=' if name == "default" => variable_apart(text, start)?,
         b'=' | b':' if apart => name_apart(text, start)?,
         b'=' => annotated_name(bytes, sign.start)?,
         _ => return None,
@@ -112,8 +118,14 @@ fn assignment(text: &str, sign: &Sign, ends: &mut RunEnds) -> Option<Span> {
     let name = named(text, sign)?;
     let place = Place::of(text, &name, sign, ends)?;
     let Literal { start, end, quoted } = place.value;
-    let secret = (quoted || ends.may_try()) && place.holds_secret(name.family, head(&text[start..end]));
-    secret.then_some(Span { kind: kind(&text[name.start..name.end], name.family), start, end })
+    let called = &text[name.start..name.end];
+    let value = head(&text[start..end]);
+    let secret = (quoted || ends.may_try())
+        && match name.family {
+            Family::Number => place.holds_number(called, value),
+            family => place.holds_secret(family, value),
+        };
+    secret.then_some(Span { kind: kind(called, name.family), start, end })
 }
 
 fn is_signature(text: &str, sign: &Sign) -> bool {
@@ -159,6 +171,17 @@ fn name_apart(text: &str, value: usize) -> Option<(usize, usize)> {
     let start = names.max(before.rmatch_indices("key").find_map(after_field))?;
     let end = start + bytes[start..value].iter().take_while(|b| is_name(**b)).count();
     (start < end).then_some((start, end))
+}
+
+/// The name in `variable "db_pass" {`, shortly before the default that begins at `default`.
+fn variable_apart(text: &str, default: usize) -> Option<(usize, usize)> {
+    const REACH: usize = 120;
+    const OPEN: &str = "variable \"";
+    let window = text.ceil_char_boundary(default.saturating_sub(REACH));
+    let from = text[window..default].rfind(char::from(MASK)).map_or(window, |masked| window + masked + 1);
+    let start = from + text[from..default].rfind(OPEN)? + OPEN.len();
+    let end = start + text[start..default].find('"')?;
+    Some((start, end))
 }
 
 /// The name that ends before `sign`, without quotes, brackets, emphasis and the marks of optional fields.
@@ -216,6 +239,8 @@ struct Place {
     whole_line: bool,
     /// Set off as shells, query strings and connection strings do, and not as arguments of a call are.
     set_off: bool,
+    /// A line of a file of settings, right below the name of who has the password.
+    settings: bool,
 }
 
 impl Place {
@@ -260,7 +285,8 @@ impl Place {
             screaming,
             apart: name.apart,
             whole_line: begins && ends_line,
-            set_off,
+            set_off: set_off || (sign.symbol == b'=' && is_option_of_list(text, name.start, value.end)),
+            settings: sign.symbol == b'=' && begins && ends_line && follows_account(text, name.start),
         })
     }
 
@@ -280,6 +306,7 @@ impl Place {
                 let number = value.bytes().all(|b| b.is_ascii_digit());
                 is_literal(value, if number { 8 } else { 6 }, true)
             }
+            Family::Secret | Family::Token if is_base32(value) => true,
             Family::Secret if self.value.quoted => {
                 let word = value.len() >= 8 && value.bytes().all(|b| b.is_ascii_alphabetic());
                 (word && is_literal(value, 8, true)) || is_token(value, 6)
@@ -288,8 +315,27 @@ impl Place {
                 is_token(value, if self.value.quoted || (self.tight && self.symbol == b'=') { 6 } else { 8 })
             }
             Family::Key if environment => is_token(value, 16),
+            Family::Key if is_credential_pair(value) => true,
             Family::Key => looks_random(value) && !is_digest(value) && is_token(value, 16),
+            Family::Number => false,
         }
+    }
+
+    /// A number under a name such as `cvc` or `pin`. Code numbers the pins of boards too, with less digits.
+    fn holds_number(&self, name: &str, value: &str) -> bool {
+        if self.compares || matches!(self.symbol, b',' | b'(' | b'>') {
+            return false;
+        }
+        let digits = value.bytes().filter(u8::is_ascii_digit).count();
+        let only = value.bytes().all(|b| b.is_ascii_digit() || b == b'-') && distinct(value) > 1;
+        let kept = self.value.quoted || self.screaming || self.symbol == b':';
+        let name = name.to_ascii_lowercase();
+        let length = match name.as_str() {
+            _ if name.ends_with("ssn") => 9..=9,
+            _ if name.ends_with("pin") || name.ends_with("pincode") => 4..=8,
+            _ => 3..=4,
+        };
+        only && length.contains(&digits) && (kept || digits == 9)
     }
 
     fn holds_password(&self, value: &str, environment: bool) -> bool {
@@ -310,10 +356,44 @@ impl Place {
         let word = letters && value.chars().all(char::is_lowercase);
         let string = self.tight && self.symbol == b'=' && self.set_off;
         let yaml = self.symbol == b':' && !self.tight && self.whole_line;
+        // Code has no names with a hyphen in them.
+        let hyphened = string && value.contains('-') && value.bytes().any(|b| b.is_ascii_digit());
+        let joined = (yaml || string || self.settings) && is_joined_words(value);
+        if joined || is_encoded(value) || (hyphened && is_literal(value, 6, false)) {
+            return true;
+        }
+        let string = string || (self.settings && !self.tight);
         // A bare word is a password only where no variable or type can stand.
         let number = (string || yaml) && value.len() >= 4 && value.bytes().all(|b| b.is_ascii_digit());
         ((string || yaml) && word && is_literal(value, 6, false)) || number || is_password(value, 4)
     }
+}
+
+/// Whether padded base64 stands for a text: how npm keeps a password.
+fn is_encoded(value: &str) -> bool {
+    let text = base64(value).filter(|_| value.ends_with('='));
+    text.is_some_and(|text| text.len() >= 4 && text.iter().all(|b| (b'!'..=b'~').contains(b)))
+}
+
+/// Whether `user=bob,password=x,vers=3` goes on around a name and its value: a list of options, no call's arguments.
+fn is_option_of_list(text: &str, name: usize, value_end: usize) -> bool {
+    let before = &text[text.ceil_char_boundary(name.saturating_sub(60))..name];
+    let list = before.rsplit(|c: char| c.is_whitespace() || c == char::from(MASK)).next().unwrap_or_default();
+    let goes_on = matches!(text.as_bytes().get(value_end), None | Some(b',' | b' ' | b'\n'));
+    goes_on && list.ends_with(',') && list.contains('=') && !list.contains(['(', '{', '[', '"'])
+}
+
+/// Whether the line before sets a user or a host the same way, to a plain word: settings, and no code.
+fn follows_account(text: &str, name: usize) -> bool {
+    let before = &text[text.ceil_char_boundary(name.saturating_sub(120))..name];
+    let mut lines = before.rsplit('\n').skip(1);
+    let account = lines.find(|line| !line.trim().is_empty()).and_then(|line| line.split_once('='));
+    account.is_some_and(|(name, value)| {
+        let (name, value) = (name.trim(), value.trim());
+        let named =
+            ["user", "username", "login", "host", "hostname", "email", "server", "database"].contains(&name);
+        named && !value.is_empty() && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-@".contains(&b))
+    })
 }
 
 /// Whether the line holds nothing before the name but indentation, a list marker or a shell's words.

@@ -20,6 +20,8 @@ enum Form {
     Pair,
     /// `-b name=SECRET`
     Cookie,
+    /// `-U user%SECRET`
+    Percent,
 }
 
 struct CommandOption {
@@ -39,7 +41,7 @@ const fn option(
     CommandOption { command, verb, option, form }
 }
 
-const OPTIONS: [CommandOption; 34] = [
+const OPTIONS: [CommandOption; 40] = [
     option("mysql", "", "-p", Form::Attached),
     option("mysqldump", "", "-p", Form::Attached),
     option("mysqladmin", "", "-p", Form::Attached),
@@ -72,7 +74,13 @@ const OPTIONS: [CommandOption; 34] = [
     option("openssl", "", "-passin", Form::Pair),
     option("openssl", "", "-passout", Form::Pair),
     option("openssl", "", "-pass", Form::Pair),
+    option("openssl", "", "-K", Form::Next),
+    option("openssl", "", "-k", Form::Next),
+    option("oathtool", "", "-b", Form::Next),
+    option("oathtool", "", "--base32", Form::Next),
     option("smbclient", "", "--user", Form::Pair),
+    option("smbclient", "", "-U", Form::Percent),
+    option("rpcclient", "", "-U", Form::Percent),
     option("snmpwalk", "", "-A", Form::Next),
 ];
 
@@ -163,7 +171,11 @@ fn option_secret(
         let attached = inner < end && option.option.len() == 2;
         let start = match option.form {
             Form::Attached | Form::Either | Form::Pair if attached => inner,
-            Form::Either | Form::Next | Form::Pair | Form::Cookie if inner == end && has_next => after,
+            Form::Either | Form::Next | Form::Pair | Form::Cookie | Form::Percent
+                if inner == end && has_next =>
+            {
+                after
+            }
             _ => continue,
         };
         let value = value_at(text, start, ends);
@@ -178,6 +190,7 @@ fn option_secret(
         Family::Password => holds_password(text, value, literal),
         Family::Secret | Family::Token => is_token(literal, 6),
         Family::Key => is_token(literal, 16),
+        Family::Number => false,
     };
     secret.then_some(Span { kind: kind(name, known), start: value.start, end: value.end })
 }
@@ -189,13 +202,16 @@ fn value_at(text: &str, at: usize, ends: &mut RunEnds) -> Literal {
 fn secret_of(text: &str, value: Literal, form: Form) -> Option<Span> {
     let whole = &text[value.start..value.end];
     let (skipped, kind) = match form {
+        // `-passin file:key.pem` says where it is.
+        Form::Pair if ["file:", "env:", "fd:"].iter().any(|source| whole.starts_with(source)) => return None,
         Form::Pair => (whole.find(':')? + 1, Kind::Password),
+        Form::Percent => (whole.find('%')? + 1, Kind::Password),
         Form::Cookie => (whole.find('=')? + 1, Kind::Cookie),
         _ => (0, Kind::Password),
     };
     let secret = &whole[skipped..];
     let literal = match form {
-        Form::Pair | Form::Cookie => {
+        Form::Pair | Form::Cookie | Form::Percent => {
             !secret.is_empty() && !is_template(head(secret)) && !secret.starts_with("//")
         }
         _ => is_literal(head(secret), 3, true),

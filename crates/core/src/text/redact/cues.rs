@@ -6,7 +6,7 @@ use super::walk::{Openings, prefix_in_any_case};
 const IDENTIFIED_BY: &str = "identified by";
 
 /// Cues that begin with a Latin letter. All are given in lower case.
-const LATIN: [(&str, Family); 43] = [
+const LATIN: [(&str, Family); 92] = [
     ("password", Family::Password),
     ("passphrase", Family::Password),
     ("passcode", Family::Password),
@@ -50,19 +50,92 @@ const LATIN: [(&str, Family); 43] = [
     ("chave secreta", Family::Token),
     ("api-ключ", Family::Token),
     ("apiキー", Family::Token),
+    ("api_key", Family::Token),
+    ("psk", Family::Password),
+    ("wachtwoord", Family::Password),
+    ("parola d'ordine", Family::Password),
+    ("parola d’ordine", Family::Password),
+    ("parola", Family::Password),
+    ("parolası", Family::Password),
+    ("parolam", Family::Password),
+    ("parolayı", Family::Password),
+    ("hasło", Family::Password),
+    ("hasła", Family::Password),
+    ("hasłem", Family::Password),
+    ("haslo", Family::Password),
+    ("recovery words", Family::Password),
+    ("seed words", Family::Password),
+    ("seed", Family::Password),
+    ("private key", Family::Token),
+    ("master key", Family::Token),
+    ("encryption key", Family::Token),
+    ("signing key", Family::Token),
+    ("aes key", Family::Token),
+    ("hmac key", Family::Token),
+    ("session key", Family::Token),
+    ("shared key", Family::Token),
+    ("deploy key", Family::Token),
+    ("license key", Family::Token),
+    ("account key", Family::Token),
+    ("auth key", Family::Token),
+    ("recovery key", Family::Token),
+    ("setup key", Family::Token),
+    ("totp", Family::Token),
+    ("totp seed", Family::Token),
+    ("2fa seed", Family::Token),
+    ("otp seed", Family::Token),
+    ("chiave segreta", Family::Token),
+    ("chiave api", Family::Token),
+    ("sleutel", Family::Token),
+    ("api-sleutel", Family::Token),
+    ("klucz api", Family::Token),
+    ("api anahtarı", Family::Token),
+    ("api 키", Family::Token),
+    ("pin", Family::Number),
+    ("pin code", Family::Number),
+    ("pin-code", Family::Number),
+    ("pincode", Family::Number),
+    ("cvv", Family::Number),
+    ("cvc", Family::Number),
+    ("ssn", Family::Number),
+    ("social security number", Family::Number),
 ];
 
-const CYRILLIC: [(&str, Family); 6] = [
+/// Begin with a letter that is Latin and not ASCII.
+const TURKISH: [(&str, Family); 8] = [
+    ("şifre", Family::Password),
+    ("şifresi", Family::Password),
+    ("şifrem", Family::Password),
+    ("şifremiz", Family::Password),
+    ("şifreniz", Family::Password),
+    ("şifreyi", Family::Password),
+    ("şifresini", Family::Password),
+    ("şifremi", Family::Password),
+];
+
+const CYRILLIC: [(&str, Family); 12] = [
     ("пароль", Family::Password),
     ("пароля", Family::Password),
     ("паролем", Family::Password),
+    ("паролю", Family::Password),
+    ("кодовое слово", Family::Password),
+    ("пин", Family::Number),
+    ("пин-код", Family::Number),
+    ("ключ доступа", Family::Token),
+    ("секретным ключом", Family::Token),
     ("токен", Family::Token),
     ("ключ api", Family::Token),
     ("секретный ключ", Family::Token),
 ];
 
 /// Written without spaces, so they are found inside longer words.
-const EASTERN: [(&str, Family); 13] = [
+const EASTERN: [(&str, Family); 19] = [
+    ("비밀번호", Family::Password),
+    ("비번", Family::Password),
+    ("암호", Family::Password),
+    ("패스워드", Family::Password),
+    ("토큰", Family::Token),
+    ("액세스 키", Family::Token),
     ("パスワード", Family::Password),
     ("パスフレーズ", Family::Password),
     ("暗証番号", Family::Password),
@@ -93,10 +166,10 @@ pub(super) fn is_eastern(c: char) -> bool {
     matches!(c, '\u{2E80}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF00}'..='\u{FFEF}')
 }
 
-/// Whether a cue that begins with an ASCII letter may stand at `at`: a look at two letters.
+/// Whether a cue that begins with an ASCII letter may stand at `at`: a look at three letters.
 pub(super) fn may_begin(bytes: &[u8], at: usize) -> bool {
-    let second = bytes.get(at + 1).map_or(0, u8::to_ascii_lowercase);
-    bytes[at].is_ascii_alphabetic() && OPENINGS.may_begin(bytes[at].to_ascii_lowercase(), second)
+    let next = |nth: usize| bytes.get(at + nth).map_or(0, u8::to_ascii_lowercase);
+    bytes[at].is_ascii_alphanumeric() && OPENINGS.may_begin(next(0), next(1), next(2))
 }
 
 /// The longest cue at `at`, where the character is `first` and a word `begins` or not; and where the cue ends.
@@ -108,11 +181,12 @@ pub(super) fn cue_at(text: &str, at: usize, first: char, begins: bool) -> Option
         ends.max_by_key(|(_, end)| *end)
     };
     let (family, end) = match first {
-        'A'..='Z' | 'a'..='z' if begins => {
+        '2' | 'A'..='Z' | 'a'..='z' if begins => {
             let second = bytes.get(at + 1)?.to_ascii_lowercase();
             let near = OPENINGS.with_pair(bytes[at].to_ascii_lowercase(), second);
             longest(&mut near.map(|number| &LATIN[number]))
         }
+        'ş' | 'Ş' if begins => longest(&mut TURKISH.iter()),
         '\u{400}'..='\u{4FF}' if begins => longest(&mut CYRILLIC.iter()),
         // They have no cases; to compare them as if they had changes nothing.
         _ if is_eastern(first) => longest(&mut EASTERN.iter()),
@@ -137,7 +211,7 @@ mod tests {
 
     #[test]
     fn cues_are_in_lower_case() {
-        for (cue, _) in LATIN.iter().chain(&CYRILLIC).chain(&EASTERN) {
+        for (cue, _) in LATIN.iter().chain(&TURKISH).chain(&CYRILLIC).chain(&EASTERN) {
             assert_eq!(*cue, cue.to_lowercase());
         }
     }

@@ -32,7 +32,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
             "cookie" if at >= from => from = cookies(text, end, found),
             "cookie" => {}
             scheme => {
-                let judge = if scheme == "basic" { is_basic } else { is_bearer };
+                let judge = if scheme == "basic" { is_credential_pair } else { is_bearer };
                 let start = after_blank(text, end);
                 found.extend(start.and_then(|start| credentials(text, start, &mut ends, judge)));
             }
@@ -90,7 +90,7 @@ fn credentials(text: &str, start: usize, ends: &mut RunEnds, judge: impl Fn(&str
 /// Behind `Authorization: Bearer` anything but a word or a name is a credential.
 fn is_sent(value: &str) -> bool {
     let letters = value.bytes().all(|b| b.is_ascii_alphabetic());
-    is_basic(value) || (is_literal(value, 6, false) && (!letters || value.len() >= 20))
+    is_credential_pair(value) || (is_literal(value, 6, false) && (!letters || value.len() >= 20))
 }
 
 /// `Bearer` in running text is followed by words more often than by tokens.
@@ -98,7 +98,8 @@ fn is_bearer(value: &str) -> bool {
     is_token(value, 16)
 }
 
-fn is_basic(value: &str) -> bool {
+/// Whether `value` is a name and a password, joined by a colon and encoded: what `Basic` sends.
+pub(super) fn is_credential_pair(value: &str) -> bool {
     value.len() >= 8
         && base64(value).is_some_and(|pair| {
             pair.contains(&b':') && pair.iter().all(|b| (b' '..=b'~').contains(b)) && pair.len() >= 4

@@ -39,6 +39,8 @@ pub enum Kind {
     /// The value of an `Authorization` header.
     Authorization,
     Cookie,
+    CardNumber,
+    SocialSecurityNumber,
     Password,
     /// Anything else that stands where a secret stands.
     Secret,
@@ -46,7 +48,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order that decides between them.
-    pub const ALL: [Kind; 28] = [
+    pub const ALL: [Kind; 30] = [
         Kind::PrivateKey,
         Kind::AwsAccessKey,
         Kind::AwsSecretKey,
@@ -73,6 +75,8 @@ impl Kind {
         Kind::UrlPassword,
         Kind::Authorization,
         Kind::Cookie,
+        Kind::CardNumber,
+        Kind::SocialSecurityNumber,
         Kind::Password,
         Kind::Secret,
     ];
@@ -106,6 +110,8 @@ impl Kind {
             Kind::UrlPassword => "url-password",
             Kind::Authorization => "authorization",
             Kind::Cookie => "cookie",
+            Kind::CardNumber => "card-number",
+            Kind::SocialSecurityNumber => "social-security-number",
             Kind::Password => "password",
             Kind::Secret => "secret",
         }

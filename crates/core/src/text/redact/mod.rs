@@ -9,14 +9,19 @@
 //! (`${API_KEY}`, `process.env.TOKEN`) stay.
 
 mod assignments;
+mod columns;
 mod commands;
 mod cues;
 mod headers;
 mod kind;
+mod lines;
 mod literal;
+mod manifests;
 mod marks;
 mod names;
+mod numbers;
 mod pem;
+mod phrases;
 mod sentences;
 mod shapes;
 mod tokens;
@@ -35,11 +40,14 @@ pub use kind::{Counts, Kind};
 use marks::Marks;
 use walk::{MASK, Span};
 
-const SCANNERS: [fn(&str, &Marks, &mut Vec<Span>); 8] = [
+const SCANNERS: [fn(&str, &Marks, &mut Vec<Span>); 11] = [
     pem::scan,
     tokens::scan,
     shapes::scan,
     urls::scan,
+    numbers::scan,
+    manifests::scan,
+    lines::scan,
     headers::scan,
     assignments::scan,
     commands::scan,

@@ -14,6 +14,8 @@ pub(super) enum Family {
     Token,
     /// `key`, `auth`, `session`: only what looks random is a secret.
     Key,
+    /// A number that a person keeps to themselves: a PIN, the check digits of a card, a social security number.
+    Number,
 }
 
 /// Words that may follow without changing what the name means: which of several it is.
@@ -25,17 +27,19 @@ const WHICH: [&str; 33] = [
 ];
 
 #[rustfmt::skip]
-const PASSWORDS: [&str; 14] = [
+const PASSWORDS: [&str; 16] = [
     "password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "contrasena", "senha", "mdp",
-    "pwd", "mnemonic", "sshpass", "storepass", "keypass",
+    "pwd", "mnemonic", "sshpass", "storepass", "keypass", "wachtwoord", "haslo",
 ];
 
 /// What makes `pass` and `pw` a password; alone they are the outcome of a test or a step of a compiler.
 #[rustfmt::skip]
-const ACCOUNTS: [&str; 30] = [
-    "account", "admin", "amqp", "auth", "basic", "database", "db", "email", "ftp", "http", "imap", "key",
-    "ldap", "login", "mail", "mongo", "mqtt", "my", "mysql", "pg", "postgres", "proxy", "redis", "root",
-    "smtp", "ssh", "store", "sudo", "user", "wifi",
+const ACCOUNTS: [&str; 56] = [
+    "account", "admin", "amqp", "ansible", "app", "archive", "auth", "backup", "basic", "become", "bind",
+    "database", "db", "docker", "elastic", "email", "ftp", "git", "http", "imap", "initial", "jdbc",
+    "jenkins", "kafka", "key", "keystore", "ldap", "login", "mail", "mariadb", "master", "mongo", "mqtt",
+    "my", "mysql", "nexus", "oracle", "pg", "postgres", "proxy", "rabbitmq", "redis", "registry", "root",
+    "service", "smtp", "ssh", "store", "sudo", "svc", "truststore", "user", "vault", "vpn", "wifi", "wpa",
 ];
 
 #[rustfmt::skip]
@@ -73,8 +77,10 @@ const OTHER_KEYS: [&str; 26] = [
 ];
 
 /// Names of which only a random value is a secret.
-const MAYBE: [&str; 9] =
-    ["auth", "bearer", "jsessionid", "key", "phpsessid", "psk", "session", "sessionid", "sid"];
+const MAYBE: [&str; 8] = ["auth", "bearer", "jsessionid", "key", "phpsessid", "session", "sessionid", "sid"];
+
+/// What a one-time password is made of: `totp_seed`, `mfa_secret`.
+const ONE_TIME: [&str; 5] = ["2fa", "mfa", "otp", "totp", "authenticator"];
 
 /// The last words of a name, in lower case; more of them do not change what it means.
 const LOOKED_AT: usize = 5;
@@ -90,7 +96,12 @@ fn may_name(name: &str) -> bool {
                 | b"aut"
                 | b"bea"
                 | b"cre"
+                | b"cvc"
+                | b"cvv"
                 | b"ecr"
+                | b"eed"
+                | b"has"
+                | b"htw"
                 | b"key"
                 | b"mdp"
                 | b"mne"
@@ -102,6 +113,8 @@ fn may_name(name: &str) -> bool {
                 | b"sen"
                 | b"ses"
                 | b"sid"
+                | b"ssn"
+                | b"pin"
         )
     })
 }
@@ -129,6 +142,10 @@ pub(super) fn family(name: &str) -> Option<Family> {
     }
     match last {
         "pw" if before.is_empty() => Some(Family::Password),
+        "material" if before == "key" => Some(Family::Password),
+        "psk" => Some(Family::Password),
+        "pin" | "pincode" | "cvv" | "cvc" | "cvv2" | "cvc2" | "ssn" => Some(Family::Number),
+        "seed" => ONE_TIME.contains(&before).then_some(Family::Secret),
         "pass" | "pw" => ACCOUNTS.contains(&before).then_some(Family::Password),
         "key" if KEYS.contains(&before) => Some(Family::Secret),
         "key" if OTHER_KEYS.contains(&before) => None,
@@ -151,7 +168,9 @@ pub(super) fn kind(name: &str, family: Family) -> Kind {
         Kind::AwsSecretKey
     } else if ends(&["accountkey", "sharedaccesskey", "azureclientsecret"]) {
         Kind::AzureKey
-    } else if family == Family::Password {
+    } else if ends(&["ssn"]) {
+        Kind::SocialSecurityNumber
+    } else if matches!(family, Family::Password | Family::Number) {
         Kind::Password
     } else {
         Kind::Secret
@@ -208,6 +227,11 @@ mod tests {
             ("credentials", Family::Token),
             ("OPENAI_KEY", Family::Key),
             ("session", Family::Key),
+            ("psk", Family::Password),
+            ("ansible_become_pass", Family::Password),
+            ("TOTP_SEED", Family::Secret),
+            ("cvc", Family::Number),
+            ("ssn", Family::Number),
         ] {
             assert_eq!(family(name), Some(expected), "{name}");
         }
@@ -215,7 +239,24 @@ mod tests {
 
     #[test]
     fn b_03_no_word_for_a_secret_is_passed_over() {
-        let others = ["phrase", "pw", "pass", "key", "token", "secret", "credentials", "credential", "creds"];
+        let others = [
+            "phrase",
+            "pw",
+            "pass",
+            "key",
+            "token",
+            "secret",
+            "credentials",
+            "credential",
+            "creds",
+            "psk",
+            "pin",
+            "pincode",
+            "cvv",
+            "cvc",
+            "ssn",
+            "totp_seed",
+        ];
         let all = [&PASSWORDS[..], &GLUED_SECRETS, &GLUED_TOKENS, &MAYBE, &others].concat();
         for word in all {
             for name in [word.to_owned(), word.to_uppercase(), format!("db_{word}_2"), format!("my{word}")] {

@@ -3,7 +3,7 @@
 
 use super::Kind;
 use super::marks::Marks;
-use super::walk::{MASK, Span};
+use super::walk::{MASK, RunEnds, Span, base64, starts_word};
 
 /// The longest label a block may have between its dashes.
 const LABEL: usize = 64;
@@ -11,8 +11,12 @@ const LABEL: usize = 64;
 /// A line this long and made of nothing but base64 is part of a key.
 const LINE: usize = 16;
 
-pub(super) fn scan(text: &str, _: &Marks, found: &mut Vec<Span>) {
+pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+    headless(text, marks, found);
     // Whether it is there at all is told much faster than where.
+    if text.contains("Private-Lines: ") {
+        putty(text, found);
+    }
     if !text.contains("BEGIN ") {
         return;
     }
@@ -43,6 +47,93 @@ fn header(text: &str, begin: usize) -> Option<(usize, usize)> {
     let after = label_start + label.len();
     let closing = bytes[after..].iter().take(5).take_while(|b| **b == b'-').count();
     private.then_some((begin - gap - dashes, after + closing))
+}
+
+/// Keys without their BEGIN line, by how their bytes begin.
+fn headless(text: &str, marks: &Marks, found: &mut Vec<Span>) {
+    let bytes = text.as_bytes();
+    let mut ends = RunEnds::default();
+    let mut from = 0;
+    for &at in &marks.words {
+        // One look at two letters passes over nearly all of a text.
+        if at < from
+            || !matches!(bytes[at..], [b'M', b'I' | b'H' | b'C', ..] | [b'b', b'3', ..] | [b'L', b'S', ..])
+        {
+            continue;
+        }
+        if !starts_word(bytes, at) {
+            continue;
+        }
+        let end = ends.find(bytes, at, |b| is_base64(char::from(b)));
+        if end - at >= 40 && begins_key(&text[at..at + 40]) {
+            let end = lines_end(text, end);
+            found.push(Span { kind: Kind::PrivateKey, start: at, end });
+            from = end;
+        }
+    }
+}
+
+/// Whether base64 begins as a private key does: the version of PKCS#1, PKCS#8, SEC 1 or PKCS#12 right behind the
+/// sequence's length, where a certificate or a public key has another sequence; OpenSSH's own mark; or a whole PEM block
+/// that was encoded once more.
+fn begins_key(head: &str) -> bool {
+    let Some(bytes) = base64(head) else { return false };
+    let inner = match bytes[..] {
+        [0x30, 0x82, _, _, ref inner @ ..] | [0x30, 0x81, _, ref inner @ ..] => inner,
+        [0x30, length, ref inner @ ..] if length < 0x80 => inner,
+        _ => {
+            let label = String::from_utf8_lossy(&bytes);
+            let label = label.strip_prefix("-----BEGIN ").unwrap_or_default();
+            let named =
+                ["PRIVATE", "RSA PRIV", "EC PRIV", "DSA PRIV", "OPENSSH PRIV", "ENCRYPTED PRIV", "PGP PRIV"];
+            return bytes.starts_with(b"openssh-key-v1") || named.iter().any(|name| label.starts_with(name));
+        }
+    };
+    matches!(inner, [0x02, 0x01, 0 | 1 | 3, 0x02 | 0x04 | 0x30, ..])
+}
+
+/// The end of the lines of base64 that go on from `at`, and of the END line behind them.
+fn lines_end(text: &str, at: usize) -> usize {
+    let mut end = at;
+    let mut full = true;
+    while let Some(piece) = next_piece(text, end).filter(|piece| is_line_break(&text[end..piece.start])) {
+        if let Some(closed) = footer(text, piece.start) {
+            return closed;
+        }
+        let core = text[piece.start..piece.end].trim_end_matches(['"', '\'', ',']);
+        let solid = full && !core.is_empty() && core.chars().all(is_base64);
+        if !(solid && is_line_end(text, piece.start + core.len())) {
+            break;
+        }
+        full = core.len() >= LINE;
+        // The last line is short; so is the first word of what somebody wrote below it.
+        if !full && !core.bytes().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase() || b == b'=') {
+            break;
+        }
+        end = piece.start + core.len();
+    }
+    end
+}
+
+/// Whether what stands between two pieces breaks the line once.
+fn is_line_break(between: &str) -> bool {
+    let breaks = between.matches('\n').count() + between.matches("\\n").count();
+    breaks == 1 || (breaks == 0 && between.is_empty())
+}
+
+/// The private part of a key of PuTTY: so many lines, unnamed.
+fn putty(text: &str, found: &mut Vec<Span>) {
+    for (at, header) in text.match_indices("Private-Lines: ") {
+        let count = text[at + header.len()..].bytes().take(3).take_while(u8::is_ascii_digit).count();
+        let Ok(lines) = text[at + header.len()..at + header.len() + count].parse::<usize>() else { continue };
+        let Some(start) = text[at..].find('\n').map(|newline| at + newline + 1) else { continue };
+        let body = text[start..].split_inclusive('\n').take(lines);
+        let length: usize = body.take_while(|line| line.trim().chars().all(is_base64)).map(str::len).sum();
+        let end = start + text[start..start + length].trim_end().len();
+        if end > start {
+            found.push(Span { kind: Kind::PrivateKey, start, end });
+        }
+    }
 }
 
 /// How many pieces that are no line of a key are passed over in search of one, or of the END line.
@@ -97,7 +188,7 @@ struct Piece {
     end: usize,
 }
 
-/// The next run without whitespace and without escaped line breaks.
+/// The next run without whitespace, without escaped line breaks, and without the dashes that follow it.
 fn next_piece(text: &str, at: usize) -> Option<Piece> {
     let bytes = text.as_bytes();
     let mut start = at;
@@ -113,7 +204,9 @@ fn next_piece(text: &str, at: usize) -> Option<Piece> {
         }
     }
     let end = bytes[start..].iter().position(|b| b.is_ascii_whitespace() || matches!(*b, b'\\' | MASK));
-    Some(Piece { start, end: end.map_or(bytes.len(), |length| start + length) })
+    let end = end.map_or(bytes.len(), |length| start + length);
+    let dashes = text[start..end].find("-----").filter(|dashes| *dashes > 0);
+    Some(Piece { start, end: dashes.map_or(end, |dashes| start + dashes) })
 }
 
 /// The end of the END line that begins at `at`.

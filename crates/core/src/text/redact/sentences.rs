@@ -5,27 +5,32 @@
 //! foreign connector does no harm, and people mix languages.
 
 use super::Kind;
+use super::columns::below;
 use super::cues::{cue_at, is_eastern, may_begin};
 use super::marks::Marks;
 use super::names::Family;
-use super::values::{is_literal, is_password, is_token, is_word_list};
+use super::phrases::phrase;
+use super::values::{is_base32, is_joined_words, is_literal, is_password, is_token, is_word_list};
 use super::walk::{MASK, RunEnds, Span, head, prefix_in_any_case, starts_word};
 
 /// What leads from the cue to the value.
 #[rustfmt::skip]
-const CONNECTORS: [&str; 25] = [
+const CONNECTORS: [&str; 32] = [
     "is", "was", "be", "are", "equals", "ist", "lautet", "war", "heißt", "heisst", "bleibt", "es", "era",
-    "será", "sera", "est", "était", "c'est", "c’est", "é", "eh", "foi", "это", "был", "такой",
+    "será", "sera", "est", "était", "c'est", "c’est", "é", "eh", "foi", "это", "был", "такой", "è", "luidt",
+    "jest", "brzmi", "będzie", "wordt", "diventa",
 ];
 
 /// As those, after verbs: "set the password to". They lead to many other things too.
-const PREPOSITIONS: [&str; 7] = ["to", "as", "auf", "a", "à", "para", "на"];
+const PREPOSITIONS: [&str; 9] = ["to", "as", "auf", "a", "à", "para", "на", "na", "naar"];
 
-const EASTERN_CONNECTORS: [char; 11] = ['は', 'を', 'が', 'へ', 'に', '是', '为', '為', '成', '即', '：'];
+const EASTERN_CONNECTORS: [char; 17] =
+    ['は', 'を', 'が', 'へ', 'に', '是', '为', '為', '成', '即', '：', '는', '은', '를', '을', '가', '이'];
 
 /// What may stand between a connector and the value.
 #[rustfmt::skip]
-const FILLERS: [&str; 33] = [
+const FILLERS: [&str; 38] = [
+    "nu", "ora", "adesso", "teraz", "obecnie",
     "now", "currently", "still", "just", "simply", "again", "set", "changed", "actually", "probably", "the",
     "following", "jetzt", "nun", "aktuell", "derzeit", "immer", "noch", "wieder", "ahora", "actualmente",
     "la", "siguiente", "maintenant", "toujours", "actuellement", "le", "suivant", "agora", "atualmente",
@@ -33,7 +38,8 @@ const FILLERS: [&str; 33] = [
 ];
 
 /// What leads from a value back to the cue: "hunter2 is the password", "use hunter2 as the password".
-const BACKWARD: [&str; 9] = ["is", "as", "ist", "als", "es", "como", "est", "comme", "é"];
+const BACKWARD: [&str; 12] =
+    ["is", "as", "ist", "als", "es", "como", "est", "comme", "é", "è", "come", "jako"];
 
 /// Quotes and what closes them.
 const QUOTES: [(char, &str); 10] = [
@@ -77,13 +83,24 @@ fn scan_at(text: &str, places: impl Iterator<Item = usize>, found: &mut Vec<Span
             !previous.is_alphanumeric() || is_eastern(previous)
         };
         let Some((family, end)) = cue_at(text, at, c, begins) else { continue };
-        let value = after_cue(text, at, end, family, &mut ends)
-            .or_else(|| before_cue(text, at, end).filter(|_| family == Family::Password));
+        let column = below(text, at, end, family).into_iter();
+        found.extend(column.map(|(start, end)| Span { kind: kind(family, &text[at..]), start, end }));
+        let value = after_cue(text, at, end, family, &mut ends).or_else(|| {
+            before_cue(text, at, end).filter(|_| family == Family::Password && !is_words_only(text, at))
+        });
         if let Some((start, stop)) = value {
-            let kind = if family == Family::Password { Kind::Password } else { Kind::Secret };
-            found.push(Span { kind, start, end: stop });
+            found.push(Span { kind: kind(family, &text[at..]), start, end: stop });
             from = stop;
         }
+    }
+}
+
+/// What the cue that `text` begins with announces.
+fn kind(family: Family, text: &str) -> Kind {
+    match family {
+        Family::Number if text.starts_with(['s', 'S']) => Kind::SocialSecurityNumber,
+        Family::Password | Family::Number => Kind::Password,
+        _ => Kind::Secret,
     }
 }
 
@@ -137,7 +154,7 @@ fn piece_at(text: &str, at: usize, ends: &mut RunEnds) -> Piece {
 
 /// Bytes of a word in running text. A word ends where an eastern script or typographic punctuation begins.
 fn is_prose(b: u8) -> bool {
-    !b.is_ascii_whitespace() && !matches!(b, b'"' | b'`' | b'\\' | MASK | 0xE2..=0xE9 | 0xEF)
+    !b.is_ascii_whitespace() && !matches!(b, b'"' | b'`' | b'\\' | MASK | 0xE2..=0xED | 0xEF)
 }
 
 /// The quotation that begins at `start`, if it ends soon and on the same line.
@@ -208,17 +225,23 @@ fn after_cue(
                 if spoken.is_some_and(|(other, _)| other == family || other == Family::Password) {
                     break;
                 }
-                let copula = is_listed(&CONNECTORS, word);
-                if copula || is_listed(&PREPOSITIONS, word) {
+                let copula = is_listed(&CONNECTORS, word) || (word == "to" && reading.is_polish());
+                if copula || is_listed(&PREPOSITIONS, word) || reading.is_changed_in(word, start) {
                     (reading.led, reading.sure, reading.first) = (true, copula, false);
                     if let Some(phrase) = phrase(text, cue, end) {
                         return Some(phrase);
                     }
                 } else if !(reading.led && is_listed(&FILLERS, word)) {
-                    if reading.is_value(word, start, to) && ends.may_try() && reading.is_secret(word, to) {
+                    if reading.is_value(word, start, to)
+                        && ends.may_try()
+                        && reading.is_secret(word, from, to)
+                    {
                         return Some((from, to));
                     }
                     reading.pass();
+                    // "the password for root: hunter2"
+                    let sign = text[to..end].ends_with(':');
+                    (reading.led, reading.sure) = (sign, sign);
                 }
                 if text[to..end].contains(['.', ';', '?']) {
                     break;
@@ -240,14 +263,41 @@ impl Reading<'_> {
         self.words += 1;
     }
 
+    /// Whether `word`, which begins at `start`, is the "in" of "changed in": Italian and Dutch for "changed to".
+    fn is_changed_in(&mut self, word: &str, start: usize) -> bool {
+        let before = &self.text[self.text.ceil_char_boundary(self.cue.saturating_sub(60))..start];
+        let before = before.rsplit(char::from(MASK)).next().unwrap_or_default().to_lowercase();
+        let changed = word == "in" && STEMS_WITH_IN.iter().any(|stem| before.contains(stem));
+        if changed {
+            // The verb between the cue and "in" was no value.
+            self.words = 0;
+        }
+        changed
+    }
+
+    fn announces_words_only(&self) -> bool {
+        is_words_only(self.text, self.cue)
+    }
+
+    /// In Polish "to" is a copula.
+    fn is_polish(&self) -> bool {
+        ["has", "klucz"].iter().any(|word| prefix_in_any_case(&self.text[self.cue..], word).is_some())
+    }
+
     /// "password hunter2", with nothing but a space between.
     fn is_direct(&self, start: usize) -> bool {
-        self.first && self.family == Family::Password && is_near(&self.text[self.cue_end..start])
+        let one_time = self.family == Family::Token && self.text[self.cue..self.cue_end].ends_with("seed");
+        self.first
+            && (self.family == Family::Password || one_time)
+            && is_near(&self.text[self.cue_end..start])
     }
 
     /// Whether a value is due where `word` stands.
     fn is_value(&self, word: &str, start: usize, end: usize) -> bool {
-        if self.is_direct(start) || (self.led && self.sure) {
+        if self.is_direct(start)
+            || (self.led && self.sure)
+            || (self.family == Family::Number && self.words == 0)
+        {
             self.words <= 2 || !is_commit(word)
         } else {
             // "Changed the password to hunter2", but not "the password to server2".
@@ -255,23 +305,77 @@ impl Reading<'_> {
         }
     }
 
-    fn is_secret(&self, word: &str, end: usize) -> bool {
-        if word.contains(['<', '>']) {
+    fn is_secret(&self, word: &str, start: usize, end: usize) -> bool {
+        if word.contains(['<', '>']) || self.announces_words_only() {
             return false;
         }
         let number = word.len() >= 4 && word.bytes().all(|b| b.is_ascii_digit());
+        let ends = ends_sentence(self.text, end);
         match self.family {
-            Family::Password => is_password(word, 5) || (self.led && number && ends_sentence(self.text, end)),
-            _ => is_token(word, 8),
+            Family::Password => {
+                is_password(word, 5)
+                    || (self.led && number && ends)
+                    || (self.led && self.sure && ends && is_joined_words(word))
+                    || (is_literal(word, 5, false) && self.is_alone(word, start, end))
+            }
+            Family::Number => self.is_number(word, end),
+            _ => is_token(word, 8) || is_base32(word),
         }
     }
 
+    /// Whether nothing but a plain word stands on the line behind a sign: "password: swordfish". In a `.netrc` it needs
+    /// no sign.
+    fn is_alone(&self, word: &str, start: usize, end: usize) -> bool {
+        let rest = self.text[end..].trim_start_matches([' ', '\r', '.', '!']);
+        let before = self.text[self.cue_end..start].trim_end();
+        let signed = self.led && self.words <= 2 && before.ends_with([':', '：', '—', '–', '→', '|']);
+        let letters = word.chars().all(char::is_alphabetic);
+        letters
+            && (rest.is_empty() || rest.starts_with('\n'))
+            && (signed || (self.words == 0 && follows_login(self.text, self.cue)))
+    }
+
+    /// A PIN, the check digits of a card or a social security number, as far as its length tells.
+    fn is_number(&self, word: &str, end: usize) -> bool {
+        let cue = &self.text[self.cue..self.cue_end];
+        let digits = word.bytes().filter(u8::is_ascii_digit).count();
+        let only = word.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        let length = match cue.chars().next().map(|c| c.to_ascii_lowercase()) {
+            Some('c') => 3..=4,
+            Some('s') => 9..=9,
+            _ => 4..=8,
+        };
+        // "PIN 90817", in capitals, needs no connector; the pins of boards have less digits.
+        let shouted = self.words == 0 && cue.bytes().all(|b| b.is_ascii_uppercase());
+        let led = self.led && self.sure && ends_sentence(self.text, end);
+        only && length.contains(&digits) && (led || shouted)
+    }
+
     fn is_quoted_value(&self, start: usize, end: usize) -> bool {
+        if self.announces_words_only() {
+            return false;
+        }
         let direct = self.is_direct(start);
         // `ALTER USER bob PASSWORD 'x'` needs no connector.
-        let sql = direct && self.text[..start].ends_with('\'');
+        // Nobody sets off a word in guillemets that only follows the cue.
+        let shared = (direct && self.text[..start].ends_with('«'))
+            || direct && prefix_in_any_case(&self.text[self.cue..], "psk").is_some();
+        let sql = shared || (direct && self.text[..start].ends_with('\''));
         (self.led || direct) && is_quoted_secret(head(&self.text[start..end]), self.family, self.led || sql)
     }
+}
+
+/// Whether a cue announces nothing but the words of a wallet: "seed" stands for much else too.
+fn is_words_only(text: &str, cue: usize) -> bool {
+    ["seed", "recovery words"].iter().any(|word| prefix_in_any_case(&text[cue..], word).is_some())
+}
+
+/// Whether a `.netrc` goes on at a cue: `login bob password`.
+fn follows_login(text: &str, cue: usize) -> bool {
+    let before = &text[text.ceil_char_boundary(cue.saturating_sub(120))..cue];
+    let mut words = before.rsplit(char::from(MASK)).next().unwrap_or_default().split_whitespace().rev();
+    words.nth(1) == Some("login") && words.take(2).any(|word| matches!(word, "machine" | "default"))
+        || before.trim_end().ends_with("default login anonymous")
 }
 
 /// A word without the punctuation around it. An exclamation mark stays: it ends passwords more often than sentences.
@@ -293,7 +397,7 @@ fn ends_sentence(text: &str, at: usize) -> bool {
 
 /// Whether only a space, emphasis or an opening quote stands between a cue and what may be its value.
 fn is_near(between: &str) -> bool {
-    between.starts_with([' ', '\t', '*', '_']) && between.bytes().all(|b| b" \t*_('`\"".contains(&b))
+    between.starts_with([' ', '\t', '*', '_']) && between.chars().all(|c| " \t*_('`\"«".contains(c))
 }
 
 /// Whether `word` may be a commit's hash that is mentioned near a cue.
@@ -301,13 +405,18 @@ fn is_commit(word: &str) -> bool {
     matches!(word.len(), 7..=12 | 40 | 64) && word.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
+/// Words that say that something is set.
+#[rustfmt::skip]
+const STEMS: [&str; 24] = [
+    "set", "chang", "rotat", "updat", "switch", "assign", "rename", "setz", "änder", "stell", "cambi", "pus",
+    "défini", "modif", "mudei", "alter", "смен", "измен", "помен", "установ", "zmien", "zmieni", "ustaw", "verander",
+];
+
+/// Those whose languages say "in" where others say "to".
+const STEMS_WITH_IN: [&str; 4] = ["cambi", "modific", "verander", "wijzig"];
+
 /// Whether the sentence around a cue and its value says that something is set.
 fn is_set(text: &str, cue: usize, value_end: usize) -> bool {
-    #[rustfmt::skip]
-    const STEMS: [&str; 20] = [
-        "set", "chang", "rotat", "updat", "switch", "assign", "rename", "setz", "änder", "stell", "cambi", "pus",
-        "défini", "modif", "mudei", "alter", "смен", "измен", "помен", "установ",
-    ];
     let before = &text[text.ceil_char_boundary(cue.saturating_sub(60))..cue];
     let after = &text[value_end..text.floor_char_boundary(value_end + 30)];
     let before = before.rsplit(char::from(MASK)).next().unwrap_or_default().to_lowercase();
@@ -325,24 +434,11 @@ fn is_quoted_secret(value: &str, family: Family, led: bool) -> bool {
     }
     let name = value.contains('_') && value.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
     match family {
-        Family::Password if led => is_literal(value, 4, true) && !name,
+        Family::Number => false,
+        Family::Password if led => is_literal(value, 4, true) && (!name || is_joined_words(value)),
         Family::Password => is_password(value, 4),
         _ => is_token(value, 6),
     }
-}
-
-/// The words of a passphrase from `at` to the end of the line or sentence.
-fn phrase(text: &str, cue: usize, at: usize) -> Option<(usize, usize)> {
-    const LONGEST: usize = 240;
-    let phrases = ["passphrase", "pass phrase", "seed phrase", "recovery phrase", "mnemonic"];
-    let phrase = phrases.iter().any(|phrase| prefix_in_any_case(&text[cue..], phrase).is_some());
-    let window = &text[at..text.floor_char_boundary(at + LONGEST)];
-    let line = &window[..window.find(['\n', '.', ',', ';', '!', '?', '\u{1}']).unwrap_or(window.len())];
-    let words = line.trim();
-    let start = at + (line.len() - line.trim_start().len());
-    // Google's passwords for apps are four groups of four letters.
-    let groups = words.len() == 19 && words.split(' ').all(|group| group.len() == 4);
-    ((phrase || groups) && is_word_list(words, ' ')).then_some((start, start + words.len()))
 }
 
 /// The value in "hunter2 is the password": two or three words back, behind a connector.

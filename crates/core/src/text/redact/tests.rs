@@ -3,6 +3,7 @@
 mod caught;
 mod kept;
 mod properties;
+mod table;
 
 use super::*;
 

@@ -4,6 +4,7 @@ use super::Kind;
 use super::marks::Marks;
 use super::values::{distinct, is_placeholder};
 use super::walk::{Openings, RunEnds, Span, head, starts_word};
+use crate::hash::ContentHash;
 
 /// What a token is made of after its prefix.
 #[derive(Clone, Copy)]
@@ -18,10 +19,11 @@ enum Body {
     Dotted,
     /// Both alphabets of base64, with padding.
     Base64,
+    Digits,
 }
 
 impl Body {
-    const COUNT: usize = 6;
+    const COUNT: usize = 7;
 
     fn holds(self, b: u8) -> bool {
         match self {
@@ -30,6 +32,7 @@ impl Body {
             Body::Hex => b.is_ascii_hexdigit(),
             Body::Url => b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'),
             Body::Dotted => b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'),
+            Body::Digits => b.is_ascii_digit(),
             Body::Base64 => b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'-' | b'_'),
         }
     }
@@ -44,20 +47,32 @@ struct Token {
     min: usize,
     /// Where length is what tells the token from a word.
     max: usize,
+    /// How many characters of the token stand before what it is known by, where that is not its beginning.
+    before: usize,
 }
 
 const fn token(prefix: &'static str, kind: Kind, body: Body, min: usize) -> Token {
-    Token { prefix, kind, body, min, max: usize::MAX }
+    Token { prefix, kind, body, min, max: usize::MAX, before: 0 }
 }
 
 const fn exactly(prefix: &'static str, kind: Kind, body: Body, length: usize) -> Token {
-    Token { prefix, kind, body, min: length, max: length }
+    Token { prefix, kind, body, min: length, max: length, before: 0 }
+}
+
+/// A token that is known by what stands `before` characters behind its beginning.
+const fn inside(before: usize, known: &'static str, body: Body, min: usize, max: usize) -> Token {
+    Token { prefix: known, kind: Kind::VendorToken, body, min, max, before }
+}
+
+const fn vendor(prefix: &'static str, body: Body, min: usize) -> Token {
+    token(prefix, Kind::VendorToken, body, min)
 }
 
 /// A prefix stands before the shorter ones that it begins with.
 const TOKENS: &[Token] = &[
     exactly("AKIA", Kind::AwsAccessKey, Body::Upper, 16),
     exactly("ASIA", Kind::AwsAccessKey, Body::Upper, 16),
+    exactly("A3T", Kind::AwsAccessKey, Body::Upper, 17),
     exactly("ABIA", Kind::AwsAccessKey, Body::Upper, 16),
     exactly("ACCA", Kind::AwsAccessKey, Body::Upper, 16),
     token("ABSKQmVkcm9ja0FQSUtleS", Kind::AwsSecretKey, Body::Base64, 30),
@@ -116,8 +131,8 @@ const TOKENS: &[Token] = &[
     token("sk-svcacct-", Kind::OpenaiKey, Body::Url, 16),
     token("sk-admin-", Kind::OpenaiKey, Body::Url, 16),
     token("sk-None-", Kind::OpenaiKey, Body::Url, 16),
-    token("sk-or-v1-", Kind::VendorToken, Body::Alnum, 16),
-    token("sk-lf-", Kind::VendorToken, Body::Url, 16),
+    vendor("sk-or-v1-", Body::Alnum, 16),
+    vendor("sk-lf-", Body::Url, 16),
     token("sk-", Kind::OpenaiKey, Body::Url, 16),
     token("npm_", Kind::NpmToken, Body::Alnum, 24),
     token("pypi-Ag", Kind::PypiToken, Body::Url, 20),
@@ -128,68 +143,148 @@ const TOKENS: &[Token] = &[
     token("doo_v1_", Kind::DigitaloceanToken, Body::Hex, 32),
     token("dor_v1_", Kind::DigitaloceanToken, Body::Hex, 32),
     token("AGE-SECRET-KEY-1", Kind::PrivateKey, Body::Upper, 40),
-    token("ATATT3x", Kind::VendorToken, Body::Base64, 40),
-    token("ATCTT3x", Kind::VendorToken, Body::Base64, 40),
-    token("AKCp", Kind::VendorToken, Body::Alnum, 60),
-    token("CLOJARS_", Kind::VendorToken, Body::Alnum, 40),
-    token("CCIPAT_", Kind::VendorToken, Body::Url, 24),
-    token("CFPAT-", Kind::VendorToken, Body::Url, 24),
-    token("FLWSECK-", Kind::VendorToken, Body::Url, 16),
-    token("HRKU-", Kind::VendorToken, Body::Url, 24),
-    token("NRAK-", Kind::VendorToken, Body::Upper, 20),
-    token("PMAK-", Kind::VendorToken, Body::Url, 24),
-    token("bkua_", Kind::VendorToken, Body::Alnum, 24),
+    vendor("ATATT3x", Body::Base64, 40),
+    vendor("ATCTT3x", Body::Base64, 40),
+    vendor("AKCp", Body::Alnum, 60),
+    vendor("CLOJARS_", Body::Alnum, 40),
+    vendor("CCIPAT_", Body::Url, 24),
+    vendor("CFPAT-", Body::Url, 24),
+    vendor("FLWSECK-", Body::Url, 16),
+    vendor("HRKU-", Body::Url, 24),
+    vendor("NRAK-", Body::Upper, 20),
+    vendor("PMAK-", Body::Url, 24),
+    vendor("bkua_", Body::Alnum, 24),
     exactly("cio", Kind::VendorToken, Body::Alnum, 32),
     exactly("dapi", Kind::VendorToken, Body::Hex, 32),
-    token("dckr_oat_", Kind::VendorToken, Body::Url, 20),
-    token("dckr_pat_", Kind::VendorToken, Body::Url, 20),
-    token("dt0c01.", Kind::VendorToken, Body::Dotted, 60),
-    token("dp.pt.", Kind::VendorToken, Body::Alnum, 24),
-    token("dp.sa.", Kind::VendorToken, Body::Alnum, 24),
-    token("dp.st.", Kind::VendorToken, Body::Dotted, 24),
-    token("figd_", Kind::VendorToken, Body::Url, 24),
-    token("fm2_", Kind::VendorToken, Body::Base64, 40),
-    token("glc_", Kind::VendorToken, Body::Base64, 32),
-    token("glsa_", Kind::VendorToken, Body::Url, 24),
-    token("gsk_", Kind::VendorToken, Body::Alnum, 24),
-    token("hvb.", Kind::VendorToken, Body::Url, 20),
-    token("hvr.", Kind::VendorToken, Body::Url, 20),
-    token("hvs.", Kind::VendorToken, Body::Url, 20),
+    vendor("dckr_oat_", Body::Url, 20),
+    vendor("dckr_pat_", Body::Url, 20),
+    vendor("dt0c01.", Body::Dotted, 60),
+    vendor("dp.pt.", Body::Alnum, 24),
+    vendor("dp.sa.", Body::Alnum, 24),
+    vendor("dp.st.", Body::Dotted, 24),
+    vendor("figd_", Body::Url, 24),
+    vendor("fm2_", Body::Base64, 40),
+    vendor("glc_", Body::Base64, 32),
+    vendor("glsa_", Body::Url, 24),
+    vendor("gsk_", Body::Alnum, 24),
+    vendor("hvb.", Body::Url, 20),
+    vendor("hvr.", Body::Url, 20),
+    vendor("hvs.", Body::Url, 20),
     exactly("key-", Kind::VendorToken, Body::Hex, 32),
-    token("lin_api_", Kind::VendorToken, Body::Alnum, 24),
-    token("lin_oauth_", Kind::VendorToken, Body::Alnum, 24),
-    token("lsv2_pt_", Kind::VendorToken, Body::Url, 24),
-    token("lsv2_sk_", Kind::VendorToken, Body::Url, 24),
-    token("nfp_", Kind::VendorToken, Body::Alnum, 24),
-    token("ntn_", Kind::VendorToken, Body::Alnum, 24),
-    token("ops_eyJ", Kind::VendorToken, Body::Base64, 40),
-    token("pcsk_", Kind::VendorToken, Body::Url, 24),
-    token("pplx-", Kind::VendorToken, Body::Alnum, 24),
-    token("pscale_oauth_", Kind::VendorToken, Body::Dotted, 24),
-    token("pscale_pw_", Kind::VendorToken, Body::Dotted, 24),
-    token("pscale_tkn_", Kind::VendorToken, Body::Dotted, 24),
+    vendor("lin_api_", Body::Alnum, 24),
+    vendor("lin_oauth_", Body::Alnum, 24),
+    vendor("lsv2_pt_", Body::Url, 24),
+    vendor("lsv2_sk_", Body::Url, 24),
+    vendor("nfp_", Body::Alnum, 24),
+    vendor("ntn_", Body::Alnum, 24),
+    vendor("ops_eyJ", Body::Base64, 40),
+    vendor("pcsk_", Body::Url, 24),
+    vendor("pplx-", Body::Alnum, 24),
+    vendor("pscale_oauth_", Body::Dotted, 24),
+    vendor("pscale_pw_", Body::Dotted, 24),
+    vendor("pscale_tkn_", Body::Dotted, 24),
     exactly("pul-", Kind::VendorToken, Body::Hex, 40),
-    token("r8_", Kind::VendorToken, Body::Alnum, 30),
-    token("rubygems_", Kind::VendorToken, Body::Hex, 40),
-    token("sb_secret_", Kind::VendorToken, Body::Url, 20),
-    token("sbp_", Kind::VendorToken, Body::Hex, 32),
+    vendor("r8_", Body::Alnum, 30),
+    vendor("rubygems_", Body::Hex, 40),
+    vendor("sb_secret_", Body::Url, 20),
+    vendor("sbp_", Body::Hex, 32),
     exactly("secret_", Kind::VendorToken, Body::Alnum, 43),
-    token("sgp_", Kind::VendorToken, Body::Url, 32),
-    token("sha256~", Kind::VendorToken, Body::Url, 40),
-    token("shpat_", Kind::VendorToken, Body::Hex, 24),
-    token("shpca_", Kind::VendorToken, Body::Hex, 24),
-    token("shppa_", Kind::VendorToken, Body::Hex, 24),
-    token("shpss_", Kind::VendorToken, Body::Hex, 24),
-    token("sntrys_", Kind::VendorToken, Body::Base64, 32),
-    token("sntryu_", Kind::VendorToken, Body::Hex, 32),
-    token("sq0atp-", Kind::VendorToken, Body::Url, 20),
-    token("sq0csp-", Kind::VendorToken, Body::Url, 20),
-    token("tskey-", Kind::VendorToken, Body::Url, 20),
-    token("tvly-", Kind::VendorToken, Body::Url, 24),
-    token("vercel_blob_rw_", Kind::VendorToken, Body::Url, 20),
-    token("xai-", Kind::VendorToken, Body::Alnum, 40),
-    token("xkeysib-", Kind::VendorToken, Body::Url, 40),
-    token("xsmtpsib-", Kind::VendorToken, Body::Url, 40),
+    vendor("sgp_", Body::Url, 32),
+    vendor("sha256~", Body::Url, 40),
+    vendor("shpat_", Body::Hex, 24),
+    vendor("shpca_", Body::Hex, 24),
+    vendor("shppa_", Body::Hex, 24),
+    vendor("shpss_", Body::Hex, 24),
+    vendor("sntrys_", Body::Base64, 32),
+    vendor("sntryu_", Body::Hex, 32),
+    vendor("sq0atp-", Body::Url, 20),
+    vendor("sq0csp-", Body::Url, 20),
+    vendor("tskey-", Body::Url, 20),
+    vendor("tvly-", Body::Url, 24),
+    vendor("vercel_blob_rw_", Body::Url, 20),
+    vendor("xai-", Body::Alnum, 40),
+    vendor("xkeysib-", Body::Url, 40),
+    vendor("xsmtpsib-", Body::Url, 40),
+    vendor("gitlab_session=", Body::Alnum, 24),
+    vendor("A3-", Body::Url, 24),
+    vendor("API-", Body::Upper, 24),
+    vendor("AQVN", Body::Url, 32),
+    token("ABSK", Kind::AwsSecretKey, Body::Base64, 80),
+    vendor("EAAA", Body::Url, 40),
+    vendor("EAAC", Body::Alnum, 80),
+    vendor("EAAM", Body::Alnum, 80),
+    vendor("EZAK", Body::Alnum, 40),
+    vendor("EZTK", Body::Alnum, 40),
+    vendor("FLWSECK_TEST-", Body::Url, 12),
+    vendor("LTAI", Body::Alnum, 16),
+    vendor("NRII-", Body::Url, 24),
+    exactly("NRJS-", Kind::VendorToken, Body::Hex, 19),
+    vendor("ZXlKaGJHY2lPaU", Body::Base64, 40),
+    vendor("ZXlKMGVYQWlPaU", Body::Base64, 40),
+    vendor("ZXlKcmFXUWlPaU", Body::Base64, 40),
+    vendor("access-development-", Body::Url, 32),
+    vendor("access-production-", Body::Url, 32),
+    vendor("access-sandbox-", Body::Url, 32),
+    vendor("authress_", Body::Dotted, 50),
+    vendor("bedrock-api-key-", Body::Base64, 30),
+    vendor("cmVmd", Body::Alnum, 50),
+    vendor("dnkey-", Body::Url, 50),
+    vendor("duffel_live_", Body::Url, 30),
+    vendor("duffel_test_", Body::Url, 30),
+    vendor("ext_", Body::Dotted, 50),
+    vendor("eyJrIjoi", Body::Base64, 50),
+    vendor("fio-u-", Body::Url, 40),
+    vendor("fm1a_", Body::Base64, 60),
+    vendor("fm1r_", Body::Base64, 60),
+    vendor("fo1_", Body::Url, 30),
+    vendor("ico-", Body::Alnum, 24),
+    exactly("4b1d", Kind::VendorToken, Body::Alnum, 38),
+    vendor("live_pub_", Body::Hex, 24),
+    vendor("live_", Body::Url, 32),
+    vendor("p8e-", Body::Alnum, 24),
+    vendor("pat.", Body::Dotted, 60),
+    vendor("pnu_", Body::Alnum, 30),
+    exactly("pubkey-", Kind::VendorToken, Body::Hex, 32),
+    vendor("rdme_", Body::Alnum, 50),
+    vendor("s-s4t2af-", Body::Hex, 40),
+    vendor("s-s4t2ud-", Body::Hex, 40),
+    exactly("s.", Kind::VendorToken, Body::Alnum, 24),
+    vendor("sat.", Body::Dotted, 60),
+    vendor("sc_", Body::Dotted, 50),
+    vendor("scauth_", Body::Dotted, 50),
+    vendor("shippo_live_", Body::Hex, 30),
+    vendor("shippo_test_", Body::Hex, 30),
+    vendor("sl.", Body::Url, 100),
+    vendor("sm_aat_", Body::Alnum, 16),
+    vendor("sm_pat_", Body::Alnum, 16),
+    vendor("sm_sat_", Body::Alnum, 16),
+    vendor("sqa_", Body::Hex, 32),
+    vendor("sqp_", Body::Hex, 32),
+    vendor("squ_", Body::Hex, 32),
+    vendor("t1.", Body::Dotted, 86),
+    vendor("test_", Body::Hex, 32),
+    vendor("tfp_", Body::Dotted, 40),
+    vendor("tk-us-", Body::Url, 32),
+    vendor("v1.0-", Body::Url, 120),
+    vendor("xprv", Body::Alnum, 90),
+    vendor("yprv", Body::Alnum, 90),
+    vendor("zprv", Body::Alnum, 90),
+    vendor("tprv", Body::Alnum, 90),
+    exactly("5H", Kind::PrivateKey, Body::Alnum, 49),
+    exactly("5J", Kind::PrivateKey, Body::Alnum, 49),
+    exactly("5K", Kind::PrivateKey, Body::Alnum, 49),
+    exactly("Kw", Kind::PrivateKey, Body::Alnum, 50),
+    exactly("Kx", Kind::PrivateKey, Body::Alnum, 50),
+    exactly("Ky", Kind::PrivateKey, Body::Alnum, 50),
+    exactly("Kz", Kind::PrivateKey, Body::Alnum, 50),
+    exactly("L1", Kind::PrivateKey, Body::Alnum, 50),
+    exactly("L2", Kind::PrivateKey, Body::Alnum, 50),
+    exactly("L3", Kind::PrivateKey, Body::Alnum, 50),
+    exactly("L4", Kind::PrivateKey, Body::Alnum, 50),
+    exactly("L5", Kind::PrivateKey, Body::Alnum, 50),
+    inside(15, "atlasv1.", Body::Url, 40, usize::MAX),
+    inside(37, "mmk", Body::Alnum, 0, 0),
+    inside(33, "us", Body::Digits, 1, 2),
 ];
 
 static OPENINGS: Openings<{ TOKENS.len() }> = {
@@ -205,6 +300,9 @@ static OPENINGS: Openings<{ TOKENS.len() }> = {
 /// The first token of the list whose prefix stands at `at`.
 fn token_at(bytes: &[u8], at: usize) -> Option<&'static Token> {
     let rest = &bytes[at..];
+    if !OPENINGS.may_begin(*rest.first()?, *rest.get(1)?, rest.get(2).copied().unwrap_or(0)) {
+        return None;
+    }
     let mut near = OPENINGS.with_pair(*rest.first()?, *rest.get(1)?).map(|number| &TOKENS[number]);
     near.find(|token| rest.starts_with(token.prefix.as_bytes()))
 }
@@ -218,8 +316,9 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
             && let Some(token) = token_at(bytes, at)
             && starts_word(bytes, at)
             && let Some(end) = end_of(token, text, at, &mut ends)
+            && let Some(start) = start_of(token, bytes, at)
         {
-            found.push(Span { kind: token.kind, start: at, end });
+            found.push(Span { kind: token.kind, start, end });
             from = end;
         }
     }
@@ -238,15 +337,77 @@ fn end_of(token: &Token, text: &str, at: usize, ends: &mut [RunEnds; Body::COUNT
     (fits && is_issued(token, head(&text[start..end]))).then_some(end)
 }
 
+/// Where a token begins that is known by what stands at `at`.
+fn start_of(token: &Token, bytes: &[u8], at: usize) -> Option<usize> {
+    if token.before == 0 {
+        return Some(at);
+    }
+    let start = at.checked_sub(token.before)?;
+    let (lead, mark) = bytes[start..at].split_at(token.before - 1);
+    let whole = start == 0 || !bytes[start - 1].is_ascii_alphanumeric();
+    let fits = match token.prefix {
+        // A data centre's name behind the key: `…-us12`.
+        "us" => mark == b"-" && lead.iter().all(u8::is_ascii_hexdigit),
+        "mmk" => mark == b"_" && lead.iter().all(|b| Body::Url.holds(*b)) && lead[6] == b'_',
+        _ => mark == b"." && lead.iter().all(u8::is_ascii_alphanumeric),
+    };
+    (whole && fits).then_some(start)
+}
+
 /// Whether the body can have been issued rather than written as a stand-in (`ghp_xxxxxxxx`, `sk-your-key-here`).
 fn is_issued(token: &Token, body: &str) -> bool {
+    if token.before > 0 && token.max < 8 {
+        return true;
+    }
     if distinct(body) < 5 || is_placeholder(body) {
         return false;
     }
-    if token.prefix != "sk-" {
-        return true;
+    let digits = body.bytes().filter(u8::is_ascii_digit).count();
+    match token.prefix {
+        "sk-" => {}
+        // Keys of wallets end in a checksum, which is the only thing that tells them from other names.
+        _ if token.kind == Kind::PrivateKey && token.body as usize == Body::Alnum as usize => {
+            return is_checked(&format!("{}{body}", token.prefix));
+        }
+        // Prefixes that occur in names and numbers of parts: what follows has to look drawn.
+        "A3-" => return body.split('-').all(|part| matches!(part.len(), 5 | 6 | 11) && is_upper(part)),
+        "API-" | "LTAI" | "ext_" | "sc_" | "s." | "ico-" | "p8e-" | "4b1d" | "live_" | "AQVN" | "EAAA"
+        | "fo1_" => {
+            return digits >= 2 && !body.contains("__") && looks_drawn(body);
+        }
+        _ => return true,
     }
     // The bare prefix is short enough to occur in names (`sk-fading-circle`): one long part has to look issued.
     body.split(['-', '_'])
         .any(|part| part.len() >= 20 || (part.len() >= 16 && part.bytes().any(|b| b.is_ascii_digit())))
+}
+
+fn is_upper(part: &str) -> bool {
+    part.bytes().all(|b| Body::Upper.holds(b))
+}
+
+/// Whether no part of `body` that is longer than a few letters is a plain word.
+fn looks_drawn(body: &str) -> bool {
+    let parts = || body.split(['-', '_', '.']).filter(|part| part.len() >= 8);
+    parts()
+        .any(|part| part.bytes().any(|b| b.is_ascii_digit()) && part.bytes().any(|b| b.is_ascii_alphabetic()))
+}
+
+/// Whether `text` is Base58 that ends in the first four bytes of its payload's double hash.
+fn is_checked(text: &str) -> bool {
+    const ALPHABET: &str = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+    const LONGEST: usize = 38;
+    let mut bytes = [0u8; LONGEST];
+    for c in text.chars() {
+        let Some(mut carry) = ALPHABET.find(c) else { return false };
+        for byte in bytes.iter_mut().rev() {
+            carry += usize::from(*byte) * 58;
+            *byte = (carry & 0xFF) as u8;
+            carry >>= 8;
+        }
+    }
+    let start = bytes.iter().position(|b| *b != 0).unwrap_or(LONGEST);
+    let Some((payload, check)) = bytes[start..].split_last_chunk::<4>() else { return false };
+    let hash = ContentHash::of(&ContentHash::of(payload).bytes()).bytes();
+    hash.starts_with(check)
 }

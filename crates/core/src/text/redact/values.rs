@@ -1,6 +1,6 @@
 //! Whether a value can be a secret: what is only a stand-in, a reference or a word, and what looks like more.
 
-use super::vocabulary::{is_stand_in, is_technical};
+use super::vocabulary::{is_compounded, is_stand_in, is_technical};
 use super::walk::MASK;
 
 /// How many different bytes there are in `value`.
@@ -320,6 +320,32 @@ pub(super) fn is_token(value: &str, min: usize) -> bool {
     let marked = made.digits >= 1 && made.letters >= 2 && made.marks >= 1;
     let long = made.letters == made.length && made.length >= 20 && (made.upper == 0 || made.lower == 0);
     mixed || marked || long || looks_random(value)
+}
+
+/// Whether `value` is the key of a one-time password: Base32 of the usual lengths, in one case.
+pub(super) fn is_base32(value: &str) -> bool {
+    let one_case = |case: fn(&u8) -> bool| value.bytes().all(|b| case(&b) || matches!(b, b'2'..=b'7'));
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    matches!(value.len(), 16 | 20 | 24 | 26 | 32 | 40 | 48 | 52 | 56 | 64)
+        && (one_case(u8::is_ascii_uppercase) || one_case(u8::is_ascii_lowercase))
+        && (1..=value.len() / 2).contains(&digits)
+        && distinct(value) >= 6
+}
+
+/// Two to five plain words joined by `-` or `_`, none of which people join to say what something is like
+/// (`case-sensitive`, `read-only`) or what it is called (`user_password`).
+pub(super) fn is_joined_words(value: &str) -> bool {
+    let separator = if value.contains('_') { '_' } else { '-' };
+    let (mut count, mut compounded) = (0, 0);
+    let plain = value.split(separator).all(|word| {
+        let lower = word.to_lowercase();
+        count += 1;
+        compounded += usize::from(is_compounded(&lower) || (is_stand_in(&lower) && lower != "correct"));
+        (3..=14).contains(&word.chars().count())
+            && word.chars().all(char::is_alphabetic)
+            && word.chars().skip(1).all(char::is_lowercase)
+    });
+    plain && (2..=5).contains(&count) && compounded * 3 <= count
 }
 
 /// As [`is_wordy`], but a long run of letters is nobody's word.

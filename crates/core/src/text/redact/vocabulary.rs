@@ -3,28 +3,79 @@
 /// In alphabetical order, for the search.
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
-    "a", "absent", "access", "account", "actual", "add", "admin", "algorithm", "all", "allowed", "an", "any",
-    "api", "apikey", "app", "argument", "arguments", "array", "at", "auth", "auto", "automatic", "base64",
-    "basic", "bearer", "bool", "boolean", "buffer", "by", "byte", "bytes", "cadena", "change", "changed",
-    "changeit", "changeme", "char", "chave", "clave", "clear", "cleartext", "cli", "client", "command",
-    "config", "configured", "contrasena", "contraseña", "correct", "credential", "credentials", "data",
-    "database", "date", "db", "de", "default", "deleted", "demo", "disabled", "dummy", "empty", "enabled",
-    "encrypted", "enter", "env", "environment", "example", "expired", "fake", "false", "field", "fields",
-    "file", "flag", "flags", "float", "foo", "foobar", "from", "generated", "given", "goes", "hash", "hashed",
-    "here", "hidden", "id", "in", "incorrect", "input", "insert", "int", "integer", "invalid", "is", "it",
-    "jwt", "kennwort", "key", "keychain", "keyring", "label", "login", "manual", "masked", "mdp", "me",
-    "missing", "mot", "must", "my", "name", "needed", "never", "new", "nil", "no", "none", "not", "null",
-    "number", "oauth", "object", "of", "off", "ok", "old", "omitted", "on", "open", "option", "optional",
-    "options", "or", "param", "parameter", "parameters", "pass", "passcode", "passe", "passphrase", "passwd",
+    "a", "abgelaufen", "absent", "accepted", "access", "account", "actual", "add", "admin", "algorithm",
+    "all", "allowed", "an", "any", "api", "apikey", "app", "argument", "arguments", "array", "at", "auth",
+    "auto", "automatic", "base64", "basic", "bearer", "bool", "boolean", "buffer", "by", "byte", "bytes",
+    "cached", "cadena", "change", "changed", "changeit", "changeme", "char", "chave", "clave", "clear",
+    "cleartext", "cli", "client", "command", "config", "configured", "confirmed", "contrasena",
+    "contraseña", "correct", "credential", "credentials", "data", "database", "date", "db", "de", "default",
+    "deleted", "demo", "dimenticata", "disabled", "dummy", "empty", "enabled", "encoded", "encrypted",
+    "enter", "env", "environment", "erforderlich", "errata", "esquecida", "example", "excluded", "expired",
+    "fake", "falsch", "false", "field", "fields", "file", "flag", "flags", "float", "foo", "foobar",
+    "forgotten", "from", "generated", "gerekli", "gesetzt", "geändert", "given", "goes", "hash", "hashed",
+    "here", "hidden", "id", "in", "included", "incorrect", "incorrecta", "incorreta", "input", "insert",
+    "int", "integer", "invalid", "is", "it", "jwt", "kennwort", "key", "keychain", "keyring", "label",
+    "locked", "login", "mancante", "manquant", "manual", "masked", "matched", "maximum", "mdp", "me",
+    "minimum", "mismatch", "missing", "mot", "must", "my", "name", "needed", "never", "new",
+    "nieprawidłowe", "nil", "no", "none", "not", "nowe", "nowy", "null", "number", "oauth", "obbligatoria",
+    "obbligatorio", "object", "obligatoire", "obligatoria", "obrigatoria", "obrigatória", "of", "off", "ok",
+    "old", "olvidada", "omitted", "on", "onjuist", "open", "option", "optional", "options", "or", "oublie",
+    "oublié", "param", "parameter", "parameters", "pass", "passcode", "passe", "passphrase", "passwd",
     "password", "passwort", "paste", "plain", "plaintext", "please", "private", "prompt", "prompted",
-    "provided", "public", "put", "pw", "pwd", "random", "read", "real", "redacted", "removed", "replace",
-    "replaceme", "required", "reset", "rotated", "sample", "schema", "scheme", "secret", "secretstr",
-    "secretstring", "secure", "securestring", "see", "senha", "service", "set", "shared", "sk", "some",
-    "something", "somewhere", "stored", "str", "string", "strings", "strong", "super", "tbd", "test",
-    "testing", "text", "the", "this", "to", "todo", "token", "true", "type", "typed", "undefined", "unknown",
-    "unset", "unused", "use", "used", "user", "username", "valid", "value", "varchar", "variable",
-    "variables", "vault", "void", "weak", "with", "wrong", "yes", "you", "your", "клавиша", "ключ", "пароль",
-    "секрет", "токен", "キー", "トークン", "パスワード", "令牌", "口令", "密码", "密碼", "密钥",
+    "protected", "provided", "public", "put", "pw", "pwd", "random", "read", "real", "redacted", "rejected",
+    "removed", "replace", "replaceme", "requerida", "required", "requis", "reset", "richiesta", "richiesto",
+    "rotated", "sample", "saved", "schema", "scheme", "secret", "secretstr", "secretstring", "secure",
+    "securestring", "see", "senha", "service", "set", "shared", "shown", "siehe", "sk", "some", "something",
+    "somewhere", "stored", "str", "string", "strings", "strong", "super", "synced", "tbd", "test",
+    "testing", "text", "the", "this", "to", "todo", "token", "true", "type", "typed", "undefined",
+    "unknown", "unlocked", "unset", "unused", "unuttum", "use", "used", "user", "username", "valid",
+    "value", "varchar", "variable", "variables", "vault", "vedi", "vereist", "vergessen", "vergeten",
+    "verified", "verplicht", "visible", "void", "voir", "weak", "with", "wrong", "wymagane", "wymagany",
+    "yanlış", "yeni", "yes", "you", "your", "zie", "zobacz", "zorunlu", "zorunludur", "забыл", "клавиша",
+    "ключ", "неверен", "неверный", "нет", "новое", "новый", "обязателен", "обязательно", "обязательное",
+    "пароль", "секрет", "смотри", "токен", "キー", "トークン", "パスワード", "令牌", "口令", "密码", "密碼", "密钥",
+];
+
+/// Words that people join with others by `-` or `_` to describe or to name something. In alphabetical order.
+#[rustfmt::skip]
+const COMPOUNDED: &[&str] = &[
+    "able", "access", "active", "agnostic", "ahead", "all", "always", "any", "app", "applied", "auto",
+    "aware", "back", "base", "based", "bit", "blank", "board", "bound", "bug", "build", "built", "byte",
+    "call", "case", "charge", "check", "class", "clean", "client", "close", "code", "coded", "column",
+    "common", "compat", "compatible", "complete", "compliant", "connected", "controlled", "cost", "cross",
+    "daily", "date", "day", "dead", "decimal", "deep", "default", "defined", "dependent", "depth",
+    "derived", "digit", "digits", "double", "down", "driven", "due", "dynamic", "early", "easy", "edge",
+    "empty", "enabled", "encoded", "encrypted", "end", "ended", "env", "error", "even", "event", "every",
+    "exact", "external", "facing", "factor", "fail", "false", "far", "fast", "feature", "file", "final",
+    "first", "fixed", "flag", "flat", "follow", "form", "forward", "four", "free", "friendly", "front",
+    "full", "future", "general", "generated", "global", "good", "grade", "grained", "group", "half", "hand",
+    "hard", "hashed", "heavy", "high", "hoc", "home", "host", "hour", "human", "independent", "info",
+    "initial", "inner", "insensitive", "inside", "intensive", "internal", "issued", "item", "job", "just",
+    "kept", "kind", "known", "large", "last", "late", "latency", "layer", "left", "length", "less",
+    "letter", "level", "like", "limit", "limited", "line", "linked", "list", "live", "lived", "load",
+    "local", "lock", "locked", "log", "logged", "long", "loop", "loss", "low", "lower", "machine", "made",
+    "main", "major", "manual", "many", "map", "master", "max", "memory", "method", "mid", "mini", "minor",
+    "minute", "mode", "model", "module", "month", "more", "multi", "name", "named", "near", "needed",
+    "neutral", "new", "next", "non", "not", "null", "num", "number", "object", "odd", "off", "offline",
+    "once", "one", "online", "only", "open", "optimized", "optional", "order", "oriented", "out", "outer",
+    "over", "owned", "page", "pair", "part", "partial", "passed", "path", "pattern", "per", "persistent",
+    "place", "plain", "point", "port", "post", "pre", "prefix", "present", "preserving", "private",
+    "process", "production", "project", "proof", "protected", "provided", "public", "pull", "purpose",
+    "push", "quality", "quick", "quote", "quoted", "random", "range", "rate", "raw", "read", "readable",
+    "ready", "real", "record", "related", "release", "relevant", "remote", "request", "required", "reset",
+    "resistant", "resolution", "response", "rest", "restricted", "retry", "reusable", "right", "role",
+    "root", "rotated", "round", "row", "run", "safe", "salted", "same", "sample", "scale", "scoped",
+    "script", "search", "second", "secure", "seed", "self", "semi", "sensitive", "separated", "server",
+    "service", "session", "set", "shared", "short", "side", "sided", "sign", "signed", "simple", "single",
+    "size", "sized", "slow", "small", "soft", "sorted", "source", "space", "special", "specific", "split",
+    "stable", "stage", "stale", "standard", "start", "state", "static", "step", "stop", "storage", "store",
+    "stored", "strength", "string", "strong", "style", "sub", "suffix", "super", "supplied", "supported",
+    "sync", "system", "table", "tag", "team", "tenant", "term", "test", "text", "third", "thread", "three",
+    "throw", "tier", "tight", "time", "timed", "tool", "top", "total", "trace", "trailing", "tree", "trip",
+    "true", "trusted", "twice", "two", "type", "typed", "ultra", "under", "unique", "unit", "unknown",
+    "unsafe", "until", "update", "upper", "use", "used", "user", "valid", "validated", "value", "version",
+    "via", "view", "visible", "way", "weak", "web", "week", "weight", "well", "wide", "wise", "with",
+    "word", "work", "world", "writable", "write", "wrong", "year", "yet", "zero",
 ];
 
 /// Names that end in a number and are no password: what a word like this is part of is a technical term.
@@ -46,6 +97,13 @@ const UNITS: [&str; 24] = [
 /// Whether `word`, in lower case, is one of those words.
 pub(super) fn is_stand_in(word: &str) -> bool {
     WORDS.binary_search(&word).is_ok()
+}
+
+/// Whether `word`, in lower case, is one that technical compounds are made of.
+pub(super) fn is_compounded(word: &str) -> bool {
+    let ending =
+        ["able", "ible", "less", "ized", "ised", "ated", "tion", "ly"].iter().any(|end| word.ends_with(end));
+    ending || COMPOUNDED.binary_search(&word).is_ok()
 }
 
 /// Whether `value` is a term such as `sha256-hashed`, `AES-256-GCM`, `utf8`, `v2`, `64-bit` or `2fa`.
@@ -75,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_list_can_be_searched() {
-        assert!(WORDS.is_sorted());
+        assert!(WORDS.is_sorted() && COMPOUNDED.is_sorted());
         assert!(is_stand_in("changeme") && !is_stand_in("swordfish"));
     }
 

@@ -73,14 +73,17 @@ pub(super) struct Openings<const N: usize> {
     first: [u8; PAIRS],
     /// The one after each in the same place.
     next: [u8; N],
+    /// A bit for the three bytes that a word begins with; for one of two bytes, whatever comes third.
+    triples: [u64; TRIPLES / 64],
 }
 
 const PAIRS: usize = 1024;
+const TRIPLES: usize = 8192;
 
 impl<const N: usize> Openings<N> {
     pub(super) const fn none() -> Self {
         assert!(N < u8::MAX as usize);
-        Self { first: [0; PAIRS], next: [0; N] }
+        Self { first: [0; PAIRS], next: [0; N], triples: [0; TRIPLES / 64] }
     }
 
     /// With the word that has this number in the list. The last one comes first, so that they are found in their order.
@@ -88,7 +91,20 @@ impl<const N: usize> Openings<N> {
         let place = Self::place(word.as_bytes()[0], word.as_bytes()[1]);
         self.next[number] = self.first[place];
         self.first[place] = number as u8 + 1;
-        self
+        let word = word.as_bytes();
+        let mut third = if word.len() > 2 { word[2] } else { 0 };
+        loop {
+            let triple = Self::triple(word[0], word[1], third);
+            self.triples[triple / 64] |= 1 << (triple % 64);
+            if word.len() > 2 || third == u8::MAX {
+                return self;
+            }
+            third += 1;
+        }
+    }
+
+    const fn triple(first: u8, second: u8, third: u8) -> usize {
+        (first as usize * 961 + second as usize * 31 + third as usize) % TRIPLES
     }
 
     /// That some pairs share a place costs a comparison and nothing else.
@@ -96,8 +112,10 @@ impl<const N: usize> Openings<N> {
         (first as usize * 31 + second as usize) % PAIRS
     }
 
-    pub(super) fn may_begin(&self, first: u8, second: u8) -> bool {
-        self.first[Self::place(first, second)] != 0
+    /// Whether a word may begin with these bytes: one look, which nearly all of a text does not pass.
+    pub(super) fn may_begin(&self, first: u8, second: u8, third: u8) -> bool {
+        let triple = Self::triple(first, second, third);
+        self.triples[triple / 64] & (1 << (triple % 64)) != 0
     }
 
     /// The numbers of all words that begin so, and perhaps of others, in their order.

@@ -408,3 +408,11 @@ fn b_03_passwords_named_in_a_sentence() {
         ("我的password是hunter2", "我的password是[redacted:password]"),
     ]);
 }
+
+#[test]
+fn b_03_npm_keeps_its_password_encoded() {
+    check(&[(
+        "//registry.npmjs.org/:_password=cGFwZXJjcmFuZTU=",
+        "//registry.npmjs.org/:_password=[redacted:password]",
+    )]);
+}

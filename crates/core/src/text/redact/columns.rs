@@ -1,0 +1,196 @@
+//! Tables: a column that is named after a secret, in Markdown, in what databases print, in CSV, or set with spaces.
+
+use super::names::{Family, family};
+use super::values::{is_literal, is_password, is_token};
+use super::vocabulary::is_compounded;
+use super::walk::head;
+
+/// The longest line that is read as a row, and how many rows.
+const LINE: usize = 1000;
+const ROWS: usize = 200;
+
+/// The values in the column whose name ends with the cue from `cue` to `cue_end`.
+pub(super) fn below(text: &str, cue: usize, cue_end: usize, announced: Family) -> Vec<(usize, usize)> {
+    let Some(column) = Column::of(text, cue, cue_end, announced) else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut at = column.rows;
+    for line in text[at..].split_inclusive('\n').take(ROWS) {
+        let (start, row) = (at, line.trim_end());
+        at += line.len();
+        if row.bytes().all(|b| b"-|+:= ".contains(&b)) && !row.is_empty() {
+            continue;
+        }
+        let cells = if line.len() <= LINE { cells(row, column.delimiter) } else { Vec::new() };
+        // The rule below an aligned header aside, what is no row ends the table.
+        if cells.len() != column.count {
+            break;
+        }
+        let (from, to) = cells[column.number];
+        if column.holds(head(&row[from..to])) {
+            found.push((start + from, start + to));
+        }
+    }
+    found
+}
+
+struct Column {
+    delimiter: Delimiter,
+    number: usize,
+    count: usize,
+    family: Family,
+    /// Another column says whose it is, so that a plain word can be a password.
+    owned: bool,
+    /// Where the line after the header begins.
+    rows: usize,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Delimiter {
+    Sign(u8),
+    Blanks,
+}
+
+impl Column {
+    fn of(text: &str, cue: usize, cue_end: usize, announced: Family) -> Option<Self> {
+        let bytes = text.as_bytes();
+        // Behind the name of a column stands what ends it: nearly every cue is passed over by that.
+        let closed = cue_end
+            + bytes[cue_end..].iter().take(3).take_while(|b| matches!(b, b'"' | b'\'' | b'*')).count();
+        if !matches!(
+            bytes[closed..],
+            [b',' | b';' | b'\t' | b'\n' | b'\r' | b'|', ..] | [b' ', b' ' | b'|' | b'\n', ..]
+        ) {
+            return None;
+        }
+        let back = text.ceil_char_boundary(cue.saturating_sub(LINE));
+        let start =
+            text[back..cue].rfind('\n').map(|newline| back + newline + 1).or((back == 0).then_some(0))?;
+        let ahead = text.floor_char_boundary(cue_end + LINE);
+        let end = cue_end + text[cue_end..ahead].find('\n')?;
+        let header = text[start..end].trim_end();
+        let delimiter = delimiter(header)?;
+        let cells = cells(header, delimiter);
+        let named: Vec<&str> = cells.iter().map(|(from, to)| &header[*from..*to]).collect();
+        let names = named.iter().filter(|name| !name.is_empty());
+        if names.clone().count() < 2 || !names.clone().all(|name| is_name(name)) {
+            return None;
+        }
+        let number = cells.iter().position(|(from, to)| (start + from..start + to).contains(&cue))?;
+        let (from, to) = cells[number];
+        let name = &header[from..to];
+        if start + to != cue_end {
+            return None;
+        }
+        // `login_password` is a name of its own; `DB password` ends with the cue.
+        let family = if name.contains('_') { family(name)? } else { announced };
+        let owned = named.iter().enumerate().any(|(at, name)| at != number && names_owner(name));
+        Some(Self { delimiter, number, count: cells.len(), family, owned, rows: end + 1 })
+    }
+
+    fn holds(&self, value: &str) -> bool {
+        if value.contains(char::is_whitespace) {
+            return false;
+        }
+        match self.family {
+            Family::Password => {
+                let word = value.chars().all(char::is_alphabetic);
+                let digits = value.len() >= 4 && value.bytes().all(|b| b.is_ascii_digit());
+                let plain =
+                    (word && is_literal(value, 5, true) && !is_compounded(&value.to_lowercase())) || digits;
+                is_password(value, 4) || (self.owned && plain)
+            }
+            Family::Number => false,
+            _ => is_token(value, 8),
+        }
+    }
+}
+
+fn delimiter(header: &str) -> Option<Delimiter> {
+    let sign = [b'|', b'\t', b';', b','].into_iter().find(|sign| header.as_bytes().contains(sign));
+    sign.map(Delimiter::Sign).or_else(|| header.contains("  ").then_some(Delimiter::Blanks))
+}
+
+/// Whether a cell can be the name of a column.
+fn is_name(cell: &str) -> bool {
+    cell.chars().count() <= 32
+        && cell.split(' ').count() <= 3
+        && cell.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '#' | '/'))
+}
+
+fn names_owner(cell: &str) -> bool {
+    #[rustfmt::skip]
+    const OWNERS: [&str; 33] = [
+        "user", "login", "name", "mail", "account", "host", "server", "service", "url", "site", "app", "system",
+        "benutz", "dienst", "konto", "usuario", "usuário", "servicio", "serviço", "utilis", "compte", "gebruiker",
+        "dienst", "utente", "servizio", "użytkownik", "kullanıcı", "пользов", "логин", "сервис", "사용자", "用户", "ユーザ",
+    ];
+    let cell = cell.to_lowercase();
+    OWNERS.iter().any(|owner| cell.contains(owner))
+}
+
+/// Where the cells of a line are, without blanks, quotes and emphasis around them.
+fn cells(line: &str, delimiter: Delimiter) -> Vec<(usize, usize)> {
+    let mut ends = Vec::new();
+    let bytes = line.as_bytes();
+    let mut start = 0;
+    let mut quoted = false;
+    let mut at = 0;
+    while at < bytes.len() {
+        match delimiter {
+            _ if bytes[at] == b'"' => quoted = !quoted,
+            Delimiter::Sign(sign) if bytes[at] == sign && !quoted => {
+                ends.push((start, at));
+                start = at + 1;
+            }
+            Delimiter::Blanks if bytes[at..].starts_with(b"  ") && at > start => {
+                ends.push((start, at));
+                at += bytes[at..].iter().take_while(|b| **b == b' ').count();
+                start = at;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    ends.push((start, bytes.len()));
+    let dressing = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '*');
+    let trimmed = ends.into_iter().map(|(from, to)| {
+        let cell = line[from..to].trim_start_matches(dressing);
+        let from = to - cell.len();
+        (from, from + cell.trim_end_matches(dressing).len())
+    });
+    trimmed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::text::redact::redact;
+
+    #[test]
+    fn b_03_columns_are_read_as_they_are_written() {
+        for (text, expected) in [
+            (
+                "user,password\nbob,marigold\n\nuser,plain\n",
+                "user,password\nbob,[redacted:password]\n\nuser,plain\n",
+            ),
+            (
+                "\"user\",\"password\"\n\"a,b\",\"mari,g0ld\"",
+                "\"user\",\"password\"\n\"a,b\",\"[redacted:password]\"",
+            ),
+            ("user;pw\nbob;marigold\n", "user;pw\nbob;[redacted:password]\n"),
+            ("colour,password\nred,marigold\n", "colour,password\nred,marigold\n"),
+            ("colour,password\nred,mar1gold\n", "colour,password\nred,[redacted:password]\n"),
+            (
+                "user, password, and role\nbob, marigold, admin\n",
+                "user, password, and role\nbob, [redacted:password], admin\n",
+            ),
+            ("user,password_hash\nbob,marigold\n", "user,password_hash\nbob,marigold\n"),
+            (
+                "name,token\nci,Identifier\nx,9sKq27dLmPz0\n",
+                "name,token\nci,Identifier\nx,[redacted:secret]\n",
+            ),
+        ] {
+            assert_eq!(redact(text).text, expected);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Secrets of Kubernetes: whatever stands under `data` and `stringData` of a manifest whose kind is `Secret`.
+
+use super::Kind;
+use super::marks::Marks;
+use super::values::is_template;
+use super::walk::{Span, head};
+
+/// How far a manifest reaches from the line that gives its kind.
+const REACH: usize = 16 * 1024;
+
+pub(super) fn scan(text: &str, _: &Marks, found: &mut Vec<Span>) {
+    // Whether it is there at all is told much faster than where.
+    if !text.contains("Secret") || !text.contains("ata") {
+        return;
+    }
+    let mut from = 0;
+    while let Some(at) = text[from..].find("Secret").map(|at| from + at) {
+        let end = at + "Secret".len();
+        if at >= from && is_kind(text, at, end) {
+            let (start, stop) = document(text, at);
+            values(text, start, stop, found);
+            from = stop.max(end);
+        } else {
+            from = end;
+        }
+    }
+}
+
+/// Whether `Secret` is the value of `kind`, in YAML or JSON.
+fn is_kind(text: &str, at: usize, end: usize) -> bool {
+    let before = text[..at].trim_end_matches(['"', '\'']).trim_end_matches([' ', '\t']);
+    let Some(before) = before.strip_suffix(':') else { return false };
+    let named = before.trim_end_matches(['"', '\'']).ends_with("kind");
+    named && !text[end..].starts_with(|c: char| c.is_alphanumeric())
+}
+
+/// The document around `at`: from the line that separates it from the one before to the next such line.
+fn document(text: &str, at: usize) -> (usize, usize) {
+    let start = text.ceil_char_boundary(at.saturating_sub(REACH));
+    let start = text[start..at].rfind("\n---").map_or(start, |line| start + line + 1);
+    let stop = text.floor_char_boundary(at + REACH);
+    let stop = text[at..stop].find("\n---").map_or(stop, |line| at + line);
+    (start, stop)
+}
+
+fn values(text: &str, start: usize, stop: usize, found: &mut Vec<Span>) {
+    let mut at = start;
+    // The indentation of the block that is read, while one is.
+    let mut block: Option<usize> = None;
+    for line in text[start..stop].split_inclusive('\n') {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let content = line.trim();
+        if block.is_some_and(|block| indent <= block) && !content.is_empty() {
+            block = None;
+        }
+        match content.split_once(':') {
+            Some(("data" | "stringData", "")) => block = Some(indent),
+            Some((_, value)) if block.is_some() => push(at, line, value, found),
+            // A value over several lines, below `key: |`.
+            None if block.is_some() && content.len() >= 16 => push(at, line, content, found),
+            _ => {}
+        }
+        for key in ["\"data\"", "\"stringData\""] {
+            if let Some(open) = line.find(key) {
+                inline(at + open + key.len(), text, stop, found);
+            }
+        }
+        at += line.len();
+    }
+}
+
+/// The value of a line that begins at `at` in the text.
+fn push(at: usize, line: &str, value: &str, found: &mut Vec<Span>) {
+    let value = value.trim().trim_matches(['"', '\'']);
+    // `|` and `>-` announce a value; what is shorter than a word is none.
+    if value.len() < 4 || is_template(head(value)) || value.starts_with('#') {
+        return;
+    }
+    if let Some(start) = line.rfind(value) {
+        found.push(Span { kind: Kind::Secret, start: at + start, end: at + start + value.len() });
+    }
+}
+
+/// The values of the JSON object that begins behind `at`.
+fn inline(at: usize, text: &str, stop: usize, found: &mut Vec<Span>) {
+    let rest = text[at..stop].trim_start_matches([':', ' ', '\n', '\t', '\r']);
+    let Some(object) = rest.strip_prefix('{') else { return };
+    let object = &object[..object.find('}').unwrap_or(object.len())];
+    let base = stop - rest.len() + 1;
+    let mut from = 0;
+    let mut is_value = false;
+    for part in object.split('"') {
+        // Every second piece is inside quotes; a colon before it makes it a value.
+        if is_value && part.len() >= 4 && !is_template(head(part)) {
+            found.push(Span { kind: Kind::Secret, start: base + from, end: base + from + part.len() });
+        }
+        is_value = part.trim() == ":";
+        from += part.len() + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::text::redact::redact;
+
+    #[test]
+    fn b_03_every_value_of_a_secret_goes_and_nothing_else_of_it() {
+        for (text, expected) in [
+            (
+                "kind: Secret\nmetadata:\n  name: db-main\ndata:\n  a: c3dvcmRmaXNo\n  b: |\n    c3dvcmRmaXNoc3dv\ntype: Opaque\n",
+                "kind: Secret\nmetadata:\n  name: db-main\ndata:\n  a: [redacted:secret]\n  b: |\n    [redacted:secret]\ntype: Opaque\n",
+            ),
+            (
+                "{\"kind\":\"Secret\",\"data\":{\"a\":\"c3dvcmRmaXNo\"},\"type\":\"Opaque\"}",
+                "{\"kind\":\"Secret\",\"data\":{\"a\":\"[redacted:secret]\"},\"type\":\"Opaque\"}",
+            ),
+            (
+                "kind: ConfigMap\ndata:\n  a: plainword\n---\nkind: Secret\nstringData:\n  a: swordfish\n",
+                "kind: ConfigMap\ndata:\n  a: plainword\n---\nkind: Secret\nstringData:\n  a: [redacted:secret]\n",
+            ),
+            ("kind: SecretStore\ndata:\n  a: plainword\n", "kind: SecretStore\ndata:\n  a: plainword\n"),
+            (
+                "kind: Secret\ndata:\n  a: \"{{ .Values.pw }}\"\n",
+                "kind: Secret\ndata:\n  a: \"{{ .Values.pw }}\"\n",
+            ),
+        ] {
+            assert_eq!(redact(text).text, expected);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Contexts in which secrets are met, and harmless texts beside them, counted (B-03).
+//!
+//! `fixtures/secrets.txt` and `fixtures/harmless.txt` hold one text after each line that begins with `%%`; what follows
+//! the sign on that line names the class of the texts from there on. `⟦…⟧` is the secret. Every third text was held
+//! back until the rules were written, so that its share tells how they do on texts they were not made for.
+
+use super::*;
+
+const SECRETS: &str = include_str!("fixtures/secrets.txt");
+const HARMLESS: &str = include_str!("fixtures/harmless.txt");
+/// A rule of the published gitleaks rules and a token of the form it describes, for every vendor whose tokens say
+/// themselves whose they are.
+const VENDORS: &str = include_str!("fixtures/vendors.txt");
+
+/// One text of a table.
+struct Sample<'a> {
+    class: &'a str,
+    text: String,
+    held_back: bool,
+}
+
+fn samples(table: &str) -> Vec<Sample<'_>> {
+    let mut class = "";
+    let records = table.strip_prefix("%%").unwrap_or(table).split("\n%%");
+    let samples = records.enumerate().map(|(nth, record)| {
+        let (name, text) = record.split_once('\n').unwrap_or((record, ""));
+        if !name.trim().is_empty() {
+            class = name.trim();
+        }
+        Sample { class, text: undotted(text.trim_end_matches('\n')), held_back: nth % 3 == 2 }
+    });
+    samples.collect()
+}
+
+/// The secrets of a marked text.
+fn marked(text: &str) -> Vec<&str> {
+    text.split('⟦').skip(1).filter_map(|part| part.split('⟧').next()).collect()
+}
+
+/// Whether a part of `secret` that is long enough to be used is still in `text`.
+fn survives(secret: &str, text: &str) -> bool {
+    let chars: Vec<char> = secret.chars().collect();
+    chars.windows(8.min(chars.len())).any(|piece| text.contains(&piece.iter().collect::<String>()))
+}
+
+/// How many of a table there are, and those that came out wrong.
+fn outcome(table: &str, wrong: impl Fn(&Sample<'_>) -> bool, held_back: bool) -> (usize, Vec<String>) {
+    let samples: Vec<_> = samples(table).into_iter().filter(|sample| sample.held_back == held_back).collect();
+    let left = samples.iter().filter(|sample| wrong(sample));
+    let named = left.map(|sample| {
+        let redacted = redact(&sample.text.replace(['⟦', '⟧'], "")).text.into_owned();
+        format!("[{}]\n{redacted}", sample.class)
+    });
+    (samples.len(), named.collect())
+}
+
+fn leaks(sample: &Sample<'_>) -> bool {
+    let redacted = redact(&sample.text.replace(['⟦', '⟧'], "")).text.into_owned();
+    marked(&sample.text).iter().any(|secret| survives(secret, &redacted))
+}
+
+fn is_touched(sample: &Sample<'_>) -> bool {
+    !redact(&sample.text).counts.is_empty()
+}
+
+#[test]
+fn b_03_realistic_contexts_leave_at_most_15_in_192() {
+    assert!(samples(SECRETS).iter().all(|sample| !marked(&sample.text).is_empty()));
+    for held_back in [false, true] {
+        let (all, left) = outcome(SECRETS, leaks, held_back);
+        assert!(left.len() * 192 <= 15 * all, "{} of {all} left:\n{}", left.len(), left.join("\n\n"));
+    }
+}
+
+#[test]
+fn b_03_at_most_one_harmless_text_in_a_hundred_is_touched() {
+    for held_back in [false, true] {
+        let (all, touched) = outcome(HARMLESS, is_touched, held_back);
+        assert!(touched.len() * 100 <= all, "{} of {all} touched:\n{}", touched.len(), touched.join("\n\n"));
+    }
+}
+
+#[test]
+fn b_03_every_token_that_names_its_vendor_goes() {
+    let mut left = String::new();
+    for line in VENDORS.lines() {
+        let (rule, token) = line.split_once(' ').expect("a rule and a token");
+        let token = undotted(token);
+        for text in [format!("use {token} here"), format!("X_VALUE=\"{token}\"")] {
+            let redacted = redact(&text).text.into_owned();
+            let secret = token.rsplit(['/', '=', ' ']).next().unwrap_or(&token);
+            if redacted.contains(secret) {
+                left += &format!("{rule}: {redacted}\n");
+            }
+        }
+    }
+    assert!(left.is_empty(), "\n{left}");
+}
