@@ -15,6 +15,8 @@ pub use data::{
     ProposalDecided, ProposalsTriaged, Reflected, SessionCaptured, TaskChanged, Trigger, VoiceCall,
 };
 
+use crate::text::{self, Counts};
+
 /// The version of the schemas below.
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -96,6 +98,41 @@ pub fn check(name: &str, value: &Value) -> Result<(), Error> {
 /// The key by which the same window of the same session is not observed twice (CAP-11).
 pub fn dedupe_key(session: &str, trigger: Trigger, first_entry: &str) -> String {
     ContentHash::of(format!("{session}{}{first_entry}", trigger.word()).as_bytes()).to_string()
+}
+
+/// Takes the secrets out of an event's data before it is kept: out of every text, and under a name that announces one.
+pub fn admit(data: &mut Value) -> Counts {
+    match data {
+        Value::String(value) => {
+            let admitted = text::admit(value);
+            *value = admitted.text;
+            admitted.redacted
+        }
+        Value::Array(items) => items.iter_mut().fold(Counts::default(), |mut counts, item| {
+            counts.merge(&admit(item));
+            counts
+        }),
+        Value::Object(fields) => fields.iter_mut().fold(Counts::default(), |mut counts, (name, value)| {
+            counts.merge(&admit_named(name, value));
+            counts
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Counts::default(),
+    }
+}
+
+/// As [`admit`], where what the name says about the value counts too: `{"password": "swordfish"}`.
+fn admit_named(name: &str, value: &mut Value) -> Counts {
+    let counts = admit(value);
+    let Value::String(text) = value else { return counts };
+    let pair = Value::String(name.to_owned()).to_string() + ": " + &Value::String(text.clone()).to_string();
+    let found = text::redact::find(&pair);
+    match found.first().filter(|_| counts.is_empty()) {
+        Some(secret) => {
+            *text = format!("[redacted:{}]", secret.kind);
+            [secret.kind].into_iter().collect()
+        }
+        None => counts,
+    }
 }
 
 #[cfg(test)]
@@ -184,5 +221,28 @@ mod tests {
     fn a_name_that_is_nearly_right_is_named() {
         let error = check("memory/session.end", &json!({})).unwrap_err().to_string();
         assert!(error.contains("did you mean `memory/session.ended`"), "{error}");
+    }
+
+    #[test]
+    fn b_03_an_event_is_kept_without_its_secrets() {
+        let token = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
+        let mut data = serde_json::json!({
+            "text": format!("push with {token}"),
+            "messages": [{"role": "user", "content": format!("it is {token}")}, 7, null],
+            "extra": {"password": "swordfish", "note": "plain"},
+            "sessionId": "0b5f5c1e-7d7f-4a0e-9b57-0a2b7d1f6c11",
+        });
+        let counts = admit(&mut data);
+        assert_eq!(
+            data,
+            serde_json::json!({
+                "text": "push with [redacted:github-token]",
+                "messages": [{"role": "user", "content": "it is [redacted:github-token]"}, 7, null],
+                "extra": {"password": "[redacted:password]", "note": "plain"},
+                "sessionId": "0b5f5c1e-7d7f-4a0e-9b57-0a2b7d1f6c11",
+            })
+        );
+        assert_eq!(counts.to_string(), "2 github-token, 1 password");
+        assert!(admit(&mut data).is_empty());
     }
 }

@@ -59,10 +59,12 @@ pub(crate) fn leave(context: &Context<'_>, name: &str, data: Value) -> Result<St
 }
 
 /// The same for one that may come again: the same id counts once.
-pub(crate) fn leave_as(context: &Context<'_>, id: &str, name: &str, data: Value) -> Result<(), Failure> {
+pub(crate) fn leave_as(context: &Context<'_>, id: &str, name: &str, mut data: Value) -> Result<(), Failure> {
     if !context.settings.config.memory.enabled {
         return Err(Failure::new("memory is switched off by memory.enabled, so nothing is sent"));
     }
+    let redacted = event::admit(&mut data);
+    context.mention(&redacted, &[]);
     let at = context.now.timestamp();
     let event = Event { id: id.to_owned(), name: name.to_owned(), data, at };
     Spool::at(context.places.spool()).put(What::Event(event), at)?;

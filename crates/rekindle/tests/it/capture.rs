@@ -457,6 +457,21 @@ fn cap_20_a_note_and_a_call_feed_the_memory() {
 }
 
 #[test]
+fn b_03_send_keeps_no_raw_token() {
+    let sandbox = sandbox();
+    let data = json!({"text": format!("push with {TOKEN} on Fridays")}).to_string();
+    let sent = sandbox.rekindle(&["send", "session/observation.noted", "--data", &data]).run().ok();
+    assert!(sent.stderr.contains("github-token"), "{}", sent.stderr);
+    let keeps = |sandbox: &Sandbox| {
+        let kept = sandbox.everything();
+        kept.into_iter().any(|(_, bytes)| bytes.windows(TOKEN.len()).any(|piece| piece == TOKEN.as_bytes()))
+    };
+    assert!(!keeps(&sandbox), "in the spool");
+    sandbox.rekindle(&["work"]).run().ok();
+    assert!(!keeps(&sandbox), "after the worker");
+}
+
+#[test]
 fn cap_15_cap_22_events_are_sent_from_the_line_a_file_or_a_pipe_and_checked() {
     let sandbox = sandbox();
     let data = json!({"text": "from a file"}).to_string();

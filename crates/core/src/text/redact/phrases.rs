@@ -23,7 +23,9 @@ pub(super) fn phrase(text: &str, cue: usize, at: usize) -> Option<(usize, usize)
         let key: String = words.split(' ').filter(|group| group.len() <= 4).collect();
         return is_base32(&key).then_some((start, start + words.len()));
     }
-    let group = words.get(..19).filter(|_| is_for_app(&text[..cue]))?;
+    let group = words
+        .get(..19)
+        .filter(|_| is_for_app(&text[text.ceil_char_boundary(cue.saturating_sub(24))..cue]))?;
     let ended = !words[19..].starts_with(|c: char| c.is_alphanumeric());
     (ended && is_grouped(group) && is_word_list(group, ' ')).then_some((start, start + 19))
 }
