@@ -3,6 +3,8 @@
 //! Zone files are read directly. jiff's own lookup first walks the whole zone database (a hundred system calls, more
 //! than everything else a cold `rekindle save` does), and a hook is a cold process on every prompt.
 
+use std::time::SystemTime;
+
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
@@ -15,10 +17,23 @@ const LOCAL: &str = "/etc/localtime";
 /// Far above any zone file.
 const MAX_ZONE_BYTES: u64 = 256 * 1024;
 
+/// What a clock that is set beyond all calendars is taken to say: 9998-01-01, so that there is room to add to it.
+const LATEST: i64 = 253_339_228_800;
+
 /// Now, in a zone.
 #[expect(clippy::disallowed_methods, reason = "this is the room that may")]
 pub fn now(zone: TimeZone) -> Zoned {
-    Timestamp::now().to_zoned(zone)
+    moment(SystemTime::now()).to_zoned(zone)
+}
+
+/// What a clock says, within what a timestamp can hold.
+fn moment(clock: SystemTime) -> Timestamp {
+    let latest = Timestamp::from_second(LATEST).unwrap_or(Timestamp::UNIX_EPOCH);
+    match Timestamp::try_from(clock) {
+        Ok(at) => at.min(latest),
+        Err(_) if clock > SystemTime::UNIX_EPOCH => latest,
+        Err(_) => Timestamp::UNIX_EPOCH,
+    }
 }
 
 /// The system's zone: `TZ`, else what `/etc/localtime` says, else UTC.
@@ -55,7 +70,17 @@ fn read(name: &str, path: &str) -> Option<TimeZone> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    #[test]
+    fn a_clock_beyond_the_year_9999_does_not_panic() {
+        let beyond = SystemTime::UNIX_EPOCH + Duration::from_secs(300_000_000_000);
+        assert_eq!(moment(beyond).to_string(), "9998-01-01T00:00:00Z");
+        let today = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        assert_eq!(moment(today).as_second(), 1_700_000_000);
+    }
 
     #[test]
     fn exe_08_named_zones_are_found_and_strange_names_are_not() {

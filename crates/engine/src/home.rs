@@ -19,6 +19,9 @@ pub enum Error {
     /// `--home` or `REKINDLE_HOME` is no path.
     #[error("the Rekindle home must be the path of a folder: {0}")]
     BadHome(std::io::Error),
+    /// What `REKINDLE_HOME` names depends on the folder a command runs in, so that every folder would get a memory of its own.
+    #[error("REKINDLE_HOME is `{}`, which is not a whole path; write it from the root, such as /home/you/.rekindle", .0.display())]
+    RelativeHome(PathBuf),
     /// A path begins with `~` and nobody knows what that is.
     #[error("{setting} begins with ~, but the system knows no home folder; write the whole path")]
     Tilde {
@@ -71,7 +74,13 @@ impl Home {
         variable: Option<&OsStr>,
         person: Option<PathBuf>,
     ) -> Result<Self, Error> {
-        let given = flag.or_else(|| variable.filter(|text| !text.is_empty()).map(Path::new));
+        let variable = variable.filter(|text| !text.is_empty()).map(Path::new);
+        let given = flag.or(variable);
+        if flag.is_none()
+            && let Some(path) = variable.filter(|path| path.is_relative() && !path.starts_with("~"))
+        {
+            return Err(Error::RelativeHome(path.to_owned()));
+        }
         let root = match given {
             // Shells leave `--home=~/x` as it is.
             Some(path) => match path.strip_prefix("~") {
@@ -302,6 +311,8 @@ mod tests {
         assert!(matches!(root(None, None, None), Err(Error::NoHome)));
         assert!(matches!(root(Some("~/trial"), None, None), Err(Error::NoHome)));
         assert!(matches!(root(Some(""), None, Some("/u")), Err(Error::BadHome(_))));
+        // A relative variable would mean another folder in every folder; a relative flag is typed for this one.
+        assert!(matches!(root(None, Some("mem"), Some("/u")), Err(Error::RelativeHome(_))));
     }
 
     #[test]

@@ -415,7 +415,8 @@ fn remind(queue: &mut Queue, registry: &Registry, world: &World) -> Result<bool,
         }
     }
     events.extend(surfaces::request(queue.db(), &world.config.review, now.timestamp())?);
-    queue.accept(registry, &events, now.timestamp())?;
+    // What is asked for again and again is no reason to go on: a session whose clock ran ahead stays open, and silent.
+    let new = queue.accept(registry, &events, now.timestamp())?;
     queue.db().change(|transaction| {
         for (name, at) in &begun {
             transaction.execute(
@@ -425,7 +426,7 @@ fn remind(queue: &mut Queue, registry: &Registry, world: &World) -> Result<bool,
         }
         Ok(())
     })?;
-    Ok(!events.is_empty())
+    Ok(new > 0)
 }
 
 /// Runs what is due, and tells `heard` how each run ended. Says whether there was anything.

@@ -45,8 +45,14 @@ impl Queue {
         &mut self.db
     }
 
-    /// Takes events in: each counts once, and each becomes one run per function that listens. All or none.
-    pub fn accept(&mut self, registry: &Registry, events: &[Event], now: Timestamp) -> Result<(), db::Error> {
+    /// Takes events in: each counts once, and each becomes one run per function that listens. All or none. Says how many
+    /// of them were new.
+    pub fn accept(
+        &mut self,
+        registry: &Registry,
+        events: &[Event],
+        now: Timestamp,
+    ) -> Result<usize, db::Error> {
         let ids = run_ids(registry, events, now);
         self.db.change(|transaction| accept(transaction, registry, events, &ids, now))
     }
@@ -62,7 +68,7 @@ impl Queue {
         let ids = run_ids(registry, events, now);
         self.db.change_for_good(|transaction| {
             more(transaction)?;
-            accept(transaction, registry, events, &ids, now)
+            accept(transaction, registry, events, &ids, now).map(|_| ())
         })
     }
 
@@ -112,7 +118,7 @@ pub(crate) fn send(
     events: &[Event],
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    accept(transaction, registry, events, &run_ids(registry, events, now), now)
+    accept(transaction, registry, events, &run_ids(registry, events, now), now).map(|_| ())
 }
 
 /// One new id per event and function; made outside the transaction, because randomness can fail.
@@ -133,7 +139,7 @@ fn accept(
     events: &[Event],
     ids: &[String],
     now: Timestamp,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<usize> {
     let mut insert_event = transaction.prepare_cached(
         "INSERT INTO events (id, name, session, at, received, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (id) DO NOTHING",
@@ -144,9 +150,10 @@ fn accept(
          ON CONFLICT (event, function) DO NOTHING",
     )?;
     let mut ids = ids.iter();
+    let mut new = 0;
     for event in events {
         let at = event.at.as_millisecond();
-        insert_event.execute(params![
+        new += insert_event.execute(params![
             event.id,
             event.name,
             event.session(),
@@ -161,5 +168,5 @@ fn accept(
             insert_run.execute(params![id, event.id, function.name, event.session(), key, created])?;
         }
     }
-    Ok(())
+    Ok(new)
 }

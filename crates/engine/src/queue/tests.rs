@@ -115,6 +115,15 @@ fn three_steps(event: &Event, steps: &mut dyn Steps, _: &World) -> Result<Ended,
     Ok(Ended::Completed(json!(three)))
 }
 
+/// A worker that is reminded of what it knows already has nothing to do: it spun on a session stamped a day ahead.
+#[test]
+fn a_session_stamped_in_the_future_asks_once() {
+    let mut trial = Trial::new();
+    let event = trial.event("a", &json!({}));
+    let new = |trial: &mut Trial| trial.queue.accept(&REGISTRY, &[event.clone()], now()).unwrap();
+    assert_eq!((new(&mut trial), new(&mut trial)), (1, 0));
+}
+
 #[test]
 fn an_event_that_comes_twice_counts_once() {
     let mut trial = Trial::new();

@@ -178,6 +178,10 @@ fn complete(agent: Agent, path: &Path, head: &mut Head) {
 
 fn open(path: &Path) -> Result<(File, u64), Error> {
     let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
+    // To open a pipe is to wait for whoever writes into it.
+    if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
+        return Err(unreadable(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")));
+    }
     let file = File::open(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => Error::Missing(path.to_owned()),
         _ => unreadable(source),

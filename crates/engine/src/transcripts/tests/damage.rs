@@ -184,3 +184,16 @@ proptest! {
         }
     }
 }
+
+/// To open a pipe that nobody writes into is to wait for ever.
+#[test]
+#[cfg(unix)]
+fn a_pipe_as_transcript_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.jsonl");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    for agent in Agent::ALL {
+        assert!(matches!(all(agent, &pipe, None), Err(Error::Unreadable { .. })));
+    }
+}
