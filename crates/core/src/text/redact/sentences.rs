@@ -358,8 +358,8 @@ impl Reading<'_> {
         let direct = self.is_direct(start);
         // `ALTER USER bob PASSWORD 'x'` needs no connector.
         // Nobody sets off a word in guillemets that only follows the cue.
-        let shared = (direct && self.text[..start].ends_with('«'))
-            || direct && prefix_in_any_case(&self.text[self.cue..], "psk").is_some();
+        let psk = prefix_in_any_case(&self.text[self.cue..], "psk").is_some();
+        let shared = direct && (psk || self.text[..start].ends_with('«'));
         let sql = shared || (direct && self.text[..start].ends_with('\''));
         (self.led || direct) && is_quoted_secret(head(&self.text[start..end]), self.family, self.led || sql)
     }
