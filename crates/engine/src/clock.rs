@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_zone_file_read_directly_says_what_jiff_says() {
         let Some(ours) = named_zone("Europe/Berlin") else {
-            eprintln!("skipped: this system has no zone files");
+            rekindle_testkit::skipped("this system has no zone files");
             return;
         };
         let theirs = TimeZone::get("Europe/Berlin").unwrap();

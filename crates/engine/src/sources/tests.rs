@@ -174,7 +174,7 @@ fn a_file_that_nobody_may_read_is_a_problem() {
     let file = notes.places.notes().join("locked.md");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(&file).is_ok() {
-        eprintln!("skipped: this user may read everything");
+        rekindle_testkit::skipped("this user may read everything");
         return;
     }
     let (units, problems) = read_many(&notes.vault, &["locked.md"], |unit, (): &mut ()| unit, &mut |_| true);

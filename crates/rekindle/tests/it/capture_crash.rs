@@ -14,7 +14,7 @@ const REFUSALS: [fn(usize) -> Fault; 3] =
     [|at| Fault::errno(at, EIO), Fault::full_disk_from, |at| Fault::errno_from(at, EROFS)];
 
 fn can_trace() -> bool {
-    faults::available().inspect_err(|why| eprintln!("skipped: {why}")).is_ok()
+    faults::available().inspect_err(|why| rekindle_testkit::skipped(why)).is_ok()
 }
 
 fn ended_session(sandbox: &Sandbox) -> Session {

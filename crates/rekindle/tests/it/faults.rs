@@ -103,7 +103,7 @@ fn break_everywhere(name: &str, sandbox: &Sandbox, command: &Command, forgets: O
 
 /// Skips with a word where processes cannot be traced.
 fn can_trace() -> bool {
-    faults::available().inspect_err(|why| eprintln!("skipped: {why}")).is_ok()
+    faults::available().inspect_err(|why| rekindle_testkit::skipped(why)).is_ok()
 }
 
 fn rounds() -> usize {

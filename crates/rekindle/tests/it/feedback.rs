@@ -302,7 +302,7 @@ fn brf_07_what_is_ready_at_the_deadline_is_given() {
 
 #[test]
 fn ver_02_a_worker_that_is_killed_anywhere_judges_a_turn_once() {
-    if faults::available().inspect_err(|why| eprintln!("skipped: {why}")).is_err() {
+    if faults::available().inspect_err(|why| rekindle_testkit::skipped(why)).is_err() {
         return;
     }
     let sandbox = warm();

@@ -91,7 +91,7 @@ fn break_everywhere(name: &str, sandbox: &Sandbox, command: &Command, kinds: &[f
 }
 
 fn can_trace() -> bool {
-    faults::available().inspect_err(|why| eprintln!("skipped: {why}")).is_ok()
+    faults::available().inspect_err(|why| rekindle_testkit::skipped(why)).is_ok()
 }
 
 const KILLS: [fn(usize) -> Fault; 2] = [Fault::kill, Fault::kill_after];

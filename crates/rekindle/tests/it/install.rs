@@ -480,7 +480,7 @@ fn the_version_is_read_without_starting_anything() {
 #[test]
 fn b_15_a_crash_leaves_the_old_settings_or_the_new() {
     if let Err(reason) = faults::available() {
-        eprintln!("skipped: {reason}");
+        rekindle_testkit::skipped(reason);
         return;
     }
     let sandbox = sandbox();

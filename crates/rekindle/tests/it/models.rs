@@ -281,7 +281,7 @@ fn sto_10_a_stronger_setting_is_not_overlooked() {
 #[test]
 fn a_model_is_whole_or_not_there_wherever_adding_it_breaks() {
     if let Err(reason) = faults::available() {
-        eprintln!("skipped: {reason}");
+        rekindle_testkit::skipped(reason);
         return;
     }
     let sandbox = sandbox();

@@ -337,7 +337,7 @@ fn clock_of_years_ago(sandbox: &Sandbox) -> Option<PathBuf> {
     let compiler =
         std::process::Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).output();
     let Ok(compiled) = compiler else {
-        eprintln!("skipped: there is no C compiler");
+        rekindle_testkit::skipped("there is no C compiler");
         return None;
     };
     assert!(compiled.status.success(), "{compiled:?}");
@@ -372,7 +372,7 @@ fn b_08_a_clock_that_went_back_years_fails_nothing_and_loses_nothing() {
     }
     for change in ["evolve", "save"] {
         let undone = sandbox.rekindle(&["undo"]).run().ok().stdout;
-        assert!(undone.starts_with(&format!("Undone: {change} ")), "{undone}");
+        assert!(undone.starts_with(&format!("Undone: your {change} ")), "{undone}");
     }
     assert_eq!(all(&sandbox), good);
 }

@@ -24,7 +24,7 @@ impl Terminal {
     /// None, with a word, where there is no tmux.
     pub(crate) fn open(sandbox: &Sandbox, variables: &[(&str, &str)]) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
-            eprintln!("skipped: there is no tmux here");
+            rekindle_testkit::skipped("there is no tmux here");
             return None;
         }
         let terminal = Self { socket: sandbox.work().join("tmux"), work: sandbox.work().to_owned() };

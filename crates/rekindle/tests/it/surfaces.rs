@@ -220,7 +220,7 @@ fn rev_05_a_task_is_made_once_whatever_gets_lost() {
 #[test]
 fn rev_05_a_killed_worker_makes_no_second_task() {
     if let Err(why) = faults::available() {
-        eprintln!("skipped: {why}");
+        rekindle_testkit::skipped(why);
         return;
     }
     let (server, count) = (TodoistServer::default(), {
