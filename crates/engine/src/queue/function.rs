@@ -131,3 +131,53 @@ impl Registry {
         wrong
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn function(
+        name: &'static str,
+        triggers: &'static [&'static str],
+        emits: &'static [&'static str],
+    ) -> Function {
+        let body = |_: &Event, _: &mut dyn Steps, _: &World| Ok(Ended::Skipped(String::new()));
+        Function { name, triggers, schedule: None, emits, key: |_| None, body }
+    }
+
+    static CONTESTED: Registry = Registry {
+        functions: &[
+            function("one", &[names::CAPTURE_REQUESTED], &[]),
+            function("two", &[names::CAPTURE_REQUESTED], &[]),
+        ],
+        sources: &[names::CAPTURE_REQUESTED],
+    };
+    static LOOSE: Registry = Registry {
+        functions: &[
+            function("deaf", &[names::NOTED], &[names::SESSION_ENDED]),
+            function("deaf", &["no/such.event"], &[]),
+        ],
+        sources: &[],
+    };
+
+    #[test]
+    fn exe_12_two_functions_that_claim_one_event_are_reported() {
+        let wrong = CONTESTED.check();
+        let functions = vec!["one".to_owned(), "two".to_owned()];
+        assert_eq!(wrong, [Unsound::Contested { event: names::CAPTURE_REQUESTED.to_owned(), functions }]);
+        assert!(wrong[0].to_string().ends_with("is claimed by one and two"), "{}", wrong[0]);
+    }
+
+    #[test]
+    fn exe_11_exe_17_what_cannot_run_and_what_nobody_hears_is_reported() {
+        let wrong = LOOSE.check();
+        for expected in [
+            Unsound::SameName("deaf".to_owned()),
+            Unsound::Unreachable("deaf".to_owned()),
+            Unsound::Unheard(names::SESSION_ENDED.to_owned()),
+            Unsound::NoSuchEvent { function: "deaf".to_owned(), event: "no/such.event".to_owned() },
+        ] {
+            assert!(wrong.contains(&expected), "{expected} is not in {wrong:?}");
+        }
+    }
+}

@@ -243,3 +243,17 @@ fn r_17_an_older_statement_that_is_read_later_never_ends_a_newer_one() {
     let text = trial.vault().read_entry(&VaultPath::parse(&newest.saved[0]).unwrap()).unwrap().text;
     assert!(text.contains("5435 now") && text.contains("2026-11-12"), "{text}");
 }
+
+#[test]
+fn sid_07_in_silent_mode_nobody_is_asked_and_nothing_is_lost() {
+    let interactive = Trial::new();
+    let asked = interactive.see(TABS, Confidence::Medium, "s1");
+    assert!(!asked.proposed.is_empty(), "interactive is the default: {asked:?}");
+    let mut silent = Trial::new();
+    silent.world.config.memory.review_mode = ReviewMode::Silent;
+    let kept = silent.see(TABS, Confidence::Medium, "s1");
+    assert!(kept.proposed.is_empty(), "{kept:?}");
+    assert_eq!(silent.waiting().len(), 1, "it waits in the inbox: {kept:?}");
+    let high = silent.see("Spaces are used in the valve driver.", Confidence::High, "s2");
+    assert_eq!((high.saved.len(), high.proposed.len()), (1, 0), "{high:?}");
+}
