@@ -4,6 +4,10 @@ pub use jiff::civil::Date;
 pub use jiff::tz::TimeZone;
 pub use jiff::{Timestamp, Zoned};
 
+mod typed;
+
+pub use typed::{NotATime, Typed};
+
 /// `2026-11-15T02:13:08Z`: an instant to the second, in UTC, for frontmatter, logs and JSON.
 pub fn iso(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()

@@ -122,6 +122,7 @@ pub fn refresh(
         date: now.date(),
         updated: now.timestamp(),
         proposals: asked.today.iter().map(|(standing, _)| line(standing)).collect(),
+        later: asked.later.len(),
     };
     let later: Vec<review::Proposal> = asked.later.iter().map(|(standing, _)| line(standing)).collect();
     vault.show_waiting(&later, proposals::machine(db)?, by, now)?;

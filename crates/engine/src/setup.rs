@@ -116,6 +116,7 @@ fn documents(places: &Places, name: &str, now: &Zoned) -> Result<Vec<Item>, Erro
         date: now.date(),
         updated: now.timestamp(),
         proposals: Vec::new(),
+        later: 0,
     };
     begin("review", Place::vault(layout::fixed(layout::REVIEW)), review::render(&queue))?;
     for document in DOCUMENTS {

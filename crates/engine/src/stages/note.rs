@@ -25,7 +25,8 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
     let written = steps.run("append-daily-log", || {
         let (noted, text) = read(event)?;
         let now = world.now();
-        let said = noted.said_at.map_or_else(|| now.clone(), |at| world.at(at));
+        // Whenever it is processed, it belongs to the day on which it was said.
+        let said = world.at(noted.said_at.unwrap_or(event.at));
         let section = Section::Note(Note {
             source: Source {
                 session: noted.session_id.clone(),
@@ -68,7 +69,8 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
         };
         let project = world.project(noted.cwd.as_deref());
         let from = keep::From { session, project: project.as_ref() };
-        let quote = |_: &str| Some(keep::Quoted { text: String::new(), at: noted.said_at });
+        let quote =
+            |_: &str| Some(keep::Quoted { text: String::new(), at: noted.said_at.or(Some(event.at)) });
         keep::keep(&[candidate], from, &quote, world)
     })?;
     steps.run("announce", || {

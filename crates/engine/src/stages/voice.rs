@@ -26,7 +26,8 @@ pub(super) fn voice(event: &Event, steps: &mut dyn Steps, world: &World) -> Resu
             session_name: Some("voice call".to_owned()),
             files_read: Vec::new(),
             files_modified: Vec::new(),
-            captured_at: world.now().timestamp(),
+            // A call belongs to the day on which it was held, whenever it is processed.
+            captured_at: call.started_at.unwrap_or(event.at),
             schema_version: SCHEMA_VERSION,
             agent: None,
             cwd: None,

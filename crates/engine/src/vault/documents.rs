@@ -1,6 +1,7 @@
 //! The documents that several hands write: MEMORY.md, Ideas.md, the system log. Each change reads the
 //! document under the lock, lets `core` decide what it becomes, and commits exactly that.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use rekindle_core::id::ChangeId;
@@ -16,7 +17,7 @@ use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::ideas::{self, Idea};
 use rekindle_core::vault::layout::{self, Group};
 use rekindle_core::vault::memory::{self, Mark};
-use rekindle_core::vault::path::slug;
+use rekindle_core::vault::path::{VaultPath, slug};
 use rekindle_core::vault::{review, system_log, waiting};
 
 use super::incubator::SURFACED;
@@ -363,11 +364,37 @@ impl Vault {
         Ok(())
     }
 
-    /// How many proposals REVIEW.md shows as undecided.
+    /// How many proposals wait: undecided on REVIEW.md, or behind it until there is room. From the files alone, because
+    /// hooks and the status line open no database.
     pub fn pending_review(&self) -> Result<usize, Error> {
         let place = Place::vault(layout::fixed(layout::REVIEW));
-        let Some(note) = self.read(&place)? else { return Ok(0) };
-        let parsed = review::parse(&note.text).map_err(|error| structure(&place)(&error))?;
-        Ok(parsed.entries.iter().filter(|entry| entry.state == review::State::Pending).count())
+        let mut ids: HashSet<review::Id> = HashSet::new();
+        // What is decided on the page does not wait behind it either.
+        let mut decided: HashSet<review::Id> = HashSet::new();
+        if let Some(note) = self.read(&place)? {
+            let parsed = review::parse(&note.text).map_err(|error| structure(&place)(&error))?;
+            for entry in &parsed.entries {
+                let is_open = entry.state == review::State::Pending;
+                if is_open {
+                    ids.insert(entry.id)
+                } else {
+                    decided.insert(entry.id)
+                };
+            }
+        }
+        for file in self.waiting_files() {
+            let Some(note) = self.read(&Place::vault(file))? else { continue };
+            let later = note.text.lines().filter_map(waiting::parse).map(|proposal| proposal.id);
+            ids.extend(later.filter(|id| !decided.contains(id)));
+        }
+        Ok(ids.len())
+    }
+
+    /// The files of what waits behind the page, one of every machine that shares the vault.
+    fn waiting_files(&self) -> Vec<VaultPath> {
+        let files = std::fs::read_dir(self.folder().join(layout::META)).into_iter().flatten().flatten();
+        let names = files.filter_map(|file| file.file_name().into_string().ok());
+        let paths = names.map(|name| format!("{}/{name}", layout::META));
+        paths.filter(|path| waiting::is_one(path)).filter_map(|path| VaultPath::parse(&path).ok()).collect()
     }
 }

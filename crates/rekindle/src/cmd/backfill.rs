@@ -7,7 +7,7 @@ use rekindle_core::agent::Agent;
 use rekindle_core::config::Provider;
 use rekindle_core::scope::ProjectId;
 use rekindle_core::text::clean::one_line;
-use rekindle_core::time::Timestamp;
+use rekindle_core::time::Typed;
 use rekindle_engine::backfill::{
     Backfill as Engine, Extent, Learnt, Plan, Progress as Step, Report, Unknown,
 };
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::ask;
 use crate::compose::Context;
 use crate::error::Failure;
-use crate::output::{Progress, Style, column, size};
+use crate::output::{Progress, Style, column, in_a_row, size};
 
 /// So many things that came up most are named.
 const FREQUENT: u32 = 3;
@@ -41,15 +41,15 @@ Examples:
   rekindle backfill
   rekindle backfill --dry-run
   rekindle backfill --yes
-  rekindle backfill --agent claude --agent pi --since 2026-01-01 --yes
+  rekindle backfill --agent claude --agent pi --since 2w --yes
   rekindle backfill --json")]
 pub(crate) struct Backfill {
     /// Only this agent: claude, codex, gemini, pi; may be given several times
     #[arg(long)]
     agent: Vec<Agent>,
-    /// Only sessions that were written to at this date or time, or later
-    #[arg(long, value_name = "DATE", value_parser = super::recall::moment)]
-    since: Option<Timestamp>,
+    /// Only sessions that went on then or later: 2026-11-15, yesterday, 2w, "3 days ago"
+    #[arg(long, value_name = "DATE")]
+    since: Option<Typed>,
     /// Say what would be read, and read nothing
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
@@ -71,7 +71,7 @@ impl Backfill {
                 .hint("`rekindle config set memory.enabled true`"));
         }
         let mut extent = everything(context);
-        extent.since = self.since;
+        extent.since = self.since.map(|since| since.start(&context.now));
         if !self.agent.is_empty() {
             extent.agents = self.agent;
         }
@@ -128,11 +128,7 @@ pub(super) fn find(context: &Context<'_>) -> Result<Plan, Failure> {
 /// `212 sessions of Claude Code and Codex in 6 projects`.
 pub(super) fn in_words(plan: &Plan) -> String {
     let names: Vec<&str> = plan.agents().iter().map(|agent| agent.name()).collect();
-    let agents = match names.as_slice() {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    };
+    let agents = in_a_row(&names);
     let projects = match plan.projects() {
         0 => String::new(),
         count => format!(" in {}", counted(count as u64, "project")),

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use rekindle_core::journal::Actor;
 use rekindle_core::provenance::Origin;
 use rekindle_core::text::admit;
-use rekindle_core::time::{Date, day};
+use rekindle_core::time::{Date, Typed, day};
 use rekindle_core::vault::daily_log::{Clock, Mark, Note, Section, Source, parse};
 use serde_json::json;
 
@@ -16,6 +16,7 @@ use crate::error::Failure;
 #[command(after_help = "\
 Examples:
   rekindle daily
+  rekindle daily show yesterday
   rekindle daily show 2026-11-14 --json
   rekindle daily add 'Staging was moved to the new host this morning.'")]
 pub(crate) struct Daily {
@@ -30,8 +31,8 @@ pub(crate) struct Daily {
 enum Verb {
     /// Print it
     Show {
-        /// Which day, as YYYY-MM-DD; today if left out
-        date: Option<Date>,
+        /// Which day: 2026-11-15, yesterday, "3 days ago"; today if left out
+        date: Option<Typed>,
     },
     /// Note something
     Add {
@@ -46,7 +47,9 @@ impl Daily {
         let today = context.now.date();
         match self.verb {
             Some(Verb::Add { text }) => add(context, &text, self.json),
-            Some(Verb::Show { date }) => show(context, date.unwrap_or(today), self.json),
+            Some(Verb::Show { date }) => {
+                show(context, date.map_or(today, |date| date.day(&context.now)), self.json)
+            }
             None => show(context, today, self.json),
         }
     }

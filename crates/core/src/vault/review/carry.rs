@@ -5,6 +5,7 @@ use thiserror::Error as ThisError;
 
 use super::diff::{Decision, Doubt, diff, is_unchanged};
 use super::parse::parse;
+use super::render::counted;
 use super::update::{Error, update};
 use super::{Proposal, Queue, Renamed, Shown, render};
 
@@ -41,8 +42,11 @@ pub fn carry(
 ) -> Result<Carried, Left> {
     let Some(text) = text else { return Ok(Carried { text: render(queue), shown: queue.shown() }) };
     let listed = queue.listed();
-    if let Some(shown) = shown.filter(|shown| shown.proposals == listed) {
-        return Ok(Carried { text: text.to_owned(), shown: shown.clone() });
+    let same = shown.filter(|shown| shown.proposals == listed);
+    let as_it_is = same.map(|shown| Carried { text: text.to_owned(), shown: shown.clone() });
+    let count = counted(text);
+    if let Some(as_it_is) = as_it_is.clone().filter(|_| count.is_none_or(|count| count == queue.pending())) {
+        return Ok(as_it_is);
     }
     let text = &renamed.page(text, shown, &queue.proposals);
     let empty = Shown { version: String::new(), proposals: Vec::new() };
@@ -61,6 +65,10 @@ pub fn carry(
         })
     });
     let on_page = Queue { proposals: proposals.collect(), ..queue.clone() };
+    // A line that was deleted and is not decided yet is not counted.
+    if let Some(as_it_is) = as_it_is.filter(|_| count == Some(on_page.pending())) {
+        return Ok(as_it_is);
+    }
     let text = update(text, shown, &on_page)?;
     Ok(Carried { text, shown: Shown { version: on_page.shown().version, proposals: listed } })
 }
@@ -97,12 +105,28 @@ mod tests {
                 .iter()
                 .map(|number| proposal(*number, &format!("Statement {number}.")))
                 .collect(),
+            later: 0,
         }
     }
 
     fn decisions(carried: &Carried) -> Vec<Decision> {
         let decided = diff(&carried.shown, &carried.text).unwrap().decided;
         decided.into_iter().map(|decided| decided.decision).collect()
+    }
+
+    #[test]
+    fn r_17_the_footer_counts_what_waits_behind_the_page() {
+        let first = Queue { later: 7, ..queue(&[1, 2], 8) };
+        let page = carry(None, None, &first).unwrap();
+        assert!(page.text.contains("| 9 proposals pending_"), "{}", page.text);
+        let same = Queue { later: 7, ..queue(&[1, 2], 9) };
+        assert_eq!(carry(Some(&page.text), Some(&page.shown), &same).unwrap().text, page.text);
+        let more = Queue { later: 8, ..queue(&[1, 2], 9) };
+        let next = carry(Some(&page.text), Some(&page.shown), &more).unwrap();
+        assert!(next.text.contains("| 10 proposals pending_"), "{}", next.text);
+        // Somebody who took the footer out is not given another for it.
+        let bare = page.text.lines().filter(|line| !line.contains("pending_")).collect::<Vec<_>>().join("\n");
+        assert_eq!(carry(Some(&bare), Some(&page.shown), &more).unwrap().text, bare);
     }
 
     #[test]

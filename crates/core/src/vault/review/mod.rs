@@ -65,8 +65,11 @@ pub struct Queue {
     /// When the page was written.
     #[serde(with = "as_text")]
     pub updated: Timestamp,
-    /// What is pending, in the order of its worth.
+    /// What is asked today, in the order of its worth.
     pub proposals: Vec<Proposal>,
+    /// How many more wait behind the page.
+    #[serde(default)]
+    pub later: usize,
 }
 
 /// What the page last showed: kept by the caller, so that a missing line can be told from one that never was.
@@ -91,6 +94,11 @@ impl Proposal {
 }
 
 impl Queue {
+    /// How many proposals wait, on the page or behind it.
+    pub fn pending(&self) -> usize {
+        self.proposals.len() + self.later
+    }
+
     /// The proposals as a page lists them: tidied, and group by group in the order in which groups first appear.
     pub fn listed(&self) -> Vec<Proposal> {
         let mut groups: Vec<Vec<Proposal>> = Vec::new();

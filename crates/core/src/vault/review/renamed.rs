@@ -79,7 +79,7 @@ mod tests {
     fn queue(proposals: Vec<Proposal>) -> Queue {
         let day = date(2026, 11, 15);
         let updated = day.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp();
-        Queue { reviewer: "Ada".to_owned(), date: day, updated, proposals }
+        Queue { reviewer: "Ada".to_owned(), date: day, updated, proposals, later: 0 }
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub(super) const REVIEWER: &str = "Reviewer:";
 pub(super) const SECTION: &str = "Proposed for:";
 pub(super) const FRICTION: &str = "Friction Fixes";
 pub(super) const FOOTER: &str = "Last updated:";
+const PENDING: &str = " proposals pending_";
 pub(super) const INSTRUCTION: &str = "_`[x]` keeps a line, `[-]` or deleting it turns it down, untouched it waits. \
      Reword a line before ticking it and your words are kept. A line that ends in `(project: …)` will hold in that project; \
      write `(everywhere)` instead to keep it for all._";
@@ -75,7 +76,15 @@ pub(super) fn mark(proposal: &Proposal) -> Option<String> {
 }
 
 pub(super) fn footer(queue: &Queue) -> String {
-    format!("_{FOOTER} {} | {} proposals pending_", iso(queue.updated), queue.proposals.len())
+    format!("_{FOOTER} {} | {}{PENDING}", iso(queue.updated), queue.pending())
+}
+
+/// How many proposals the footer of a page says are pending; `None` where there is none of ours.
+pub(super) fn counted(text: &str) -> Option<usize> {
+    let ours = |line: &str| {
+        line.strip_prefix('_')?.strip_prefix(FOOTER)?.strip_suffix(PENDING)?.rsplit(' ').next()?.parse().ok()
+    };
+    text.lines().rev().find_map(|line| ours(line.trim()))
 }
 
 pub(super) fn version(version: &str) -> String {

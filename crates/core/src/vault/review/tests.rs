@@ -18,7 +18,7 @@ fn proposal(id: &str, section: &str, title: &str, text: &str) -> Proposal {
 
 fn queue(proposals: Vec<Proposal>) -> Queue {
     let updated = "2026-11-15T02:13:08Z".parse().unwrap();
-    Queue { reviewer: "Ada".to_owned(), date: date(2026, 11, 15), updated, proposals }
+    Queue { reviewer: "Ada".to_owned(), date: date(2026, 11, 15), updated, proposals, later: 0 }
 }
 
 fn three() -> Queue {
