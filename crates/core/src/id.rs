@@ -5,6 +5,8 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::reference::SHORTEST;
+
 /// Crockford's alphabet without case, I, L, O or U: safe to read aloud and to type.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -60,10 +62,11 @@ impl ChangeId {
         ours.then(|| Self(text.to_owned()))
     }
 
-    /// Whether `typed` names this change: the whole id, or enough of its end to be unambiguous. The beginning is
-    /// the time, which recent changes share, so people are shown and type the tail.
+    /// Whether `typed` names this change: the whole id, its end, or the beginning of the tail that people are shown. The
+    /// beginning of the whole is the time, which recent changes share.
     pub fn matches(&self, typed: &str) -> bool {
-        typed.len() >= 4 && self.0.ends_with(&typed.to_uppercase())
+        let typed = typed.to_uppercase();
+        typed.len() >= SHORTEST && (self.0.ends_with(&typed) || self.tail().starts_with(&typed))
     }
 
     /// The tail that listings show.
@@ -104,6 +107,7 @@ mod tests {
         assert_eq!(early.as_str().len(), 26);
         assert!(early.matches(early.tail()) && early.matches(early.as_str()));
         assert!(early.matches(&early.tail().to_lowercase()));
+        assert!(early.matches(&early.tail()[..4]), "the beginning of what is shown");
         assert!(!early.matches("zzz"));
     }
 }

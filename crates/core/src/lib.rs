@@ -41,6 +41,7 @@ pub mod prompts;
 pub mod proposal;
 pub mod provenance;
 pub mod recall;
+pub mod reference;
 pub mod reflect;
 pub mod run;
 pub mod scope;

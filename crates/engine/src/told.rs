@@ -239,6 +239,11 @@ pub fn all(places: &Places) -> Vec<Record> {
     files.filter_map(|file| read_file(&file.path())).collect()
 }
 
+/// The ids of these sessions.
+pub fn sessions(places: &Places) -> Vec<String> {
+    all(places).iter().filter_map(|record| Some(record.told.first()?.session.clone())).collect()
+}
+
 /// Notes what was told. Not synced: what is lost is said twice at worst.
 pub fn note(places: &Places, told: Told) -> io::Result<()> {
     let (session, line) = (told.session.clone(), Line::Told(told));

@@ -126,15 +126,23 @@ impl Queue {
         Ok(runs)
     }
 
-    /// The runs whose id ends like that, which is how a person types it.
+    /// The runs whose id ends like that, or whose last eight characters, which is what a person is shown, begin like that.
     pub fn find(&self, id: &str) -> Result<Vec<Run>, db::Error> {
-        let sql = format!("SELECT {COLUMNS} WHERE substr(r.id, -length(?1)) = ?1 ORDER BY r.id");
+        let sql = format!(
+            "SELECT {COLUMNS} WHERE substr(r.id, -length(?1)) = ?1 OR substr(substr(r.id, -8), 1, length(?1)) = ?1 ORDER BY r.id"
+        );
         let mut runs: Vec<Run> =
             self.db.run(|c| c.prepare(&sql)?.query_map([id.to_uppercase()], run)?.collect())?;
         for run in &mut runs {
             run.steps = steps(&self.db, &run.id)?;
         }
         Ok(runs)
+    }
+
+    /// Every session that a run is about.
+    pub fn sessions(&self) -> Result<Vec<String>, db::Error> {
+        let sql = "SELECT DISTINCT session FROM runs WHERE session IS NOT NULL";
+        self.db.run(|connection| connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect())
     }
 
     /// An event, with its data.

@@ -200,6 +200,7 @@ fn refused(error: vault::Error) -> Result<Written, StepError> {
         | vault::Error::Document { .. }
         | vault::Error::NotText { .. }
         | vault::Error::NotFound(_)
+        | vault::Error::Misspelt { .. }
         | vault::Error::Archived(_)
         | vault::Error::NoIdea(_)
         | vault::Error::NoFolder(_)

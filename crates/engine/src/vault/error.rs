@@ -95,6 +95,14 @@ pub enum Error {
     /// No such memory.
     #[error("there is no memory `{0}`")]
     NotFound(String),
+    /// No such memory, but some of nearly that name.
+    #[error("there is no memory `{wanted}`")]
+    Misspelt {
+        /// What was asked for.
+        wanted: String,
+        /// What may have been meant.
+        alike: Vec<String>,
+    },
     /// More than one.
     #[error("`{wanted}` could be any of these:\n{}", .matches.iter().map(|m| format!("  {m}")).collect::<Vec<_>>().join("\n"))]
     Ambiguous {
@@ -174,6 +182,7 @@ impl Error {
                 | Self::Exists(_)
                 | Self::Collides { .. }
                 | Self::NotFound(_)
+                | Self::Misspelt { .. }
                 | Self::Ambiguous { .. }
                 | Self::Archived(_)
                 | Self::NotInInbox(_)
@@ -220,6 +229,10 @@ impl Error {
             }
             Self::Collides { .. } => "choose another slug".into(),
             Self::NotFound(_) => "`rekindle list` shows what there is".into(),
+            Self::Misspelt { alike, .. } => {
+                let names: Vec<String> = alike.iter().map(|name| format!("`{name}`")).collect();
+                format!("did you mean {}?", names.join(" or "))
+            }
             Self::Ambiguous { .. } => "give the id or the whole path".into(),
             Self::Changed(_) => "look at it with `rekindle show`, then try again".into(),
             Self::Archived(_) => "`rekindle show` on it names the entry that took its place".into(),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rekindle_core::id::EntryId;
+use rekindle_core::reference::{Meant, alike, by_prefix};
 use rekindle_core::vault::layout::Shelf;
 use rekindle_core::vault::path::{VaultPath, folded};
 
@@ -10,7 +11,7 @@ use super::{Error, Found, Vault};
 
 impl Vault {
     /// The path of the memory that `reference` names: an id (current or archived), a path (absolute, from `cwd`,
-    /// from the notes or from the vault), or a slug that only one current entry has.
+    /// from the notes or from the vault), a slug that only one current entry has, or the beginning of a current id.
     pub fn find(&self, reference: &str, cwd: &Path) -> Result<VaultPath, Error> {
         if let Some(id) = EntryId::parse(reference) {
             return self.find_id(&id);
@@ -19,14 +20,11 @@ impl Vault {
             return Ok(path);
         }
         let wanted = folded(reference.strip_suffix(".md").unwrap_or(reference));
-        let matches: Vec<Found> = self
-            .scan(false)?
-            .entries
-            .into_iter()
-            .filter(|found| folded(found.path.stem()) == wanted)
-            .collect();
+        let entries = self.scan(false)?.entries;
+        let matches: Vec<&Found> =
+            entries.iter().filter(|found| folded(found.path.stem()) == wanted).collect();
         match matches.as_slice() {
-            [] => Err(Error::NotFound(reference.to_owned())),
+            [] => by_beginning(reference, &entries),
             [only] => Ok(only.path.clone()),
             several => Err(Error::Ambiguous {
                 wanted: reference.to_owned(),
@@ -51,5 +49,25 @@ impl Vault {
             .filter_map(|file| file.canonicalize().ok())
             .filter(|file| file.is_file())
             .find_map(|file| self.vault_path(&file))
+    }
+}
+
+/// The memory whose id begins like that, or else the names that are nearly this one.
+fn by_beginning(reference: &str, entries: &[Found]) -> Result<VaultPath, Error> {
+    let id = |found: &&Found| found.entry.id.as_ref().map(EntryId::as_str).map(str::to_owned);
+    let ids: Vec<(String, &VaultPath)> =
+        entries.iter().filter_map(|found| Some((id(&found)?, &found.path))).collect();
+    let path = |wanted: &str| ids.iter().find(|(id, _)| id == wanted).map(|(_, path)| (*path).clone());
+    match by_prefix(reference, ids.iter().map(|(id, _)| id.as_str())) {
+        Meant::One(id) => path(&id).ok_or(Error::NotFound(id)),
+        Meant::Several(ids) => Err(Error::Ambiguous { wanted: reference.to_owned(), matches: ids }),
+        Meant::Nothing => {
+            let alike = alike(reference, entries.iter().map(|found| found.path.stem()));
+            let alike: Vec<String> = alike.into_iter().map(str::to_owned).collect();
+            match alike.is_empty() {
+                true => Err(Error::NotFound(reference.to_owned())),
+                false => Err(Error::Misspelt { wanted: reference.to_owned(), alike }),
+            }
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! `rekindle approve`
 
 use clap::Args;
-use rekindle_core::vault::review::Id;
 use rekindle_engine::proposals::Verdict;
 
+use super::named;
 use super::review_decide::{Reach, decide};
 use crate::compose::Context;
 use crate::error::Failure;
@@ -21,9 +21,9 @@ Examples:
   rekindle approve p-20261115-001 p-20261115-004 --json
   rekindle approve p-20261115-005 --keep-both   # the line that it would take the place of stays")]
 pub(crate) struct Approve {
-    /// Which, as `rekindle review` shows them
+    /// Their ids as `rekindle review` shows them, or the beginning of one, or its number
     #[arg(value_name = "ID", required = true)]
-    ids: Vec<Id>,
+    ids: Vec<String>,
     /// Leave a line of MEMORY.md that it names as it is, instead of striking it
     #[arg(long)]
     keep_both: bool,
@@ -37,6 +37,6 @@ pub(crate) struct Approve {
 impl Approve {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let verdict = if self.keep_both { Verdict::KeepBoth(None) } else { Verdict::Approve };
-        decide(context, &self.ids, &verdict, self.reach, self.json)
+        decide(context, &named::proposals(context, &self.ids)?, &verdict, self.reach, self.json)
     }
 }

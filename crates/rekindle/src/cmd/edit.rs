@@ -1,11 +1,10 @@
 //! `rekindle edit`
 
 use clap::Args;
-use rekindle_core::vault::review::Id;
 use rekindle_engine::proposals::Verdict;
 
-use super::body;
 use super::review_decide::{Reach, decide};
+use super::{body, named};
 use crate::compose::Context;
 use crate::error::Failure;
 
@@ -15,9 +14,9 @@ Examples:
   rekindle edit p-20261115-001 --text 'Run the tests with --release, except the fuzzers.'
   $EDITOR rule.txt && rekindle edit p-20261115-001 --text @rule.txt")]
 pub(crate) struct Edit {
-    /// Which, as `rekindle review` shows it
+    /// Its id as `rekindle review` shows it, or the beginning of it, or its number
     #[arg(value_name = "ID")]
-    id: Id,
+    id: String,
     /// What should be remembered instead: TEXT, @FILE, or - for stdin
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     text: String,
@@ -31,6 +30,7 @@ pub(crate) struct Edit {
 impl Edit {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let text = body::read(&self.text, &context.cwd)?;
-        decide(context, &[self.id], &Verdict::Edit(text), self.reach, self.json)
+        let ids = named::proposals(context, &[self.id])?;
+        decide(context, &ids, &Verdict::Edit(text), self.reach, self.json)
     }
 }

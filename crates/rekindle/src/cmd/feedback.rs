@@ -3,7 +3,9 @@
 use clap::{Args, ValueEnum};
 use rekindle_core::vault::entry::Entry;
 use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::path::VaultPath;
 use rekindle_engine::recall::usage::{Signal, Usage};
+use rekindle_engine::vault::Vault;
 use serde_json::json;
 
 use crate::compose::Context;
@@ -70,8 +72,12 @@ fn id(context: &Context<'_>, memory: &str) -> Result<String, Failure> {
         return Ok(memory.to_owned());
     }
     let vault = context.vault_to_change()?;
-    let path = vault.find(memory, &context.cwd)?;
-    let read = vault.read_entry(&path)?;
-    let id = Note::parse(&read.text).ok().and_then(|note| Entry::of(&note, &path).id);
+    id_of(&vault, &vault.find(memory, &context.cwd)?)
+}
+
+/// The name by which recall knows the memory in this file.
+pub(super) fn id_of(vault: &Vault, path: &VaultPath) -> Result<String, Failure> {
+    let read = vault.read_entry(path)?;
+    let id = Note::parse(&read.text).ok().and_then(|note| Entry::of(&note, path).id);
     Ok(id.map_or_else(|| format!("{}/{path}", vault.folder_name()), |id| id.to_string()))
 }

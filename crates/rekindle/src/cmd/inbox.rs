@@ -221,7 +221,7 @@ fn drop_some(context: &Context<'_>, references: &[String], as_json: bool) -> Res
 
 fn find(context: &Context<'_>, vault: &Vault, references: &[String]) -> Result<Vec<VaultPath>, Failure> {
     let find = |reference: &String| match vault.find_in_inbox(reference, &context.cwd) {
-        Err(Error::NotFound(_)) => {
+        Err(Error::NotFound(_) | Error::Misspelt { .. }) => {
             Err(Failure::usage(format!("nothing called `{reference}` is in the inbox"))
                 .hint("`rekindle inbox` shows what waits there"))
         }

@@ -14,8 +14,8 @@ use rekindle_engine::stages::REGISTRY;
 use rekindle_engine::{environment, observations, random, transcripts};
 use serde_json::{Value, json};
 
-use super::inbox;
 use super::worker::{self, How};
+use super::{inbox, named};
 use crate::compose::Context;
 use crate::error::Failure;
 
@@ -33,8 +33,8 @@ Examples:
   rekindle reflect --session ~/.claude/projects/-home-ada-pumps/3f2a.jsonl
   rekindle reflect --json | jq '.observations[].text'")]
 pub(crate) struct Reflect {
-    /// The session's transcript
-    #[arg(long, value_name = "PATH")]
+    /// The session: its transcript, its id, or the beginning of its id
+    #[arg(long, value_name = "PATH|ID")]
     session: Option<PathBuf>,
     /// Whose transcript it is, where that cannot be told by looking
     #[arg(long, value_name = "AGENT")]
@@ -83,9 +83,15 @@ impl Reflect {
         }
     }
 
+    /// Whether what was named is no file, but could be a session's id.
+    fn is_id(&self, context: &Context<'_>, session: &Path) -> bool {
+        let plain = session.components().count() == 1 && session.extension().is_none();
+        plain && !context.cwd.join(session).exists()
+    }
+
     /// The transcript that is meant: the one that was named, or the newest of this folder.
     fn transcript(&self, context: &Context<'_>) -> Result<(Agent, PathBuf), Failure> {
-        if let Some(path) = &self.session {
+        if let Some(path) = self.session.as_ref().filter(|path| !self.is_id(context, path)) {
             let path = context.cwd.join(path);
             let agent = match self.agent {
                 Some(agent) => Some(agent),
@@ -107,6 +113,9 @@ impl Reflect {
             .flat_map(|agent| transcripts::find(agent, &home).into_iter().map(move |found| (agent, found)))
             .collect();
         found.sort_by_key(|(_, found)| std::cmp::Reverse(found.modified));
+        if let Some(typed) = self.session.as_ref().and_then(|session| session.to_str()) {
+            return by_session(typed, &found);
+        }
         let here = |agent: Agent, path: &Path| {
             transcripts::head(agent, path).is_ok_and(|head| {
                 !head.subagent && head.cwd.is_some_and(|cwd| Path::new(&cwd) == context.cwd)
@@ -118,6 +127,25 @@ impl Reflect {
                 .hint("`rekindle reflect --session PATH` takes any transcript")
         })
     }
+}
+
+/// The transcript of the session that the beginning of an id means.
+fn by_session(typed: &str, found: &[(Agent, transcripts::Found)]) -> Result<(Agent, PathBuf), Failure> {
+    let ids: Vec<(String, &(Agent, transcripts::Found))> = found
+        .iter()
+        .filter_map(|one| {
+            let (agent, file) = (one.0, &one.1.path);
+            let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            let id = transcripts::head(agent, file).ok().and_then(|head| head.session);
+            Some((id.or(name)?, one))
+        })
+        .collect();
+    let session = named::session(typed, ids.iter().map(|(id, _)| id.as_str()))?;
+    let one = session.and_then(|session| ids.into_iter().find(|(id, _)| *id == session));
+    one.map(|(_, (agent, found))| (*agent, found.path.clone())).ok_or_else(|| {
+        Failure::usage(format!("no transcript of a session `{typed}` was found"))
+            .hint("give the path of the transcript, or at least four characters of the session's id")
+    })
 }
 
 /// What came of a session.

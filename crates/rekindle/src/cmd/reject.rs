@@ -1,9 +1,9 @@
 //! `rekindle reject`
 
 use clap::Args;
-use rekindle_core::vault::review::Id;
 use rekindle_engine::proposals::Verdict;
 
+use super::named;
 use super::review_decide::{Reach, decide};
 use crate::compose::Context;
 use crate::error::Failure;
@@ -17,9 +17,9 @@ Examples:
   rekindle reject p-20261115-002 --reason 'only true for the old server'
   rekindle reject p-20261115-002 p-20261115-003")]
 pub(crate) struct Reject {
-    /// Which, as `rekindle review` shows them
+    /// Their ids as `rekindle review` shows them, or the beginning of one, or its number
     #[arg(value_name = "ID", required = true)]
-    ids: Vec<Id>,
+    ids: Vec<String>,
     /// Why not, in a few words
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -31,6 +31,6 @@ pub(crate) struct Reject {
 impl Reject {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let verdict = self.reason.map_or(Verdict::Reject, Verdict::RejectFor);
-        decide(context, &self.ids, &verdict, Reach::default(), self.json)
+        decide(context, &named::proposals(context, &self.ids)?, &verdict, Reach::default(), self.json)
     }
 }

@@ -3,17 +3,16 @@
 use std::collections::HashMap;
 
 use clap::Args;
-use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;
 use rekindle_engine::patches;
 use rekindle_engine::review::{self, Asked};
 use serde_json::{Value, json};
 
-use super::review_apply;
 use super::review_decide::{may_write, read_page};
 use super::review_reports;
 use super::review_show::{json, print, show};
 use super::surfaces::Verb;
+use super::{named, review_apply};
 use crate::compose::Context;
 use crate::error::Failure;
 use crate::tui;
@@ -40,7 +39,7 @@ pub(crate) struct Review {
     verb: Option<Verb>,
     /// Only these, whatever became of them
     #[arg(value_name = "ID", conflicts_with = "all")]
-    ids: Vec<Id>,
+    ids: Vec<String>,
     /// Print a list, as it does where there is no terminal
     #[arg(long)]
     list: bool,
@@ -90,7 +89,8 @@ impl Review {
             false => HashMap::new(),
         };
         if !self.ids.is_empty() {
-            return show(context, &db, &self.ids, &lost, self.json);
+            let ids = named::proposals(context, &self.ids)?;
+            return show(context, &db, &ids, &lost, self.json);
         }
         if !self.list && !self.json && tui::is_possible() {
             if let Some(doubt) = &doubt {

@@ -11,6 +11,7 @@ use rekindle_engine::stages::promote::{self, Patch, PatchLook};
 use rekindle_engine::worker::Post;
 use serde_json::{Value, json};
 
+use super::named;
 use super::review_decide::{PATIENCE, read_page};
 use super::review_show::told;
 use crate::ask;
@@ -21,7 +22,7 @@ use crate::error::Failure;
 pub(crate) struct Apply {
     /// Which; all that wait to be applied if left out
     #[arg(value_name = "ID")]
-    ids: Vec<Id>,
+    ids: Vec<String>,
     /// Do not ask
     #[arg(long)]
     yes: bool,
@@ -34,7 +35,7 @@ impl Apply {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         context.vault_to_change()?;
         read_page(context)?;
-        let ids = if self.ids.is_empty() { waiting(context)? } else { self.ids.clone() };
+        let ids = if self.ids.is_empty() { waiting(context)? } else { named::proposals(context, &self.ids)? };
         if ids.is_empty() && !self.json {
             context.out.note("No approved change of an identity file waits.");
         }

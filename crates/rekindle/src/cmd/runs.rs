@@ -4,9 +4,10 @@ use clap::Args;
 use jiff::SignedDuration;
 use rekindle_core::run::Status;
 use rekindle_core::time::iso;
-use rekindle_engine::queue::{Filter, Run, Step};
+use rekindle_engine::queue::{Filter, Queue, Run, Step};
 use serde_json::{Value, json};
 
+use super::named;
 use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
@@ -19,16 +20,16 @@ Examples:
   rekindle runs --dead
   rekindle runs --json | jq -r 'select(.status == \"SKIPPED\") | .reason'")]
 pub(crate) struct Runs {
-    /// Only those that stand like this: RUNNING, COMPLETED, SKIPPED, FAILED or DEAD
+    /// Only those in this state: RUNNING, COMPLETED, SKIPPED, FAILED or DEAD
     #[arg(long, value_parser = status, conflicts_with = "dead")]
     status: Option<Status>,
     /// Only those of the last so many hours
     #[arg(long, value_name = "N")]
     hours: Option<u32>,
-    /// Only those that were given up; `rekindle retry` revives them
+    /// Only those that failed for good; `rekindle retry` tries them again
     #[arg(long)]
     dead: bool,
-    /// Only those about this session
+    /// Only those about this session; the beginning of its id is enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// At most so many
@@ -62,6 +63,7 @@ impl Runs {
             }
             return Ok(());
         };
+        let filter = Filter { session: meant(&queue, filter.session)?, ..filter };
         let runs = queue.history(&filter)?;
         if self.json {
             for run in &runs {
@@ -87,6 +89,13 @@ impl Runs {
         }
         Ok(())
     }
+}
+
+/// The session that the beginning of an id means. One that nobody knows has no runs.
+fn meant(queue: &Queue, typed: Option<String>) -> Result<Option<String>, Failure> {
+    let Some(typed) = typed else { return Ok(None) };
+    let known = queue.sessions()?;
+    Ok(named::session(&typed, known.iter().map(String::as_str))?.or(Some(typed)))
 }
 
 /// The end of an id, which is enough to name it.

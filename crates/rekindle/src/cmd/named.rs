@@ -1,0 +1,71 @@
+//! What a person means by the beginning of an id.
+
+use rekindle_core::reference::{Meant, by_prefix};
+use rekindle_core::vault::review::Id;
+use rekindle_engine::db::Db;
+use rekindle_engine::proposals;
+
+use crate::compose::Context;
+use crate::error::Failure;
+
+/// The session that is meant among those that are known; `None` if none is.
+pub(super) fn session<'a>(
+    typed: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Result<Option<String>, Failure> {
+    match by_prefix(typed, known) {
+        Meant::One(session) => Ok(Some(session)),
+        Meant::Several(all) => Err(several("sessions", typed, &all)),
+        Meant::Nothing => Ok(None),
+    }
+}
+
+/// The proposals that are meant: whole ids, the beginning of one, or only the number behind its day (`001`) among those
+/// that wait.
+pub(super) fn proposals(context: &Context<'_>, typed: &[String]) -> Result<Vec<Id>, Failure> {
+    if let Ok(ids) = typed.iter().map(|typed| typed.parse()).collect() {
+        return Ok(ids);
+    }
+    let db = Db::open(&context.places.database())?;
+    let all = proposals::all(&db)?;
+    let waiting: Vec<String> =
+        all.iter().filter(|one| one.status.is_open()).map(|one| one.id.to_string()).collect();
+    let every: Vec<String> = all.iter().map(|one| one.id.to_string()).collect();
+    typed.iter().map(|typed| proposal(typed, &waiting, &every)).collect()
+}
+
+fn proposal(typed: &str, waiting: &[String], every: &[String]) -> Result<Id, Failure> {
+    let whole = |id: &str| id.parse::<Id>().map_err(|error| unknown(typed, &error.to_string()));
+    if let Ok(id) = typed.parse() {
+        return Ok(id);
+    }
+    let numbered: Vec<&String> =
+        waiting.iter().filter(|id| id.split('-').nth(2) == Some(typed.trim_start_matches('-'))).collect();
+    if let [only] = numbered.as_slice() {
+        return whole(only);
+    }
+    // What waits is meant before what was decided long ago.
+    for ids in [waiting, every] {
+        match by_prefix(typed, ids.iter().map(String::as_str)) {
+            Meant::One(id) => return whole(&id),
+            Meant::Several(all) => return Err(several("proposals", typed, &all)),
+            Meant::Nothing => {}
+        }
+    }
+    match numbered.is_empty() {
+        true => Err(unknown(typed, "an id looks like p-20261115-001; use at least four characters of it")),
+        false => Err(several("proposals", typed, &numbered.into_iter().cloned().collect::<Vec<_>>())),
+    }
+}
+
+fn unknown(typed: &str, hint: &str) -> Failure {
+    Failure::usage(format!("there is no proposal `{typed}`"))
+        .hint(format!("`rekindle review --list` shows them; {hint}"))
+}
+
+fn several(what: &str, typed: &str, all: &[String]) -> Failure {
+    const NAMED: usize = 5;
+    let more = if all.len() > NAMED { ", …" } else { "" };
+    let names = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    Failure::usage(format!("{} {what} match `{typed}`: {names}{more}", all.len())).hint("give more of the id")
+}
