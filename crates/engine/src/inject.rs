@@ -15,13 +15,14 @@ use rekindle_core::provenance::Origin;
 use rekindle_core::recall::collection::Flags;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::select::MOST;
 use rekindle_core::scope::{ProjectId, is_shown};
 use rekindle_core::text::specifics;
-use rekindle_core::time::Zoned;
+use rekindle_core::time::{Zoned, day};
 use rekindle_core::vault::entry::{Entry, Status};
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::path::VaultPath;
-use rekindle_core::vault::{identity, layout};
+use rekindle_core::vault::{identity, layout, system_log};
 
 use crate::disk;
 use crate::home::{Home, Places};
@@ -37,6 +38,12 @@ use crate::recall::usage::Usage;
 use crate::told;
 use crate::vault::{self, Vault};
 
+/// So many of the last lines of the system log are looked at.
+const SYSTEM_LINES: usize = 50;
+/// So many changes of the infrastructure are told.
+const SYSTEM_CHANGES: usize = 3;
+/// For so many days.
+const SYSTEM_DAYS: i64 = 7;
 /// The logs of so many days are looked for.
 const DAYS_BACK: i64 = 14;
 /// So many of them are read.
@@ -110,8 +117,30 @@ fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
         logs: days.filter_map(log).take(LOGS).collect(),
         pending: vault.pending_review().unwrap_or(0),
         project: here.project.as_ref().map(|project| project.as_str().to_owned()),
-        state: Vec::new(),
+        state: state(vault, places, here),
     }
+}
+
+/// What changed in the infrastructure lately, the newest first, and what is wrong with the identity files (BRF-01, BRF-12).
+fn state(vault: &Vault, places: &Places, here: &Here) -> Vec<String> {
+    let text = read(&vault.folder().join(layout::SYSTEM_LOG)).unwrap_or_default();
+    let newest = text.lines().rev().take(SYSTEM_LINES);
+    let mut changes: Vec<system_log::Line> = newest.flat_map(|line| system_log::parse(line).lines).collect();
+    changes.sort_by_key(|line| Reverse(line.at));
+    let recent = here.now.timestamp() - jiff::SignedDuration::from_hours(24 * SYSTEM_DAYS);
+    let day = |line: &system_log::Line| day(line.at.to_zoned(here.now.time_zone().clone()).date());
+    let changes = changes.iter().filter(|line| line.at >= recent).take(SYSTEM_CHANGES);
+    let mut state: Vec<String> =
+        changes.map(|line| format!("System change {}: {}", day(line), system_log::in_words(line))).collect();
+    let links = crate::identity::check(places).links;
+    let other = links.iter().filter(|(_, link)| *link == crate::identity::Link::Differs);
+    state.extend(other.map(|(path, _)| {
+        format!(
+            "{} is not the shared identity file; agents follow different instructions (`rekindle identity`)",
+            path.display()
+        )
+    }));
+    state
 }
 
 fn read(path: &Path) -> Option<String> {
@@ -267,7 +296,7 @@ pub fn prompt(
         rewritten: None,
         filters: &Filters::default(),
         rules: Rules::of(&config.recall, here.project.as_ref().map(ProjectId::as_str), &here.now),
-        k: if how == How::Call { config.recall.k.min(inject::TOOL_MOST) } else { config.recall.k },
+        k: config.recall.k.min(if how == How::Call { inject::TOOL_MOST } else { MOST }),
         anyway: false,
         reading: Reading::AsNeeded,
         held: &held,

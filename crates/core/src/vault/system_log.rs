@@ -55,6 +55,15 @@ pub fn render(line: &Line) -> String {
     serde_json::to_string(line).map(|json| json + "\n").unwrap_or_default()
 }
 
+/// A change in one line of words.
+pub fn in_words(line: &Line) -> String {
+    let what = [&line.action, &line.tool].map(String::as_str);
+    let what: Vec<&str> = what.into_iter().filter(|part| !part.trim().is_empty()).collect();
+    let detail = if line.detail.trim().is_empty() { String::new() } else { format!(": {}", line.detail) };
+    let reason = line.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
+    format!("{}{detail}{reason}", what.join(" "))
+}
+
 /// The log with one more line; what it has stays a prefix.
 pub fn append(text: &str, line: &Line) -> String {
     let newline = if newline_of(text) == "\r\n" { "\r\n" } else { "\n" };

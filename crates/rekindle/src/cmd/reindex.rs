@@ -50,7 +50,12 @@ impl Reindex {
         let (vault, model, index) = (context.vault()?, context.model()?, context.index());
         let upkeep = Upkeep { vault: &vault, index: &index, embedder: Embedder::new(model.name(), &model) };
         let mut progress = Progress::new("reading");
+        // A long job ends at the next file when somebody puts a STOP file there (EXE-16).
+        let stop = context.places.stop_file();
         let mut show = |step: Step| {
+            if stop.exists() {
+                return false;
+            }
             match step {
                 Step::Reading(done, of) => progress.show("reading", done, of),
                 Step::Embedding(done, of) => progress.show("embedding", done, of),
@@ -89,6 +94,9 @@ impl Reindex {
             }
         }
         progress.end();
+        if stop.exists() {
+            context.out.warn(format!("stopped: {} is there; delete it and run this again", stop.display()));
+        }
         for (path, why) in report.problems.iter().take(MOST_PROBLEMS) {
             context.out.warn(format!("{path} was left out: {why}"));
         }
