@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::llm::{Budget, Cost, Expects, Prompt, Request};
 use crate::prompts::ANSWER;
+use crate::session::own;
 use crate::text::admit;
 use crate::text::clean::one_line;
 use crate::text::specifics::{coverage, plain, specifics, stands_in, words};
@@ -19,6 +20,37 @@ const PASSAGE_CHARS: usize = 2_000;
 const SENTENCE_CHARS: usize = 600;
 /// So much of a sentence has to be in the passages it cites.
 const COVERED: f64 = 0.4;
+
+/// A passage whose odds of answering the question, read together with it, are lower answers nothing.
+const ANSWERS: f64 = 0.0;
+/// A sentence of a passage is the answer only if it alone is this likely to be.
+const SAYS_IT: f64 = 2.0;
+/// So many sentences of the best passages are read.
+const READ_SENTENCES: usize = 24;
+
+/// Whether a passage with these log-odds of answering the question is shown.
+pub fn is_answer(odds: f64) -> bool {
+    odds > ANSWERS
+}
+
+/// The sentences of passages that could be the answer by themselves, each with its passage, the best passage first.
+pub fn candidates(passages: &[String]) -> Vec<Sentence> {
+    let of = |(place, text): (usize, &String)| {
+        let lines =
+            text.lines().flat_map(own::sentences).map(|text| text.trim_start_matches(['-', '*', '#', ' ']));
+        let fitting = lines.filter(|text| text.chars().count() <= SENTENCE_CHARS && text.contains(' '));
+        fitting.map(|text| Sentence { text: text.to_owned(), passages: vec![place + 1] }).collect::<Vec<_>>()
+    };
+    passages.iter().enumerate().flat_map(of).take(READ_SENTENCES).collect()
+}
+
+/// The candidate that says it, given each one's log-odds; none if none is likely enough.
+pub fn the_answer(candidates: Vec<Sentence>, odds: &[f64]) -> Option<Sentence> {
+    let scored = candidates.into_iter().zip(odds.iter().copied());
+    // Of equals the first, which is of the better passage.
+    let best = scored.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+    (best.1 >= SAYS_IT).then_some(best.0)
+}
 
 /// A sentence, and the passages that say it, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -118,6 +150,19 @@ mod tests {
         let texts: Vec<&str> = believed.iter().map(|sentence| sentence.text.as_str()).collect();
         assert_eq!(texts, ["The Redis TTL is 3600 seconds", "Redis runs on port 6379 in staging."]);
         assert_eq!(believed[0].passages, [1]);
+    }
+
+    #[test]
+    fn rec_16_the_sentence_that_says_it_is_the_answer() {
+        let all =
+            vec!["# Staging\n- Redis moved in May. It listens on port 6379.".to_owned(), "One".to_owned()];
+        let candidates = candidates(&all);
+        let texts: Vec<&str> = candidates.iter().map(|one| one.text.as_str()).collect();
+        assert_eq!(texts, ["Redis moved in May.", "It listens on port 6379."]);
+        let said = the_answer(candidates.clone(), &[-1.0, 4.0]).unwrap();
+        assert_eq!((said.text.as_str(), said.passages), ("It listens on port 6379.", vec![1]));
+        assert_eq!(the_answer(candidates, &[-1.0, 0.5]), None, "not likely enough to stand alone");
+        assert_eq!(the_answer(Vec::new(), &[]), None);
     }
 
     #[test]

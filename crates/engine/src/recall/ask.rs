@@ -317,7 +317,7 @@ fn choose(
 /// What was said in sessions, where the notes leave room: below every note that is shown. Nothing that goes wrong here
 /// keeps anybody from the notes.
 fn said(embedder: Option<Embedder<'_>>, request: &Request<'_>, selection: &Selection) -> Vec<Hit> {
-    let room = request.k.min(select::MOST).saturating_sub(selection.hits.len());
+    let room = request.k.min(select::MOST_LISTED).saturating_sub(selection.hits.len());
     let (Some(messages), Some(mut wanted)) = (request.messages, Wanted::by(request.filters)) else {
         return Vec::new();
     };

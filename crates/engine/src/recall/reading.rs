@@ -45,6 +45,24 @@ pub(super) fn read<Text: AsRef<str>>(
     found
 }
 
+/// The log-odds that each text answers the prompt. For whoever shows passages and can wait for them to be read.
+pub fn odds(prompt: &str, texts: &[&str]) -> Vec<f64> {
+    let reader = Reader::builtin();
+    let prompt = &reader.prompt(prompt);
+    let read = |text: &str| f64::from(reader.read(&mut Scratch::new(), prompt, text));
+    let mut odds = Vec::with_capacity(texts.len());
+    for some in texts.chunks(AT_ONCE) {
+        odds.extend(std::thread::scope(|scope| {
+            let threads: Vec<_> = some.iter().map(|text| scope.spawn(move || read(text))).collect();
+            let join = |thread: std::thread::ScopedJoinHandle<'_, f64>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect::<Vec<f64>>()
+        }));
+    }
+    odds
+}
+
 /// The best of a few, each on a thread of its own.
 fn best_of(reader: &Reader<'_>, prompt: &Prompt, texts: &[impl AsRef<str>]) -> Option<f64> {
     let read = |text: &str| f64::from(reader.read(&mut Scratch::new(), prompt, text));

@@ -14,7 +14,7 @@ use rekindle_engine::index::Embedder;
 use rekindle_engine::llm::Job;
 use rekindle_engine::messages::Messages;
 use rekindle_engine::recall::ask::{Answer, Request, ask};
-use rekindle_engine::recall::reading::Reading;
+use rekindle_engine::recall::reading::{Reading, odds};
 use rekindle_engine::recall::search::Rules;
 use rekindle_engine::recall::usage::Usage;
 use serde_json::{Value, json};
@@ -28,9 +28,9 @@ use crate::output::Style;
 #[derive(Args)]
 #[command(after_help = "\
 Looks through memories, MEMORY.md, observations, daily logs, your other notes and what was said in sessions, and answers
-with citations. Where a language model is set up (`rekindle llm`) it puts the passages together, and every sentence that
-its passages do not say is dropped; otherwise you get the passages themselves, the best first. When nothing answers the
-question, it says so.
+with citations: the sentence that says it, then the passages, best first. A language model (`rekindle llm`) can put the
+passages together instead; every sentence that its passages do not say is dropped. If nothing answers the question, it
+says so.
 
 Examples:
   rekindle ask 'what did we decide about Redis TTLs?'
@@ -59,8 +59,10 @@ impl Ask {
         for line in told.lines(|head| context.out.styled(Style::Dim, head)) {
             context.out.line(line)?;
         }
-        if !told.is_known() && !told.passages.is_empty() {
-            context.out.note("Passages were found, but they do not answer it: `rekindle recall` shows them.");
+        if !told.is_known() && told.near + told.passages.len() > 0 {
+            context.out.note(
+                "Some notes touch the topic, but none answers it: `rekindle recall --anyway` shows them.",
+            );
         }
         Ok(())
     }
@@ -71,14 +73,36 @@ pub(crate) struct Told {
     found: Answer,
     passages: Vec<String>,
     put: Put,
+    /// How many more are near, but do not answer.
+    near: usize,
 }
 
 /// Looks for what answers the question, and has it put together where a model is set up.
 pub(crate) fn answered(context: &Context<'_>, question: &str, all_projects: bool) -> Result<Told, Failure> {
-    let found = search(context, question, all_projects)?;
+    let mut found = search(context, question, all_projects)?;
     let passages: Vec<String> = found.shown.iter().map(|shown| admit(&shown.text).text).collect();
+    let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
+    let answers: Vec<bool> = odds(question, &texts).into_iter().map(answer::is_answer).collect();
+    let near = answers.iter().filter(|answers| !**answers).count();
+    let passages = kept(passages, &answers);
+    found.selection.hits = kept(found.selection.hits, &answers);
+    found.shown = kept(found.shown, &answers);
     let put = put_together(context, question, &passages);
-    Ok(Told { found, passages, put })
+    let put = if matches!(put, Put::Passages) { in_a_sentence(question, &passages) } else { put };
+    Ok(Told { found, passages, put, near })
+}
+
+/// What is marked.
+fn kept<T>(all: Vec<T>, marks: &[bool]) -> Vec<T> {
+    all.into_iter().zip(marks).filter_map(|(one, kept)| kept.then_some(one)).collect()
+}
+
+/// The one sentence of the passages that answers by itself, where there is one.
+fn in_a_sentence(question: &str, passages: &[String]) -> Put {
+    let candidates = answer::candidates(passages);
+    let texts: Vec<&str> = candidates.iter().map(|candidate| candidate.text.as_str()).collect();
+    let odds = odds(question, &texts);
+    answer::the_answer(candidates, &odds).map_or(Put::Passages, Put::Quoted)
 }
 
 impl Told {
@@ -89,10 +113,14 @@ impl Told {
     /// The answer with what it rests on, line by line; `head` styles the line that says where a passage is.
     pub(crate) fn lines(&self, head: impl Fn(String) -> String) -> Vec<String> {
         if !self.is_known() {
-            return vec!["I do not know.".to_owned()];
+            return vec!["Nothing in your notes or sessions answers that.".to_owned()];
         }
-        let sentences =
-            if let Put::Answer { sentences, .. } = &self.put { sentences.as_slice() } else { &[] };
+        let sentences = match &self.put {
+            Put::Answer { sentences, .. } => sentences.as_slice(),
+            Put::Quoted(sentence) => std::slice::from_ref(sentence),
+            Put::Passages | Put::Failed(_) | Put::Unknown { .. } => &[],
+        };
+        let is_quoted = matches!(self.put, Put::Quoted(_));
         let mut lines = Vec::new();
         for sentence in sentences {
             let numbers: Vec<String> = sentence.passages.iter().map(usize::to_string).collect();
@@ -103,12 +131,13 @@ impl Told {
             lines.push(String::new());
         }
         for (number, (hit, shown)) in (1..).zip(self.found.selection.hits.iter().zip(&self.found.shown)) {
-            if !sentences.is_empty() && !cited.contains(&number) {
+            // A model has put all of them together; a quotation leaves the rest unsaid.
+            if !sentences.is_empty() && !cited.contains(&number) && !is_quoted {
                 continue;
             }
             let unreviewed = if hit.document.reviewed { "" } else { " (unreviewed)" };
             lines.push(head(format!("[{number}] {}{unreviewed}", place(&hit.document, shown))));
-            if sentences.is_empty() {
+            if !cited.contains(&number) {
                 lines.extend(shown.text.trim().lines().map(|line| format!("  {}", admit(line).text)));
             }
         }
@@ -156,6 +185,8 @@ enum Put {
     Failed(String),
     /// The model answered, and nothing of it could be believed.
     Unknown { model: String },
+    /// One sentence of a passage answers by itself.
+    Quoted(Sentence),
     /// Sentences that the passages say.
     Answer { model: String, sentences: Vec<Sentence> },
 }
@@ -196,6 +227,7 @@ fn report(question: &str, found: &Answer, passages: &[String], put: &Put) -> Val
         Put::Passages => (None, None, None),
         Put::Failed(why) => (None, None, Some(why)),
         Put::Unknown { model } => (None, Some(model), None),
+        Put::Quoted(sentence) => (Some(json!([sentence])), None, None),
         Put::Answer { model, sentences } => (Some(json!(sentences)), Some(model), None),
     };
     let known = !passages.is_empty() && !matches!(put, Put::Unknown { .. });

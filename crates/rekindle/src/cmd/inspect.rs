@@ -6,8 +6,10 @@ mod session;
 use clap::Args;
 use rekindle_engine::recall::log::Log;
 use rekindle_engine::recall::usage::Usage;
+use rekindle_engine::vault;
 use serde_json::{Value, json};
 
+use super::{explain, feedback};
 use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
@@ -71,9 +73,9 @@ impl Inspect {
             let all = line[list].as_array().into_iter().flatten();
             all.filter_map(|item| item["id"].as_str().map(str::to_owned)).collect::<Vec<_>>()
         };
+        let of = self.of.as_deref().map(|of| memory(context, of)).transpose()?;
         let wanted = |line: &Value| {
-            self.of
-                .as_ref()
+            of.as_ref()
                 .is_none_or(|id| names(line, "results").contains(id) || names(line, "dropped").contains(id))
         };
         let mut lines = log.read()?.filter(wanted);
@@ -89,16 +91,18 @@ impl Inspect {
             };
         }
         let lines: Vec<Value> = lines.take(self.limit).collect();
-        if let Some(id) = self.of.as_ref().filter(|_| !self.json) {
+        if let Some(id) = of.as_ref().filter(|_| !self.json) {
             standing(context, id)?;
         }
         if self.json {
             return context.out.json(&json!(lines));
         }
+        let mut any_silent = false;
         for (number, line) in lines.iter().enumerate() {
             let shown = line["results"].as_array().map_or(0, Vec::len);
-            let what =
-                if line["abstained"] == json!(true) { "silent".to_owned() } else { format!("{shown} shown") };
+            let silent = line["abstained"] == json!(true) || shown == 0;
+            let what = if silent { "silent".to_owned() } else { format!("{shown} shown") };
+            any_silent |= silent;
             let query: String = line["query"].as_str().unwrap_or_default().chars().take(60).collect();
             let at = line["at"].as_str().unwrap_or_default();
             let number = column(&(number + 1).to_string(), 4);
@@ -112,23 +116,40 @@ impl Inspect {
         }
         if lines.is_empty() {
             context.out.note("Nothing was recalled yet. `rekindle recall --help` shows how to begin.");
+        } else {
+            let silent = if any_silent { "silent: no memory was relevant enough to show. " } else { "" };
+            context.out.note(format!("{silent}`rekindle inspect 1` explains the newest, 2 the one before."));
         }
         Ok(())
+    }
+}
+
+/// The id of the memory that is meant; a name that no memory has any more may still be in the log.
+fn memory(context: &Context<'_>, of: &str) -> Result<String, Failure> {
+    let vault = context.vault()?;
+    match vault.find(of, &context.cwd) {
+        Ok(path) => feedback::id_of(&vault, &path),
+        Err(error @ vault::Error::Ambiguous { .. }) => Err(error.into()),
+        Err(_) => Ok(of.to_owned()),
     }
 }
 
 /// What is known about a memory from the times it was recalled (FBK-03).
 fn standing(context: &Context<'_>, id: &str) -> Result<(), Failure> {
     let standing = Usage::read(&context.places.usage()).standing(id);
-    context.out.line(format!(
-        "strength {:+.2}; recalled {} times, used {}, ignored {}, missed {}, misled {}",
-        standing.strength(),
-        standing.recall_count,
-        standing.used,
-        standing.ignored,
-        standing.missed,
-        standing.misled
-    ))
+    let counts = [
+        ("strength", format!("{:+.2}", standing.strength()), "from -1 (misleads) to +1 (helps)"),
+        ("recalled", standing.recall_count.to_string(), "times it was found"),
+        ("used", standing.used.to_string(), "times an agent's answer relied on it"),
+        ("ignored", standing.ignored.to_string(), "times an agent was shown it and did not use it"),
+        ("missed", standing.missed.to_string(), "times you had to say it because it was not shown"),
+        ("misled", standing.misled.to_string(), "times you corrected an answer that relied on it"),
+    ];
+    for (name, value, meaning) in counts {
+        let row = format!("{}  {value:>5}  {}", column(name, 8), context.out.styled(Style::Dim, meaning));
+        context.out.line(row)?;
+    }
+    Ok(())
 }
 
 fn show(context: &Context<'_>, line: &Value) -> Result<(), Failure> {
@@ -143,30 +164,35 @@ fn show(context: &Context<'_>, line: &Value) -> Result<(), Failure> {
         out.line(format!("{}  {}", out.styled(Style::Warn, column("degraded", 10)), text(degraded)))?;
     }
     if let (Some(true), Some(why)) = (line["abstained"].as_bool(), line["silence"]["reason"].as_str()) {
-        out.line(format!("{}  {why}", out.styled(Style::Dim, column("silent", 10))))?;
+        out.line(format!("{}  {}", out.styled(Style::Dim, column("silent", 10)), explain::silence(why)))?;
     }
     for result in line["results"].as_array().into_iter().flatten() {
         out.line("")?;
         let score = result["score"].as_f64().unwrap_or_default();
         let head = format!("{score:.3}  {}  {}", text(&result["id"]), text(&result["title"]));
         out.line(out.styled(Style::Bold, head))?;
-        for list in ["parts", "factors"] {
-            let all = result[list].as_object().into_iter().flatten();
-            let all: Vec<String> =
-                all.filter_map(|(name, value)| Some(format!("{name} {:.3}", value.as_f64()?))).collect();
-            out.line(format!("  {}  {}", out.styled(Style::Dim, column(list, 8)), all.join("  ")))?;
+        for row in explain::score_table(result) {
+            out.line(format!("  {row}"))?;
         }
         for doubt in result["doubts"].as_array().into_iter().flatten() {
             out.line(format!("  {}  {doubt}", out.styled(Style::Warn, column("doubt", 8))))?;
         }
     }
-    for dropped in line["dropped"].as_array().into_iter().flatten() {
+    let dropped: Vec<&Value> = line["dropped"].as_array().into_iter().flatten().collect();
+    if !dropped.is_empty() {
+        out.line("")?;
+        out.line(out.styled(Style::Dim, "Left out:"))?;
+    }
+    for dropped in dropped {
         let score = dropped["score"].as_f64().unwrap_or_default();
         let rule = text(&dropped["rule"]);
-        out.line(out.styled(
-            Style::Dim,
-            format!("left out ({rule}): {score:.3}  {}  {}", text(&dropped["id"]), text(&dropped["title"])),
-        ))?;
+        let row = format!(
+            "  {score:.3}  {}  {}  {}",
+            text(&dropped["id"]),
+            text(&dropped["title"]),
+            explain::rule(&rule)
+        );
+        out.line(out.styled(Style::Dim, row))?;
     }
     Ok(())
 }

@@ -10,9 +10,9 @@ use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::merge::Mention;
 use rekindle_core::recall::rewrite::Rewrite;
-use rekindle_core::recall::select::{Hit, MOST};
+use rekindle_core::recall::select::{Hit, MOST_LISTED};
 use rekindle_core::text;
-use rekindle_core::time::{Timestamp, iso};
+use rekindle_core::time::{Typed, Zoned, iso};
 use rekindle_core::vault::layout::Group;
 use rekindle_core::vault::priority::Priority;
 use rekindle_engine::index::Embedder;
@@ -24,7 +24,7 @@ use rekindle_engine::recall::search::Rules;
 use rekindle_engine::recall::usage::Usage;
 use serde_json::{Value, json};
 
-use super::body;
+use super::{body, explain};
 use crate::cli::Global;
 use crate::compose::Context;
 use crate::error::Failure;
@@ -46,7 +46,7 @@ pub(crate) struct Recall {
     /// What to find: TEXT, @FILE, or - for stdin
     #[arg(value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     query: String,
-    /// How many memories at most, up to 10
+    /// How many memories at most
     #[arg(long, short = 'k', value_name = "N")]
     k: Option<usize>,
     /// Only this group; may be given several times
@@ -61,12 +61,12 @@ pub(crate) struct Recall {
     /// Only with this tag; several must all be there
     #[arg(long = "tag", short = 't', value_name = "TAG")]
     tags: Vec<String>,
-    /// Only what was written at this date or time, or later
-    #[arg(long, value_name = "DATE", value_parser = moment)]
-    since: Option<Timestamp>,
-    /// Only what was written at this date or time, or earlier
-    #[arg(long, value_name = "DATE", value_parser = moment)]
-    until: Option<Timestamp>,
+    /// Only what was written then or later: 2026-11-15, yesterday, 2w, "3 days ago"
+    #[arg(long, value_name = "DATE")]
+    since: Option<Typed>,
+    /// Only what was written then or earlier
+    #[arg(long, value_name = "DATE")]
+    until: Option<Typed>,
     /// Only of this priority or higher: low, medium, high
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
@@ -76,6 +76,9 @@ pub(crate) struct Recall {
     /// Only what a person has reviewed (true) or has not (false)
     #[arg(long, value_name = "true|false")]
     reviewed: Option<bool>,
+    /// Only what may be outdated (true), or only what is not (false)
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    stale: Option<bool>,
     /// Look into this project instead of the one you are in; `all` looks into every one
     #[arg(long, value_name = "ID|all")]
     project: Option<String>,
@@ -94,11 +97,6 @@ pub(crate) struct Recall {
     /// Answer as JSON
     #[arg(long)]
     json: bool,
-}
-
-pub(crate) fn moment(text: &str) -> Result<Timestamp, String> {
-    rekindle_core::time::parse(text)
-        .ok_or_else(|| "write it as 2026-11-15 or 2026-11-15T14:05:00Z".to_owned())
 }
 
 fn priority(text: &str) -> Result<Priority, String> {
@@ -130,9 +128,9 @@ impl Recall {
     fn answer(self, context: &Context<'_>) -> Result<(), Failure> {
         let query = body::prompt(&self.query, &context.cwd)?;
         let k = self.k.unwrap_or(context.settings.config.recall.k);
-        if k > MOST {
-            return Err(Failure::usage(format!("--k is at most {MOST}, not {k}"))
-                .hint("more memories than that would crowd out the prompt itself"));
+        if k > MOST_LISTED {
+            return Err(Failure::usage(format!("--k is at most {MOST_LISTED}, not {k}"))
+                .hint("`rekindle list` shows every memory"));
         }
         if !context.settings.config.memory.enabled {
             context.out.warn("memory is switched off by memory.enabled, so nothing is recalled");
@@ -144,7 +142,7 @@ impl Recall {
         let wanted = Wanted {
             query: &query,
             k,
-            filters: self.filters(),
+            filters: self.filters(&context.now),
             project: self.project.clone(),
             include_inbox: self.include_inbox,
             anyway: self.anyway,
@@ -159,18 +157,18 @@ impl Recall {
         }
     }
 
-    fn filters(&self) -> Filters {
+    fn filters(&self, now: &Zoned) -> Filters {
         Filters {
             groups: self.group.iter().map(|group| group.word().to_owned()).collect(),
             kinds: self.kind.clone(),
             sources: self.source.clone(),
             tags: self.tags.clone(),
-            since: self.since,
-            until: self.until,
+            since: self.since.map(|since| since.start(now)),
+            until: self.until.map(|until| until.end(now)),
             priority: self.priority,
             origins: self.origin.clone(),
             reviewed: self.reviewed,
-            stale: None,
+            stale: self.stale,
             inactive: self.all,
         }
     }
@@ -178,22 +176,21 @@ impl Recall {
     fn show(&self, context: &Context<'_>, answer: &Answer) -> Result<(), Failure> {
         let out = context.out;
         for (hit, shown) in answer.selection.hits.iter().zip(&answer.shown) {
-            out.write(row(out, hit, shown, self.explain).as_bytes())?;
+            out.write(row(context, hit, shown, self.explain).as_bytes())?;
         }
-        if self.explain {
+        if self.explain && !answer.selection.dropped.is_empty() {
+            out.line(out.styled(Style::Dim, "Left out:"))?;
             for dropped in &answer.selection.dropped {
-                let rule = serde_json::to_value(dropped.rule).map_err(Failure::new)?;
-                let rule = rule.as_str().unwrap_or_default().to_owned();
-                out.line(
-                    out.styled(Style::Dim, format!("left out ({rule}): {} {}", dropped.id, dropped.title)),
-                )?;
+                let rule = json!(dropped.rule);
+                let rule = explain::rule(rule.as_str().unwrap_or_default());
+                let row = format!("  {:.3}  {}  {}  {rule}", dropped.score, dropped.id, dropped.title);
+                out.line(out.styled(Style::Dim, row))?;
             }
         }
         if let Some(decision) = answer.decision.filter(|_| answer.abstained) {
-            out.note(format!(
-                "Nothing worth saying: {}. --anyway shows the nearest.",
-                decision.reason.explain()
-            ));
+            let near = !answer.selection.dropped.is_empty();
+            let how = if near { " Show the closest with `--anyway`." } else { "" };
+            out.note(format!("{}{how}", decision.reason.explain()));
         } else if answer.selection.hits.is_empty() {
             out.note("Nothing found.");
         }
@@ -284,10 +281,11 @@ pub(crate) fn place(document: &Document, shown: &Shown) -> String {
     }
 }
 
-fn row(out: &Printer, hit: &Hit, shown: &Shown, explain: bool) -> String {
+fn row(context: &Context<'_>, hit: &Hit, shown: &Shown, explain: bool) -> String {
+    let out = context.out;
     let document = &hit.document;
     let place = place(document, shown);
-    let day = document.created.map(|at| iso(at).chars().take(10).collect::<String>());
+    let day = document.created.map(|at| context.day(at));
     let marks = [
         (!document.reviewed).then(|| "unreviewed".to_owned()),
         document.inbox.then(|| "inbox".to_owned()),
@@ -295,29 +293,28 @@ fn row(out: &Printer, hit: &Hit, shown: &Shown, explain: bool) -> String {
         (!document.active).then(|| "no longer holds".to_owned()),
         (!hit.doubts.is_empty()).then(|| "contradicted".to_owned()),
         shown.refreshed.then(|| "changed since it was indexed".to_owned()),
-        seen(hit),
+        seen(context, hit),
     ];
     let marks: Vec<String> = marks.into_iter().flatten().collect();
     let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
-    let head = format!("{:.3}  {}{}", hit.ranked.score, document.id, marks);
-    let mut text = format!("{}\n", out.styled(Style::Bold, head));
-    let about = [Some(place), day].into_iter().flatten().collect::<Vec<_>>().join("  ");
+    let mut text: String = shown.text.trim().lines().map(|line| format!("{line}\n")).collect();
+    let score = Some(format!("{:.3}", hit.ranked.score));
+    let about = [Some(place), Some(document.id.clone()), day, score];
+    let about = about.into_iter().flatten().collect::<Vec<_>>().join("  ") + &marks;
     text.push_str(&format!("  {}\n", out.styled(Style::Dim, about)));
-    for line in shown.text.trim().lines() {
-        text.push_str(&format!("  {line}\n"));
-    }
     if explain {
-        let parts = serde_json::to_string(&json!({"parts": hit.ranked.parts, "factors": hit.ranked.factors}));
-        text.push_str(&format!("  {}\n", out.styled(Style::Dim, parts.unwrap_or_default())));
+        for line in explain::score_table(&json!(hit.ranked)) {
+            text.push_str(&format!("    {}\n", out.styled(Style::Dim, line)));
+        }
     }
     text.push('\n');
     text
 }
 
 /// How often it was observed, and from when to when, if more than once (STO-16).
-fn seen(hit: &Hit) -> Option<String> {
+fn seen(context: &Context<'_>, hit: &Hit) -> Option<String> {
     let (first, last) = (hit.lineage.first()?, hit.lineage.last()?);
-    let day = |mention: &Mention| mention.created.map(|at| iso(at).chars().take(10).collect::<String>());
+    let day = |mention: &Mention| mention.created.map(|at| context.day(at));
     let span = match (day(first), day(last)) {
         (Some(first), Some(last)) if first != last => format!(", {first} to {last}"),
         _ => String::new(),

@@ -16,7 +16,7 @@ Examples:
   rekindle run 7QK2M4XA
   rekindle run 7QK2M4XA --json | jq .event.data.messages -r")]
 pub(crate) struct Run {
-    /// The run's id, or the end of it
+    /// The run's id, or a part of it, as `rekindle runs` shows it
     id: String,
     /// Answer as JSON, with the event and what each step returned
     #[arg(long)]
@@ -32,10 +32,10 @@ pub(crate) fn find(queue: Option<&Queue>, id: &str) -> Result<Found, Failure> {
     match (runs.pop(), runs.is_empty()) {
         (Some(run), true) => Ok(run),
         (Some(_), false) => {
-            Err(Failure::usage(format!("several runs end in `{id}`")).hint("give more of the id"))
+            Err(Failure::usage(format!("several runs are called `{id}`")).hint("give more of the id"))
         }
         (None, _) => Err(Failure::usage(format!("there is no run `{id}`"))
-            .hint("`rekindle runs` lists them; four characters of an id are the least")),
+            .hint("`rekindle runs` lists them; use at least four characters of the id")),
     }
 }
 
@@ -70,13 +70,16 @@ impl Run {
         if let Some(due) = run.due {
             out.line(format!("  next        {}", iso(due)))?;
         }
+        if !run.steps.is_empty() {
+            out.line(format!("  {}  {}  result", column("step", 18), column("took", 8)))?;
+        }
         for step in &run.steps {
             let took = step.ended.map_or_else(
                 || "not over".to_owned(),
                 |ended| format!("{} ms", ended.duration_since(step.started).as_millis()),
             );
             let how = match (&step.result, &step.error) {
-                (Some(result), _) => short(&result.to_string()),
+                (Some(result), _) => short(&in_words(result)),
                 (None, Some(error)) => format!("failed: {error}"),
                 (None, None) => String::new(),
             };
@@ -91,6 +94,37 @@ impl Run {
             out.note(format!("`rekindle retry {}` tries it again from the step that failed.", tail(&run.id)));
         }
         Ok(())
+    }
+}
+
+/// What a step returned, in a row: lists are counted, nothing is nested.
+fn in_words(result: &Value) -> String {
+    let value = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items)
+            if items.iter().all(|item| item.is_string() || item.is_number()) && items.len() <= 3 =>
+        {
+            let items: Vec<String> = items
+                .iter()
+                .map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned))
+                .collect();
+            if items.is_empty() { "none".to_owned() } else { items.join(", ") }
+        }
+        Value::Array(items) => format!("{} items", items.len()),
+        Value::Object(fields) => format!("{} fields", fields.len()),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Null => "none".to_owned(),
+    };
+    match result {
+        Value::Null => "done".to_owned(),
+        Value::Object(fields) => {
+            let rows: Vec<String> =
+                fields.iter().map(|(name, field)| format!("{name} {}", value(field))).collect();
+            if rows.is_empty() { "done".to_owned() } else { rows.join(" · ") }
+        }
+        other => value(other),
     }
 }
 

@@ -13,6 +13,7 @@ use rekindle_engine::told::{self, Outcome, Record, Told, What};
 use rekindle_engine::{sessions, transcripts};
 use serde_json::{Value, json};
 
+use super::super::{explain, named};
 use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
@@ -21,12 +22,14 @@ use crate::output::{Style, column};
 const LOGGED: usize = 20_000;
 
 pub(super) fn show(context: &Context<'_>, session: &str, json: bool) -> Result<(), Failure> {
-    let record = told::read(&context.places, session);
-    if record.told.is_empty() {
-        return Err(Failure::usage(format!("nothing is known of a session `{session}`"))
-            .hint("`rekindle inspect --json` names the sessions of the last recalls; what is older than 90 days is gone"));
-    }
-    let report = report(context, session, &record)?;
+    let known = told::sessions(&context.places);
+    let Some(session) = named::session(session, known.iter().map(String::as_str))? else {
+        return Err(Failure::usage(format!("no session `{session}` is known")).hint(
+            "`rekindle inspect --json` names the sessions of the last recalls; records are kept for 90 days",
+        ));
+    };
+    let record = told::read(&context.places, &session);
+    let report = report(context, &session, &record)?;
     if json {
         return context.out.json(&report);
     }
@@ -172,15 +175,19 @@ fn print(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
                 share.unwrap_or_default()
             ),
         ),
-        ("corrected", text(&report["corrections"])),
+        ("corrected", format!("{} times by you", report["corrections"])),
     ];
     if report["heldOut"] == json!(true) {
-        head.push(("held out", "recall was off in it, to compare".to_owned()));
+        head.push(("held out", "recall was off in this session, to compare".to_owned()));
     }
-    for (key, name) in [("missed", "missed"), ("misled", "misled"), ("lessons", "lessons")] {
-        let list: Vec<String> = report[key].as_array().into_iter().flatten().map(text).collect();
+    for (name, meaning) in [
+        ("missed", "relevant, but not shown"),
+        ("misled", "shown, then corrected by you"),
+        ("lessons", "proposed because of a correction"),
+    ] {
+        let list: Vec<String> = report[name].as_array().into_iter().flatten().map(text).collect();
         if !list.is_empty() {
-            head.push((name, list.join(", ")));
+            head.push((name, format!("{} ({meaning})", list.join(", "))));
         }
     }
     for (name, value) in head {
@@ -189,7 +196,7 @@ fn print(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
     for block in report["blocks"].as_array().into_iter().flatten() {
         out.line("")?;
         let query: String = block["query"].as_str().unwrap_or_default().chars().take(60).collect();
-        let mark = if block["corrected"] == json!(true) { "  (the person put it right)" } else { "" };
+        let mark = if block["corrected"] == json!(true) { "  (you corrected this turn)" } else { "" };
         let title = format!("{}  {} tokens  {query}{mark}", text(&block["what"]), block["tokens"]);
         out.line(format!(
             "{}  {}",
@@ -204,7 +211,21 @@ fn print(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
             out.line(format!("  {became}  {}  {title}{by}", text(&memory["id"])))?;
         }
     }
-    Ok(())
+    legend(context, report)
+}
+
+/// What the verdicts that were printed mean.
+fn legend(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
+    let blocks = report["blocks"].as_array().into_iter().flatten();
+    let memories = blocks.flat_map(|block| block["memories"].as_array().into_iter().flatten());
+    let shown: Vec<String> =
+        memories.filter_map(|memory| memory["became"].as_str().map(str::to_owned)).collect();
+    let lines = explain::outcomes(&shown);
+    if lines.is_empty() {
+        return Ok(());
+    }
+    context.out.line("")?;
+    lines.iter().try_for_each(|line| context.out.line(context.out.styled(Style::Dim, line)))
 }
 
 /// How sessions with recall compare with those that were left without it.

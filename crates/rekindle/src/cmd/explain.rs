@@ -1,0 +1,83 @@
+//! The words of a ranking, for people: what each number of a score stands for, and why a memory was left out.
+
+use rekindle_core::recall::abstain::Reason;
+use serde_json::{Value, json};
+
+use crate::output::column;
+
+/// What relevance is the sum of (`parts`).
+const PARTS: [(&str, &str); 7] = [
+    ("meaning", "how close its embedding is to the question's"),
+    ("words", "keywords it shares with the question"),
+    ("thread", "keywords in the rest of its note or session"),
+    ("identifiers", "names, paths and numbers of the question that it holds"),
+    ("time", "written at the time the question names"),
+    ("length", "deducted from long texts"),
+    ("relevance", "the sum of the above"),
+];
+
+/// What relevance is multiplied by (`factors`).
+const FACTORS: [(&str, &str); 5] = [
+    ("decay", "× age: older counts a little less"),
+    ("usage", "× feedback: helped before, or misled"),
+    ("stale", "× marked as outdated, or not"),
+    ("trust", "× who said it, and whether you reviewed it"),
+    ("project", "× belongs to this project, or holds everywhere"),
+];
+
+/// Why a memory that was found is not shown.
+const RULES: [(&str, &str); 6] = [
+    ("duplicate", "a better match says the same"),
+    ("trust", "something more trustworthy contradicts it"),
+    ("cap", "enough better matches"),
+    ("held", "the session has it already"),
+    ("silence", "touches the topic, but does not answer the question"),
+    ("faint", "far less relevant than the best match"),
+];
+
+/// What became of a memory that an agent was told (FBK-03).
+const OUTCOMES: [(&str, &str); 6] = [
+    ("used", "the agent's answer or a tool call relies on it"),
+    ("ignored", "the agent did not use it"),
+    ("unclear", "the answer does not show whether it was used"),
+    ("corrected", "you corrected the answer that relied on it"),
+    ("not judged", "the turn is over, but this memory was not assessed"),
+    ("waiting", "the turn is not over yet"),
+];
+
+fn meaning_of(words: &[(&'static str, &'static str)], name: &str) -> &'static str {
+    words.iter().find(|(word, _)| *word == name).map_or("", |(_, meaning)| meaning)
+}
+
+/// A score as a table: every part and factor with its value and its meaning, one a line.
+pub(super) fn score_table(ranked: &Value) -> Vec<String> {
+    let rows = |list: &str, words: &'static [(&'static str, &'static str)]| {
+        let values = ranked[list].as_object().cloned().unwrap_or_default();
+        let row = |(name, meaning): &(&str, &str)| {
+            let value = values.get(*name)?.as_f64()?;
+            Some(format!("{}  {value:>7.3}  {meaning}", column(name, 11)))
+        };
+        words.iter().filter_map(row).collect::<Vec<_>>()
+    };
+    let mut table = rows("parts", &PARTS);
+    table.extend(rows("factors", &FACTORS));
+    table
+}
+
+/// Why something was left out, in words.
+pub(super) fn rule(word: &str) -> &str {
+    let meaning = meaning_of(&RULES, word);
+    if meaning.is_empty() { word } else { meaning }
+}
+
+/// Why nothing was shown, in words.
+pub(super) fn silence(word: &str) -> String {
+    serde_json::from_value(json!(word))
+        .map_or_else(|_| word.to_owned(), |reason: Reason| reason.explain().to_owned())
+}
+
+/// The meaning of each of these outcomes, one a line, in the order of the list.
+pub(super) fn outcomes(shown: &[String]) -> Vec<String> {
+    let wanted = |word: &&(&str, &str)| shown.iter().any(|shown| shown == word.0);
+    OUTCOMES.iter().filter(wanted).map(|(word, meaning)| format!("{}  {meaning}", column(word, 10))).collect()
+}
