@@ -95,6 +95,20 @@ pub enum Actor {
     Worker,
 }
 
+impl Actor {
+    /// A word for listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::User => "you",
+            Self::Agent => "agent",
+            Self::Worker => "rekindle",
+        }
+    }
+}
+
+/// Changes that only follow another: the page of proposals, and the receipts of decisions.
+pub const BOOKKEEPING: [&str; 2] = ["review", "receipt"];
+
 /// A replaced range: where, what went, what came, and a little of what stands around it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patch {
@@ -354,6 +368,18 @@ pub struct Change {
     pub about: Option<String>,
     /// What it did, in order.
     pub ops: Vec<Op>,
+}
+
+impl Change {
+    /// Whether it only follows another change.
+    pub fn is_bookkeeping(&self) -> bool {
+        BOOKKEEPING.contains(&self.verb.as_str())
+    }
+
+    /// Whether a person made it by a command.
+    pub fn is_a_persons(&self) -> bool {
+        self.by == Actor::User && !self.is_bookkeeping()
+    }
 }
 
 #[cfg(test)]

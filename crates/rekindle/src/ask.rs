@@ -4,6 +4,9 @@ use std::io::{IsTerminal, Write};
 
 use crate::error::Failure;
 
+/// What whoever says no is told.
+pub(crate) const CANCELLED: &str = "Cancelled. No files changed.";
+
 /// Whether there is anybody to ask.
 pub(crate) fn is_possible() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
@@ -21,11 +24,36 @@ pub(crate) fn say(text: &str) -> Result<(), Failure> {
     Ok(writeln!(std::io::stderr(), "{text}")?)
 }
 
-/// Yes or no. Whatever is neither is no.
+/// Yes or no. Whatever is neither is asked again.
 pub(crate) fn yes(question: &str, default: bool) -> Result<bool, Failure> {
-    let choices = if default { "[Y/n]" } else { "[y/N]" };
-    let answer = answer(&format!("{question} {choices} "))?.to_lowercase();
-    Ok(matches!(answer.as_str(), "y" | "yes") || (answer.is_empty() && default))
+    Ok(choice(question, default, None)? == Choice::Yes)
+}
+
+/// What a person chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Yes,
+    No,
+    /// The extra letter.
+    Other,
+}
+
+/// Yes, no, or one more letter with its meaning.
+pub(crate) fn choice(question: &str, default: bool, other: Option<(char, &str)>) -> Result<Choice, Failure> {
+    let choices = if default { "Y/n" } else { "y/N" };
+    let more = other.map_or_else(String::new, |(letter, meaning)| format!("/{letter} {meaning}"));
+    loop {
+        let answer = answer(&format!("{question} [{choices}{more}] "))?.to_lowercase();
+        match answer.as_str() {
+            "y" | "yes" => return Ok(Choice::Yes),
+            "n" | "no" => return Ok(Choice::No),
+            "" => return Ok(if default { Choice::Yes } else { Choice::No }),
+            typed if other.is_some_and(|(letter, _)| typed == letter.to_string()) => {
+                return Ok(Choice::Other);
+            }
+            _ => say("Please answer y or n.")?,
+        }
+    }
 }
 
 fn answer(question: &str) -> Result<String, Failure> {
@@ -34,7 +62,7 @@ fn answer(question: &str) -> Result<String, Failure> {
     let read = std::io::stdin().read_line(&mut answer)?;
     // The end of the input is no answer, and not a yes by default.
     if read == 0 {
-        return Err(Failure::new("nobody answered; nothing was done"));
+        return Err(Failure::new("no answer; nothing was done"));
     }
     Ok(answer.trim().to_owned())
 }

@@ -8,7 +8,7 @@ use rekindle_core::recall::rewrite::{MAX_MESSAGES, Message, Rewrite, rewrite};
 use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::session::Role;
 use rekindle_core::text::Counts;
-use rekindle_core::time::Zoned;
+use rekindle_core::time::{Timestamp, Zoned, day};
 use rekindle_engine::db::Db;
 use rekindle_engine::home::{Home, Places};
 use rekindle_engine::index::{Embedder, Index};
@@ -213,6 +213,11 @@ impl<'a> Context<'a> {
             self.out
                 .warn(format!("somebody changed it at the same moment; their version is {}", copy.display()));
         }
+    }
+
+    /// The person's own day on which something happened.
+    pub(crate) fn day(&self, at: Timestamp) -> String {
+        day(at.to_zoned(self.now.time_zone().clone()).date())
     }
 
     /// The file behind a path of the vault.

@@ -5,6 +5,7 @@ mod cli;
 mod cmd;
 mod compose;
 mod error;
+mod help;
 mod mcp;
 mod output;
 mod tui;
@@ -18,7 +19,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         // An agent takes 2 for "stop the person's prompt". Nothing that is wrong here may do that.
         Err(error) if error.use_stderr() && is_hook() => return ExitCode::SUCCESS,
-        Err(error) => error.exit(),
+        Err(error) => help::rewrapped(error).exit(),
     };
     let printer = output::Printer::new(cli.global.color);
     match cmd::run(cli, &printer) {

@@ -186,6 +186,15 @@ pub(crate) fn column(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(used)))
 }
 
+/// `Claude Code, Codex and pi`.
+pub(crate) fn in_a_row(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 /// Bytes as people read them.
 pub(crate) fn size(bytes: usize) -> String {
     match bytes {

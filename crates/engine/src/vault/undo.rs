@@ -54,7 +54,8 @@ impl Vault {
                 Some(reference) => change.id.matches(reference),
                 None => {
                     // The page of proposals and the receipts say what is; they follow when that is taken back.
-                    let by_itself = !["init", "forget", "review", "receipt"].contains(&change.verb.as_str());
+                    let by_itself =
+                        !["init", "forget"].contains(&change.verb.as_str()) && !change.is_bookkeeping();
                     by_itself && change.undoes.is_none() && !undone.contains(&change.id)
                 }
             };

@@ -17,13 +17,18 @@ use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
 #[command(after_help = "\
-Only looks (and writes and removes one temporary file to see whether it can). The hooks that your
-agents call are fired with a sample, which leaves no trace. Exits with 1 if something does not work.
+Prints what is not in order and what to do about it; --all prints every check. It changes nothing (it writes and removes
+one temporary file to see whether it can). The hooks that your agents call are fired with a sample, which leaves no
+trace. Exits with 1 if something does not work.
 
 Examples:
   rekindle doctor
+  rekindle doctor --all
   rekindle doctor --json | jq '.checks[] | select(.findings[].level != \"ok\")'")]
 pub(crate) struct Doctor {
+    /// Also list what is in order
+    #[arg(long, short = 'a')]
+    all: bool,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -49,8 +54,10 @@ impl Doctor {
         if self.json {
             out.json(&json!({"ok": healthy, "home": home.root(), "checks": checks}))?;
         } else {
+            let fine = checks.iter().flat_map(|check| &check.findings);
+            let fine = fine.filter(|finding| finding.level == Level::Ok).count();
             for check in &checks {
-                for finding in &check.findings {
+                for finding in check.findings.iter().filter(|found| self.all || found.level != Level::Ok) {
                     let word = match finding.level {
                         Level::Ok => out.styled(Style::Good, "ok     "),
                         Level::Warning => out.styled(Style::Warn, "warning"),
@@ -61,6 +68,11 @@ impl Doctor {
                         out.line(format!("{}{}", " ".repeat(21), out.styled(Style::Dim, hint)))?;
                     }
                 }
+            }
+            if !self.all {
+                let word = out.styled(Style::Good, "ok     ");
+                let what = if worst > Some(Level::Ok) { "other checks passed" } else { "checks passed" };
+                out.line(format!("{word}  {fine} {what} (`rekindle doctor --all` lists them)"))?;
             }
         }
         if healthy { Ok(()) } else { Err(Failure::reported()) }

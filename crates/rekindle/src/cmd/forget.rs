@@ -1,7 +1,5 @@
 //! `rekindle forget`
 
-use std::io::{IsTerminal, Write};
-
 use clap::Args;
 use rekindle_core::journal::Actor;
 use rekindle_engine::messages::Messages;
@@ -9,6 +7,7 @@ use rekindle_engine::recall::find;
 use rekindle_engine::vault::forget::{Forgotten, What};
 
 use super::body;
+use crate::ask::{self, CANCELLED};
 use crate::compose::Context;
 use crate::error::Failure;
 
@@ -56,14 +55,18 @@ impl Forget {
             (Some(path), _) => What::Entry(path),
             (None, text) => What::Text(text.as_deref().unwrap_or_default()),
         };
-        let asking = !self.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        let asking = !self.yes && ask::is_possible();
         if self.dry_run || asking {
             let plan = vault.plan_forget(what)?;
             if self.dry_run && self.json {
                 return context.out.json(&plan);
             }
             report(context, &plan, "would go")?;
-            if self.dry_run || !confirmed()? {
+            if self.dry_run {
+                return Ok(());
+            }
+            if !ask::yes("This cannot be undone. Forget it?", false)? {
+                context.out.note(CANCELLED);
                 return Ok(());
             }
         }
@@ -102,11 +105,4 @@ pub(crate) fn lines(forgotten: &Forgotten, word: &str) -> Vec<String> {
         elsewhere.map(|(store, count)| format!("{word}: the same text in {count} place(s) of the {store}"));
     let lines: Vec<String> = files.chain(elsewhere).collect();
     if lines.is_empty() { vec!["nothing here says that".to_owned()] } else { lines }
-}
-
-fn confirmed() -> Result<bool, Failure> {
-    let mut answer = String::new();
-    write!(std::io::stderr(), "This cannot be undone. Forget it? [y/N] ")?;
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -14,13 +14,13 @@ use rekindle_engine::{clock, config, environment, setup};
 use serde_json::{Value, json};
 
 use super::backfill;
-use super::install::{self, Install};
+use super::install::{self, Here, Install};
 use super::llm::Found;
 use crate::ask;
 use crate::cli::Global;
 use crate::compose::Context;
 use crate::error::Failure;
-use crate::output::{Printer, Style, column};
+use crate::output::{Printer, Style, column, in_a_row};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -59,8 +59,7 @@ impl Init {
                 name = ask::text("What should your agents call you?", environment::login().as_deref())?;
             }
             if notes.is_none() {
-                let question = "An existing folder of notes to keep the memories in (empty for a new one):";
-                notes = ask::text(question, None)?.map(PathBuf::from);
+                notes = ask_for_notes()?;
             }
         } else if first_time && name.is_none() {
             name = environment::login();
@@ -101,17 +100,23 @@ impl Init {
         let agents = install::offered(global);
         let names: Vec<&str> = agents.iter().map(|agent| agent.name()).collect();
         if asking && !agents.is_empty() {
-            let question = format!("Let {} remember? You see what changes first.", names.join(", "));
+            let question =
+                format!("Connect Rekindle to {}? You'll see every change first.", in_a_row(&names));
             // What was to be set up is; the agents can be asked again.
             match ask::yes(&question, true) {
-                Ok(true) => match Install::offer(agents.clone()).run(global, out) {
-                    Ok(()) => return first_hour(global, out, true),
-                    Err(failure) => out.warn(failure.message),
-                },
+                Ok(true) => {
+                    let connected = Here::find(global)
+                        .and_then(|here| Install::offer(agents.clone()).connect(&here, global, out));
+                    match connected {
+                        Ok(true) => return first_hour(global, out, true),
+                        Ok(false) => {}
+                        Err(failure) => out.warn(failure.message),
+                    }
+                }
                 Ok(false) => {}
                 Err(_) => {
                     out.line("")?;
-                    out.warn("nobody answered; the settings of your agents stay as they are");
+                    out.warn("no answer; your agents' settings stay as they are");
                 }
             }
         }
@@ -126,12 +131,22 @@ impl Init {
         out.line(format!("  rekindle{home} list"))?;
         if !agents.is_empty() {
             let words: Vec<&str> = agents.iter().map(|agent| agent.word()).collect();
-            out.line(format!(
-                "  rekindle{home} install {}        lets your agents remember",
-                words.join(" ")
-            ))?;
+            out.line(format!("  rekindle{home} install {}        connects your agents", words.join(" ")))?;
         }
         out.line(format!("  rekindle{home} doctor        checks that everything is in order"))
+    }
+}
+
+/// Asks for the folder of notes until it is one that is there.
+fn ask_for_notes() -> Result<Option<PathBuf>, Failure> {
+    loop {
+        let question = "An existing folder of notes to keep the memories in (empty for a new one):";
+        let Some(typed) = ask::text(question, None)? else { return Ok(None) };
+        let folder = absolute(Path::new(&typed))?;
+        if folder.is_dir() {
+            return Ok(Some(folder));
+        }
+        ask::say(&format!("There is no folder {}.", folder.display()))?;
     }
 }
 

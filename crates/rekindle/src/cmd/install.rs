@@ -15,7 +15,7 @@ use rekindle_engine::setup::Choices;
 use rekindle_engine::{clock, config, environment, setup};
 use serde_json::{Value, json};
 
-use crate::ask;
+use crate::ask::{self, CANCELLED, Choice};
 use crate::cli::Global;
 use crate::error::Failure;
 use crate::output::{Printer, Style, column};
@@ -24,7 +24,7 @@ use crate::output::{Printer, Style, column};
 #[command(after_help = "\
 Adds hooks and an MCP server to the settings of Claude Code, Codex and Gemini CLI, and an extension
 to pi. Every other line of those files stays as it is, and `rekindle uninstall` takes ours out
-again. You see what changes before it does. Safe to run again, and after moving or updating the program.
+again. You see which files change first; `d` shows every line. Safe to run again, and after moving or updating the program.
 
 Codex runs only hooks that you have told it to trust. You are asked; `--trust` answers for you.
 
@@ -116,17 +116,27 @@ impl Install {
         if let Some(folder) = &self.as_plugin {
             return plugin::write(&here, folder, self.json, global, out);
         }
-        let agents = if self.agents.is_empty() { found(&here)? } else { once(&self.agents) };
+        self.connect(&here, global, out).map(drop)
+    }
+
+    /// Connects the agents; `false` if the person said no.
+    pub(super) fn connect(self, here: &Here, global: &Global, out: &Printer) -> Result<bool, Failure> {
+        let agents = if self.agents.is_empty() { found(here)? } else { once(&self.agents) };
         let installer = here.installer();
         let plans: Vec<Plan> =
             agents.into_iter().map(|agent| installer.plan_install(agent)).collect::<Result<_, _>>()?;
-        let changes = plans.iter().flat_map(|plan| &plan.changes);
-        if !self.json {
-            changes.clone().try_for_each(|change| show(change, out))?;
+        let changes: Vec<&Change> = plans.iter().flat_map(|plan| &plan.changes).collect();
+        if !self.json && !changes.is_empty() {
+            summarise(&plans, "adds Rekindle's hooks and MCP server to", out)?;
         }
-        let pending = changes.count() > 0;
-        if pending && !self.dry_run && !self.yes {
-            confirm("Write this?", "`--yes` writes it without asking, `--dry-run` shows what would change")?;
+        if self.dry_run && !self.json {
+            changes.iter().try_for_each(|change| show(change, out))?;
+        }
+        if !changes.is_empty() && !self.dry_run && !self.yes {
+            let hint = "`--yes` writes it without asking, `--dry-run` shows what would change";
+            if !confirm("Write this?", hint, &changes, out)? {
+                return Ok(false);
+            }
         }
         // Whoever leaves a question open has said yes to nothing yet.
         let trusted = plans.iter().map(|plan| self.trusts(plan, out)).collect::<Result<Vec<bool>, _>>()?;
@@ -146,9 +156,11 @@ impl Install {
             done.push(self.object(plan, trusted, &status));
         }
         if self.json {
-            return out.json(&json!({"dry_run": self.dry_run, "made": made, "agents": done}));
+            out.json(&json!({"dry_run": self.dry_run, "made": made, "agents": done}))?;
+        } else if !self.dry_run {
+            next_steps(&plans, out);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Whether the person wants Codex to trust our hooks. It is a question of its own, because it says that somebody has
@@ -173,12 +185,17 @@ impl Install {
     }
 
     fn report(&self, plan: &Plan, status: &Status, out: &Printer) -> Result<(), Failure> {
-        let word = match (plan.changes.is_empty(), self.dry_run) {
-            (true, _) => out.styled(Style::Dim, "there "),
-            (false, true) => out.styled(Style::Dim, "would "),
-            (false, false) => out.styled(Style::Good, "wrote "),
+        let word = match self.dry_run {
+            true => out.styled(Style::Dim, "would write  "),
+            false => out.styled(Style::Good, "wrote        "),
         };
-        out.line(format!("{word}  {}  {}", column(plan.agent.name(), 11), status.settings.display()))?;
+        for change in &plan.changes {
+            out.line(format!("{word}  {}  {}", column(plan.agent.name(), 11), change.path.display()))?;
+        }
+        if plan.changes.is_empty() {
+            let word = out.styled(Style::Dim, "already there");
+            out.line(format!("{word}  {}  {}", column(plan.agent.name(), 11), status.settings.display()))?;
+        }
         if let Some(obstacle) = &plan.obstacle {
             out.warn(format!("{} will not call us: {obstacle}", plan.agent.name()));
         }
@@ -231,14 +248,46 @@ pub(super) fn once(agents: &[Agent]) -> Vec<Agent> {
     Agent::ALL.into_iter().filter(|agent| agents.contains(agent)).collect()
 }
 
-/// Asks, where there is somebody to ask.
-pub(super) fn confirm(question: &str, hint: &str) -> Result<(), Failure> {
-    if !ask::is_possible() {
-        return Err(Failure::usage("nobody is here to say yes; nothing was written").hint(hint));
+/// Says in one line per agent what is about to happen, and to which files.
+pub(super) fn summarise(plans: &[Plan], does: &str, out: &Printer) -> Result<(), Failure> {
+    for plan in plans.iter().filter(|plan| !plan.changes.is_empty()) {
+        out.line(format!("{}  {does}", column(plan.agent.name(), 11)))?;
+        for change in &plan.changes {
+            out.line(format!("{}  {}", " ".repeat(13), change.path.display()))?;
+        }
     }
-    match ask::yes(question, true)? {
-        true => Ok(()),
-        false => Err(Failure::new("nothing was written")),
+    out.line("")
+}
+
+/// What the person does now that the agents are connected.
+fn next_steps(plans: &[Plan], out: &Printer) {
+    let names: Vec<&str> = plans.iter().map(|plan| plan.agent.name()).collect();
+    out.note(format!(
+        "\nNext: start a new session in {}. `rekindle status` then shows what was learnt, `rekindle doctor` checks the \
+         connection.",
+        names.join(" or ")
+    ));
+}
+
+/// Asks, where there is somebody to ask; `d` shows the changes and asks again. `false` if the person says no.
+pub(super) fn confirm(
+    question: &str,
+    hint: &str,
+    changes: &[&Change],
+    out: &Printer,
+) -> Result<bool, Failure> {
+    if !ask::is_possible() {
+        return Err(Failure::usage("there is no terminal to ask at; no files changed").hint(hint));
+    }
+    loop {
+        match ask::choice(question, true, Some(('d', "shows the diff")))? {
+            Choice::Yes => return Ok(true),
+            Choice::No => {
+                out.note(CANCELLED);
+                return Ok(false);
+            }
+            Choice::Other => changes.iter().try_for_each(|change| show(change, out))?,
+        }
     }
 }
 

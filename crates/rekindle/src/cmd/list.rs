@@ -1,5 +1,7 @@
 //! `rekindle list`
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use rekindle_core::time::{Timestamp, iso};
 use rekindle_core::vault::entry::Status;
@@ -21,7 +23,7 @@ pub(crate) struct List {
     /// Only this group
     #[arg(long)]
     group: Option<Group>,
-    /// Only this sort
+    /// Only this kind, such as fix or preference
     #[arg(long)]
     kind: Option<String>,
     /// Only with this tag; several must all be there
@@ -48,6 +50,10 @@ impl List {
             return Err(Failure::usage("this folder is not in a project").hint("`rekindle project` explains"));
         }
         let scan = context.vault()?.scan(self.all)?;
+        if let Some(kind) = &self.kind {
+            check_kind(kind, &scan.entries)?;
+        }
+        let is_empty = scan.entries.is_empty();
         let wanted = |found: &Found| {
             let entry = &found.entry;
             (self.all || matches!(entry.status, Status::Active | Status::Incubating))
@@ -66,7 +72,11 @@ impl List {
             let rows: String = found.iter().map(|found| row(context, found) + "\n").collect();
             context.out.write(rows.as_bytes())?;
             if found.is_empty() {
-                context.out.note("Nothing yet. `rekindle save --help` shows how to begin.");
+                context.out.note(if is_empty {
+                    "No memories yet. `rekindle save --help` shows how to save one."
+                } else {
+                    "No memory matches. `rekindle list` shows all of them."
+                });
             }
         }
         if !scan.problems.is_empty() {
@@ -79,10 +89,20 @@ impl List {
     }
 }
 
+/// Kinds are free words, so a kind that no memory has is most likely a typo: name those that there are.
+fn check_kind(kind: &str, entries: &[Found]) -> Result<(), Failure> {
+    let kinds: BTreeSet<&str> = entries.iter().map(|found| found.entry.kind.as_str()).collect();
+    if kinds.is_empty() || kinds.contains(kind) {
+        return Ok(());
+    }
+    let kinds: Vec<&str> = kinds.into_iter().filter(|kind| !kind.is_empty()).collect();
+    Err(Failure::usage(format!("no memory is of kind `{kind}`"))
+        .hint(format!("the kinds you have: {}", kinds.join(", "))))
+}
+
 fn row(context: &Context<'_>, found: &Found) -> String {
     let id = found.entry.id.as_ref().map_or("-", |id| id.as_str());
-    let day =
-        found.entry.updated.map_or_else(|| "-".into(), |at| iso(at).chars().take(10).collect::<String>());
+    let day = found.entry.updated.map_or_else(|| "-".into(), |at| context.day(at));
     let mark = match (found.shelf, &found.entry.status) {
         (Shelf::Inbox, _) => " (inbox)",
         (Shelf::Archive, _) | (_, Status::Superseded) => " (archived)",

@@ -11,13 +11,20 @@ use crate::output::{Style, column};
 
 #[derive(Args)]
 #[command(after_help = "\
+Shows the changes that you made. --all adds what agents saved through their tools and what Rekindle did in the
+background. `rekindle undo ID` takes any of them back.
+
 Examples:
   rekindle log
+  rekindle log --all
   rekindle log -n 100 --json | jq -r '.[] | [.at, .verb, .places[]] | @tsv'")]
 pub(crate) struct Log {
     /// How many changes
     #[arg(long, short = 'n', default_value_t = 20)]
     number: usize,
+    /// Also what agents and Rekindle itself changed
+    #[arg(long, short = 'a')]
+    all: bool,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -26,7 +33,12 @@ pub(crate) struct Log {
 impl Log {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let vault = context.vault()?;
-        let records = vault.changes()?.take(self.number).collect::<Result<Vec<Record>, _>>()?;
+        let is_shown = |record: &Result<Record, _>| match record {
+            Ok(record) => self.all || record.change.is_a_persons(),
+            Err(_) => true,
+        };
+        let records =
+            vault.changes()?.filter(is_shown).take(self.number).collect::<Result<Vec<Record>, _>>()?;
         if self.json {
             return context.out.json(&records.iter().map(object).collect::<Vec<Value>>());
         }
@@ -37,13 +49,19 @@ impl Log {
                 Outcome::Pending => " (cut off; the next change finishes it)",
             };
             let of = change.undoes.as_ref().map_or_else(String::new, |id| format!(" of {}", id.tail()));
+            let by = if self.all { format!("{}  ", column(change.by.word(), 8)) } else { String::new() };
             context.out.line(format!(
-                "{}  {}  {}  {}{of}{mark}",
+                "{}  {}  {by}{}  {}{of}{mark}",
                 context.out.styled(Style::Dim, change.id.tail()),
                 change.at,
                 column(&change.verb, 7),
                 places(change).join(", "),
             ))?;
+        }
+        if records.is_empty() && !self.all {
+            context.out.note(
+                "You changed nothing yet. `rekindle log --all` shows what agents and Rekindle changed.",
+            );
         }
         Ok(())
     }

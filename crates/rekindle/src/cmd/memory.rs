@@ -5,8 +5,10 @@ use rekindle_core::journal::{Actor, Place};
 use rekindle_core::provenance::Origin;
 use rekindle_core::time::day;
 use rekindle_core::vault::layout;
-use rekindle_core::vault::memory::{Mark, Outcome, sections};
-use rekindle_engine::vault;
+use rekindle_core::vault::memory::{
+    Mark, Outcome, is_titled, render_new, section_titles, sections, user_section,
+};
+use rekindle_engine::vault::{self, Vault};
 use serde_json::{Value, json};
 
 use super::body;
@@ -107,10 +109,13 @@ fn add(
     };
     let statement = body::read(statement, &context.cwd)?;
     let user = &context.settings.config.user.name;
-    let section = section.unwrap_or_else(|| if user.is_empty() { "User".to_owned() } else { user.clone() });
+    let vault = context.vault_to_change()?;
+    if let Some(section) = &section {
+        check_section(&vault, section, user)?;
+    }
+    let section = section.unwrap_or_else(|| user_section(user));
     let mark = Mark { id: None, origin: Origin::User, project };
-    let added =
-        context.vault_to_change()?.remember(user, &section, &statement, &mark, Actor::User, &context.now)?;
+    let added = vault.remember(user, &section, &statement, &mark, Actor::User, &context.now)?;
     context.mention(&added.redacted, &added.conflicts);
     if as_json {
         return context.out.json(&json!({
@@ -121,8 +126,23 @@ fn add(
         }));
     }
     context.out.line(match added.outcome {
-        Outcome::Appended => format!("Added to {section}"),
-        Outcome::Reflected => "There is no such section; added under Reflected at the end".to_owned(),
-        Outcome::Merged | Outcome::AlreadyThere => format!("{section} says that already"),
+        Outcome::Appended => format!("Added to MEMORY.md › {section}. Undo with `rekindle undo`."),
+        Outcome::Reflected => {
+            format!("MEMORY.md has no section {section}; added under Reflected at the end. Undo with `rekindle undo`.")
+        }
+        Outcome::Merged | Outcome::AlreadyThere => format!("MEMORY.md › {section} says that already."),
     })
+}
+
+/// A section that somebody named has to be there: a typo would put the line where nobody looks.
+fn check_section(vault: &Vault, section: &str, user: &str) -> Result<(), Failure> {
+    let text = vault.read(&Place::vault(layout::fixed(layout::MEMORY)))?.map(|note| note.text);
+    let text = text.unwrap_or_else(|| render_new(user));
+    let titles = section_titles(&text)
+        .map_err(|why| vault::Error::Structure { path: layout::MEMORY.to_owned(), why: why.to_string() })?;
+    if titles.iter().any(|title| is_titled(title, section)) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("MEMORY.md has no section `{section}`"))
+        .hint(format!("its sections are {}", titles.join(", "))))
 }

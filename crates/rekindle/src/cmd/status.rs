@@ -35,7 +35,7 @@ Examples:
   rekindle status --json | jq '.sessions.skipped_because'
   rekindle status --line   # for the status line of an agent or a shell")]
 pub(crate) struct Status {
-    /// Only how many proposals you are asked about, in a few words; nothing if none. Always exits 0
+    /// Only how many proposals wait for you, in a few words; nothing if none. Always exits 0
     #[arg(long, conflicts_with = "json")]
     line: bool,
     /// Answer as JSON
@@ -85,8 +85,7 @@ impl Status {
         let count_runs = |status| runs.iter().find(|(is, _)| *is == status).map_or(0, |(_, count)| *count);
         let (waiting, dead) = (count_runs(Run::Running) + count_runs(Run::Failed), count_runs(Run::Dead));
         let last = vault.changes()?.next().transpose()?;
-        let stopped = context.places.stop_file().exists();
-        let enabled = context.settings.config.memory.enabled && !stopped;
+        let off = switched_off(context)?;
         let project = context.project_id().map(ToString::to_string);
         let index = index(context, &vault)?;
         let settings = &context.settings.config.llm;
@@ -97,7 +96,8 @@ impl Status {
                 "user": context.settings.config.user.name,
                 "vault": vault.folder(),
                 "state": context.places.state(),
-                "enabled": enabled,
+                "enabled": off.is_none(),
+                "off_because": off,
                 "project": project,
                 "entries": groups.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
                 "always_load": always_load,
@@ -122,16 +122,7 @@ impl Status {
         let row = |name: &str, value: String| {
             context.out.line(format!("{}  {value}", context.out.styled(Style::Dim, column(name, 10))))
         };
-        row(
-            "memory",
-            if enabled {
-                "on".into()
-            } else if stopped {
-                "off (STOP file)".into()
-            } else {
-                "off".into()
-            },
-        )?;
+        row("memory", off.clone().map_or_else(|| "on".to_owned(), |why| format!("off: {why}")))?;
         row("vault", vault.folder().display().to_string())?;
         row("state", context.places.state().display().to_string())?;
         row("project", project.unwrap_or_else(|| "none (memories saved here are global)".into()))?;
@@ -142,16 +133,23 @@ impl Status {
         }
         let since = oldest.map(|oldest| {
             let since = oldest.to_zoned(context.now.time_zone().clone()).date();
-            format!(", the oldest since {}", day(since))
+            format!(", the oldest from {}", day(since))
         });
-        row("review", format!("{pending} pending{}", since.unwrap_or_default()))?;
+        row(
+            "review",
+            match pending {
+                0 => "nothing to review".to_owned(),
+                1 => format!("1 proposal to review{}", since.unwrap_or_default()),
+                count => format!("{count} proposals to review{}", since.unwrap_or_default()),
+            },
+        )?;
         for asked in surfaces::lines(context)? {
             row("", asked)?;
         }
         for (name, value) in learnt.rows(context) {
             row(name, value)?;
         }
-        row("runs", format!("{waiting} to be done, {dead} given up"))?;
+        row("background", background(waiting, dead))?;
         row(
             "changed",
             last.map_or_else(
@@ -175,7 +173,31 @@ impl Status {
     }
 }
 
-/// How many proposals the page asks about.
+/// Why nothing is captured, recalled or written; `None` while memory is on (OPS-03, EXE-16).
+fn switched_off(context: &Context<'_>) -> Result<Option<String>, Failure> {
+    let stop = context.places.stop_file();
+    if stop.exists() {
+        return Ok(Some(format!("{} is there; delete it to resume", stop.display())));
+    }
+    if context.settings.config.memory.enabled {
+        return Ok(None);
+    }
+    let place = context.settings.get("memory.enabled")?.place.to_string();
+    Ok(Some(format!(
+        "memory.enabled is false ({place}); `rekindle config set memory.enabled true` switches it on"
+    )))
+}
+
+/// What the worker has to do, and what it could not do.
+fn background(waiting: u64, dead: u64) -> String {
+    let work = if waiting == 0 { "idle".to_owned() } else { format!("{waiting} jobs to do") };
+    match dead {
+        0 => format!("{work}, no failures"),
+        count => format!("{work}, {count} failed (`rekindle runs --dead`)"),
+    }
+}
+
+/// How many proposals wait, from the files alone.
 fn pending(global: &Global) -> Option<usize> {
     let home = Home::find(global.home.as_deref()).ok()?;
     let settings = config::read(&home, None, &global.settings).ok()?;

@@ -1,14 +1,14 @@
 //! `rekindle undo`
 
 use clap::Args;
-use rekindle_core::journal::Actor;
+use rekindle_core::journal::{Actor, Change};
 use rekindle_core::text::Counts;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::stages::promote::{self, Reconsidered};
 use serde_json::json;
 
 use super::log::places;
-use super::{review_decide, review_show};
+use super::{named, review_decide, review_show};
 use crate::compose::Context;
 use crate::error::Failure;
 
@@ -31,8 +31,9 @@ pub(crate) struct Undo {
 
 impl Undo {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        if let Some(id) = self.reference.as_deref().and_then(|reference| reference.parse::<Id>().ok()) {
-            return self.decision(context, id);
+        if let Some(typed) = self.reference.as_ref().filter(|typed| is_proposal(typed)) {
+            let ids = named::proposals(context, std::slice::from_ref(typed))?;
+            return ids.into_iter().try_for_each(|id| self.decision(context, id));
         }
         let vault = context.vault_to_change()?;
         let undone = vault.undo(self.reference.as_deref(), Actor::User, &context.now)?;
@@ -49,16 +50,18 @@ impl Undo {
             return context.out.json(&json!({
                 "undone": undone.change.id,
                 "verb": undone.change.verb,
+                "by": undone.change.by,
                 "places": places(&undone.change),
                 "change": undone.by.change,
                 "conflicts": undone.by.conflicts,
                 "waiting": waiting,
             }));
         }
+        let Change { verb, id, .. } = &undone.change;
         let places = places(&undone.change).join(", ");
-        context.out.line(format!("Undone: {} {} ({places})", undone.change.verb, undone.change.id.tail()))?;
+        context.out.line(format!("Undone: {} {verb} {} ({places})", whose(undone.change.by), id.tail()))?;
         for id in waiting {
-            context.out.line(format!("{id} waits for a decision again"))?;
+            context.out.line(format!("{id} is back in your review."))?;
         }
         Ok(())
     }
@@ -67,13 +70,27 @@ impl Undo {
     fn decision(&self, context: &Context<'_>, id: Id) -> Result<(), Failure> {
         let standing = match review_decide::reconsider(context, id, None)? {
             Reconsidered::Waiting if self.json => return context.out.json(&json!({"waiting": [id]})),
-            Reconsidered::Waiting => return context.out.line(format!("{id} waits for a decision again")),
+            Reconsidered::Waiting => return context.out.line(format!("{id} is back in your review.")),
             Reconsidered::Otherwise(standing) => standing,
             Reconsidered::Unknown => return Err(Failure::usage(format!("there is no proposal {id}"))),
         };
         if standing.proposal.status.is_open() {
-            return Err(Failure::new(format!("nobody decided on {id}; it waits")));
+            return Err(Failure::new(format!("{id} is not decided yet")));
         }
         Err(Failure::new(review_show::told(context, &standing)))
+    }
+}
+
+/// Whether it is the id of a proposal, or the beginning of one, rather than of a change, which has no hyphen.
+fn is_proposal(typed: &str) -> bool {
+    typed.starts_with("p-") || typed.starts_with("f-")
+}
+
+/// Whose change it was. The newest may be nobody's that the person knows of.
+fn whose(by: Actor) -> &'static str {
+    match by {
+        Actor::User => "your",
+        Actor::Agent => "an agent's",
+        Actor::Worker => "Rekindle's",
     }
 }

@@ -2,10 +2,10 @@
 
 use clap::Args;
 use rekindle_core::agent::Agent;
-use rekindle_engine::install::{Plan, State};
+use rekindle_engine::install::{Change, Plan, State};
 use serde_json::json;
 
-use super::install::{Here, change_object, confirm, once, show};
+use super::install::{Here, change_object, confirm, once, show, summarise};
 use crate::cli::Global;
 use crate::error::Failure;
 use crate::output::{Printer, Style, column};
@@ -48,12 +48,18 @@ impl Uninstall {
         let installer = here.installer();
         let plans: Vec<Plan> =
             agents.into_iter().map(|agent| installer.plan_uninstall(agent)).collect::<Result<_, _>>()?;
-        let changes = plans.iter().flat_map(|plan| &plan.changes);
-        if !self.json {
-            changes.clone().try_for_each(|change| show(change, out))?;
+        let changes: Vec<&Change> = plans.iter().flat_map(|plan| &plan.changes).collect();
+        if !self.json && !changes.is_empty() {
+            summarise(&plans, "removes Rekindle's hooks and MCP server from", out)?;
         }
-        if changes.count() > 0 && !self.dry_run && !self.yes {
-            confirm("Take this out?", "`--yes` does it without asking, `--dry-run` shows what would change")?;
+        if self.dry_run && !self.json {
+            changes.iter().try_for_each(|change| show(change, out))?;
+        }
+        if !changes.is_empty() && !self.dry_run && !self.yes {
+            let hint = "`--yes` does it without asking, `--dry-run` shows what would change";
+            if !confirm("Take this out?", hint, &changes, out)? {
+                return Ok(());
+            }
         }
         let mut done = Vec::new();
         for plan in &plans {

@@ -410,7 +410,7 @@ fn rec_16_a_question_is_answered_with_citations_or_not_at_all() {
     let unknown = ask("who won the chess championship in 1972?");
     assert_eq!((&unknown["known"], listed(&unknown["citations"]).len()), (&json!(false), 0), "{unknown}");
     let shown = sandbox.rekindle(&["ask", "who won the chess championship in 1972?"]).run().ok().stdout;
-    assert_eq!(shown.trim(), "I do not know.");
+    assert_eq!(shown.trim(), "Nothing in your notes or sessions answers that.");
     model(
         &sandbox,
         "echo '<answer>The Redis TTL is 3600 seconds [1]. It is 7200 in production [1].</answer>'",

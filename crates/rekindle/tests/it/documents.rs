@@ -23,8 +23,8 @@ fn rev_12_a_line_goes_into_its_section_and_everything_else_stays() {
         .json();
     assert_eq!((text(&again, "outcome"), &again["change"]), ("merged", &serde_json::Value::Null));
     assert_eq!(sandbox.read("MEMORY.md"), now);
-    // rev_15: a section that is not there.
-    sandbox.rekindle(&["memory", "add", "Something else.", "-s", "No Such Section"]).run().ok();
+    // rev_15: the person's own section is not there.
+    sandbox.rekindle(&["memory", "add", "Something else."]).run().ok();
     assert!(sandbox.read("MEMORY.md").contains("## Reflected ("));
     sandbox.rekindle(&["undo"]).run().ok();
     assert_eq!(sandbox.read("MEMORY.md"), now);

@@ -38,6 +38,10 @@ fn answer(terminal: &Terminal, command: &str, answers: &[(&str, &[&str])]) -> St
         terminal.until(question);
         terminal.keys(keys);
     }
+    // What is typed while Ctrl-C is on its way is thrown away by the terminal.
+    if answers.last().is_some_and(|(_, keys)| *keys == INTERRUPT) {
+        terminal.until_it("the prompt", |screen| screen.trim_end().ends_with(['#', '$']));
+    }
     // The shell is asked only once the command has ended.
     terminal.run("echo over-$((1 + 1))-$?");
     terminal.until("over-2-")
@@ -58,23 +62,25 @@ fn b_15_only_a_yes_at_the_terminal_lets_install_write() {
         assert_eq!(home(&sandbox), before, "{what}");
         assert!(!sandbox.home().exists(), "{what}");
     };
-    let screen = answer(&terminal, "sh r install", &[("Write this? [Y/n]", NO)]);
-    assert!(screen.contains("nothing was written") && screen.contains("over-2-1"), "{screen}");
+    let screen = answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", NO)]);
+    assert!(screen.contains("Cancelled. No files changed.") && screen.contains("over-2-0"), "{screen}");
     untouched("no");
-    let screen = answer(&terminal, "sh r install", &[("Write this? [Y/n]", END)]);
-    assert!(screen.contains("nobody answered; nothing was done") && screen.contains("over-2-1"), "{screen}");
+    let screen = answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", END)]);
+    assert!(screen.contains("no answer; nothing was done") && screen.contains("over-2-1"), "{screen}");
     untouched("the end of the input");
-    answer(&terminal, "sh r install", &[("Write this? [Y/n]", INTERRUPT)]);
+    answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", INTERRUPT)]);
     untouched("Ctrl-C");
     // A yes to the first question is none to the second, and until it is answered nothing is written.
     let trust = "Trust these hooks in Codex? [y/N]";
-    let screen = answer(&terminal, "sh r install", &[("Write this? [Y/n]", YES), (trust, END)]);
-    assert!(screen.contains("nobody answered; nothing was done"), "{screen}");
+    let screen =
+        answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", YES), (trust, END)]);
+    assert!(screen.contains("no answer; nothing was done"), "{screen}");
     untouched("the end of the input at the second question");
-    answer(&terminal, "sh r install", &[("Write this? [Y/n]", YES), (trust, INTERRUPT)]);
+    answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", YES), (trust, INTERRUPT)]);
     untouched("Ctrl-C at the second question");
 
-    let screen = answer(&terminal, "sh r install", &[("Write this? [Y/n]", ENTER), (trust, ENTER)]);
+    let screen =
+        answer(&terminal, "sh r install", &[("Write this? [Y/n/d shows the diff]", ENTER), (trust, ENTER)]);
     assert!(screen.contains("over-2-0"), "{screen}");
     let file = |name: &str| fs::read_to_string(sandbox.user_home().join(name)).unwrap_or_default();
     let claude = file(".claude/settings.json");
@@ -98,12 +104,12 @@ fn init_asks_at_the_terminal_and_makes_nothing_before_it_is_answered() {
         assert!(!sandbox.home().exists() && home(&sandbox) == before, "{leave:?}");
     }
     // The end of the input at the last question leaves the agents alone; what was to be made is.
-    let offer = "Let Claude Code remember? You see what changes first. [Y/n]";
+    let offer = "Connect Rekindle to Claude Code? You'll see every change first. [Y/n]";
     let answers = [(name, ["Ada", "Enter"].as_slice()), (notes, ENTER), (offer, END)];
     let screen = answer(&terminal, "sh r init", &answers);
     // What is typed ahead may stand before it, and then it goes on in the next line.
     let joined = screen.replace('\n', "");
-    assert!(joined.contains("nobody answered; the settings of your agents stay as they are"), "{screen}");
+    assert!(joined.contains("no answer; your agents' settings stay as they are"), "{screen}");
     assert!(screen.contains("Next:") && screen.contains("over-2-0"), "{screen}");
     assert_eq!(home(&sandbox), before);
     let config = fs::read_to_string(sandbox.home().join("config.toml")).unwrap();
@@ -115,10 +121,10 @@ fn init_asks_at_the_terminal_and_makes_nothing_before_it_is_answered() {
         answer(&terminal, "sh r init", &[(offer, leave)]);
         assert_eq!(home(&sandbox), before, "{leave:?}");
     }
-    let screen = answer(&terminal, "sh r init", &[(offer, YES), ("Write this? [Y/n]", NO)]);
-    assert!(screen.contains("nothing was written") && screen.contains("over-2-0"), "{screen}");
+    let screen = answer(&terminal, "sh r init", &[(offer, YES), ("Write this? [Y/n/d shows the diff]", NO)]);
+    assert!(screen.contains("Cancelled. No files changed.") && screen.contains("over-2-0"), "{screen}");
     assert_eq!(home(&sandbox), before);
-    answer(&terminal, "sh r init", &[(offer, ENTER), ("Write this? [Y/n]", ENTER)]);
+    answer(&terminal, "sh r init", &[(offer, ENTER), ("Write this? [Y/n/d shows the diff]", ENTER)]);
     let claude = fs::read_to_string(sandbox.user_home().join(".claude/settings.json")).unwrap();
     assert!(claude.contains("hook claude") && claude.contains("\"opus\""), "{claude}");
     assert_eq!(fs::read(sandbox.home().join("config.toml")).unwrap(), made);
@@ -164,10 +170,15 @@ fn dis_01_init_finds_the_past_and_offers_to_learn_from_it() {
     );
     let Some(terminal) = Terminal::open(&sandbox, &ONLY_HERE) else { return };
     let (name, notes) = ("What should your agents call you? [ada]", "empty for a new one");
-    let offer = "Let Claude Code remember?";
+    let offer = "Connect Rekindle to Claude Code?";
     let learn = "Learn from them now";
-    let answers =
-        [(name, ENTER), (notes, ENTER), (offer, ENTER), ("Write this? [Y/n]", ENTER), (learn, ENTER)];
+    let answers = [
+        (name, ENTER),
+        (notes, ENTER),
+        (offer, ENTER),
+        ("Write this? [Y/n/d shows the diff]", ENTER),
+        (learn, ENTER),
+    ];
     let screen = answer(&terminal, "sh r init", &answers);
     assert!(screen.contains("Found 1 session of Claude Code in 1 project."), "{screen}");
     assert!(screen.contains("Read 1 session and learnt from 1"), "{screen}");
@@ -179,4 +190,31 @@ fn dis_01_init_finds_the_past_and_offers_to_learn_from_it() {
     // Nothing is left to be offered.
     let screen = answer(&terminal, "sh r init", &[]);
     assert!(!screen.contains("Found"), "{screen}");
+}
+
+#[test]
+fn a_typo_in_init_asks_again() {
+    let sandbox = with_agents(&["claude"]);
+    let Some(terminal) = Terminal::open(&sandbox, &ONLY_HERE) else { return };
+    let (name, notes) = ("What should your agents call you? [ada]", "empty for a new one");
+    let offer = "Connect Rekindle to Claude Code? You'll see every change first. [Y/n]";
+    let answers: [(&str, &[&str]); 5] = [
+        (name, &["Ada", "Enter"]),
+        (notes, &["/nowhere/at/all", "Enter"]),
+        ("There is no folder /nowhere/at/all.", ENTER),
+        (offer, &["x", "Enter"]),
+        ("Please answer y or n.", NO),
+    ];
+    let screen = answer(&terminal, "sh r init", &answers);
+    assert!(screen.contains("over-2-0"), "{screen}");
+    assert!(sandbox.vault().exists(), "{screen}");
+}
+
+#[test]
+fn d_at_the_question_shows_the_diff() {
+    let sandbox = with_agents(&["claude"]);
+    let Some(terminal) = Terminal::open(&sandbox, &ONLY_HERE) else { return };
+    let question = "Write this? [Y/n/d shows the diff]";
+    let screen = answer(&terminal, "sh r install", &[(question, &["d", "Enter"]), ("hook claude", NO)]);
+    assert!(screen.contains("Cancelled. No files changed."), "{screen}");
 }

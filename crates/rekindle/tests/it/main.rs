@@ -4,7 +4,7 @@
     reason = "tests play the person and other programs, who write as they like"
 )]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+#![expect(clippy::print_stderr, reason = "a fault test says how many breaks it went through")]
 
 mod backfill;
 mod bad_input;
@@ -16,6 +16,7 @@ mod config;
 mod conflicts;
 #[cfg(unix)]
 mod contrary;
+mod daily_use;
 #[cfg(unix)]
 mod distil;
 mod distil_bad_input;

@@ -286,7 +286,7 @@ fn b_01_what_an_agent_saves_is_the_agents_word() {
     }
     let found = server.done("recall", &json!({"query": "what to do when the valve sticks?"}));
     assert!(found.contains("turn it twice") && found.contains("from agent, unreviewed"), "{found}");
-    let log = sandbox.rekindle(&["log", "--json"]).run().ok().stdout;
+    let log = sandbox.rekindle(&["log", "--all", "--json"]).run().ok().stdout;
     assert!(log.contains("agent"), "{log}");
     // What would load by itself waits for a person.
     let always =
@@ -597,7 +597,7 @@ fn b_01_an_agent_decides_only_where_the_person_allows_it() {
     let shown =
         |id: &str| sandbox.rekindle(&["review", id, "--json"]).run().ok().json()["proposals"][0].clone();
     assert_eq!((text(&shown(&tabs), "status"), text(&shown(&tabs), "decided_by")), ("promoted", "agent"));
-    let log = sandbox.rekindle(&["log", "--json"]).run().ok().stdout;
+    let log = sandbox.rekindle(&["log", "--all", "--json"]).run().ok().stdout;
     assert!(log.contains("\"agent\""), "the journal says who: {log}");
 
     // The next session hears of it, and the person has the last word.

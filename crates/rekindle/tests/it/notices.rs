@@ -248,7 +248,7 @@ fn r_14_what_is_gone_before_it_was_told_is_not_told() {
     let sandbox = sandbox();
     let cwd = project(&sandbox, "pumps");
     says(&sandbox, cwd.clone(), "s1", &["From now on always run the tests with --release."]);
-    let log = sandbox.rekindle(&["log", "--json"]).run().ok().json();
+    let log = sandbox.rekindle(&["log", "--all", "--json"]).run().ok().json();
     let save = log.as_array().unwrap().iter().find(|change| change["verb"] == "save").unwrap().clone();
     sandbox.rekindle(&["undo", text(&save, "id")]).run().ok();
     assert_eq!(told(&sandbox, "SessionStart", "s2", &cwd), None);

@@ -75,7 +75,7 @@ fn b_06_what_has_nothing_to_do_with_the_notes_is_met_with_silence() {
         );
         let said = sandbox.rekindle(&["recall", query]).run().ok();
         assert_eq!(said.stdout, "", "{query}");
-        assert!(said.stderr.contains("--anyway shows the nearest"), "{}", said.stderr);
+        assert!(said.stderr.contains("Show the closest with `--anyway`"), "{}", said.stderr);
         let anyway = recall(&sandbox, query, &["--anyway"]);
         assert!(!results(&anyway).is_empty() && anyway["abstained"] == false, "{query}: {anyway}");
     }
@@ -114,13 +114,13 @@ fn rec_07_rec_15_an_answer_says_what_it_did() {
     assert!((relevance * product - best["score"].as_f64().unwrap()).abs() < 1e-5, "{best}");
     // And the same for people.
     let shown = sandbox.rekindle(&["recall", "staging postgres port", "--explain"]).run().ok().stdout;
-    for word in [ids[0].as_str(), "staging-port.md", "listens on port 5433", "\"meaning\":"] {
+    for word in [ids[0].as_str(), "staging-port.md", "listens on port 5433", "\n    meaning  "] {
         assert!(shown.contains(word), "{word} is not in\n{shown}");
     }
 }
 
 #[test]
-fn rec_04_x_19_five_unless_asked_and_never_more_than_ten() {
+fn x_19_five_unless_asked_for_more() {
     let sandbox = sandbox();
     for number in 0..14 {
         let body = format!("Deploy step {number}: the harbour crane number {number} is greased.");
@@ -129,8 +129,8 @@ fn rec_04_x_19_five_unless_asked_and_never_more_than_ten() {
     let count = |more: &[&str]| found(&recall(&sandbox, "how is the harbour crane greased", more)).len();
     assert_eq!((count(&[]), count(&["--k", "10"]), count(&["-k", "1"]), count(&["--k", "0"])), (5, 10, 1, 0));
     assert_eq!(count(&["-c", "recall.k=7"]), 7);
-    let refused = sandbox.rekindle(&["recall", "crane", "--k", "11", "--json"]).run().fails(2);
-    assert!(text(&refused.json()["error"], "message").contains("at most 10"), "{}", refused.stdout);
+    let refused = sandbox.rekindle(&["recall", "crane", "--k", "201", "--json"]).run().fails(2);
+    assert!(text(&refused.json()["error"], "message").contains("at most 200"), "{}", refused.stdout);
     // What came close is counted, not lost from sight.
     let answer = recall(&sandbox, "how is the harbour crane greased", &[]);
     assert!(answer["dropped"].as_array().unwrap().iter().any(|dropped| dropped["rule"] == "cap"));
@@ -254,9 +254,10 @@ fn rec_06_ver_12_what_is_not_trusted_is_dropped_or_marked_and_counted() {
     }
     assert_eq!((&answer["droppedByTrustPass"], dropped.len()), (&json!(2), 2));
     let shown = sandbox.rekindle(&["recall", query, "--anyway"]).run().ok().stdout;
-    assert!(shown.contains("o-2 (unreviewed, contradicted)") && !shown.contains(guess), "{shown}");
+    let marked = |line: &str| line.contains("  o-2  ") && line.ends_with("(unreviewed, contradicted)");
+    assert!(shown.lines().any(marked) && !shown.contains(guess), "{shown}");
     let told = sandbox.rekindle(&["inspect", "1"]).run().ok().stdout;
-    assert_eq!(told.matches("left out (trust)").count(), 2, "{told}");
+    assert_eq!(told.matches("something more trustworthy contradicts it").count(), 2, "{told}");
 }
 
 #[test]
@@ -355,8 +356,9 @@ fn r_05_what_nobody_reviewed_is_found_ranks_lower_and_says_so() {
     assert_eq!(waits["factors"]["trust"], 1.0);
     let shown =
         sandbox.rekindle(&["recall", "how often is the tide table of the piers fetched"]).run().ok().stdout;
-    assert!(shown.contains("m-000000000001 (unreviewed, inbox)"), "{shown}");
-    assert!(shown.contains("m-000000000002 (unreviewed)"), "{shown}");
+    for (id, mark) in [("m-000000000001", "(unreviewed, inbox)"), ("m-000000000002", "(unreviewed)")] {
+        assert!(shown.lines().any(|line| line.contains(id) && line.ends_with(mark)), "{id}: {shown}");
+    }
 }
 
 #[test]

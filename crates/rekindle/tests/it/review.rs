@@ -102,7 +102,7 @@ fn ver_09_rev_12_approve_reject_and_edit_by_id() {
     let screen = sandbox.rekindle(&["review", "--list"]).run().ok().stdout;
     assert!(screen.contains(&ids[0]) && screen.contains("> From now on: Use tabs."), "{screen}");
     let shown = sandbox.rekindle(&["status"]).run().ok().stdout;
-    assert!(shown.contains("3 pending, the oldest since "), "{shown}");
+    assert!(shown.contains("3 proposals to review, the oldest from "), "{shown}");
 
     let said = sandbox.rekindle(&["approve", &ids[0]]).run().ok().stdout;
     assert!(said.contains("MEMORY.md"), "{said}");
@@ -256,7 +256,10 @@ fn b_09_undo_takes_a_promotion_back() {
     sandbox.rekindle(&["approve", &id]).run().ok();
     assert_ne!(memory(&sandbox), before);
     let undone = sandbox.rekindle(&["undo"]).run().ok().stdout;
-    assert!(undone.contains("promote") && undone.contains(&format!("{id} waits")), "{undone}");
+    assert!(
+        undone.contains("promote") && undone.contains(&format!("{id} is back in your review.")),
+        "{undone}"
+    );
     assert_eq!(memory(&sandbox), before);
     let waits = review(&sandbox, &[]);
     assert_eq!(text(&waits["proposals"][0], "id"), id);
@@ -287,10 +290,10 @@ fn rev_14_a_decision_is_taken_back_by_the_id_of_its_proposal() {
     assert!(late.stderr.contains("(because: only on Tuesdays)"), "{}", late.stderr);
     for id in [&yes, &no] {
         let said = sandbox.rekindle(&["undo", id]).run().ok().stdout;
-        assert_eq!(said, format!("{id} waits for a decision again\n"));
+        assert_eq!(said, format!("{id} is back in your review.\n"));
         assert_eq!(status(&sandbox, id), "pending");
         let again = sandbox.rekindle(&["undo", id]).run().fails(1);
-        assert!(again.stderr.contains("nobody decided on"), "{}", again.stderr);
+        assert!(again.stderr.contains("is not decided yet"), "{}", again.stderr);
     }
     assert_eq!(memory(&sandbox), before);
     sandbox.rekindle(&["undo", "p-20261114-099"]).run().fails(2);

@@ -21,7 +21,7 @@ use crate::provenance::Origin;
 use crate::scope::{self, ProjectId};
 
 pub use change::{append, is_noted, supersede};
-pub use parse::{sections, shown_in};
+pub use parse::{is_titled, section_titles, sections, shown_in};
 
 /// The sections every `MEMORY.md` has behind the one named after the user (FND-04, FBK-05).
 pub const FIXED_SECTIONS: [&str; 4] = ["Hard Rules", "System Architecture", "Patterns", "Lessons"];

@@ -30,6 +30,22 @@ pub fn sections(text: &str) -> Result<Vec<Section>, Broken> {
     Ok(sections.collect())
 }
 
+/// The titles of the sections that can take a line: those of level 2, or of level 1 where there are none.
+pub fn section_titles(text: &str) -> Result<Vec<String>, Broken> {
+    let sections = sections(text)?;
+    let of = |level: u8| {
+        let titles = sections.iter().filter(|section| section.level == level);
+        titles.map(|section| section.title.clone()).collect::<Vec<String>>()
+    };
+    let usual = of(2);
+    Ok(if usual.is_empty() { of(1) } else { usual })
+}
+
+/// Whether a section's title has the words of `name`.
+pub fn is_titled(title: &str, name: &str) -> bool {
+    heading_words(title) == heading_words(name)
+}
+
 /// The document without the lines that hold in another project than `here`, every other byte as it is. Where the
 /// structure is not certain, each line is looked at by itself.
 pub fn shown_in(text: &str, here: Option<&str>) -> String {
