@@ -13,6 +13,7 @@ it is kept, on the reporting half.
 import json
 import os
 import pathlib
+import pty
 import subprocess
 import sys
 import tempfile
@@ -39,7 +40,14 @@ def runner(folder):
     """Runs programs with a home in `folder`."""
     env = {"PATH": os.environ["PATH"], "HOME": str(folder), "REKINDLE_HOME": str(folder / "home")}
     def run(arguments, cwd, text=None):
-        return subprocess.run(arguments, cwd=cwd, env=env, input=text, capture_output=True, text=True, check=True).stdout
+        # What is saved without a terminal is an agent's word; here a person saves it.
+        ours, theirs = pty.openpty()
+        try:
+            return subprocess.run(arguments, cwd=cwd, env=env, input=text, stdout=subprocess.PIPE, stderr=theirs, text=True,
+                                  check=True).stdout
+        finally:
+            os.close(ours)
+            os.close(theirs)
     return run
 
 

@@ -7,6 +7,7 @@ Called by scripts/clients-e2e.sh, which says how.
 import argparse
 import json
 import os
+import pty
 import re
 import shutil
 import sqlite3
@@ -69,7 +70,9 @@ class Box:
         self.programs, self.bin = programs, programs.install(agent.package)
         node = programs.install(NODE)
         self.env = {"HOME": str(self.home), "PATH": f"{node}:{self.bin}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
-                    "TERM": "dumb", "TMPDIR": str(root), "USER": "e2e"}
+                    "TERM": "dumb", "TMPDIR": str(root), "USER": "e2e",
+                    # The agents run without anybody at the keyboard, and what they are told should count all the same.
+                    "REKINDLE_CAPTURE_HEADLESS": "true"}
 
     def write(self, name, text):
         path = self.home / name
@@ -87,8 +90,14 @@ class Box:
         return str(self.bin / name)
 
     def rekindle(self, *args):
-        done = subprocess.run([str(self.program_file), *args], cwd=self.project, env=self.env, capture_output=True,
-                              text=True, timeout=120)
+        # A command without a terminal is an agent's; here a person runs it.
+        ours, theirs = pty.openpty()
+        try:
+            done = subprocess.run([str(self.program_file), *args], cwd=self.project, env=self.env, stdin=theirs,
+                                  capture_output=True, text=True, timeout=120)
+        finally:
+            os.close(ours)
+            os.close(theirs)
         if done.returncode != 0:
             raise Failed(f"rekindle {' '.join(args)} ended with {done.returncode}: {done.stderr.strip()}")
         return done.stdout

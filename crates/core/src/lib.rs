@@ -46,6 +46,7 @@ pub mod reflect;
 pub mod run;
 pub mod scope;
 pub mod session;
+pub mod speaker;
 pub mod statement;
 pub mod surface;
 pub mod text;

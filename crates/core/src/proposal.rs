@@ -2,6 +2,7 @@
 
 pub mod acceptance;
 pub mod rebase;
+pub mod revision;
 mod target;
 pub mod worth;
 

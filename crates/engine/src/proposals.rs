@@ -4,6 +4,7 @@ mod decide;
 mod history;
 mod machine;
 mod receipts;
+mod revise;
 mod undone;
 
 use rekindle_core::event::{Event, names};
@@ -31,6 +32,7 @@ pub use history::{Line, What, accepted, automatic, check};
 pub(crate) use machine::as_before;
 pub use machine::{machine, now_called, rename, renamed, take_name};
 pub use receipts::{Owed, owed, owes, paid, try_on};
+pub use revise::revise;
 pub use undone::{see, seen};
 
 /// What became of a proposal that was handed in.

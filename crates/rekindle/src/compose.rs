@@ -1,12 +1,14 @@
 //! Puts the parts together for one command: where things are, how they are set, which project this is, what time.
 
 use std::cell::Cell;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use rekindle_core::config::{Loaded, ScopeRule};
 use rekindle_core::recall::rewrite::{MAX_MESSAGES, Message, Rewrite, rewrite};
 use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::session::Role;
+use rekindle_core::speaker::{Speaker, speaker};
 use rekindle_core::text::Counts;
 use rekindle_core::time::{Timestamp, Zoned, day};
 use rekindle_engine::db::Db;
@@ -104,6 +106,32 @@ impl<'a> Context<'a> {
                 "`--global` saves it for everywhere; `rekindle project` explains what counts as a project",
             )),
             _ => Ok(Scope::Global),
+        }
+    }
+
+    /// The scope that something saved here would get, without noting the project down.
+    pub(crate) fn here(&self) -> Scope {
+        match self.project_id() {
+            Some(project) if self.settings.config.memory.scope != ScopeRule::Global => {
+                Scope::Project(project.clone())
+            }
+            _ => Scope::Global,
+        }
+    }
+
+    /// Who runs this command.
+    pub(crate) fn speaker(&self) -> Speaker {
+        let at_terminal =
+            io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
+        speaker(|name| environment::raw(name).is_some_and(|value| !value.is_empty()), at_terminal)
+    }
+
+    /// Refuses what only the person may do. `what` is the deed: "approve a proposal".
+    pub(crate) fn only_the_person(&self, what: &str) -> Result<(), Failure> {
+        match self.speaker() {
+            Speaker::Person => Ok(()),
+            Speaker::Agent => Err(Failure::new(format!("an agent cannot {what}"))
+                .hint("run it yourself, at a terminal that no agent started")),
         }
     }
 

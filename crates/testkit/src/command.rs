@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::faults::call::Call;
+use crate::terminal;
 
 /// Long enough for a slow shared machine, short enough that a hang is seen while somebody is looking.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -17,7 +18,8 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// A program with its arguments, environment, working folder and standard input.
 ///
 /// The environment holds `PATH`, `TZ=UTC`, `LANG=C.UTF-8` and what [`Command::env`] adds; nothing else of the
-/// test's own environment reaches the child. Standard input is empty unless [`Command::stdin`] gives one.
+/// test's own environment reaches the child. Standard input is a terminal at which nobody types, as a person's commands have
+/// it, unless [`Command::stdin`] or [`Command::without_terminal`] says otherwise.
 #[derive(Clone, Debug)]
 #[must_use = "a command does nothing until it is run"]
 pub struct Command {
@@ -26,6 +28,7 @@ pub struct Command {
     env: BTreeMap<OsString, OsString>,
     cwd: PathBuf,
     pub(crate) stdin: Option<Vec<u8>>,
+    at_terminal: bool,
     pub(crate) limit: Duration,
 }
 
@@ -38,6 +41,7 @@ impl Command {
             env: BTreeMap::new(),
             cwd: cwd.into(),
             stdin: None,
+            at_terminal: true,
             limit: LIMIT,
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -79,6 +83,12 @@ impl Command {
         self
     }
 
+    /// Runs without a terminal, as an agent or another program does.
+    pub fn without_terminal(mut self) -> Self {
+        self.at_terminal = false;
+        self
+    }
+
     /// How long the child may take before it is killed and the test fails (20 s unless said otherwise).
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
@@ -116,7 +126,11 @@ impl Command {
     pub(crate) fn to_std(&self) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.args).env_clear().envs(&self.env).current_dir(&self.cwd);
-        command.stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
+        command.stdin(match (&self.stdin, self.at_terminal) {
+            (Some(_), _) => Stdio::piped(),
+            (None, true) => terminal::stdin(),
+            (None, false) => Stdio::null(),
+        });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -32,6 +32,7 @@ mod sandbox;
 mod scripted_llm;
 mod scripted_server;
 mod telegram_server;
+mod terminal;
 pub mod tiny_bert;
 mod todoist_server;
 pub mod transcripts;

@@ -178,6 +178,9 @@ pub struct Noted {
     /// The folder it was said in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// Whether the person may only have pasted it: then they are asked before it is kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pasted: bool,
 }
 
 /// What comes without an origin is nobody's own word.

@@ -241,6 +241,8 @@ pub struct Evolve<'a> {
     pub archive: &'a VaultPath,
     /// Whose words the new body is.
     pub origin: Origin,
+    /// Whether the person has seen and approved these words.
+    pub approved: bool,
 }
 
 /// The archived text of an entry in whose place another one stands.
@@ -265,8 +267,11 @@ pub fn evolve(old: &str, change: &Evolve<'_>) -> Result<Evolution, frontmatter::
         ("origin", Some(change.origin.word())),
         ("evolved_because", Some(change.reason)),
     ];
-    // What was looked at were the old words.
-    changes.extend(note.get("reviewed").map(|_| ("reviewed", None)));
+    // What was looked at were the old words, unless the person approved the new ones.
+    match change.approved {
+        true => changes.push(("reviewed", Some(&at))),
+        false => changes.extend(note.get("reviewed").map(|_| ("reviewed", None))),
+    }
     let mut new = note.head_with(&changes)?;
     new.push_str(newline);
     new.push_str(&change.body.trim_start_matches(['\n', '\r']).replace("\r\n", "\n").replace('\n', newline));
@@ -362,6 +367,7 @@ mod tests {
             path: &path(),
             archive: &archive,
             origin: Origin::User,
+            approved: false,
         };
         let Evolution { new, archived } = evolve(old, &change).unwrap();
         assert_eq!(

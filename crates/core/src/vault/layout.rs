@@ -178,6 +178,13 @@ pub enum Shelf {
     Other,
 }
 
+impl Shelf {
+    /// Whether what stands there is a current memory: something that can get a new version.
+    pub fn holds_memories(self) -> bool {
+        matches!(self, Self::Entry(_) | Self::AlwaysLoad | Self::Inbox)
+    }
+}
+
 /// Where on the shelves a path is.
 pub fn shelf(path: &VaultPath) -> Shelf {
     let mut parts = path.parts();
@@ -233,6 +240,24 @@ mod tests {
         let always = entry(Destination::AlwaysLoad, "rule", "No force push").unwrap();
         assert_eq!(always.as_str(), "personal-private/_always-load/no-force-push.md");
         assert_eq!(shelf(&always), Shelf::AlwaysLoad);
+    }
+
+    #[test]
+    fn b_01_shared_documents_and_bookkeeping_are_no_memories() {
+        for path in [
+            MEMORY,
+            REVIEW,
+            SYSTEM_LOG,
+            TOMBSTONES,
+            "memory/2026-11-15.md",
+            "personal-private/_archive/personal-private/fix/a.md.20261115.md",
+            "personal-private/_idea-incubator/a/_index.md",
+        ] {
+            assert!(!shelf(&VaultPath::parse(path).unwrap()).holds_memories(), "{path}");
+        }
+        for path in ["personal-private/fix/a.md", "personal-private/_inbox/a.md"] {
+            assert!(shelf(&VaultPath::parse(path).unwrap()).holds_memories(), "{path}");
+        }
     }
 
     #[test]

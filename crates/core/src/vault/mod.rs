@@ -1,5 +1,6 @@
 //! The documents people own: how each is parsed, changed and rendered, byte for byte.
 
+pub mod agent_edit;
 pub mod amend;
 pub(crate) mod as_text;
 mod comment;

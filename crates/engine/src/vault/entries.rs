@@ -160,6 +160,9 @@ impl Vault {
         if layout::shelf(path) == Shelf::Archive {
             return Err(Error::Archived(path.to_string()));
         }
+        if layout::shelf(path) == Shelf::Other {
+            return Err(Error::NotAMemory(path.to_string()));
+        }
         let reason = admit(reason);
         let mut redacted = Counts::default();
         redacted.merge(&reason.redacted);
@@ -179,6 +182,7 @@ impl Vault {
             path,
             archive: &archive,
             origin,
+            approved: about.is_some(),
         };
         let Evolution { new, archived } = evolve(&read.text, &change).map_err(document)?;
         let mut writes = vec![

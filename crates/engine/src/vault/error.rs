@@ -103,6 +103,12 @@ pub enum Error {
         /// What may have been meant.
         alike: Vec<String>,
     },
+    /// A file of the vault that is no memory: a shared document, a log, bookkeeping.
+    #[error("{0} is not a memory")]
+    NotAMemory(String),
+    /// A memory of another project, named by an agent.
+    #[error("{0} is not a memory of this project")]
+    OtherProject(String),
     /// More than one.
     #[error("`{wanted}` could be any of these:\n{}", .matches.iter().map(|m| format!("  {m}")).collect::<Vec<_>>().join("\n"))]
     Ambiguous {
@@ -183,6 +189,8 @@ impl Error {
                 | Self::Collides { .. }
                 | Self::NotFound(_)
                 | Self::Misspelt { .. }
+                | Self::NotAMemory(_)
+                | Self::OtherProject(_)
                 | Self::Ambiguous { .. }
                 | Self::Archived(_)
                 | Self::NotInInbox(_)
@@ -228,6 +236,8 @@ impl Error {
                 format!("`rekindle evolve {path} --body … --reason …` gives it a new version")
             }
             Self::Collides { .. } => "choose another slug".into(),
+            Self::NotAMemory(_) => "edit it by hand; `rekindle list` shows the memories".into(),
+            Self::OtherProject(_) => "only the user can change it, or an agent in its project".into(),
             Self::NotFound(_) => "`rekindle list` shows what there is".into(),
             Self::Misspelt { alike, .. } => {
                 let names: Vec<String> = alike.iter().map(|name| format!("`{name}`")).collect();

@@ -4,7 +4,11 @@ use std::path::Path;
 
 use rekindle_core::id::EntryId;
 use rekindle_core::reference::{Meant, alike, by_prefix};
-use rekindle_core::vault::layout::Shelf;
+use rekindle_core::scope::Scope;
+use rekindle_core::vault::agent_edit::{AgentEdit, agent_edit};
+use rekindle_core::vault::entry::Entry;
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::layout::{self, Shelf};
 use rekindle_core::vault::path::{VaultPath, folded};
 
 use super::{Error, Found, Vault};
@@ -30,6 +34,27 @@ impl Vault {
                 wanted: reference.to_owned(),
                 matches: several.iter().map(|found| found.path.to_string()).collect(),
             }),
+        }
+    }
+
+    /// The path of the memory that an agent means, and whether the change needs the person's approval. `here` is where the
+    /// agent works: it reaches the memories of that project and those of everywhere, and no other file (B-01, R-15).
+    pub fn find_for_agent(
+        &self,
+        reference: &str,
+        cwd: &Path,
+        here: &Scope,
+    ) -> Result<(VaultPath, AgentEdit), Error> {
+        let path = self.find(reference, cwd)?;
+        if !layout::shelf(&path).holds_memories() {
+            return Err(Error::NotAMemory(path.to_string()));
+        }
+        let read = self.read_entry(&path)?;
+        let note = Note::parse(&read.text);
+        let note = note.map_err(|source| Error::Document { path: path.to_string(), source })?;
+        match agent_edit(&path, &Entry::of(&note, &path), here) {
+            AgentEdit::OtherProject => Err(Error::OtherProject(path.to_string())),
+            edit => Ok((path, edit)),
         }
     }
 

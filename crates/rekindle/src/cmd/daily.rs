@@ -2,7 +2,6 @@
 
 use clap::{Args, Subcommand};
 use rekindle_core::journal::Actor;
-use rekindle_core::provenance::Origin;
 use rekindle_core::text::admit;
 use rekindle_core::time::{Date, Typed, day};
 use rekindle_core::vault::daily_log::{Clock, Mark, Note, Section, Source, parse};
@@ -74,10 +73,13 @@ fn add(context: &Context<'_>, text: &str, as_json: bool) -> Result<(), Failure> 
     let admitted = admit(&body::read(text, &context.cwd)?);
     context.mention(&admitted.redacted, &[]);
     let note = Note {
-        source: Source::default(),
+        source: Source {
+            project: context.project_id().map(|project| project.as_str().to_owned()),
+            ..Source::default()
+        },
         time: Clock::of(&context.now),
         text: admitted.text,
-        mark: Mark { id: None, origin: Some(Origin::User), messages: Vec::new() },
+        mark: Mark { id: None, origin: Some(context.speaker().origin()), messages: Vec::new() },
     };
     let committed = context.vault_to_change()?.log(&Section::Note(note), Actor::User, &context.now)?;
     let date = day(context.now.date());

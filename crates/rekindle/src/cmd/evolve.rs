@@ -3,12 +3,21 @@
 use clap::Args;
 use rekindle_core::journal::Actor;
 use rekindle_core::provenance::Origin;
+use rekindle_core::speaker::Speaker;
+use rekindle_core::vault::agent_edit::AgentEdit;
+use rekindle_core::vault::review::Id;
+use rekindle_engine::db::Db;
+use rekindle_engine::proposals;
+use rekindle_engine::stages::keep;
 use rekindle_engine::vault::Evolved;
 use serde_json::json;
 
 use super::body;
 use crate::compose::Context;
 use crate::error::Failure;
+
+/// Where an agent said it that runs our command instead of calling a tool.
+const SHELL: &str = "shell";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -33,7 +42,15 @@ pub(crate) struct Evolve {
 impl Evolve {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let body = body::read(&self.body, &context.cwd)?;
-        let evolved = renew(context, &self.reference, &body, &self.reason, (Origin::User, Actor::User))?;
+        let (reference, reason) = (&self.reference, &self.reason);
+        let evolved = match context.speaker() {
+            Speaker::Person => renew(context, reference, &body, reason)?,
+            Speaker::Agent => match renew_for_agent(context, reference, &body, reason, SHELL)? {
+                Renewed::Evolved(evolved) => evolved,
+                Renewed::Proposed(id) => return self.proposed(context, id, true),
+                Renewed::TurnedDown(id) => return self.proposed(context, id, false),
+            },
+        };
         context.mention(&evolved.redacted, &evolved.conflicts);
         if self.json {
             return context.out.json(&json!({
@@ -51,18 +68,60 @@ impl Evolve {
     }
 }
 
-/// Gives a memory a new version, in these words and by this hand.
-pub(crate) fn renew(
+impl Evolve {
+    fn proposed(&self, context: &Context<'_>, id: Id, waits: bool) -> Result<(), Failure> {
+        match (self.json, waits) {
+            (true, _) => context.out.json(&json!({"proposed": id, "waits": waits})),
+            (false, true) => context.out.line(format!("Proposed as {id}; it changes when you approve it")),
+            (false, false) => context.out.line(format!("Not changed: you decided on {id} already")),
+        }
+    }
+}
+
+/// What came of an agent's new version of a memory.
+pub(crate) enum Renewed {
+    /// The memory has it.
+    Evolved(Evolved),
+    /// The person is asked.
+    Proposed(Id),
+    /// The person was asked before, and that answer stands.
+    TurnedDown(Id),
+}
+
+/// Gives a memory a new version, in the person's words.
+fn renew(context: &Context<'_>, reference: &str, body: &str, reason: &str) -> Result<Evolved, Failure> {
+    check(reason)?;
+    let vault = context.vault_to_change()?;
+    let path = vault.find(reference, &context.cwd)?;
+    Ok(vault.evolve(&path, body, reason, Origin::User, Actor::User, &context.now)?)
+}
+
+/// The same in the words of an agent: only a memory of this project, and with the person's approval where they pinned it or it
+/// holds elsewhere too (B-01, R-15).
+pub(crate) fn renew_for_agent(
     context: &Context<'_>,
     reference: &str,
     body: &str,
     reason: &str,
-    (origin, by): (Origin, Actor),
-) -> Result<Evolved, Failure> {
-    if reason.trim().is_empty() {
-        return Err(Failure::usage("the reason is empty").hint("say in a few words why it changed"));
-    }
+    session: &str,
+) -> Result<Renewed, Failure> {
+    check(reason)?;
     let vault = context.vault_to_change()?;
-    let path = vault.find(reference, &context.cwd)?;
-    Ok(vault.evolve(&path, body, reason, origin, by, &context.now)?)
+    let (path, edit) = vault.find_for_agent(reference, &context.cwd, &context.here())?;
+    if edit != AgentEdit::NeedsApproval {
+        let evolved = vault.evolve(&path, body, reason, Origin::Agent, Actor::Agent, &context.now)?;
+        return Ok(Renewed::Evolved(evolved));
+    }
+    let mut db = Db::open(&context.places.database())?;
+    let (id, waits) = proposals::revise(&mut db, &vault, &path, (body, reason), session, &context.now)
+        .map_err(Failure::new)?;
+    keep::show(&context.world()).map_err(Failure::new)?;
+    Ok(if waits { Renewed::Proposed(id) } else { Renewed::TurnedDown(id) })
+}
+
+fn check(reason: &str) -> Result<(), Failure> {
+    match reason.trim().is_empty() {
+        true => Err(Failure::usage("the reason is empty").hint("say in a few words why it changed")),
+        false => Ok(()),
+    }
 }

@@ -2,6 +2,8 @@
 
 use clap::Args;
 use rekindle_core::journal::Actor;
+use rekindle_core::speaker::Speaker;
+use rekindle_core::vault::agent_edit::AgentEdit;
 use rekindle_engine::messages::Messages;
 use rekindle_engine::recall::find;
 use rekindle_engine::vault::forget::{Forgotten, What};
@@ -43,6 +45,9 @@ pub(crate) struct Forget {
 
 impl Forget {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        if context.speaker() == Speaker::Agent && !self.dry_run {
+            return self.for_agent(context);
+        }
         let vault = context.vault_to_forget()?;
         // What is no entry has only the name that `recall` gave it: its statement goes, wherever it stands.
         let (line, entry) = match self.reference {
@@ -76,6 +81,30 @@ impl Forget {
             false => report(context, &forgotten, "gone"),
         }
     }
+}
+
+impl Forget {
+    fn for_agent(self, context: &Context<'_>) -> Result<(), Failure> {
+        let Some(reference) = self.reference.filter(|reference| !reference.contains('#')) else {
+            return context.only_the_person("forget a statement wherever it stands");
+        };
+        let forgotten = forget_for_agent(context, &reference)?;
+        match self.json {
+            true => context.out.json(&forgotten),
+            false => report(context, &forgotten, "gone"),
+        }
+    }
+}
+
+/// Forgets for an agent: only a memory of this project that the person neither pinned nor keeps for everywhere.
+pub(crate) fn forget_for_agent(context: &Context<'_>, reference: &str) -> Result<Forgotten, Failure> {
+    let vault = context.vault_to_forget()?;
+    let (path, edit) = vault.find_for_agent(reference, &context.cwd, &context.here())?;
+    if edit == AgentEdit::NeedsApproval {
+        return Err(Failure::new(format!("only the user can forget {path}"))
+            .hint(format!("they pinned it or keep it for every project: `rekindle forget {path}`")));
+    }
+    Ok(vault.forget(What::Entry(&path), Actor::Agent, &context.now)?)
 }
 
 /// What a line, a section or a message says that `recall` has named.

@@ -154,7 +154,7 @@ fn add(context: &Context<'_>, title: &str, summary: &str, as_json: bool) -> Resu
     let new = NewIdea {
         title,
         summary: &summary,
-        provenance: Provenance::direct(),
+        provenance: Provenance { origin: context.speaker().origin(), ..Provenance::direct() },
         scope: Scope::Global,
         related: Vec::new(),
         said_at: None,

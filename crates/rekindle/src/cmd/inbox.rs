@@ -181,6 +181,7 @@ fn keep(
     all: bool,
     as_json: bool,
 ) -> Result<(), Failure> {
+    context.only_the_person("vouch for what waits in the inbox")?;
     let vault = context.vault_to_change()?;
     let (paths, mut left) = match all {
         true => willing(vault.inbox()?, how),

@@ -35,7 +35,7 @@ pub(crate) struct Note {
 
 impl Note {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        let origin = if self.agent { Origin::Agent } else { Origin::User };
+        let origin = if self.agent { Origin::Agent } else { context.speaker().origin() };
         let id = note(context, &body::read(&self.text, &context.cwd)?, origin, self.session)?;
         match self.json {
             true => context.out.json(&json!({"id": id})),
@@ -63,6 +63,7 @@ pub(crate) fn note(
         messages: Vec::new(),
         said_at: Some(context.now.timestamp()),
         cwd: context.cwd.to_str().map(str::to_owned),
+        pasted: false,
     };
     let data = serde_json::to_value(noted).map_err(Failure::new)?;
     send::leave(context, names::NOTED, data)

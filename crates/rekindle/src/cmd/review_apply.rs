@@ -77,6 +77,7 @@ impl Apply {
                 return Ok(answer(false));
             }
         }
+        context.only_the_person("change an identity file")?;
         let post = post(context, id)?;
         promote::apply(&post, &context.world(), &patch).map_err(|error| {
             Failure::new(format!("{id} was not applied: {error}"))

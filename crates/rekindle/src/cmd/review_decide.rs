@@ -134,6 +134,7 @@ pub(crate) fn decide(
     reach: Reach,
     as_json: bool,
 ) -> Result<(), Failure> {
+    context.only_the_person("decide on proposals with a command")?;
     let Outcome { decided: open, mut wrong, busy } = settle(context, ids, verdict, reach, By::Command)?;
     let db = Db::open(&context.places.database())?;
     let mut answers = Vec::new();

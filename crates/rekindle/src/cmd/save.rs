@@ -2,8 +2,9 @@
 
 use clap::Args;
 use rekindle_core::journal::Actor;
-use rekindle_core::provenance::Provenance;
+use rekindle_core::provenance::{Origin, Provenance};
 use rekindle_core::scope::Scope;
+use rekindle_core::speaker::Speaker;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::layout::{Destination, Group};
 use rekindle_engine::vault::{NewEntry, Saved};
@@ -21,7 +22,8 @@ Examples:
   rekindle save howto release --group personal-skills --tag ci --body @notes/release.md
   git log -1 --format=%B | rekindle save decision cache --body -
 
-Inside a project the memory belongs to that project; --global saves it for everywhere.")]
+Inside a project the memory belongs to that project; --global saves it for everywhere. What an agent saves, or a
+program without a terminal, is unreviewed until you look at it.")]
 pub(crate) struct Save {
     /// What sort of memory it is (fix, preference, decision, howto, …)
     kind: String,
@@ -66,7 +68,14 @@ impl Save {
             provenance: Provenance::direct(),
             said_at: None,
         };
-        let (saved, scope) = keep(context, new, self.global, Actor::User)?;
+        let by_agent = context.speaker() == Speaker::Agent;
+        let (saved, scope) = match by_agent {
+            false => keep(context, new, self.global, Actor::User)?,
+            true => keep_for_agent(context, new)?,
+        };
+        if by_agent && self.global && scope != Scope::Global {
+            context.out.warn("only you can save for everywhere; this memory is for the project");
+        }
         if saved.was_forgotten {
             context.out.warn("this was forgotten before; it is saved again because you asked");
         }
@@ -78,22 +87,26 @@ impl Save {
                 "file": context.file(saved.path.as_str()),
                 "scope": scope.word(),
                 "project": scope.project(),
+                "origin": if by_agent { Origin::Agent } else { Origin::User },
                 "change": saved.change,
                 "redacted": saved.redacted,
             }));
         }
         let reach = scope.project().map_or_else(String::new, |project| format!(" for {project}"));
-        context.out.line(format!("Saved {} at {}{reach}", saved.id, saved.path))
+        let unreviewed = if by_agent { ", unreviewed: it was not saved at a terminal of yours" } else { "" };
+        context.out.line(format!("Saved {} at {}{reach}{unreviewed}", saved.id, saved.path))
     }
 }
 
+/// Saves the words of an agent: for the project at hand, and believed by nobody until the person looks at them (B-01).
+pub(crate) fn keep_for_agent(context: &Context<'_>, new: NewEntry) -> Result<(Saved, Scope), Failure> {
+    let provenance = Provenance { origin: Origin::Agent, ..new.provenance };
+    let new = NewEntry { provenance, confidence: Confidence::Medium, ..new };
+    keep(context, new, false, Actor::Agent)
+}
+
 /// Saves it for the project at hand, unless it is for everywhere, and says how far it reaches.
-pub(crate) fn keep(
-    context: &Context<'_>,
-    new: NewEntry,
-    global: bool,
-    by: Actor,
-) -> Result<(Saved, Scope), Failure> {
+fn keep(context: &Context<'_>, new: NewEntry, global: bool, by: Actor) -> Result<(Saved, Scope), Failure> {
     let vault = context.vault_to_change()?;
     // What is pinned outside of any project loads everywhere.
     let pinned = new.to == Destination::AlwaysLoad && context.project_id().is_none();

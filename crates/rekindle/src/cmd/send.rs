@@ -1,7 +1,9 @@
 //! `rekindle send`
 
 use clap::Args;
-use rekindle_core::event::{self, Event};
+use rekindle_core::event::{self, Event, names};
+use rekindle_core::provenance::Origin;
+use rekindle_core::speaker::Speaker;
 use rekindle_engine::hooks;
 use rekindle_engine::random;
 use rekindle_engine::spool::{Spool, What};
@@ -37,11 +39,15 @@ pub(crate) struct Send {
 impl Send {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         let text = body::read_up_to(MAX_DATA_BYTES, &self.data, &context.cwd)?;
-        let data: Value = serde_json::from_str(&text)
+        let mut data: Value = serde_json::from_str(&text)
             .map_err(|error| Failure::usage(format!("the data is not JSON: {error}")))?;
         event::check(&self.event, &data)?;
         if !REGISTRY.heard().contains(self.event.as_str()) {
             return Err(Failure::usage(format!("nothing listens to `{}` yet", self.event)));
+        }
+        // Nobody but the person can send their words.
+        if self.event == names::NOTED && context.speaker() == Speaker::Agent && data.get("origin").is_some() {
+            data["origin"] = json!(Origin::Agent);
         }
         let id = leave(context, &self.event, data)?;
         match self.json {

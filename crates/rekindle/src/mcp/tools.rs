@@ -6,11 +6,11 @@ use rekindle_core::agent::Agent;
 use rekindle_core::briefing::Moment;
 use rekindle_core::id::EntryId;
 use rekindle_core::inject::{Chosen, results};
-use rekindle_core::journal::Actor;
 use rekindle_core::provenance::{Origin, Provenance};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::select::MOST;
 use rekindle_core::scope::Scope;
+use rekindle_core::speaker::Speaker;
 use rekindle_core::text::Counts;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::entry::Confidence;
@@ -18,14 +18,14 @@ use rekindle_core::vault::layout::{Destination, Group};
 use rekindle_engine::inject::{self, Here};
 use rekindle_engine::recall::usage::Signal;
 use rekindle_engine::vault::NewEntry;
-use rekindle_engine::vault::forget::What;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::call::{Call, done, short};
 use super::review;
-use crate::cmd::{ask, evolve, feedback, forget, note, recall, save};
+use crate::cmd::evolve::{self, Renewed};
+use crate::cmd::{ask, feedback, forget, note, recall, save};
 use crate::error::Failure;
 
 /// The most tags of a memory.
@@ -44,7 +44,8 @@ const ABOUT_SAVE: &str = "\
 Save something lasting that the user stated or you worked out together. It belongs to the project at \
 hand, and is marked as yours until the user reviews it.";
 const ABOUT_EVOLVE: &str = "\
-Give a memory that is no longer right a new version; the old one goes to the archive.";
+Give a memory of this project that is no longer right a new version; the old one goes to the archive. \
+What the user pinned, or keeps for every project, changes only when they approve.";
 const ABOUT_FORGET: &str = "\
 Remove a memory and its text everywhere, for good. Only when the user asks for exactly this; to \
 correct something use `evolve`.";
@@ -255,7 +256,7 @@ pub(super) fn run(asked: Asked, call: &Call<'_>) -> Result<String, Failure> {
         }
         Asked::Feedback(asked) => {
             short("id", &asked.id)?;
-            let (id, strength) = feedback::record(call.context, &asked.id, asked.verdict)?;
+            let (id, strength) = feedback::record(call.context, &asked.id, asked.verdict, Speaker::Agent)?;
             Ok(done(&format!("Noted. The strength of {id} is now {strength:+.1} (from -1 to +1).")))
         }
         Asked::Briefing => briefing(call),
@@ -321,7 +322,6 @@ fn not_empty(what: &str, text: &str) -> Result<(), Failure> {
     }
 }
 
-/// An agent's words: believed by nobody until a person looks at them (B-01).
 fn saved(call: &Call<'_>, asked: Save) -> Result<String, Failure> {
     not_empty("body", &asked.body)?;
     if asked.tags.len() > MOST_TAGS {
@@ -337,10 +337,10 @@ fn saved(call: &Call<'_>, asked: Save) -> Result<String, Failure> {
         scope: Scope::Global,
         body: asked.body,
         confidence: Confidence::Medium,
-        provenance: Provenance { origin: Origin::Agent, ..Provenance::direct() },
+        provenance: Provenance::direct(),
         said_at: None,
     };
-    let (saved, scope) = save::keep(call.context, new, false, Actor::Agent)?;
+    let (saved, scope) = save::keep_for_agent(call.context, new)?;
     let reach = scope.project().map_or_else(String::new, |project| format!(" for {project}"));
     let again = if saved.was_forgotten { " It had been forgotten before." } else { "" };
     Ok(done(&format!(
@@ -353,15 +353,21 @@ fn saved(call: &Call<'_>, asked: Save) -> Result<String, Failure> {
 
 fn evolved(call: &Call<'_>, asked: &Evolve) -> Result<String, Failure> {
     not_empty("body", &asked.body)?;
-    let by = (Origin::Agent, Actor::Agent);
-    let evolved = evolve::renew(call.context, &asked.r#ref, &asked.body, &asked.reason, by)?;
-    Ok(done(&format!(
-        "{} is now {}, unreviewed. The old version is at {}.{}",
-        evolved.path,
-        evolved.id,
-        evolved.archive,
-        left_out(&evolved.redacted)
-    )))
+    let renewed =
+        evolve::renew_for_agent(call.context, &asked.r#ref, &asked.body, &asked.reason, call.session)?;
+    Ok(done(&match renewed {
+        Renewed::Evolved(evolved) => format!(
+            "{} is now {}, unreviewed. The old version is at {}.{}",
+            evolved.path,
+            evolved.id,
+            evolved.archive,
+            left_out(&evolved.redacted)
+        ),
+        Renewed::Proposed(id) => {
+            format!("Proposed as {id}. The memory stays as it is until the user approves the change.")
+        }
+        Renewed::TurnedDown(id) => format!("Not changed: the user has decided on this already ({id})."),
+    }))
 }
 
 /// What cannot be undone takes no guesses: a slug that happens to fit is not enough.
@@ -372,9 +378,7 @@ fn forgotten(call: &Call<'_>, asked: &Forget) -> Result<String, Failure> {
         return Err(Failure::usage("forgetting takes the exact id or the whole path of a memory")
             .hint("`recall` cites both; `evolve` corrects a memory instead"));
     }
-    let vault = call.context.vault_to_forget()?;
-    let path = vault.find(reference, &call.context.cwd)?;
-    let forgotten = vault.forget(What::Entry(&path), Actor::Agent, &call.context.now)?;
+    let forgotten = forget::forget_for_agent(call.context, reference)?;
     let mut lines = forget::lines(&forgotten, "gone");
     let own = forgotten.also_in.iter();
     lines

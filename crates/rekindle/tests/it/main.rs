@@ -76,6 +76,8 @@ mod sessions_bad_input;
 mod surfaces;
 mod surfaces_buttons;
 mod undo;
+#[cfg(unix)]
+mod whose_word;
 
 use rekindle_testkit::Sandbox;
 

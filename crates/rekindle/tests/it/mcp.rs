@@ -22,7 +22,7 @@ const TOOLS: [&str; 9] =
     ["recall", "ask", "save", "evolve", "forget", "note", "feedback", "briefing", "review_list"];
 
 /// A server that we talk to.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -61,7 +61,7 @@ impl Server {
         Self::open_in(sandbox, sandbox.work())
     }
 
-    fn open_in(sandbox: &Sandbox, folder: &Path) -> Self {
+    pub(crate) fn open_in(sandbox: &Sandbox, folder: &Path) -> Self {
         let mut server = Self::start(sandbox, folder);
         server.say(&initialize(1, "2025-11-25", &json!({})));
         assert_eq!(server.hear()["id"], 1);
@@ -102,21 +102,21 @@ impl Server {
     }
 
     /// The text of a call that does what it should.
-    fn done(&mut self, tool: &str, arguments: &Value) -> String {
+    pub(crate) fn done(&mut self, tool: &str, arguments: &Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], false, "{tool}: {result}");
         text(&result["content"][0], "text").to_owned()
     }
 
     /// The text of a call that cannot be done.
-    fn refused(&mut self, tool: &str, arguments: &Value) -> String {
+    pub(crate) fn refused(&mut self, tool: &str, arguments: &Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{tool}: {result}");
         text(&result["content"][0], "text").to_owned()
     }
 
     /// The end of the input is the end of the process; what it has not answered by then is here.
-    fn end(mut self) -> Vec<String> {
+    pub(crate) fn end(mut self) -> Vec<String> {
         drop(self.input.take());
         let deadline = Instant::now() + PATIENCE;
         let mut rest = Vec::new();

@@ -17,7 +17,7 @@ use rekindle_core::time::{Zoned, iso, parse};
 use rekindle_core::vault::entry::Entry;
 use rekindle_core::vault::erase::Target;
 use rekindle_core::vault::frontmatter::Note;
-use rekindle_core::vault::layout::{self, is_conflict_copy};
+use rekindle_core::vault::layout::{self, Shelf, is_conflict_copy};
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::tombstone::Tombstone;
 use serde::{Deserialize, Serialize};
@@ -132,6 +132,9 @@ impl Vault {
 
     /// An entry, the versions it took the place of, the version that took its place, and their conflict copies.
     fn add_versions(&self, path: &VaultPath, going: &mut Going) -> Result<(), Error> {
+        if layout::shelf(path) == Shelf::Other {
+            return Err(Error::NotAMemory(path.to_string()));
+        }
         let mut next = vec![path.clone()];
         while let Some(path) = next.pop() {
             if !going.files.insert(path.clone()) {
@@ -149,8 +152,10 @@ impl Vault {
             let entry = Entry::of(&note, &path);
             going.versions.push(Version { id: entry.id.clone(), text: note.body().to_owned() });
             going.messages.extend(entry.provenance.messages.clone());
-            let linked = [&entry.supersedes, &entry.superseded_by];
-            next.extend(linked.into_iter().flatten().filter_map(|link| VaultPath::parse(link).ok()));
+            let linked = [&entry.supersedes, &entry.superseded_by].into_iter().flatten();
+            let linked = linked.filter_map(|link| VaultPath::parse(link).ok());
+            // A property that names a shared document takes nothing of it along.
+            next.extend(linked.filter(|path| layout::shelf(path) != Shelf::Other));
             next.extend(self.conflict_copies(&path)?);
         }
         if going.files.is_empty() {

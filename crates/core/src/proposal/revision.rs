@@ -1,0 +1,60 @@
+//! A new version of a memory as a proposal: which of its lines would change, and what it would say instead.
+
+use thiserror::Error;
+
+use crate::text::normal::normalised;
+use crate::vault::amend::statements;
+
+/// One line of a memory that would change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revision {
+    /// The line that would go; none if one is added.
+    pub supersedes: Option<String>,
+    /// What it would say.
+    pub text: String,
+}
+
+/// Why a new version cannot be proposed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Unfit {
+    /// The memory says all of it.
+    #[error("the memory says that already")]
+    Same,
+    /// More than one line would go.
+    #[error("only the user can change more than one line of it at once")]
+    Several,
+}
+
+/// What changes from one body of a memory to another.
+pub fn revision(old: &str, new: &str) -> Result<Revision, Unfit> {
+    let (old, new) = (statements(old), statements(new));
+    let missing = |from: &[String], among: &[String]| -> Vec<String> {
+        let among: Vec<String> = among.iter().map(|one| normalised(one)).collect();
+        from.iter().filter(|one| !among.contains(&normalised(one))).cloned().collect()
+    };
+    let (mut gone, added) = (missing(&old, &new), missing(&new, &old));
+    match (gone.len(), added.is_empty()) {
+        (_, true) => Err(Unfit::Same),
+        (0 | 1, _) => Ok(Revision { supersedes: gone.pop(), text: added.join(" ") }),
+        _ => Err(Unfit::Several),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b_01_a_new_version_is_the_line_that_changes() {
+        let of = |old: &str, new: &str| revision(old, new).map(|one| (one.supersedes, one.text));
+        assert_eq!(of("Use tabs.\n", "Use spaces."), Ok((Some("Use tabs.".into()), "Use spaces.".into())));
+        let list = "- Use tabs.\n- Never push to main.\n";
+        assert_eq!(
+            of(list, "- Use tabs.\n- Push to main.\n"),
+            Ok((Some("Never push to main.".into()), "Push to main.".into()))
+        );
+        assert_eq!(of(list, "- Use tabs.\n- Never push to main.\n- Sign.\n"), Ok((None, "Sign.".into())));
+        assert_eq!(of(list, "Do as you like.\n"), Err(Unfit::Several));
+        assert_eq!(of("Use tabs.\n", " use tabs\n"), Err(Unfit::Same));
+    }
+}
