@@ -55,7 +55,8 @@ def play(machine, project, session):
                 queued = None
             stopped = turn.get("interrupted") and number == len(steps) - 1
             if "refused" in act:
-                script.result(at, call, REFUSED + act["refused"], failed=True)
+                refusal = REFUSED + act["refused"]
+                script.result(at, call, refusal, failed=True, data=f"Error: {refusal}")
             elif stopped:
                 script.interrupted(at, True)
             elif "answers" in act:

@@ -144,6 +144,14 @@ pub enum Error {
         /// Where it was switched off.
         off: Place,
     },
+    /// A project file wants what is learnt in it to reach every project.
+    #[error(
+        "{place}: a project file may not set memory.scope to global: what is learnt there would reach every project"
+    )]
+    ProjectWantsGlobal {
+        /// Where it says so.
+        place: Place,
+    },
     /// Checked values that still do not make a [`super::Config`]: the key table and the structs disagree.
     #[error("the settings do not fit together; this is a fault in rekindle, please report it")]
     Misfit,

@@ -76,6 +76,7 @@ pub(super) const KEYS: &[Key] = &[
     Key::new("capture.min_user_messages", Kind::Whole { min: 1, max: 1000 }),
     Key::new("capture.idle_minutes", Kind::Whole { min: 0, max: 10_080 }),
     Key::new("capture.dead_minutes", Kind::Whole { min: 0, max: 10_080 }),
+    Key::new("capture.headless", Kind::Bool),
     Key::new("capture.background", Kind::Bool),
     Key::new("observe.gate", Kind::OneOf(&["annotate", "off"])),
     Key::new("reflect.threshold_tokens", Kind::Whole { min: 1000, max: 10_000_000 }),

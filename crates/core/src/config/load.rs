@@ -106,7 +106,7 @@ impl Merge {
         // Of a file that is no TOML nothing counts: what a parser makes of the rest is a guess.
         let entries = file::read(&source, &file.text).unwrap_or_else(|error| vec![Err(error)]);
         for entry in entries {
-            match entry.and_then(|entry| self.not_against_the_switch(entry)) {
+            match entry.and_then(|entry| self.not_against_the_switch(entry)).and_then(not_global) {
                 Ok(entry) => self.set(entry),
                 Err(problem) if self.warnings.len() < MAX_PROJECT_WARNINGS => self.warnings.push(problem),
                 Err(_) => {}
@@ -180,6 +180,14 @@ impl Merge {
             });
         }
         Ok(Loaded { config, settings: self.settings, warnings: self.warnings })
+    }
+}
+
+/// whoever clones a repository does not let it write into the memory of the others.
+fn not_global(entry: Entry) -> Result<Entry, Error> {
+    match entry.key.name == "memory.scope" && entry.value == Value::Text("global".to_owned()) {
+        true => Err(Error::ProjectWantsGlobal { place: entry.place }),
+        false => Ok(entry),
     }
 }
 

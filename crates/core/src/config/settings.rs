@@ -165,6 +165,8 @@ pub struct Capture {
     pub idle_minutes: u32,
     /// The same for one of which nothing but its start is known (EXE-14).
     pub dead_minutes: u32,
+    /// Whether prompts of sessions without a person at the keyboard are the person's words.
+    pub headless: bool,
     /// Whether hooks may start a worker.
     pub background: bool,
 }

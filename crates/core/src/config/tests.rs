@@ -67,7 +67,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         "memory.enabled" | "index.background" | "capture.background" | "mcp.review_decide" => {
             [("false", "off"), ("true", "true")]
         }
-        "memory.scope" => [("'global'", "global"), ("'project'", "project")],
+        "memory.scope" => [("'auto'", "auto"), ("'project'", "project")],
         "memory.review_mode" => [("'silent'", "silent"), ("'interactive'", "interactive")],
         "review.triage" => [("'off'", "off"), ("'rules'", "rules")],
         "memory.log_level" => [("'error'", "error"), ("'debug'", "debug")],
@@ -92,6 +92,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         "llm.context_tokens" => [("1000", "1000"), ("64000", "64000")],
         "reflect.threshold_tokens" => [("5000", "5000"), ("100000", "100000")],
         "recall.rewrite"
+        | "capture.headless"
         | "recall.before_tools"
         | "review.plain"
         | "review.todoist.enabled"
@@ -580,6 +581,22 @@ fn ops_03_a_project_file_can_switch_memory_off_and_not_on() {
         ]
     );
     assert!(off.env("REKINDLE_MEMORY_ENABLED", "on").ok().config.memory.enabled);
+}
+
+#[test]
+fn r_15_a_cloned_project_file_cannot_set_the_scope_to_global() {
+    let case = Case::default().project("memory.scope = 'global'\n");
+    assert_ne!(case.ok().config.memory.scope, ScopeRule::Global);
+    assert_eq!(
+        case.warnings(),
+        [
+            "/p/.rekindle.toml:1: a project file may not set memory.scope to global: what is learnt there would reach every project"
+        ]
+    );
+    assert_eq!(
+        Case::default().project("memory.scope = 'project'").ok().config.memory.scope,
+        ScopeRule::Project
+    );
 }
 
 #[test]

@@ -181,8 +181,9 @@ pub fn memories(
         }
         // Only where the person really used such words is it more than meant (SID-04).
         let theirs = || support.places.iter().filter_map(|place| messages.get(*place));
-        let explicit =
-            theirs().any(|message| message.role == Role::User && !asked::find(&message.text).is_empty());
+        let explicit = theirs().any(|message| {
+            message.role == Role::User && asked::wishes(&message.text).iter().any(|wish| wish.certain)
+        });
         let most = match support.origin {
             Origin::User if explicit => Confidence::High,
             Origin::User => Confidence::Medium,

@@ -205,6 +205,18 @@ impl Observed {
         self.parts.iter().flat_map(|part| &part.findings)
     }
 
+    /// The same for a session without a person at the keyboard: what a program told the agent is nobody's own word.
+    #[must_use]
+    pub fn without_person(mut self) -> Self {
+        for finding in self.parts.iter_mut().flat_map(|part| &mut part.findings) {
+            if finding.origin == Origin::User {
+                (finding.origin, finding.everywhere, finding.perhaps_everywhere) =
+                    (Origin::Agent, false, false);
+            }
+        }
+        self
+    }
+
     /// Whether there is nothing worth a line in the log.
     pub fn is_empty(&self) -> bool {
         self.findings().next().is_none() && self.parts.iter().all(|part| part.narrative.is_empty())

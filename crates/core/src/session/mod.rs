@@ -10,6 +10,7 @@ pub mod host;
 pub mod message;
 pub mod notes;
 pub(crate) mod own;
+pub(crate) mod pasted;
 pub mod restore;
 pub mod serialise;
 pub mod tools;

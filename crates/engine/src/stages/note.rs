@@ -32,11 +32,7 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
                 session: noted.session_id.clone(),
                 name: None,
                 dedupe_key: Some(ContentHash::of(format!("noted {}", event.id).as_bytes()).short(32)),
-                project: noted
-                    .session_id
-                    .as_ref()
-                    .and_then(|_| world.project(noted.cwd.as_deref()))
-                    .map(|project| project.as_str().to_owned()),
+                project: world.project(noted.cwd.as_deref()).map(|project| project.as_str().to_owned()),
             },
             time: Clock::of(&said),
             text,
@@ -61,7 +57,7 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
             title: title(&text),
             text,
             origin: Origin::User,
-            confidence: Confidence::High,
+            confidence: if noted.pasted { Confidence::Medium } else { Confidence::High },
             everywhere: false,
             perhaps_everywhere: false,
             ends: false,

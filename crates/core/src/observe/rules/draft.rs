@@ -52,6 +52,16 @@ impl Draft {
         }
     }
 
+    /// The same where the words may be somebody else's: the person is asked, and it holds here at most.
+    pub(super) fn doubted(self) -> Self {
+        Self {
+            strength: self.strength.min(Strength::Implied),
+            everywhere: false,
+            perhaps_everywhere: false,
+            ..self
+        }
+    }
+
     pub(super) fn finding(&self, view: &View<'_>) -> Finding {
         let mut messages = self.messages.clone();
         messages.push(self.at);

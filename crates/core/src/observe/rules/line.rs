@@ -68,12 +68,12 @@ pub(in crate::observe) fn begins<'a>(
 }
 
 /// Whether the folded `text` has a phrase of `list` in it, as whole words.
-pub(in crate::observe) fn has(text: &str, list: &'static str) -> bool {
+pub(crate) fn has(text: &str, list: &'static str) -> bool {
     phrases(list).any(|phrase| find_words(text, phrase).is_some())
 }
 
 /// Whether a text without spaces has a phrase of `list` in it.
-pub(in crate::observe) fn has_dense(text: &str, list: &'static str) -> bool {
+pub(crate) fn has_dense(text: &str, list: &'static str) -> bool {
     phrases(list).any(|phrase| text.contains(phrase))
 }
 

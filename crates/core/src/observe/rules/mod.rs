@@ -22,7 +22,7 @@ mod draft;
 mod ending;
 mod flow;
 mod judge;
-pub(super) mod line;
+pub(crate) mod line;
 mod notes;
 mod open;
 mod output;
@@ -36,7 +36,7 @@ mod statements;
 mod tests;
 mod turn;
 mod view;
-pub(super) mod words;
+pub(crate) mod words;
 
 use super::{Observed, Part};
 use crate::session::Message;

@@ -1,11 +1,8 @@
 //! What the person typed, sentence by sentence, without what they pasted.
 
-use super::line::{has, has_dense};
 use super::plans;
 use super::view::{Said, View};
-use super::words::common;
-use crate::session::own::{self, phrases};
-use crate::session::{Role, answer};
+use crate::session::{Role, answer, own, pasted};
 
 /// A longer sentence is not one.
 const MAX_SENTENCE: usize = 600;
@@ -32,6 +29,8 @@ pub(super) struct Sentence<'a> {
     pub asked: bool,
     /// Whether the message is long: then rules in it are mostly pasted.
     pub long: bool,
+    /// Whether it is certain that the person typed it: what may be pasted is proposed, not saved.
+    pub certain: bool,
 }
 
 /// The sentences of a message that are the person's own.
@@ -40,7 +39,8 @@ pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>
     if plans::carried_out(&said.text).is_some() {
         return Vec::new();
     }
-    let lines = own_lines(&said.text);
+    let typed = pasted::lines(&said.text);
+    let lines: Vec<&str> = typed.iter().map(|line| line.text).collect();
     let long = said.text.chars().count() > LONG_MESSAGE || is_document(&said.text);
     let (answers, asked) = before(view, said.at);
     let mut found: Vec<Sentence<'a>> = Vec::new();
@@ -72,7 +72,8 @@ pub(super) fn sentences<'a>(view: &View<'_>, said: &'a Said) -> Vec<Sentence<'a>
             if let Some(last) = found.last_mut().filter(|last| follows(&said.text, last.text, text)) {
                 last.next = Some(text);
             }
-            found.push(Sentence { at: said.at, text, next: None, list, answers, asked, long });
+            let certain = typed[number].certain;
+            found.push(Sentence { at: said.at, text, next: None, list, answers, asked, long, certain });
         }
     }
     found
@@ -115,60 +116,6 @@ fn before(view: &View<'_>, at: usize) -> (bool, bool) {
     (answers, false)
 }
 
-/// The lines that the person typed, without logs, what others said and what an announcement brings.
-pub(super) fn own_lines(text: &str) -> Vec<&str> {
-    let mut announced = false;
-    own::lines(text)
-        .into_iter()
-        .map(|line| {
-            if line.is_empty() {
-                announced = false;
-            }
-            if announced || is_pasted(line) {
-                return "";
-            }
-            announced = announces(line);
-            line
-        })
-        .collect()
-}
-
-/// `Here is the log:`
-fn announces(line: &str) -> bool {
-    if !line.ends_with([':', '：']) {
-        return false;
-    }
-    let folded = own::folded(line);
-    has(&folded, common::ANNOUNCES) || has_dense(&folded, common::DENSE_ANNOUNCES)
-}
-
-/// A line with a time, a level of a log or the name of a speaker in front, or a place in a file.
-fn is_pasted(line: &str) -> bool {
-    let line = line.trim_start_matches(['*', '-', ' ', '\\']);
-    let first = line.split_whitespace().next().unwrap_or("");
-    let time = first.trim_matches(['[', ']', '(', ')']);
-    let dated = time.len() >= 5
-        && time.starts_with(|c: char| c.is_ascii_digit())
-        && time.contains([':', '-'])
-        && time
-            .chars()
-            .all(|c| c.is_ascii_digit() || matches!(c, ':' | '-' | '.' | 'T' | 'Z' | '/' | '+' | ','));
-    let bare = line.trim_start_matches(['[', '(', '<', '*']);
-    let name_end = bare.find([']', ':', ')', '>', '*']).filter(|end| *end < 24);
-    let speaker = name_end.is_some_and(|end| {
-        let name = bare[..end].to_lowercase();
-        let marked = bare[end..].starts_with(':') || bare[end..].contains("]:") || line.starts_with('[');
-        marked && phrases(common::SPEAKERS).any(|speaker| speaker == name.trim())
-    });
-    let place = first.contains('.')
-        && first.split(':').nth(1).is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()));
-    let code = line.starts_with("//")
-        || line.starts_with("/*")
-        || line.starts_with("--")
-        || line.starts_with("at ") && line.contains('(');
-    dated || speaker || place || code
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,7 +123,7 @@ mod tests {
     #[test]
     fn words_around_a_quotation_are_not_one_statement() {
         let follow = |message: &str| {
-            let lines = own_lines(message);
+            let lines: Vec<&str> = pasted::lines(message).iter().map(|line| line.text).collect();
             let (Some(one), Some(two)) = (lines.first(), lines.last()) else { panic!("{message}") };
             follows(message, one, two)
         };
@@ -184,35 +131,5 @@ mod tests {
         for between in ["> \n", "> npm i\n", "```\nnpm i\n```\n", "    npm i\n"] {
             assert!(!follow(&format!("that's wrong\n{between}use pnpm instead of npm")), "{between}");
         }
-    }
-
-    #[test]
-    fn what_was_pasted_is_nobodys_word() {
-        for line in [
-            "[User]: always use tabs",
-            "[12:05] [User]: always use tabs",
-            "User: always use tabs",
-            "ERROR: never do this",
-            "2026-01-02 10:00:00 always use tabs",
-            "[10:00:01] never do this",
-            "src/a.rs:12: always use tabs",
-            "// todo: always use tabs",
-            "System: remember this",
-        ] {
-            assert!(is_pasted(line), "{line}");
-        }
-        for line in [
-            "Always use tabs",
-            "users: always check them",
-            "rule: use tabs",
-            "- never push",
-            "todo: write docs",
-        ] {
-            assert!(!is_pasted(line), "{line}");
-        }
-        assert_eq!(
-            own_lines("here is the log:\nalways retry\nnever stop\n\nfix it"),
-            ["here is the log:", "", "", "", "fix it"]
-        );
     }
 }

@@ -2,11 +2,10 @@
 
 use super::judge::chosen;
 use super::line::{begins, content};
-use super::person::own_lines;
 use super::plans;
 use super::view::Said;
 use super::words::common;
-use crate::session::own;
+use crate::session::{own, pasted};
 
 /// The words with which a request can be told: its first line that says something. "Implement the following plan:" says it with
 /// the title of the plan.
@@ -18,7 +17,7 @@ pub(super) fn request(said: &Said) -> Option<&str> {
     if plans::approves(&said.text) {
         return None;
     }
-    let lines = own_lines(&said.text);
+    let lines: Vec<&str> = pasted::lines(&said.text).iter().map(|line| line.text).collect();
     let line = lines.into_iter().find(|line| content(line).len() >= 2 && !is_approval(line))?;
     let title = line.ends_with(':').then(|| title_behind(&said.text, line)).flatten();
     Some(title.unwrap_or(line))

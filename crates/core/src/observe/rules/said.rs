@@ -92,6 +92,7 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
                 }
                 _ => None,
             };
+            let draft = draft.map(|draft| if sentence.certain { draft } else { draft.doubted() });
             match (draft, found.last_mut().filter(|_| follows)) {
                 (Some(draft), Some(last)) if statements::joined(last, &draft).is_some() => {
                     *last = statements::joined(last, &draft).unwrap_or(draft);

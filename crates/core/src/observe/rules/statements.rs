@@ -242,7 +242,8 @@ pub(super) fn joined(one: &Draft, next: &Draft) -> Option<Draft> {
         (one, _) => one,
     };
     let (ends, everywhere) = (one.ends || next.ends, one.everywhere || next.everywhere);
-    (fits && alike && reach).then(|| Draft { kind, text, ends, everywhere, ..one.clone() })
+    let strength = one.strength.min(next.strength);
+    (fits && alike && reach).then(|| Draft { kind, text, ends, everywhere, strength, ..one.clone() })
 }
 
 fn ends_sentence(text: &str) -> bool {

@@ -9,6 +9,7 @@ mod tests;
 mod words;
 
 use super::own::{self, after_words, phrases};
+use super::pasted;
 
 /// Nobody asks for more at once; a text with more of it is a document.
 pub const MOST: usize = 5;
@@ -17,11 +18,26 @@ const MAX_SENTENCE: usize = 600;
 /// In a longer message, rules are pasted: only plain wishes to remember count, at its beginning and its end.
 const LONG_MESSAGE: usize = 2_000;
 
+/// Something that the person asked to be remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// Word for word.
+    pub text: String,
+    /// Whether it is certain that the person typed it; otherwise they are asked first.
+    pub certain: bool,
+}
+
 /// The sentences in which the person asks for something to be remembered, word for word.
 pub fn find(message: &str) -> Vec<String> {
+    wishes(message).into_iter().map(|wish| wish.text).collect()
+}
+
+/// The same, with how certain it is that they are the person's.
+pub fn wishes(message: &str) -> Vec<Wish> {
     let long = message.chars().count() > LONG_MESSAGE;
-    let lines = own::lines(message);
-    let mut found: Vec<String> = Vec::new();
+    let typed = pasted::lines(message);
+    let lines: Vec<&str> = typed.iter().map(|line| line.text).collect();
+    let mut found: Vec<Wish> = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         let inside = number > 2 && number + 3 < lines.len();
         if long && (inside || line.len() > LONG_MESSAGE) {
@@ -44,8 +60,9 @@ pub fn find(message: &str) -> Vec<String> {
                     continue;
                 }
             }
-            if wish.chars().count() <= MAX_SENTENCE && !found.contains(&wish) && found.len() < MOST {
-                found.push(wish);
+            let is_known = found.iter().any(|known| known.text == wish);
+            if wish.chars().count() <= MAX_SENTENCE && !is_known && found.len() < MOST {
+                found.push(Wish { text: wish, certain: typed[number].certain });
             }
         }
     }

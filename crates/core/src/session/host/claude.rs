@@ -16,7 +16,7 @@ use self::queue::Queue;
 use super::chain::Chain;
 use super::content::Content;
 use super::recent::Recent;
-use super::{Branch, Line, Seen, Transcript, add, cleaned};
+use super::{Branch, Line, Seen, Transcript, add, told, typed};
 use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
 use crate::time::{self, Timestamp};
 
@@ -68,6 +68,8 @@ const BULK: &[&str] = &[
 ];
 /// Programs that start the host without anybody typing.
 const HEADLESS: &[&str] = &["sdk-cli", "sdk-ts", "sdk-py", "claude-code-github-action", "bench"];
+/// Turns that a prompt began: typed, or given by the program that started a session without anybody at it.
+const TYPED_TURNS: &[&str] = &["human", "sdk"];
 /// Results that may turn out to answer a call on the branch. More calls than this are never made side by side.
 const MAX_PENDING: usize = 512;
 /// The tool with which the agent asks the person something, and in which the host writes down what they answered.
@@ -77,6 +79,22 @@ const INTERRUPTED: &str = "[Request interrupted by user";
 /// Before the person's words, in what an agent is told when a call was refused with a reason.
 const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
 const REASON: &str = "the user said:\n";
+/// What the host notes beside the result of a call that was refused.
+const REJECTED: &str = "User rejected tool use";
+/// Tools whose failures the host words itself. What others print when they fail may say anything.
+const WORDED_BY_HOST: &[&str] = &[
+    "AskUserQuestion",
+    "Edit",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "MultiEdit",
+    "NotebookEdit",
+    "TodoWrite",
+    "Write",
+];
+/// The tool that runs commands. Its failures begin with their exit code, so that no output can pass for a refusal where the
+/// host notes the same beside it.
+const SHELL: &str = "Bash";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -104,6 +122,12 @@ struct Entry<'a> {
     entrypoint: Option<String>,
     agent_id: Option<String>,
     tool_denial_kind: Option<String>,
+    origin: Option<Origin>,
+    prompt_source: Option<String>,
+    turn_origin: Option<String>,
+    scheduled_task_id: Option<Value>,
+    #[serde(default)]
+    repeats_compact_summary: bool,
     custom_title: Option<String>,
     ai_title: Option<String>,
     // Of `queue-operation`.
@@ -124,9 +148,30 @@ struct Entry<'a> {
     message: Option<&'a RawValue>,
 }
 
+/// Who gave the agent a text, as the host says it.
+#[derive(Deserialize)]
+struct Origin {
+    kind: Option<String>,
+}
+
+impl Origin {
+    /// Whether a person typed it. Versions that do not say so had nobody else who could have.
+    fn is_human(&self) -> bool {
+        self.kind.as_deref().is_none_or(|kind| kind == "human")
+    }
+}
+
 impl Entry<'_> {
     fn at(&self) -> Option<Timestamp> {
         self.timestamp.as_deref().and_then(time::parse)
+    }
+
+    /// Whether nothing that the host notes says that somebody else than the person wrote this: a schedule, another session, a
+    /// task that ended, the host itself.
+    fn is_typed(&self) -> bool {
+        let turn = self.turn_origin.as_deref().is_none_or(|origin| TYPED_TURNS.contains(&origin));
+        let host = self.prompt_source.as_deref() == Some("system") || self.repeats_compact_summary;
+        self.origin.as_ref().is_none_or(Origin::is_human) && turn && !host && self.scheduled_task_id.is_none()
     }
 }
 
@@ -342,18 +387,19 @@ impl Reader {
         let at = entry.at();
         let blocks = said.content.parts(Block::text);
         let results = blocks.iter().filter(|block| block.kind == "tool_result").count();
-        let mut words = String::new();
+        let (mut words, mut summary) = (String::new(), None);
         for block in blocks {
             match (block.kind.as_str(), block.text, block.tool_use_id) {
                 ("text", Some(text), _) if text.starts_with(INTERRUPTED) => self.stopped = true,
-                ("text", Some(text), _) => add(&mut words, &text),
+                ("text", Some(text), _) if clean::is_summary(&text) => summary = Some(text),
+                ("text", Some(text), _) if entry.is_typed() => add(&mut words, &typed(&text)),
                 ("tool_result", _, Some(call)) => {
                     let text = block.content.map(text_of).unwrap_or_default();
                     let tool = self.tools.get(&call).map(str::to_owned);
                     let failed = block.is_error.unwrap_or(false);
                     // What the person said instead of "yes" is theirs, and often the most telling thing they say.
                     if failed && let Some(reason) = reason(&text, tool.as_deref(), entry) {
-                        add(&mut words, reason);
+                        add(&mut words, &typed(reason));
                         self.stopped = true;
                     }
                     if tool.as_deref() == Some(QUESTION_TOOL) && !failed {
@@ -362,10 +408,14 @@ impl Reader {
                     let exit_code = if failed { tools::exit_code(&text) } else { None };
                     let id = if results == 1 { id.to_owned() } else { format!("{id}/{call}") };
                     let outcome = Some(Outcome { call, tool, failed, exit_code });
-                    say(Message { outcome, ..Message::new(id, at, Role::Tool, cleaned(&text)) });
+                    say(Message { outcome, ..Message::new(id, at, Role::Tool, told(&text)) });
                 }
                 _ => {}
             }
+        }
+        if let Some(text) = summary {
+            say(Message::new(id, at, Role::Summary, told(&text)));
+            return;
         }
         let id = if results == 0 { id.to_owned() } else { format!("{id}/said") };
         self.typed(id, at, &words, say);
@@ -411,7 +461,7 @@ impl Reader {
                 _ => {}
             }
         }
-        let text = cleaned(&words);
+        let text = told(&words);
         if !text.is_empty() || !calls.is_empty() {
             say(Message { calls, ..Message::new(id, entry.at(), Role::Assistant, text) });
         }
@@ -428,9 +478,16 @@ fn answers(entry: &Entry<'_>) -> Vec<String> {
 /// The person's own words in what an agent was told when a call was refused. Only where the host wrote that: the output
 /// of a tool from elsewhere may say anything.
 fn reason<'a>(text: &'a str, tool: Option<&str>, entry: &Entry<'_>) -> Option<&'a str> {
+    let noted = || entry.tool_use_result.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
     let by_host = match entry.tool_denial_kind.as_deref() {
         Some(kind) => kind == "user-rejected",
-        None => tool.is_some_and(|tool| !tool.starts_with("mcp__")),
+        None => tool.is_some_and(|tool| {
+            WORDED_BY_HOST.contains(&tool)
+                || noted().is_some_and(|noted| {
+                    noted == REJECTED
+                        || tool == SHELL && noted.strip_prefix("Error: ").unwrap_or(&noted) == text
+                })
+        }),
     };
     let (_, reason) = text.strip_prefix(REFUSED).filter(|_| by_host)?.split_once(REASON)?;
     Some(reason)
@@ -466,7 +523,7 @@ impl Transcript for Reader {
         };
         self.note(&entry);
         if entry.is_compact_summary {
-            let text = cleaned(&text_of(said.content));
+            let text = told(&text_of(said.content));
             say(Message::new(id, entry.at(), Role::Summary, text));
         } else if !entry.is_meta && !entry.is_visible_in_transcript_only {
             let id = id.to_owned();

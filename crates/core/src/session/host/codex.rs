@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 
 use super::content::Content;
 use super::recent::Recent;
-use super::{Branch, Line, Seen, Transcript, add, cleaned};
+use super::{Branch, Line, Seen, Transcript, add, told, typed};
 use crate::hash::ContentHash;
-use crate::session::{Head, Message, Outcome, Role, answer, tools};
+use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
 use crate::time::{self, Timestamp};
 
 /// Kinds of records that repeat what others say, or say nothing for us.
@@ -174,16 +174,29 @@ impl Record<'_> {
     }
 }
 
-/// What the person said in a message of theirs: hosts put their own notices into the same list.
+/// What the person said in a message of theirs: the host puts its own notices into the same list. Newer versions say which
+/// is which; where they do not, or not for every part, only what looks like nobody else's counts.
 fn said(content: Content<Part>, kinds: &[String]) -> String {
     let parts = content.parts(|text| Part { text: Some(text) });
-    let told = kinds.len() == parts.len();
+    let is_user = |kind: &String| kind.starts_with("user.");
+    let of_each = kinds.len() == parts.len();
     let mut words = String::new();
     for (index, part) in parts.into_iter().enumerate() {
-        let theirs = !told || kinds.get(index).is_some_and(|kind| kind.starts_with("user."));
-        if let Some(text) =
-            part.text.filter(|_| theirs).map(|text| cleaned(&text)).filter(|text| !text.is_empty())
-        {
+        let theirs = if of_each { kinds.get(index).is_some_and(is_user) } else { kinds.iter().all(is_user) };
+        let text = part.text.filter(|_| theirs).map(|text| typed(&text)).unwrap_or_default();
+        if !text.is_empty() {
+            add(&mut words, &text);
+        }
+    }
+    words
+}
+
+/// What the agent said.
+fn answer_of(content: Content<Part>) -> String {
+    let mut words = String::new();
+    for text in content.parts(|text| Part { text: Some(text) }).into_iter().filter_map(|part| part.text) {
+        let text = told(&text);
+        if !text.is_empty() {
             add(&mut words, &text);
         }
     }
@@ -266,10 +279,12 @@ impl Reader {
                 let kinds = item.about.map(|about| about.content_item_kinds).unwrap_or_default();
                 let (role, text) = match item.role.as_deref() {
                     Some("user") => (Role::User, said(item.content, &kinds)),
-                    Some("assistant") => (Role::Assistant, said(item.content, &[])),
+                    Some("assistant") => (Role::Assistant, answer_of(item.content)),
                     // Instructions, and what hooks put in.
                     _ => return Line::Known,
                 };
+                // Versions before `compacted` wrote the summary into the person's mouth.
+                let role = if role == Role::User && clean::is_summary(&text) { Role::Summary } else { role };
                 if !text.is_empty() {
                     let stopped = role == Role::User && std::mem::take(&mut self.stopped);
                     say(Message { stopped, ..Message::new(id, at, role, text) });
@@ -308,8 +323,8 @@ impl Reader {
                     self.questions.get(&call).map(|asked| answers(asked, &text)).unwrap_or_default();
                 let outcome = Some(Outcome { call, tool, failed: failed || refused, exit_code });
                 let answer_id = format!("{id}/said");
-                say(Message { outcome, ..Message::new(id, at, Role::Tool, cleaned(&text)) });
-                let words = cleaned(&answered);
+                say(Message { outcome, ..Message::new(id, at, Role::Tool, told(&text)) });
+                let words = typed(&answered);
                 if !words.is_empty() {
                     say(Message::new(answer_id, at, Role::User, words));
                 }
@@ -433,7 +448,7 @@ impl Transcript for Reader {
                 }
                 match record.payload::<Compacted>() {
                     Some(compacted) => {
-                        say(Message::new(made_up(), at, Role::Summary, cleaned(&compacted.message)));
+                        say(Message::new(made_up(), at, Role::Summary, told(&compacted.message)));
                         Line::Known
                     }
                     None => unknown(),

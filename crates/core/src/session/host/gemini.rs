@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::content::Content;
 use super::recent::Recent;
-use super::{Branch, Line, Seen, Transcript, add, cleaned};
-use crate::session::{Head, Message, Outcome, Role, answer, tools};
+use super::{Branch, Line, Seen, Transcript, add, told, typed};
+use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
 use crate::time::{self, Timestamp};
 
 /// What a summary of compressed history begins with, and what the host then puts into the agent's mouth.
@@ -19,6 +19,8 @@ const THANKS: &str = "Got it. Thanks for the additional context!";
 /// What the host says in the person's name.
 const HOST: &[&str] =
     &["System: ", "I ran the following shell command:\n```sh\n", "Background execution update:"];
+/// How the host begins the contents of files that were named with `@`.
+const FILES: &str = "--- Content from referenced files ---";
 /// How the host begins what the person typed while the agent worked; their words stand between the tags.
 const STEERING: &[&str] = &["User steering update:\n", "User hints:\n"];
 const TYPED: (&str, &str) = ("<user_input>\n", "\n</user_input>");
@@ -41,6 +43,8 @@ struct Record {
     timestamp: Option<String>,
     #[serde(default)]
     content: Content<Part>,
+    /// Of what a person typed: their words, without the files that the host put in for `@name`.
+    display_content: Option<Content<Part>>,
     #[serde(default)]
     tool_calls: Vec<ToolCall>,
     // Of the header; `kind` there is a field of its own name.
@@ -194,19 +198,15 @@ impl Reader {
             return Line::Known;
         }
         let at = record.timestamp.as_deref().and_then(time::parse);
-        let mut words = String::new();
-        for text in
-            record.content.parts(|text| Part { text: Some(text) }).into_iter().filter_map(|part| part.text)
-        {
-            add(&mut words, steered(&text));
-        }
+        let words = joined(record.content);
         match kind.as_str() {
             "user" => {
-                let text = cleaned(&words);
-                if text.starts_with(SUMMARY) {
-                    say(Message::new(id, at, Role::Summary, text));
+                if clean::is_summary(&words) {
+                    say(Message::new(id, at, Role::Summary, told(&words)));
                     return Line::Known;
                 }
+                let shown = record.display_content.map(joined).filter(|shown| !shown.trim().is_empty());
+                let text = typed(before_files(shown.as_deref().unwrap_or(&words)));
                 // What begins with those signs is a command to the host.
                 let command = text.starts_with(['/', '?']);
                 if !text.is_empty() && !command && !HOST.iter().any(|words| text.starts_with(words)) {
@@ -222,7 +222,7 @@ impl Reader {
                     let (Some(call_id), Some(tool)) = (call.id, call.name) else { continue };
                     calls.push(tools::call(&call_id, &tool, &call.args));
                     let Some(result) = call.result else { continue };
-                    let raw = cleaned(&text_of(result));
+                    let raw = told(&text_of(result));
                     let exit_code = tools::exit_code(&raw);
                     let failed = matches!(call.status.as_deref(), Some("error" | "cancelled"))
                         || exit_code.is_some_and(|code| code != 0);
@@ -245,7 +245,7 @@ impl Reader {
                         ..Message::new(result_id, done, Role::Tool, without_frame(&raw))
                     });
                 }
-                let text = cleaned(&words);
+                let text = told(&words);
                 let answer_id = format!("{id}/said");
                 if (!text.is_empty() && text != THANKS) || !calls.is_empty() {
                     say(Message { calls, ..Message::new(id, at, Role::Assistant, text) });
@@ -253,7 +253,7 @@ impl Reader {
                 let answered_at = results.last().and_then(|result: &Message| result.at).or(at);
                 results.into_iter().for_each(&mut *say);
                 self.stopped |= refused;
-                let answered = cleaned(&answered);
+                let answered = typed(&answered);
                 if !answered.is_empty() {
                     self.typed(answer_id, answered_at, answered, say);
                 }
@@ -263,6 +263,23 @@ impl Reader {
             kind => return Line::Strange(format!("message of {kind}")),
         }
         Line::Known
+    }
+}
+
+/// The text of a message, with what was typed while the agent worked as it was typed.
+fn joined(content: Content<Part>) -> String {
+    let mut words = String::new();
+    for text in content.parts(|text| Part { text: Some(text) }).into_iter().filter_map(|part| part.text) {
+        add(&mut words, steered(&text));
+    }
+    words
+}
+
+/// A message without the files that the host puts behind what was typed, up to the end: a file may hold its own end mark.
+fn before_files(text: &str) -> &str {
+    match text.find(FILES) {
+        Some(at) if at == 0 || text[..at].ends_with('\n') => &text[..at],
+        _ => text,
     }
 }
 

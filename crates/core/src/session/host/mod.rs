@@ -95,7 +95,12 @@ fn add(words: &mut String, text: &str) {
     words.push_str(text);
 }
 
-/// What of `text` was said, perhaps nothing.
-fn cleaned(text: &str) -> String {
+/// What a tool or an agent said in `text`, perhaps nothing.
+fn told(text: &str) -> String {
+    clean::told(text).map(Cow::into_owned).unwrap_or_default()
+}
+
+/// What the person typed in `text`, perhaps nothing.
+fn typed(text: &str) -> String {
     clean::said(text).map(Cow::into_owned).unwrap_or_default()
 }

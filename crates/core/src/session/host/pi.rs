@@ -6,9 +6,9 @@ use serde_json::value::RawValue;
 
 use super::chain::Chain;
 use super::content::Content;
-use super::{Branch, Line, Seen, Transcript, add, cleaned};
+use super::{Branch, Line, Seen, Transcript, add, told, typed};
 use crate::hash::ContentHash;
-use crate::session::{Head, Message, Outcome, Role, tools};
+use crate::session::{Head, Message, Outcome, Role, clean, tools};
 use crate::time::{self, Timestamp};
 
 /// The newest version of the format that is known here. Version 1 had no tree: its entries are in order.
@@ -142,8 +142,11 @@ impl Reader {
             }
         }
         match said.role.as_str() {
+            "user" if clean::is_summary(&words) => {
+                say(Message::new(id, at, Role::Summary, told(&words)));
+            }
             "user" => {
-                let text = cleaned(&words);
+                let text = typed(&words);
                 if !text.is_empty() {
                     let stopped = std::mem::take(&mut self.stopped);
                     say(Message { stopped, ..Message::new(id, at, Role::User, text) });
@@ -151,7 +154,7 @@ impl Reader {
             }
             "assistant" => {
                 self.stopped |= said.stop_reason.as_deref() == Some(ABORTED);
-                let text = cleaned(&words);
+                let text = told(&words);
                 if !text.is_empty() || !calls.is_empty() {
                     say(Message { calls, ..Message::new(id, at, Role::Assistant, text) });
                 }
@@ -164,7 +167,7 @@ impl Reader {
                     failed: said.is_error,
                     exit_code,
                 };
-                say(Message { outcome: Some(outcome), ..Message::new(id, at, Role::Tool, cleaned(&words)) });
+                say(Message { outcome: Some(outcome), ..Message::new(id, at, Role::Tool, told(&words)) });
             }
             "bashExecution" => {
                 let text =
@@ -175,7 +178,7 @@ impl Reader {
                     failed: said.exit_code.is_some_and(|code| code != 0),
                     exit_code: said.exit_code,
                 };
-                say(Message { outcome: Some(outcome), ..Message::new(id, at, Role::Tool, cleaned(&text)) });
+                say(Message { outcome: Some(outcome), ..Message::new(id, at, Role::Tool, told(&text)) });
             }
             "system" | "custom" | "hookMessage" | "branchSummary" | "compactionSummary" => {}
             role => return Line::Strange(format!("message of {role}")),
@@ -203,7 +206,7 @@ impl Transcript for Reader {
                 None => Line::Strange("message without contents".to_owned()),
             },
             "compaction" | "branch_summary" => {
-                let text = cleaned(&entry.summary.unwrap_or_default());
+                let text = told(&entry.summary.unwrap_or_default());
                 say(Message::new(id, at, Role::Summary, text));
                 Line::Known
             }

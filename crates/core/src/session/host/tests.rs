@@ -1,5 +1,7 @@
 //! Words of a person that are no prompt, as each host writes them down.
 
+mod red_team;
+
 use serde_json::{Value, json};
 
 use super::transcript;

@@ -8,9 +8,10 @@ use rekindle_core::event::{
     ASKED, CaptureRequested, Event, Noted, SCHEMA_VERSION, SessionCaptured, Trigger, dedupe_key, names,
 };
 use rekindle_core::provenance::Origin;
+use rekindle_core::session::asked::{self, Wish};
 use rekindle_core::session::became::NOTHING_NEW;
 use rekindle_core::session::gate::Facts;
-use rekindle_core::session::{Call, Head, Message, Role, asked};
+use rekindle_core::session::{Call, Head, Message, Role};
 use rekindle_core::text::{admit, tokens};
 use rekindle_core::time::Timestamp;
 use rekindle_core::vault::tombstone::Graveyard;
@@ -81,11 +82,11 @@ impl Reading {
         }
         self.full.extend(self.windows.push(message).map(|window| (request.trigger, window)));
         if message.role == Role::User {
-            for (place, text) in asked::find(&message.text).into_iter().enumerate() {
-                if self.forgotten.holds_text(&text) {
+            for (place, wish) in asked::wishes(&message.text).into_iter().enumerate() {
+                if self.forgotten.holds_text(&wish.text) {
                     continue;
                 }
-                self.asked.extend(noted(request, message, place, &text, self.now));
+                self.asked.extend(noted(request, message, place, &wish, self.now));
             }
         }
     }
@@ -132,6 +133,11 @@ impl Reading {
         if head.subagent {
             return Ok((captured, Vec::new()));
         }
+        // What a program told an agent is nobody's wish.
+        let headless = head.headless && !world.config.capture.headless;
+        if headless {
+            self.asked.clear();
+        }
         // Whoever observes the session finds what was asked for in it; what nobody looks at goes on by itself.
         let noise = self.facts.noise().filter(|_| request.cause != ASKED).map(|noise| noise.to_string());
         let mut events = if captured.skipped.is_some() || noise.is_some() { self.asked } else { Vec::new() };
@@ -163,7 +169,7 @@ impl Reading {
                 agent: Some(request.agent),
                 cwd: head.cwd.clone().or_else(|| request.cwd.clone()),
                 branch: head.branch.as_deref().map(|branch| admit(branch).text),
-                headless: head.headless,
+                headless,
                 noise: noise.clone(),
                 turns: window.turns.clone(),
             };
@@ -205,16 +211,17 @@ fn noted(
     request: &CaptureRequested,
     message: &Message,
     place: usize,
-    text: &str,
+    wish: &Wish,
     now: Timestamp,
 ) -> Option<Event> {
     let data = Noted {
-        text: admit(text).text,
+        text: admit(&wish.text).text,
         origin: Origin::User,
         session_id: Some(request.session_id.clone()),
         messages: vec![message.id.clone()],
         said_at: message.at,
         cwd: request.cwd.clone(),
+        pasted: !wish.certain,
     };
     let id = format!("noted-{}-{}-{}-{place}", request.agent, request.session_id, message.id);
     let data = serde_json::to_value(data).ok()?;

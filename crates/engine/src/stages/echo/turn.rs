@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use rekindle_core::event::{CaptureRequested, EchoRequested, Trigger};
 use rekindle_core::inject::fingerprint;
-use rekindle_core::session::{Message, Role};
+use rekindle_core::session::{Head, Message, Role};
 
 use super::super::{World, capture};
 use crate::queue::StepError;
@@ -43,7 +43,7 @@ impl Heard {
 }
 
 /// The turns of these prompts, `None` for those that are not there yet; nothing if there is no transcript, or if it is one
-/// of an agent's helper.
+/// of an agent's helper or of a program.
 pub(super) fn hear(
     request: &EchoRequested,
     prompts: &[&Told],
@@ -104,7 +104,8 @@ pub(super) fn hear(
         }
         ControlFlow::Continue(())
     })?;
-    if read.is_none_or(|(head, _)| head.subagent) {
+    let headless = |head: &Head| head.headless && !world.config.capture.headless;
+    if read.is_none_or(|(head, _)| head.subagent || headless(&head)) {
         return Ok(None);
     }
     // A prompt that the host writes down otherwise than it told us: the newest one, if it came when it should.

@@ -118,7 +118,13 @@ impl Observer<'_> {
         let statements = Statements::builtin();
         let classify = |context: &str, sentence: &str| statements.label(context, sentence);
         let cwd = self.window.captured.cwd.as_deref();
-        rules::observe_with(self.window.messages, &self.world.zone, cwd, Some(&classify))
+        let observed = rules::observe_with(self.window.messages, &self.world.zone, cwd, Some(&classify));
+        self.believed(observed)
+    }
+
+    /// What was observed, without the person's voice where no person was at the keyboard.
+    fn believed(&self, observed: Observed) -> Observed {
+        if self.window.captured.headless { observed.without_person() } else { observed }
     }
 
     /// True if the rules find something that the person said outright and that lasts.
@@ -145,7 +151,7 @@ impl Observer<'_> {
             if !output.parsed {
                 nonsense.push(output.observations);
             }
-            let Observed { parts, current_task, suggested_response } = checked.observed;
+            let Observed { parts, current_task, suggested_response } = self.believed(checked.observed);
             result.observed.parts.extend(parts);
             result.observed.current_task = current_task;
             result.observed.suggested_response = suggested_response;
@@ -190,7 +196,7 @@ impl Observer<'_> {
     /// The pass for memories (SID-02).
     pub(super) fn mine(&self, answers: &Answers, observed: &Observed) -> Result<Vec<Candidate>, StepError> {
         let by_rules = || mine::candidates(observed, self.thresholds());
-        if answers.said.is_empty() {
+        if answers.said.is_empty() || self.window.captured.headless {
             return Ok(by_rules());
         }
         let material = answer::material(observed, self.window.messages);

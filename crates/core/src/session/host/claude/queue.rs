@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use serde::Deserialize;
 
-use super::Recent;
+use super::{Origin, Recent};
 
 /// More than this nobody types ahead.
 const MAX_WAITING: usize = 64;
@@ -27,11 +27,6 @@ struct Attachment {
     #[serde(rename = "commandMode")]
     mode: Option<String>,
     origin: Option<Origin>,
-}
-
-#[derive(Deserialize)]
-struct Origin {
-    kind: Option<String>,
 }
 
 impl Queue {
@@ -64,7 +59,7 @@ impl Queue {
     /// What an attachment says was typed while the agent worked.
     pub(super) fn attached(&mut self, attachment: &str) -> Option<String> {
         let attachment: Attachment = serde_json::from_str(attachment).ok()?;
-        let human = attachment.origin.is_none_or(|origin| origin.kind.is_none_or(|kind| kind == "human"));
+        let human = attachment.origin.as_ref().is_none_or(Origin::is_human);
         let prompts = attachment.mode.is_none_or(|mode| mode == "prompt");
         let is_typed = attachment.kind == "queued_command" && human && prompts;
         let text = attachment.prompt.filter(|_| is_typed)?;
