@@ -264,6 +264,12 @@ fn is_furniture(sentence: &str) -> bool {
     sentence.starts_with("Changed ") || sentence.starts_with('`') && sentence.ends_with("` passed.")
 }
 
+/// Whether a document is what a program found on the web about an idea: it is shown to whoever asks for it, and put in front of
+/// no agent unasked (B-02).
+pub fn is_research(document: &Document) -> bool {
+    document.source == Source::Idea && document.origin == Origin::Tool
+}
+
 /// Whether a memory says it already: what the person stated is a memory of its own, and if that was changed or put away, the log
 /// of the day must not bring the old words back.
 pub fn is_stated_elsewhere(document: &Document) -> bool {

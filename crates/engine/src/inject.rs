@@ -107,10 +107,11 @@ fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
     let (card, findings) = cards(places, here);
     let today = here.now.date();
     let days = (0..DAYS_BACK).filter_map(|back| today.checked_sub(jiff::Span::new().days(back)).ok());
-    let log = |date| Some((date, read(&vault.folder().join(layout::daily_log(date).as_str()))?));
+    let inside = |name: &str| read_inside(vault.folder(), &vault.folder().join(name));
+    let log = |date| Some((date, inside(layout::daily_log(date).as_str())?));
     Material {
         identity: own.filter_map(|document| read(&places.identity().join(document.name))).collect(),
-        memory: read(&vault.folder().join(layout::MEMORY)),
+        memory: inside(layout::MEMORY),
         always: always(vault.folder(), here.project.as_ref().map(ProjectId::as_str)),
         card,
         findings,
@@ -149,6 +150,13 @@ fn read(path: &Path) -> Option<String> {
     fits.then(|| std::fs::read_to_string(path).ok()).flatten()
 }
 
+/// The same for a file of the vault: one that a link leads out of it is not read, or a cloned file could put any file of the
+/// machine in front of an agent (B-02).
+fn read_inside(vault: &Path, path: &Path) -> Option<String> {
+    let real = path.canonicalize().ok()?;
+    real.starts_with(vault.canonicalize().ok()?).then(|| read(&real)).flatten()
+}
+
 /// `personal-private/_always-load/*.md`, by name (BRF-06). What is pinned to another project loads there.
 fn always(vault: &Path, here: Option<&str>) -> Vec<Always> {
     let group = layout::Group::PersonalPrivate.word();
@@ -160,13 +168,13 @@ fn always(vault: &Path, here: Option<&str>) -> Vec<Always> {
         .collect();
     names.sort();
     let entry = |name: &String| {
-        let text = read(&folder.join(name))?;
+        let text = read_inside(vault, &folder.join(name))?;
         let note = Note::parse(&text).ok()?;
         let path = VaultPath::parse(&format!("{group}/{}/{name}", layout::ALWAYS_LOAD)).ok()?;
         let entry = Entry::of(&note, &path);
         // What an agent put there is found by recall; it loads by itself when a person has made it theirs (B-01).
         let holds = entry.status == Status::Active
-            && entry.provenance.origin == Origin::User
+            && (entry.provenance.origin == Origin::User || note.get("reviewed").is_some())
             && entry.scope.is_shown(here);
         let title = name.trim_end_matches(".md").replace('-', " ");
         holds.then(|| Always { title, text: note.body().trim().to_owned() })
@@ -303,7 +311,11 @@ pub fn prompt(
         mentions: true,
         messages: (how == How::Whole).then_some(&messages),
         // What waits for review is said by the memory it was made from, and may be another project's.
-        leave_out: |document| document.source == Source::Proposal || inject::is_stated_elsewhere(document),
+        leave_out: |document| {
+            document.source == Source::Proposal
+                || inject::is_research(document)
+                || inject::is_stated_elsewhere(document)
+        },
     };
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
     let usage = LazyCell::new(|| Usage::read(&places.usage()));

@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rekindle_core::text::terminal::safe;
 use serde::Serialize;
 
 use crate::error::Failure;
@@ -74,9 +75,10 @@ impl Printer {
         self.write(format!("{text}\n").as_bytes())
     }
 
-    /// Data as it is.
+    /// Data as it is, without what a terminal would obey.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
-        match io::stdout().lock().write_all(bytes) {
+        let text = String::from_utf8_lossy(bytes);
+        match io::stdout().lock().write_all(safe(&text).as_bytes()) {
             // Whoever read it has seen enough, as with `| head`.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::reported()),
             other => Ok(other?),
@@ -91,7 +93,7 @@ impl Printer {
 
     /// Something the person should know, beside the data.
     pub(crate) fn note(&self, text: impl Display) {
-        eprintln!("{text}");
+        eprintln!("{}", safe(&text.to_string()));
     }
 
     /// Does `work` and, if it takes longer than a person waits without wondering, says `text` meanwhile.
@@ -111,15 +113,15 @@ impl Printer {
 
     /// Something that may surprise.
     pub(crate) fn warn(&self, text: impl Display) {
-        eprintln!("{} {text}", paint(self.err_colored, Style::Warn, "warning:"));
+        eprintln!("{} {}", paint(self.err_colored, Style::Warn, "warning:"), safe(&text.to_string()));
     }
 
     /// The end of a command that failed.
     pub(crate) fn failure(&self, failure: &Failure) -> ExitCode {
         if !failure.silent {
-            eprintln!("{} {}", paint(self.err_colored, Style::Bad, "error:"), failure.message);
+            eprintln!("{} {}", paint(self.err_colored, Style::Bad, "error:"), safe(&failure.message));
             if let Some(hint) = &failure.hint {
-                eprintln!("\n{} {hint}", paint(self.err_colored, Style::Bold, "hint:"));
+                eprintln!("\n{} {}", paint(self.err_colored, Style::Bold, "hint:"), safe(hint));
             }
         }
         ExitCode::from(failure.code)

@@ -9,6 +9,7 @@
 //! - [`redact`]: no secrets (B-03, SEC-04)
 //! - [`fence`]: what is put in front of an agent, and known again
 //! - [`normal`]: when two texts say the same
+//! - [`terminal`]: what may reach a terminal
 //! - [`specifics`]: what in a statement must not be made up
 
 pub mod clean;
@@ -17,6 +18,7 @@ pub mod normal;
 pub mod redact;
 pub(crate) mod runs;
 pub mod specifics;
+pub mod terminal;
 pub mod tokens;
 
 pub use redact::Counts;

@@ -36,6 +36,8 @@ pub fn locate(cwd: &Path, home: Option<&Path>) -> Option<Place> {
     let has_everything = |folder: &Path| {
         folder.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(folder))
     };
+    // People keep their dotfiles in a repository at home; what is below is no part of that project.
+    let is_home = |folder: &Path| home.as_deref() == Some(folder);
     let worktree = |folder: &Path| {
         let common_dir = common_dir(&git_dir(folder)?);
         Some(Place { root: folder.to_owned(), common_dir: Some(common_dir) })
@@ -52,8 +54,9 @@ pub fn locate(cwd: &Path, home: Option<&Path>) -> Option<Place> {
     };
     let folders = || start.ancestors();
     folders()
+        .filter(|folder| !is_home(folder))
         .find_map(worktree)
-        .or_else(|| folders().find_map(bare))
+        .or_else(|| folders().filter(|folder| !is_home(folder)).find_map(bare))
         .or_else(|| folders().find_map(without_git))
 }
 

@@ -1,0 +1,86 @@
+//! What may reach a terminal: text, and the few styles of our own. A note or a file name that holds escape sequences could
+//! otherwise move the cursor, rename the window or fill the clipboard (B-02).
+
+use std::borrow::Cow;
+
+/// The styles that we use ourselves; nobody is hurt by a bold word.
+const STYLES: &[&str] = &["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
+
+/// `text` without control characters and escape sequences. Line breaks and tabs stay.
+pub fn safe(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
+        rest = after;
+        match c {
+            '\u{1b}' => {
+                if let Some(style) = STYLES.iter().find(|style| after.starts_with(**style)) {
+                    out.push(c);
+                    out.push_str(style);
+                    rest = &after[style.len()..];
+                } else {
+                    rest = behind_sequence(after);
+                }
+            }
+            '\r' if after.starts_with('\n') => out.push(c),
+            c if c.is_control() && !matches!(c, '\n' | '\t') => {}
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// What follows an escape sequence whose escape character is gone already. One that does not end goes up to the line's end.
+fn behind_sequence(text: &str) -> &str {
+    let line = text.find('\n').unwrap_or(text.len());
+    match text.as_bytes().first() {
+        // CSI: parameters up to a letter.
+        Some(b'[') => {
+            let end = text[1..line].find(|c: char| matches!(c, '@'..='~')).map(|at| at + 2);
+            &text[end.unwrap_or(line)..]
+        }
+        // OSC, DCS, SOS, PM, APC: text up to a bell or the string terminator.
+        Some(b']' | b'P' | b'X' | b'^' | b'_') => {
+            let bell = text[..line].find('\u{7}').map(|at| at + 1);
+            let terminator = text[..line].find("\u{1b}\\").map(|at| at + 2);
+            &text[bell.into_iter().chain(terminator).min().unwrap_or(line)..]
+        }
+        Some(byte) if byte.is_ascii() && line > 0 => &text[1..],
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn b_02_escape_sequences_never_reach_a_terminal() {
+        for (text, left) in [
+            ("plain\ttext\n", "plain\ttext\n"),
+            ("\u{1b}]0;owned\u{7}title", "title"),
+            ("\u{1b}]52;c;ZXZpbA==\u{1b}\\clip", "clip"),
+            ("\u{1b}[2J\u{1b}[Hclear", "clear"),
+            ("\u{9b}2Jc1\u{8}\u{7f}", "2Jc1"),
+            ("\u{1b}[1mbold\u{1b}[0m", "\u{1b}[1mbold\u{1b}[0m"),
+            ("one\r\ntwo\rthree", "one\r\ntwothree"),
+            ("\u{1b}]0;never ends\nnext", "\nnext"),
+        ] {
+            assert_eq!(safe(text), left, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_is_safe_once_and_for_all(text in "[\\x1b\\x07\\[\\]0-9mJ;\\\\ab\n\r\u{9b}]{0,40}") {
+            let once = safe(&text).into_owned();
+            prop_assert_eq!(safe(&once), once.as_str());
+        }
+    }
+}
