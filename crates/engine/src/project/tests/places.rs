@@ -108,8 +108,11 @@ fn b_05_without_git_the_files_for_agents_make_a_project() {
             Some(ground.at("novel/chapters")),
             "the nearest"
         );
+        // Home as a repository holds dotfiles, not projects.
         ground.repository(".");
-        assert_eq!(root_of(ground.locate("novel/chapters/one")), Some(ground.at("")), "git comes first");
+        assert_eq!(root_of(ground.locate("novel/chapters/one")), Some(ground.at("novel/chapters")));
+        ground.repository("novel");
+        assert_eq!(root_of(ground.locate("novel/chapters/one")), Some(ground.at("novel")), "git comes first");
     }
 }
 
