@@ -98,6 +98,7 @@ pub(super) const KEYS: &[Key] = &[
     Key::new("review.telegram.secret_variable", Kind::Variable),
     // Telegram's ids have 52 bits; those of groups are negative.
     Key::new("review.telegram.chat", Kind::Whole { min: -(1 << 52), max: 1 << 52 }),
+    Key::new("review.telegram.user", Kind::Whole { min: 0, max: 1 << 52 }),
     Key::new("recall.k", Kind::Whole { min: 1, max: 10 }),
     Key::new("recall.rewrite", Kind::Bool),
     Key::new("recall.fusion", Kind::OneOf(&["default", "linear"])),

@@ -239,6 +239,8 @@ pub struct Telegram {
     pub secret_variable: String,
     /// The chat that is asked, and the only one that is listened to; 0 for none.
     pub chat: i64,
+    /// Who decides in a group; 0 for nobody.
+    pub user: i64,
 }
 
 /// Who looks at proposals before the person is asked.

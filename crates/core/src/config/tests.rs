@@ -97,6 +97,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         | "review.plain"
         | "review.todoist.enabled"
         | "review.telegram.enabled" => [("true", "yes"), ("false", "off")],
+        "review.telegram.user" => [("42", "42"), ("0", "0")],
         "review.telegram.chat" => [("42", "42"), ("-1001234567890", "-1001234567890")],
         "llm.daily_dollars"
         | "llm.command.daily_dollars"

@@ -291,6 +291,9 @@ pub struct ButtonPressed {
     pub data: String,
     /// In which chat.
     pub chat_id: i64,
+    /// By whom.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<i64>,
     /// Below which message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<i64>,

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Answer, Question};
+use crate::config;
 use crate::event::ButtonPressed;
 use crate::proposal::Status;
 use crate::text::clean::one_line;
@@ -94,8 +95,13 @@ pub fn update(value: &Value) -> Option<Update> {
         chat: Chat,
     }
     #[derive(Deserialize)]
+    struct User {
+        id: i64,
+    }
+    #[derive(Deserialize)]
     struct Callback {
         id: String,
+        from: Option<User>,
         #[serde(default)]
         data: String,
         message: Message,
@@ -103,13 +109,21 @@ pub fn update(value: &Value) -> Option<Update> {
     let number = value.get("update_id")?.as_i64()?;
     let callback = value.get("callback_query").and_then(|callback| Callback::deserialize(callback).ok());
     let ours = callback.filter(|callback| pressed(&callback.data).is_some());
-    let pressed = ours.map(|Callback { id, data, message }| ButtonPressed {
+    let pressed = ours.map(|Callback { id, from, data, message }| ButtonPressed {
         callback_id: id,
         data,
         chat_id: message.chat.id,
+        user_id: from.map(|user| user.id),
         message_id: Some(message.message_id),
     });
     Some(Update { number, pressed })
+}
+
+/// True if a press decides. In a group only the configured person decides; in a private chat there is nobody else.
+pub fn decides(pressed: &ButtonPressed, settings: &config::Telegram) -> bool {
+    let is_group = settings.chat < 0;
+    let is_person = settings.user != 0 && pressed.user_id == Some(settings.user);
+    settings.chat != 0 && pressed.chat_id == settings.chat && (is_person || !is_group && settings.user == 0)
 }
 
 /// As much of a text as fits, cut between characters.
@@ -158,6 +172,37 @@ mod tests {
         let question = Question { proposal: &proposal, text: &text };
         for text in [message(question), over(question, Status::Rejected)] {
             assert!(!text.contains("ghp_") && text.encode_utf16().count() < 4096, "{}", text.len());
+        }
+    }
+
+    #[test]
+    fn rev_08_in_a_group_only_the_configured_person_decides() {
+        let press = |chat_id, user_id| ButtonPressed {
+            callback_id: "77".to_owned(),
+            data: "memory:approve:p-20261115-007".to_owned(),
+            chat_id,
+            user_id,
+            message_id: None,
+        };
+        let settings = |chat, user| config::Telegram {
+            enabled: true,
+            url: String::new(),
+            key_variable: String::new(),
+            secret_variable: String::new(),
+            chat,
+            user,
+        };
+        for (chat, user, pressed, expected) in [
+            (42, 0, press(42, Some(42)), true),
+            (42, 0, press(42, None), true),
+            (42, 0, press(43, Some(42)), false),
+            (-100, 7, press(-100, Some(7)), true),
+            (-100, 7, press(-100, Some(8)), false),
+            (-100, 7, press(-100, None), false),
+            (-100, 0, press(-100, Some(7)), false),
+            (0, 0, press(0, None), false),
+        ] {
+            assert_eq!(decides(&pressed, &settings(chat, user)), expected, "{chat} {user} {pressed:?}");
         }
     }
 

@@ -127,12 +127,15 @@ fn button(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, 
     Ok(outcome.ended())
 }
 
-/// A button decides if it was pressed in the chat that is asked (REV-08).
+/// A button decides if it was pressed in the chat that is asked, by the person (REV-08).
 fn decide_by_button(event: &Event, world: &World) -> Result<Outcome, StepError> {
     let pressed = ButtonPressed::deserialize(&event.data).map_err(StepError::fatal)?;
-    let chat = world.config.review.telegram.chat;
-    if chat == 0 || pressed.chat_id != chat {
+    let settings = &world.config.review.telegram;
+    if settings.chat == 0 || pressed.chat_id != settings.chat {
         return Ok(Outcome::nothing("it was pressed in a chat that is not asked"));
+    }
+    if !telegram::decides(&pressed, settings) {
+        return Ok(Outcome::nothing("in a group only the person of `review.telegram.user` decides"));
     }
     let Some((id, answer)) = telegram::pressed(&pressed.data) else {
         return Ok(Outcome::nothing("it is no button of ours"));
