@@ -50,10 +50,16 @@ impl Speaker {
 /// Who runs a command in this environment. `at_terminal`: one of its three streams is a terminal. An agent's shell has none,
 /// or sets one of the variables.
 pub fn speaker(is_set: impl Fn(&str) -> bool, at_terminal: bool) -> Speaker {
-    match at_terminal && !AGENT_VARIABLES.iter().any(|name| is_set(name)) {
+    match at_terminal && !is_agent_shell(is_set) {
         true => Speaker::Person,
         false => Speaker::Agent,
     }
+}
+
+/// True if an agent started this shell. A script of the person, such as a cron job, has no terminal either, and may still
+/// decide for them: only the words it brings are not theirs.
+pub fn is_agent_shell(is_set: impl Fn(&str) -> bool) -> bool {
+    AGENT_VARIABLES.iter().any(|name| is_set(name))
 }
 
 #[cfg(test)]
@@ -66,6 +72,8 @@ mod tests {
         assert_eq!(speaker(|_| false, false), Speaker::Agent, "nobody watches");
         for variable in AGENT_VARIABLES {
             assert_eq!(speaker(|name| name == *variable, true), Speaker::Agent, "{variable}");
+            assert!(is_agent_shell(|name| name == *variable), "{variable}");
         }
+        assert!(!is_agent_shell(|_| false), "a cron job is no agent");
     }
 }

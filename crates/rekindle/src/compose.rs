@@ -8,7 +8,7 @@ use rekindle_core::config::{Loaded, ScopeRule};
 use rekindle_core::recall::rewrite::{MAX_MESSAGES, Message, Rewrite, rewrite};
 use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::session::Role;
-use rekindle_core::speaker::{Speaker, speaker};
+use rekindle_core::speaker::{Speaker, is_agent_shell, speaker};
 use rekindle_core::text::Counts;
 use rekindle_core::time::{Timestamp, Zoned, day};
 use rekindle_engine::db::Db;
@@ -123,15 +123,20 @@ impl<'a> Context<'a> {
     pub(crate) fn speaker(&self) -> Speaker {
         let at_terminal =
             io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
-        speaker(|name| environment::raw(name).is_some_and(|value| !value.is_empty()), at_terminal)
+        speaker(is_set, at_terminal)
+    }
+
+    /// True if an agent started the shell that runs this command.
+    pub(crate) fn is_agent_shell(&self) -> bool {
+        is_agent_shell(is_set)
     }
 
     /// Refuses what only the person may do. `what` is the deed: "approve a proposal".
     pub(crate) fn only_the_person(&self, what: &str) -> Result<(), Failure> {
-        match self.speaker() {
-            Speaker::Person => Ok(()),
-            Speaker::Agent => Err(Failure::new(format!("an agent cannot {what}"))
-                .hint("run it yourself, at a terminal that no agent started")),
+        match self.is_agent_shell() {
+            false => Ok(()),
+            true => Err(Failure::new(format!("an agent cannot {what}"))
+                .hint("run it yourself, in a shell that no agent started")),
         }
     }
 
@@ -252,4 +257,9 @@ impl<'a> Context<'a> {
     pub(crate) fn file(&self, relative: impl AsRef<Path>) -> PathBuf {
         self.places.vault().join(relative)
     }
+}
+
+/// True if an environment variable has a value.
+fn is_set(name: &str) -> bool {
+    environment::raw(name).is_some_and(|value| !value.is_empty())
 }

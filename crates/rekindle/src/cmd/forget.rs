@@ -2,7 +2,6 @@
 
 use clap::Args;
 use rekindle_core::journal::Actor;
-use rekindle_core::speaker::Speaker;
 use rekindle_core::vault::agent_edit::AgentEdit;
 use rekindle_engine::messages::Messages;
 use rekindle_engine::recall::find;
@@ -45,7 +44,7 @@ pub(crate) struct Forget {
 
 impl Forget {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        if context.speaker() == Speaker::Agent && !self.dry_run {
+        if context.is_agent_shell() && !self.dry_run {
             return self.for_agent(context);
         }
         let vault = context.vault_to_forget()?;
