@@ -28,6 +28,7 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
         let mut skip = false;
         // Whether the last draft is a statement that the next sentence may go on with.
         let mut goes_on = false;
+        let mut is_kept = false;
         // Labelling is what takes the time, and a sentence is looked at twice: by itself, and by the one before it.
         let mut labelled: Vec<Option<Labels>> = vec![None; sentences.len()];
         let mut label = |number: usize| {
@@ -37,6 +38,7 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
         };
         for (number, sentence) in sentences.iter().enumerate() {
             let follows = std::mem::take(&mut goes_on);
+            let is_before_kept = std::mem::take(&mut is_kept);
             if std::mem::take(&mut skip) {
                 continue;
             }
@@ -55,7 +57,8 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
                 false => statements::completed(view, sentence, stated),
             });
             let before = number.checked_sub(1).and_then(|before| sentences.get(before));
-            let before = before.filter(|before| !follows && before.next == Some(sentence.text));
+            let before = before.filter(|before| before.certain && before.next == Some(sentence.text));
+            let before = before.filter(|_| !is_before_kept);
             let stated = stated.map(|stated| match before {
                 Some(before) => statements::led_by(before, stated),
                 None => stated,
@@ -93,6 +96,7 @@ pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Dr
                 _ => None,
             };
             let draft = draft.map(|draft| if sentence.certain { draft } else { draft.doubted() });
+            is_kept = draft.is_some();
             match (draft, found.last_mut().filter(|_| follows)) {
                 (Some(draft), Some(last)) if statements::joined(last, &draft).is_some() => {
                     *last = statements::joined(last, &draft).unwrap_or(draft);

@@ -409,6 +409,7 @@ mod tests {
                 list: Vec::new(),
                 answers: true,
                 asked: false,
+                certain: true,
                 long: false,
             };
             let draft = Draft { text: stated.to_owned(), ..Draft::of_agent(Kind::Fact, 0, String::new()) };
