@@ -150,7 +150,7 @@ mod tests {
         replace(folder.path(), &[of("c")]).unwrap();
         let cited = Cited::read(folder.path());
         assert!(cited.stands_for(&message("c", short)) && !cited.stands_for(&message("a", short)));
-        std::fs::write(folder.path().join(FILE), "torn\nx y\n").unwrap();
+        disk::write_whole(&folder.path().join(FILE), b"torn\nx y\n").unwrap();
         assert!(!Cited::read(folder.path()).stands_for(&message("c", short)));
     }
 }

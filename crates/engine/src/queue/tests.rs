@@ -120,7 +120,7 @@ fn three_steps(event: &Event, steps: &mut dyn Steps, _: &World) -> Result<Ended,
 fn a_session_stamped_in_the_future_asks_once() {
     let mut trial = Trial::new();
     let event = trial.event("a", &json!({}));
-    let new = |trial: &mut Trial| trial.queue.accept(&REGISTRY, &[event.clone()], now()).unwrap();
+    let new = |trial: &mut Trial| trial.queue.accept(&REGISTRY, std::slice::from_ref(&event), now()).unwrap();
     assert_eq!((new(&mut trial), new(&mut trial)), (1, 0));
 }
 

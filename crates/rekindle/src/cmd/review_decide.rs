@@ -43,7 +43,8 @@ pub(crate) fn read_page(context: &Context<'_>) -> Result<Option<String>, Failure
     Ok(look.doubt)
 }
 
-/// Where an approved proposal is to hold, if the person says so.
+// No doc comment: clap would describe the command with it.
+// Where an approved proposal is to hold, if the person says so.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Reach {
     /// Let it hold in every project, not only where it was said

@@ -467,7 +467,7 @@ fn b_03_send_keeps_no_raw_token() {
         kept.into_iter().any(|(_, bytes)| bytes.windows(TOKEN.len()).any(|piece| piece == TOKEN.as_bytes()))
     };
     assert!(!keeps(&sandbox), "in the spool");
-    sandbox.rekindle(&["work"]).run().ok();
+    work(&sandbox, &[]);
     assert!(!keeps(&sandbox), "after the worker");
 }
 

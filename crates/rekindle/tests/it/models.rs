@@ -219,7 +219,7 @@ fn rec_11_a_damaged_or_missing_model_is_listed_with_what_to_do() {
     sandbox.rekindle(&["model", "use", "tiny"]).run().ok();
     let path = sandbox.home().join("models/tiny.rkm");
     let whole = fs::read(&path).unwrap();
-    let doctor = |sandbox: &Sandbox| sandbox.rekindle(&["doctor"]).run().ok().stdout;
+    let doctor = |sandbox: &Sandbox| sandbox.rekindle(&["doctor", "--all"]).run().ok().stdout;
     assert!(doctor(&sandbox).contains("local/tiny is in use"));
 
     let mut flipped = whole.clone();
