@@ -13,6 +13,8 @@ use crate::time::{Date, day};
 pub(super) const CARD_CHARS: usize = 3_100;
 /// Characters of one statement, if it has an end before that.
 const STATEMENT_CHARS: usize = 190;
+/// A shorter beginning of a statement may only lead up to it.
+const LEAD_CHARS: usize = 60;
 /// Characters of an id that name an entry on the command line.
 const ID_CHARS: usize = 6;
 
@@ -56,15 +58,23 @@ impl CardLine {
     }
 }
 
-/// The first sentences of a statement, as far as a line of the card has room for them; recall shows the rest.
+/// As many sentences of a statement as a line of the card has room for; recall shows the rest. The first ones, unless they are
+/// only what leads up to the statement.
 fn shortened(text: &str) -> &str {
-    let ends = text.match_indices(". ").map(|(at, _)| at + 1);
-    let fits = |end: &usize| text[..*end].chars().count() <= STATEMENT_CHARS;
     if text.chars().count() <= STATEMENT_CHARS {
-        text
-    } else {
-        ends.filter(fits).last().map_or(text, |end| &text[..end])
+        return text;
     }
+    let starts: Vec<usize> = [0].into_iter().chain(text.match_indices(". ").map(|(at, _)| at + 2)).collect();
+    let ends: Vec<usize> = starts.iter().skip(1).map(|start| start - 1).chain([text.len()]).collect();
+    let from = |start: usize| {
+        let runs = ends.iter().filter(|end| **end > start).map(|end| &text[start..*end]);
+        runs.take_while(|run| run.chars().count() <= STATEMENT_CHARS).last()
+    };
+    let first = from(0);
+    if first.is_some_and(|first| first.chars().count() > LEAD_CHARS) {
+        return first.unwrap_or(text);
+    }
+    starts.iter().filter_map(|start| from(*start)).max_by_key(|run| run.len()).unwrap_or(text)
 }
 
 /// What agents found in this project, as far as it fits into `room` characters: the newest sessions first, in turns, so that none
@@ -152,6 +162,22 @@ mod tests {
             here,
             uses: 0,
         }
+    }
+
+    #[test]
+    fn a_long_statement_is_cut_at_its_sentences_and_not_to_its_lead() {
+        let (lead, middle, end) = (
+            "Take drf out again please, we really do not need it.",
+            "The kiosk is the only client, ".repeat(5),
+            "It has three urls.",
+        );
+        let statement = format!("{lead} {}. {end}", middle.trim_end_matches(", "));
+        assert!(shortened(&statement).starts_with("The kiosk") && shortened(&statement).ends_with(end));
+        let first = format!("{}. {}", "word ".repeat(20).trim_end(), "more ".repeat(40));
+        assert!(shortened(&first).ends_with("word."));
+        assert_eq!(shortened(lead), lead);
+        let endless = "word ".repeat(60);
+        assert_eq!(shortened(&endless), endless);
     }
 
     #[test]
