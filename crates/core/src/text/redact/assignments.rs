@@ -4,12 +4,10 @@ use super::Kind;
 use super::headers::is_credential_pair;
 use super::literal::{Literal, bare, bare_line, quoted};
 use super::marks::Marks;
-use super::names::{Family, family, kind};
-use super::values::{
-    distinct, is_base32, is_digest, is_joined_words, is_literal, is_password, is_token, is_word_list,
-    looks_random,
-};
+use super::names::{Family, family, kind, repeats_name};
+use super::values::{distinct, is_base32, is_digest, is_literal, is_password, is_token, looks_random};
 use super::walk::{MASK, RunEnds, Span, base64, head, skip_blanks};
+use super::words::{holds_plain_words, is_joined_words, is_numbered_phrase, is_word_list};
 
 /// The longest name that is read.
 const NAME: usize = 80;
@@ -123,6 +121,9 @@ fn assignment(text: &str, sign: &Sign, ends: &mut RunEnds) -> Option<Span> {
     let secret = (quoted || ends.may_try())
         && match name.family {
             Family::Number => place.holds_number(called, value),
+            Family::Password if repeats_name(called, value) => false,
+            // The key of a menu: `mnemonic: alt+f`.
+            Family::Password if called.ends_with("mnemonic") && !value.contains(' ') => false,
             family => place.holds_secret(family, value),
         };
     secret.then_some(Span { kind: kind(called, name.family), start, end })
@@ -262,6 +263,8 @@ impl Place {
             value
         } else if wrapper > 0 {
             return None;
+        } else if let Some(value) = spaced(text, name, sign, at) {
+            value
         } else if begins && screaming && tight && sign.symbol == b'=' {
             bare_line(text, at)
         } else {
@@ -339,6 +342,10 @@ impl Place {
     }
 
     fn holds_password(&self, value: &str, environment: bool) -> bool {
+        if value.contains(' ') && !self.value.quoted {
+            // Only [`spaced`] finds such values.
+            return true;
+        }
         if environment {
             return is_literal(value, 3, true);
         }
@@ -348,6 +355,7 @@ impl Place {
                 // A sentence about passwords, or a passphrase.
                 words => {
                     is_word_list(value, ' ')
+                        || is_numbered_phrase(value)
                         || (words <= 4 && value.split(' ').any(|word| is_password(word, 6)))
                 }
             };
@@ -367,6 +375,24 @@ impl Place {
         let number = (string || yaml) && value.len() >= 4 && value.bytes().all(|b| b.is_ascii_digit());
         ((string || yaml) && word && is_literal(value, 6, false)) || number || is_password(value, 4)
     }
+}
+
+/// A bare password with spaces in it: a wireless network's (`psk=garden lamp seventy`), or one in a connection string
+/// (`Database=app;Password=Sunday Lamp 7;`).
+fn spaced(text: &str, name: &Named, sign: &Sign, at: usize) -> Option<Literal> {
+    const LONGEST: usize = 80;
+    if name.family != Family::Password || sign.symbol != b'=' || at != sign.end {
+        return None;
+    }
+    let window = &text[at..text.floor_char_boundary(at + LONGEST)];
+    let end = window.find([';', '\n', '\r', '"', char::from(MASK)]).unwrap_or(window.len());
+    let value = &window[..end];
+    let words = value.split(' ').count();
+    let plain = value.chars().all(|c| c.is_alphanumeric() || " -_!.,#&".contains(c)) && !value.ends_with(' ');
+    let listed = text[..name.start].trim_end_matches(' ').ends_with(';') && window[end..].starts_with(';');
+    let wireless = text[name.start..name.end].ends_with("psk") && begins_line(text, name.start);
+    let phrase = (listed && plain) || (wireless && holds_plain_words(value, ' ', 3));
+    ((2..=6).contains(&words) && phrase).then_some(Literal { start: at, end: at + end, quoted: false })
 }
 
 /// Whether padded base64 stands for a text: how npm keeps a password.

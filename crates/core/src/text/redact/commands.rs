@@ -41,7 +41,7 @@ const fn option(
     CommandOption { command, verb, option, form }
 }
 
-const OPTIONS: [CommandOption; 40] = [
+const OPTIONS: [CommandOption; 43] = [
     option("mysql", "", "-p", Form::Attached),
     option("mysqldump", "", "-p", Form::Attached),
     option("mysqladmin", "", "-p", Form::Attached),
@@ -82,6 +82,9 @@ const OPTIONS: [CommandOption; 40] = [
     option("smbclient", "", "-U", Form::Percent),
     option("rpcclient", "", "-U", Form::Percent),
     option("snmpwalk", "", "-A", Form::Next),
+    option("snmpwalk", "", "-c", Form::Next),
+    option("snmpget", "", "-c", Form::Next),
+    option("snmpset", "", "-c", Form::Next),
 ];
 
 static COMMANDS: Openings<{ OPTIONS.len() }> = {

@@ -1,12 +1,15 @@
 //! The words that announce a secret in a sentence.
 
-use super::names::Family;
+use super::names::{Family, is_account};
 use super::walk::{Openings, prefix_in_any_case};
 
 const IDENTIFIED_BY: &str = "identified by";
 
+/// Stands for a password behind the name of an account ("the DB pass is"), and for much else.
+const PASS: &str = "pass";
+
 /// Cues that begin with a Latin letter. All are given in lower case.
-const LATIN: [(&str, Family); 92] = [
+const LATIN: [(&str, Family); 109] = [
     ("password", Family::Password),
     ("passphrase", Family::Password),
     ("passcode", Family::Password),
@@ -15,6 +18,15 @@ const LATIN: [(&str, Family); 92] = [
     ("pwd", Family::Password),
     ("pw", Family::Password),
     ("requirepass", Family::Password),
+    // Behind a word that says whose it is; see `PASS`.
+    (PASS, Family::Password),
+    ("pre-shared key", Family::Password),
+    ("pre-shared-key", Family::Password),
+    ("preshared key", Family::Password),
+    ("preshared-key", Family::Password),
+    ("wallet words", Family::Password),
+    ("12 words", Family::Password),
+    ("24 words", Family::Password),
     (IDENTIFIED_BY, Family::Password),
     ("recovery phrase", Family::Password),
     ("seed phrase", Family::Password),
@@ -83,6 +95,15 @@ const LATIN: [(&str, Family); 92] = [
     ("totp", Family::Token),
     ("totp seed", Family::Token),
     ("2fa seed", Family::Token),
+    ("2fa secret", Family::Token),
+    ("2fa key", Family::Token),
+    ("mfa secret", Family::Token),
+    ("mfa key", Family::Token),
+    ("totp secret", Family::Token),
+    ("totp key", Family::Token),
+    ("otp secret", Family::Token),
+    ("hex key", Family::Token),
+    ("ntlm hash", Family::Token),
     ("otp seed", Family::Token),
     ("chiave segreta", Family::Token),
     ("chiave api", Family::Token),
@@ -172,6 +193,13 @@ pub(super) fn may_begin(bytes: &[u8], at: usize) -> bool {
     bytes[at].is_ascii_alphanumeric() && OPENINGS.may_begin(next(0), next(1), next(2))
 }
 
+/// Whether the cue from `at` to `end` is the word "pass" with no account before it: the outcome of a test, a step.
+pub(super) fn is_bare_pass(text: &str, at: usize, end: usize) -> bool {
+    let before = &text[text.ceil_char_boundary(at.saturating_sub(24))..at];
+    let account = before.split_whitespace().next_back().unwrap_or_default().to_lowercase();
+    text[at..end].eq_ignore_ascii_case(PASS) && !is_account(&account)
+}
+
 /// The longest cue at `at`, where the character is `first` and a word `begins` or not; and where the cue ends.
 pub(super) fn cue_at(text: &str, at: usize, first: char, begins: bool) -> Option<(Family, usize)> {
     let bytes = text.as_bytes();
@@ -181,7 +209,7 @@ pub(super) fn cue_at(text: &str, at: usize, first: char, begins: bool) -> Option
         ends.max_by_key(|(_, end)| *end)
     };
     let (family, end) = match first {
-        '2' | 'A'..='Z' | 'a'..='z' if begins => {
+        '1' | '2' | 'A'..='Z' | 'a'..='z' if begins => {
             let second = bytes.get(at + 1)?.to_ascii_lowercase();
             let near = OPENINGS.with_pair(bytes[at].to_ascii_lowercase(), second);
             longest(&mut near.map(|number| &LATIN[number]))

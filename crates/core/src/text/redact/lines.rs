@@ -1,10 +1,12 @@
 //! Lines that are secret by their form: `.pgpass`, what is piped into `base64 -d` or `chpasswd`, codes to get back in.
 
 use super::Kind;
+use super::forms;
 use super::marks::Marks;
 use super::names::{Family, family};
-use super::values::{is_joined_words, is_literal, is_password, is_template, is_token};
+use super::values::{is_literal, is_password, is_template, is_token};
 use super::walk::{MASK, Span, base64, head};
+use super::words::is_joined_words;
 
 /// How far a line is read.
 const LINE: usize = 400;
@@ -12,7 +14,7 @@ const LINE: usize = 400;
 pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     let mut push = |kind, (start, end): (usize, usize)| found.push(Span { kind, start, end });
     pgpass(text, marks).into_iter().for_each(|place| push(Kind::Password, place));
-    for (needle, read) in FORMS {
+    for &(needle, read) in FORMS.iter().chain(&forms::FORMS) {
         // Whether it is there at all is told much faster than where.
         if !text.contains(needle) {
             continue;
@@ -29,9 +31,9 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
 }
 
 /// Where the secrets of a form are: given the text, and where the words stand that the form is known by.
-type Read = fn(&str, usize, usize) -> Vec<(usize, usize)>;
+pub(super) type Read = fn(&str, usize, usize) -> Vec<(usize, usize)>;
 
-const FORMS: [(&str, Read); 10] = [
+const FORMS: [(&str, Read); 12] = [
     ("base64 -", decoded),
     ("chpasswd", chpasswd),
     ("net use ", net_use),
@@ -42,15 +44,17 @@ const FORMS: [(&str, Read); 10] = [
     (" / ", pair),
     ("creds: ", colon_pair),
     ("redentials: ", colon_pair),
+    ("creds are ", colon_pair),
+    ("redentials are ", colon_pair),
 ];
 
 /// What of the line stands before `at` and after the last mask.
-fn line_before(text: &str, at: usize) -> &str {
+pub(super) fn line_before(text: &str, at: usize) -> &str {
     let from = text.ceil_char_boundary(at.saturating_sub(LINE));
     text[from..at].rsplit(['\n', char::from(MASK)]).next().unwrap_or_default()
 }
 
-fn line_after(text: &str, at: usize) -> &str {
+pub(super) fn line_after(text: &str, at: usize) -> &str {
     let window = &text[at..text.floor_char_boundary(at + LINE)];
     window.split(['\n', '\r', char::from(MASK)]).next().unwrap_or_default()
 }
@@ -113,7 +117,7 @@ fn decoded(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
 }
 
 /// The first word from `start` on that is no option, without its quotes.
-fn command_word(text: &str, start: usize, end: usize) -> (usize, usize) {
+pub(super) fn command_word(text: &str, start: usize, end: usize) -> (usize, usize) {
     let mut at = start;
     for word in text[start..end].split(' ') {
         if !word.is_empty() && !word.starts_with('-') {
@@ -148,26 +152,29 @@ fn chpasswd(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     if is_literal(head(value), 4, true) { vec![(start, start + value.len())] } else { Vec::new() }
 }
 
-/// `net use z: \\host\share … /user:bob`
+/// `net use z: \\host\share … /user:bob`, and the same in the other order
 fn net_use(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let line = line_after(text, end);
     let Some(share) = line.find("\\\\") else { return Vec::new() };
     let Some(blank) = line[share..].find(' ') else { return Vec::new() };
-    let (start, stop) = command_word(text, end + share + blank + 1, end + line.len());
+    let mut from = end + share + blank + 1;
+    let options = text[from..end + line.len()].split_inclusive(' ').take_while(|word| word.starts_with('/'));
+    from += options.map(str::len).sum::<usize>();
+    let (start, stop) = command_word(text, from, end + line.len());
     let word = &text[start..stop];
     let secret = !word.starts_with(['/', '*']) && is_literal(head(word), 4, true);
     if secret { vec![(start, stop)] } else { Vec::new() }
 }
 
-/// `sqlplus bob/…@db`
-fn sqlplus(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
+/// `sqlplus bob/…@db`, `jdbc:oracle:thin:bob/…@db`
+pub(super) fn sqlplus(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let line = line_after(text, end);
     let (start, stop) = command_word(text, end, end + line.len());
     let word = &text[start..stop];
     let Some((user, rest)) = word.split_once('/') else { return Vec::new() };
     let password = rest.rsplit_once('@').map_or(rest, |(password, _)| password);
     let start = start + user.len() + 1;
-    let secret = !user.is_empty() && is_literal(head(password), 3, true);
+    let secret = !user.is_empty() && !user.contains('@') && is_literal(head(password), 3, true);
     if secret { vec![(start, start + password.len())] } else { Vec::new() }
 }
 
@@ -205,11 +212,16 @@ fn pair(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
         "credenciais", "credenziali", "inloggegevens", "accesso",
     ];
     let mut before = line_before(text, at).split([' ', ':', '*']).filter(|word| !word.is_empty()).rev();
-    let cue = before.nth(1).unwrap_or_default().to_lowercase();
+    let mut cue = before.nth(1).unwrap_or_default().to_lowercase();
+    let handed = cue == "with";
+    if handed {
+        cue = before.next().unwrap_or_default().to_lowercase();
+    }
     let value = line_after(text, end);
     let value = value.split(' ').next().unwrap_or_default().trim_end_matches(['.', ',', ')']);
     let ends = line_after(text, end + value.len()).trim_matches(['.', ' ']).is_empty();
-    let secret = is_password(head(value), 6) || (ends && is_joined_words(head(value)));
+    let word = handed && value.chars().all(char::is_alphabetic) && is_literal(head(value), 8, false);
+    let secret = is_password(head(value), 6) || (ends && (word || is_joined_words(head(value))));
     if secret && CUES.contains(&cue.as_str()) { vec![(end, end + value.len())] } else { Vec::new() }
 }
 
@@ -221,7 +233,8 @@ fn colon_pair(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let Some((user, value)) = word.split_once(':') else { return Vec::new() };
     let plain = !user.is_empty() && user.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-@".contains(&b));
     let start = end + (line.len() - pair.len()) + user.len() + 1;
-    let secret = plain && !value.starts_with('/') && is_password(head(value), 6);
+    let value_is_secret = is_password(head(value), 6) || is_joined_words(head(value));
+    let secret = plain && !value.starts_with('/') && value_is_secret;
     if secret { vec![(start, start + value.len())] } else { Vec::new() }
 }
 

@@ -11,7 +11,9 @@
 mod assignments;
 mod columns;
 mod commands;
+mod connectors;
 mod cues;
+mod forms;
 mod headers;
 mod kind;
 mod lines;
@@ -29,6 +31,7 @@ mod urls;
 mod values;
 mod vocabulary;
 mod walk;
+mod words;
 
 #[cfg(test)]
 mod tests;

@@ -50,9 +50,9 @@ const KEYS: [&str; 30] = [
 ];
 
 #[rustfmt::skip]
-const GLUED_SECRETS: [&str; 11] = [
+const GLUED_SECRETS: [&str; 10] = [
     "apikey", "secretkey", "accesskey", "privatekey", "accountkey", "sharedaccesskey", "authkey", "masterkey",
-    "encryptionkey", "signingkey", "presharedkey",
+    "encryptionkey", "signingkey",
 ];
 
 #[rustfmt::skip]
@@ -147,6 +147,9 @@ pub(super) fn family(name: &str) -> Option<Family> {
         "pin" | "pincode" | "cvv" | "cvc" | "cvv2" | "cvc2" | "ssn" => Some(Family::Number),
         "seed" => ONE_TIME.contains(&before).then_some(Family::Secret),
         "pass" | "pw" => ACCOUNTS.contains(&before).then_some(Family::Password),
+        "presharedkey" => Some(Family::Password),
+        "key" if before == "shared" && words.iter().rev().nth(2) == Some(&"pre") => Some(Family::Password),
+        "key" if before == "preshared" => Some(Family::Password),
         "key" if KEYS.contains(&before) => Some(Family::Secret),
         "key" if OTHER_KEYS.contains(&before) => None,
         "token" => (!OTHER_TOKENS.contains(&before)).then_some(Family::Token),
@@ -158,6 +161,17 @@ pub(super) fn family(name: &str) -> Option<Family> {
         "credentials" | "credential" | "creds" => Some(Family::Token),
         _ => MAYBE.contains(&last).then_some(Family::Key),
     }
+}
+
+/// Whether `word`, in lower case, says whose password a `pass` is.
+pub(super) fn is_account(word: &str) -> bool {
+    ACCOUNTS.contains(&word)
+}
+
+/// Whether `value` repeats a word of `name`, as the defaults of images do: `POSTGRES_PASSWORD=postgres`.
+pub(super) fn repeats_name(name: &str, value: &str) -> bool {
+    let words = last_words(name);
+    words.len() > 1 && words.iter().any(|word| word.eq_ignore_ascii_case(value))
 }
 
 /// Whose secret a name in `family` announces.
@@ -228,6 +242,8 @@ mod tests {
             ("OPENAI_KEY", Family::Key),
             ("session", Family::Key),
             ("psk", Family::Password),
+            ("pre-shared-key", Family::Password),
+            ("PresharedKey", Family::Password),
             ("ansible_become_pass", Family::Password),
             ("TOTP_SEED", Family::Secret),
             ("cvc", Family::Number),

@@ -1,7 +1,9 @@
 //! Secrets of several words or groups: passphrases, the words of a wallet, passwords for apps, keys of authenticators.
 
-use super::values::{is_base32, is_word_list};
+use super::cues::is_eastern;
+use super::values::is_base32;
 use super::walk::{MASK, prefix_in_any_case};
+use super::words::{holds_plain_words, is_word_list};
 
 /// The longest phrase that is read.
 const LONGEST: usize = 240;
@@ -15,11 +17,22 @@ pub(super) fn phrase(text: &str, cue: usize, at: usize) -> Option<(usize, usize)
     let start = at + (line.len() - line.trim_start().len());
     let named = |names: &[&str]| names.iter().any(|name| prefix_in_any_case(&text[cue..], name).is_some());
     let phrase = named(&["passphrase", "pass phrase", "seed phrase", "recovery phrase", "mnemonic"]);
-    let wallet = named(&["seed", "recovery", "mnemonic"]);
+    let wallet = named(&["seed", "recovery", "mnemonic", "wallet words", "12 words", "24 words"]);
     if (phrase || is_grouped(words)) && is_word_list(words, ' ') || (wallet && is_wallet(words)) {
         return Some((start, start + words.len()));
     }
-    if named(&["totp", "setup key", "secret key", "2fa", "otp"]) && words.split(' ').count() >= 4 {
+    let wireless =
+        named(&["psk"]) && ["wpa", "wpa2", "wifi", "wi-fi"].contains(&word_before(text, cue).as_str());
+    if wireless && at + line.len() == line_end(text, at) && holds_plain_words(words, ' ', 3) {
+        return Some((start, start + words.len()));
+    }
+    if named(&["ssn", "social security"]) && is_spaced_number(words) {
+        return Some((start, start + SPACED));
+    }
+    if named(&["recovery key", "backup key"]) && is_key_in_groups(words) {
+        return Some((start, start + words.len()));
+    }
+    if named(&["totp", "setup key", "secret key", "2fa", "mfa", "otp"]) && words.split(' ').count() >= 4 {
         let key: String = words.split(' ').filter(|group| group.len() <= 4).collect();
         return is_base32(&key).then_some((start, start + words.len()));
     }
@@ -28,6 +41,63 @@ pub(super) fn phrase(text: &str, cue: usize, at: usize) -> Option<(usize, usize)
         .filter(|_| is_for_app(&text[text.ceil_char_boundary(cue.saturating_sub(24))..cue]))?;
     let ended = !words[19..].starts_with(|c: char| c.is_alphanumeric());
     (ended && is_grouped(group) && is_word_list(group, ' ')).then_some((start, start + 19))
+}
+
+/// As [`phrase`], where nothing but a space leads from the cue to the words: only what can be no sentence.
+pub(super) fn phrase_directly_behind(text: &str, cue: usize, cue_end: usize) -> Option<(usize, usize)> {
+    let (start, end) = text[cue_end..].starts_with(' ').then(|| phrase(text, cue, cue_end)).flatten()?;
+    let words = &text[start..end];
+    let drawn = words.split(' ').filter(|word| is_unpronounceable(word)).count() >= 2;
+    let key = words.bytes().any(|b| b.is_ascii_digit());
+    (drawn || key || is_wallet(words)).then_some((start, end))
+}
+
+/// A password in a script that is written without spaces, which ends in digits: `바다사자77`. Without the digits it is
+/// the next word of the sentence.
+pub(super) fn eastern_password(text: &str, at: usize) -> Option<(usize, usize)> {
+    const MOST: usize = 20;
+    let rest = &text[at..text.floor_char_boundary(at + 4 * (MOST + 1))];
+    let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+    let word = &rest[..end];
+    let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    let eastern = letters.chars().count() >= 2 && letters.chars().all(is_eastern);
+    (eastern && letters.len() < word.len() && word.chars().count() <= MOST).then_some((at, at + end))
+}
+
+fn line_end(text: &str, at: usize) -> usize {
+    let window = &text[at..text.floor_char_boundary(at + LONGEST + 1)];
+    at + window.find('\n').unwrap_or(window.len())
+}
+
+/// The word before `at`, in lower case.
+fn word_before(text: &str, at: usize) -> String {
+    let before = &text[text.ceil_char_boundary(at.saturating_sub(24))..at];
+    before.split([' ', '-', '\n', ':']).rfind(|word| !word.is_empty()).unwrap_or_default().to_lowercase()
+}
+
+/// As long as `219 09 9999`.
+const SPACED: usize = 11;
+
+/// A social security number with spaces.
+fn is_spaced_number(words: &str) -> bool {
+    let groups: Vec<&str> = words.split(' ').take(3).collect();
+    let digits = groups.iter().all(|group| group.bytes().all(|b| b.is_ascii_digit()));
+    digits && matches!(groups[..], [a, b, c] if (a.len(), b.len(), c.len()) == (3, 2, 4))
+}
+
+/// Four and more groups of the same length, letters and digits mixed: the key to an encrypted disk or mailbox.
+fn is_key_in_groups(words: &str) -> bool {
+    let groups: Vec<&str> = words.split(' ').collect();
+    let even =
+        groups.iter().all(|group| group.len() == 4 && group.bytes().all(|b| b.is_ascii_alphanumeric()));
+    let mixed = groups.iter().filter(|group| group.bytes().any(|b| b.is_ascii_digit()));
+    groups.len() >= 4 && even && mixed.count() * 3 >= groups.len()
+}
+
+/// Whether letters were drawn at random rather than make a word: no vowel, or three consonants in a row.
+fn is_unpronounceable(word: &str) -> bool {
+    let vowel = |b: &u8| b"aeiouy".contains(b);
+    !word.bytes().any(|b| vowel(&b)) || word.as_bytes().windows(3).any(|three| !three.iter().any(vowel))
 }
 
 /// Four groups of four letters: Google's passwords for apps.

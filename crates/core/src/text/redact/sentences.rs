@@ -6,40 +6,16 @@
 
 use super::Kind;
 use super::columns::below;
-use super::cues::{cue_at, is_eastern, may_begin};
+use super::connectors::{
+    ASPECTS, BACKWARD, CONNECTORS, EASTERN_CONNECTORS, FILLERS, PREPOSITIONS, STEMS, STEMS_WITH_IN,
+};
+use super::cues::{cue_at, is_bare_pass, is_eastern, may_begin};
 use super::marks::Marks;
 use super::names::Family;
-use super::phrases::phrase;
-use super::values::{is_base32, is_joined_words, is_literal, is_password, is_token, is_word_list};
+use super::phrases::{eastern_password, phrase, phrase_directly_behind};
+use super::values::{is_base32, is_literal, is_password, is_token};
 use super::walk::{MASK, RunEnds, Span, head, prefix_in_any_case, starts_word};
-
-/// What leads from the cue to the value.
-#[rustfmt::skip]
-const CONNECTORS: [&str; 32] = [
-    "is", "was", "be", "are", "equals", "ist", "lautet", "war", "heißt", "heisst", "bleibt", "es", "era",
-    "será", "sera", "est", "était", "c'est", "c’est", "é", "eh", "foi", "это", "был", "такой", "è", "luidt",
-    "jest", "brzmi", "będzie", "wordt", "diventa",
-];
-
-/// As those, after verbs: "set the password to". They lead to many other things too.
-const PREPOSITIONS: [&str; 9] = ["to", "as", "auf", "a", "à", "para", "на", "na", "naar"];
-
-const EASTERN_CONNECTORS: [char; 17] =
-    ['は', 'を', 'が', 'へ', 'に', '是', '为', '為', '成', '即', '：', '는', '은', '를', '을', '가', '이'];
-
-/// What may stand between a connector and the value.
-#[rustfmt::skip]
-const FILLERS: [&str; 38] = [
-    "nu", "ora", "adesso", "teraz", "obecnie",
-    "now", "currently", "still", "just", "simply", "again", "set", "changed", "actually", "probably", "the",
-    "following", "jetzt", "nun", "aktuell", "derzeit", "immer", "noch", "wieder", "ahora", "actualmente",
-    "la", "siguiente", "maintenant", "toujours", "actuellement", "le", "suivant", "agora", "atualmente",
-    "seguinte", "сейчас", "теперь",
-];
-
-/// What leads from a value back to the cue: "hunter2 is the password", "use hunter2 as the password".
-const BACKWARD: [&str; 12] =
-    ["is", "as", "ist", "als", "es", "como", "est", "comme", "é", "è", "come", "jako"];
+use super::words::{is_camel_words, is_joined_words, is_numbered_phrase, is_word_list};
 
 /// Quotes and what closes them.
 const QUOTES: [(char, &str); 10] = [
@@ -85,6 +61,9 @@ fn scan_at(text: &str, places: impl Iterator<Item = usize>, found: &mut Vec<Span
         let Some((family, end)) = cue_at(text, at, c, begins) else { continue };
         let column = below(text, at, end, family).into_iter();
         found.extend(column.map(|(start, end)| Span { kind: kind(family, &text[at..]), start, end }));
+        if is_bare_pass(text, at, end) {
+            continue;
+        }
         let value = after_cue(text, at, end, family, &mut ends).or_else(|| {
             before_cue(text, at, end).filter(|_| family == Family::Password && !is_words_only(text, at))
         });
@@ -194,7 +173,15 @@ fn after_cue(
     let mut reading = Reading { text, family, cue, cue_end, led: false, sure: false, first: true, words: 0 };
     let mut at = cue_end;
     let mut broken = false;
+    let directly = phrase_directly_behind(text, cue, cue_end);
+    if directly.is_some() {
+        return directly;
+    }
     for _ in 0..REACH {
+        let eastern = reading.awaits_password().then(|| eastern_password(text, at)).flatten();
+        if eastern.is_some() {
+            return eastern;
+        }
         match piece_at(text, at, ends) {
             Piece::End => break,
             // "The password is" and a line break, then the value.
@@ -223,6 +210,9 @@ fn after_cue(
                 // Another cue speaks for what follows it.
                 let spoken = text[from..].chars().next().and_then(|c| cue_at(text, from, c, true));
                 if spoken.is_some_and(|(other, _)| other == family || other == Family::Password) {
+                    break;
+                }
+                if reading.first && is_listed(&ASPECTS, word) {
                     break;
                 }
                 let copula = is_listed(&CONNECTORS, word) || (word == "to" && reading.is_polish());
@@ -279,6 +269,10 @@ impl Reading<'_> {
         is_words_only(self.text, self.cue)
     }
 
+    fn awaits_password(&self) -> bool {
+        self.family == Family::Password && self.led && self.sure && !self.announces_words_only()
+    }
+
     /// In Polish "to" is a copula.
     fn is_polish(&self) -> bool {
         ["has", "klucz"].iter().any(|word| prefix_in_any_case(&self.text[self.cue..], word).is_some())
@@ -287,8 +281,9 @@ impl Reading<'_> {
     /// "password hunter2", with nothing but a space between.
     fn is_direct(&self, start: usize) -> bool {
         let one_time = self.family == Family::Token && self.text[self.cue..self.cue_end].ends_with("seed");
+        let hex = self.family == Family::Token && is_hex_key(&self.text[start..]);
         self.first
-            && (self.family == Family::Password || one_time)
+            && (self.family == Family::Password || one_time || hex)
             && is_near(&self.text[self.cue_end..start])
     }
 
@@ -315,12 +310,18 @@ impl Reading<'_> {
             Family::Password => {
                 is_password(word, 5)
                     || (self.led && number && ends)
-                    || (self.led && self.sure && ends && is_joined_words(word))
+                    || (ends && (self.led || self.is_direct(start)) && is_joined_words(word))
+                    || (ends && self.follows_copula(start) && is_camel_words(word))
                     || (is_literal(word, 5, false) && self.is_alone(word, start, end))
             }
             Family::Number => self.is_number(word, end),
             _ => is_token(word, 8) || is_base32(word),
         }
+    }
+
+    /// Whether a word such as "is" leads to what begins at `start`, and no sign, behind which names stand too.
+    fn follows_copula(&self, start: usize) -> bool {
+        self.led && self.sure && self.text[self.cue_end..start].trim_end().ends_with(char::is_alphabetic)
     }
 
     /// Whether nothing but a plain word stands on the line behind a sign: "password: swordfish". In a `.netrc` it needs
@@ -347,8 +348,9 @@ impl Reading<'_> {
         };
         // "PIN 90817", in capitals, needs no connector; the pins of boards have less digits.
         let shouted = self.words == 0 && cue.bytes().all(|b| b.is_ascii_uppercase());
+        let card = length == (3..=4) && self.first && is_near(&self.text[self.cue_end..end - word.len()]);
         let led = self.led && self.sure && ends_sentence(self.text, end);
-        only && length.contains(&digits) && (led || shouted)
+        only && length.contains(&digits) && (led || shouted || card)
     }
 
     fn is_quoted_value(&self, start: usize, end: usize) -> bool {
@@ -367,7 +369,9 @@ impl Reading<'_> {
 
 /// Whether a cue announces nothing but the words of a wallet: "seed" stands for much else too.
 fn is_words_only(text: &str, cue: usize) -> bool {
-    ["seed", "recovery words"].iter().any(|word| prefix_in_any_case(&text[cue..], word).is_some())
+    ["seed", "recovery words", "mnemonic", "wallet words", "12 words", "24 words"]
+        .iter()
+        .any(|word| prefix_in_any_case(&text[cue..], word).is_some())
 }
 
 /// Whether a `.netrc` goes on at a cue: `login bob password`.
@@ -389,6 +393,12 @@ fn bare_word(text: &str, start: usize, end: usize) -> (usize, usize) {
 }
 
 fn ends_sentence(text: &str, at: usize) -> bool {
+    if ["btw", "fyi", "now"]
+        .iter()
+        .any(|word| text[at..].strip_prefix(' ').is_some_and(|rest| rest.starts_with(word)))
+    {
+        return true;
+    }
     matches!(
         text[at..].trim_start_matches([' ', '*', '`']).chars().next(),
         None | Some('\n' | '.' | ',' | ')' | '。' | '!')
@@ -405,15 +415,11 @@ fn is_commit(word: &str) -> bool {
     matches!(word.len(), 7..=12 | 40 | 64) && word.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Words that say that something is set.
-#[rustfmt::skip]
-const STEMS: [&str; 24] = [
-    "set", "chang", "rotat", "updat", "switch", "assign", "rename", "setz", "änder", "stell", "cambi", "pus",
-    "défini", "modif", "mudei", "alter", "смен", "измен", "помен", "установ", "zmien", "zmieni", "ustaw", "verander",
-];
-
-/// Those whose languages say "in" where others say "to".
-const STEMS_WITH_IN: [&str; 4] = ["cambi", "modific", "verander", "wijzig"];
+/// Whether `text` begins with a key in hex. Commits have forty digits.
+fn is_hex_key(text: &str) -> bool {
+    let digits = text.bytes().take(65).take_while(u8::is_ascii_hexdigit).count();
+    matches!(digits, 32 | 48 | 64) && !text[digits..].starts_with(|c: char| c.is_alphanumeric() || c == '-')
+}
 
 /// Whether the sentence around a cue and its value says that something is set.
 fn is_set(text: &str, cue: usize, value_end: usize) -> bool {
@@ -430,7 +436,8 @@ fn is_listed(list: &[&str], word: &str) -> bool {
 
 fn is_quoted_secret(value: &str, family: Family, led: bool) -> bool {
     if value.contains(' ') {
-        return family == Family::Password && is_word_list(value, ' ');
+        let phrase = is_word_list(value, ' ') || (led && is_numbered_phrase(value));
+        return family == Family::Password && phrase;
     }
     let name = value.contains('_') && value.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
     match family {

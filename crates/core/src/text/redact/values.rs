@@ -1,7 +1,8 @@
 //! Whether a value can be a secret: what is only a stand-in, a reference or a word, and what looks like more.
 
-use super::vocabulary::{is_compounded, is_stand_in, is_technical};
+use super::vocabulary::{is_stand_in, is_technical};
 use super::walk::MASK;
+use super::words::{each_word, is_numbered_words, is_word_list, is_wordy, is_wordy_name};
 
 /// How many different bytes there are in `value`.
 pub(super) fn distinct(value: &str) -> usize {
@@ -73,41 +74,6 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         });
         known && any
     }
-}
-
-/// Calls `judge` with each word of `value` in lower case, split at separators and before capitals, until one fails.
-fn each_word(value: &str, mut judge: impl FnMut(&str) -> bool) -> bool {
-    let mut word = String::new();
-    let mut previous = ' ';
-    for c in value.chars() {
-        let begins = !c.is_alphanumeric() || (c.is_uppercase() && previous.is_lowercase());
-        if begins && !word.is_empty() {
-            if !judge(&word) {
-                return false;
-            }
-            word.clear();
-        }
-        if c.is_alphanumeric() {
-            word.extend(c.to_lowercase());
-        }
-        previous = c;
-    }
-    word.is_empty() || judge(&word)
-}
-
-/// Whether every part of `value` is a word, perhaps with a small number: `my-secret-2`, `authToken`, `test_foo2`,
-/// `prod-2024`.
-fn is_wordy(value: &str) -> bool {
-    each_word(value, |word| {
-        let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
-        let digits = word.len() - letters.len();
-        let only_letters = letters.chars().all(char::is_alphabetic);
-        if letters.is_empty() {
-            digits <= 4
-        } else {
-            only_letters && letters.chars().count() >= 2 && digits <= 2
-        }
-    })
 }
 
 /// Where a secret is kept, rather than the secret: code, a path, a URL, the name of a variable, a digest.
@@ -304,7 +270,8 @@ pub(super) fn is_password(value: &str, min: usize) -> bool {
     let joined = value.contains(['-', '_', '/', '.', '\'', '’', ':', '(', ')', ',']);
     // `prod-2024` is a name; `Summer-2024` is what people make up when a form asks for a capital and a digit.
     let demanded = made.length >= 8 && made.upper > 0 && made.lower > 0 && made.digits > 0;
-    let mixed = made.letters > 0 && made.digits > 0 && (demanded || !(joined && is_wordy(value)));
+    let name = joined && is_wordy(value) && !is_numbered_words(value);
+    let mixed = made.letters > 0 && made.digits > 0 && (demanded || !name);
     let marked = made.letters > 0 && made.marks > 0 && !value.contains(['(', ')', '[', ']', '/', '<', '>']);
     let scrambled = made.length >= 8 && made.upper >= 2 && made.lower >= 2 && made.changes * 2 > made.length;
     mixed || marked || scrambled || is_word_list(value, '-')
@@ -330,47 +297,6 @@ pub(super) fn is_base32(value: &str) -> bool {
         && (one_case(u8::is_ascii_uppercase) || one_case(u8::is_ascii_lowercase))
         && (1..=value.len() / 2).contains(&digits)
         && distinct(value) >= 6
-}
-
-/// Two to five plain words joined by `-` or `_`, none of which people join to say what something is like
-/// (`case-sensitive`, `read-only`) or what it is called (`user_password`).
-pub(super) fn is_joined_words(value: &str) -> bool {
-    let separator = if value.contains('_') { '_' } else { '-' };
-    let (mut count, mut compounded) = (0, 0);
-    let plain = value.split(separator).all(|word| {
-        let lower = word.to_lowercase();
-        count += 1;
-        compounded += usize::from(is_compounded(&lower) || (is_stand_in(&lower) && lower != "correct"));
-        (3..=14).contains(&word.chars().count())
-            && word.chars().all(char::is_alphabetic)
-            && word.chars().skip(1).all(char::is_lowercase)
-    });
-    plain && (2..=5).contains(&count) && compounded * 3 <= count
-}
-
-/// As [`is_wordy`], but a long run of letters is nobody's word.
-fn is_wordy_name(value: &str) -> bool {
-    is_wordy(value) && each_word(value, |word| word.chars().count() < 20)
-}
-
-/// Words as people draw them for a passphrase: four or more, plain, and none of those that hold a sentence together.
-pub(super) fn is_word_list(value: &str, separator: char) -> bool {
-    #[rustfmt::skip]
-    const GRAMMAR: [&str; 64] = [
-        "a", "all", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "do", "each",
-        "every", "for", "from", "has", "have", "if", "in", "into", "is", "it", "its", "least", "long", "may",
-        "minimum", "must", "never", "no", "not", "of", "on", "only", "or", "our", "same", "set", "should",
-        "so", "that", "the", "then", "there", "they", "this", "to", "up", "use", "used", "user", "was", "we",
-        "when", "which", "will", "with", "without", "would", "you", "your",
-    ];
-    let mut count = 0;
-    let plain = value.split(separator).all(|word| {
-        count += 1;
-        (3..=9).contains(&word.len())
-            && word.bytes().all(|b| b.is_ascii_lowercase())
-            && !GRAMMAR.contains(&word)
-    });
-    plain && count >= 4 && !is_placeholder(value)
 }
 
 #[cfg(test)]

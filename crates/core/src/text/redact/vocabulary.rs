@@ -39,43 +39,44 @@ const WORDS: &[&str] = &[
 /// Words that people join with others by `-` or `_` to describe or to name something. In alphabetical order.
 #[rustfmt::skip]
 const COMPOUNDED: &[&str] = &[
-    "able", "access", "active", "agnostic", "ahead", "all", "always", "any", "app", "applied", "auto",
-    "aware", "back", "base", "based", "bit", "blank", "board", "bound", "bug", "build", "built", "byte",
-    "call", "case", "charge", "check", "class", "clean", "client", "close", "code", "coded", "column",
-    "common", "compat", "compatible", "complete", "compliant", "connected", "controlled", "cost", "cross",
-    "daily", "date", "day", "dead", "decimal", "deep", "default", "defined", "dependent", "depth",
-    "derived", "digit", "digits", "double", "down", "driven", "due", "dynamic", "early", "easy", "edge",
-    "empty", "enabled", "encoded", "encrypted", "end", "ended", "env", "error", "even", "event", "every",
-    "exact", "external", "facing", "factor", "fail", "false", "far", "fast", "feature", "file", "final",
-    "first", "fixed", "flag", "flat", "follow", "form", "forward", "four", "free", "friendly", "front",
-    "full", "future", "general", "generated", "global", "good", "grade", "grained", "group", "half", "hand",
-    "hard", "hashed", "heavy", "high", "hoc", "home", "host", "hour", "human", "independent", "info",
-    "initial", "inner", "insensitive", "inside", "intensive", "internal", "issued", "item", "job", "just",
-    "kept", "kind", "known", "large", "last", "late", "latency", "layer", "left", "length", "less",
-    "letter", "level", "like", "limit", "limited", "line", "linked", "list", "live", "lived", "load",
-    "local", "lock", "locked", "log", "logged", "long", "loop", "loss", "low", "lower", "machine", "made",
-    "main", "major", "manual", "many", "map", "master", "max", "memory", "method", "mid", "mini", "minor",
-    "minute", "mode", "model", "module", "month", "more", "multi", "name", "named", "near", "needed",
-    "neutral", "new", "next", "non", "not", "null", "num", "number", "object", "odd", "off", "offline",
-    "once", "one", "online", "only", "open", "optimized", "optional", "order", "oriented", "out", "outer",
-    "over", "owned", "page", "pair", "part", "partial", "passed", "path", "pattern", "per", "persistent",
-    "place", "plain", "point", "port", "post", "pre", "prefix", "present", "preserving", "private",
-    "process", "production", "project", "proof", "protected", "provided", "public", "pull", "purpose",
-    "push", "quality", "quick", "quote", "quoted", "random", "range", "rate", "raw", "read", "readable",
-    "ready", "real", "record", "related", "release", "relevant", "remote", "request", "required", "reset",
-    "resistant", "resolution", "response", "rest", "restricted", "retry", "reusable", "right", "role",
-    "root", "rotated", "round", "row", "run", "safe", "salted", "same", "sample", "scale", "scoped",
-    "script", "search", "second", "secure", "seed", "self", "semi", "sensitive", "separated", "server",
-    "service", "session", "set", "shared", "short", "side", "sided", "sign", "signed", "simple", "single",
-    "size", "sized", "slow", "small", "soft", "sorted", "source", "space", "special", "specific", "split",
-    "stable", "stage", "stale", "standard", "start", "state", "static", "step", "stop", "storage", "store",
-    "stored", "strength", "string", "strong", "style", "sub", "suffix", "super", "supplied", "supported",
-    "sync", "system", "table", "tag", "team", "tenant", "term", "test", "text", "third", "thread", "three",
-    "throw", "tier", "tight", "time", "timed", "tool", "top", "total", "trace", "trailing", "tree", "trip",
-    "true", "trusted", "twice", "two", "type", "typed", "ultra", "under", "unique", "unit", "unknown",
-    "unsafe", "until", "update", "upper", "use", "used", "user", "valid", "validated", "value", "version",
-    "via", "view", "visible", "way", "weak", "web", "week", "weight", "well", "wide", "wise", "with",
-    "word", "work", "world", "writable", "write", "wrong", "year", "yet", "zero",
+    "able", "access", "active", "agnostic", "ahead", "all", "alpine", "always", "any", "app", "applied",
+    "auto", "aware", "back", "base", "based", "bit", "blank", "board", "bound", "bug", "build", "built",
+    "byte", "call", "case", "charge", "chars", "check", "class", "clean", "client", "close", "code",
+    "coded", "column", "common", "compat", "compatible", "complete", "compliant", "connected", "controlled",
+    "cost", "cross", "daily", "date", "day", "dead", "decimal", "deep", "default", "defined", "dependent",
+    "depth", "derived", "dev", "digit", "digits", "double", "down", "driven", "due", "dynamic", "early",
+    "easy", "edge", "empty", "enabled", "encoded", "encrypted", "end", "ended", "env", "error", "even",
+    "event", "every", "exact", "external", "facing", "factor", "fail", "false", "far", "fast", "feature",
+    "file", "final", "first", "fixed", "flag", "flat", "follow", "form", "forward", "four", "free",
+    "friendly", "front", "full", "future", "general", "generated", "global", "good", "gpio", "grade",
+    "grained", "group", "half", "hand", "hard", "hashed", "heavy", "high", "hoc", "home", "host", "hour",
+    "human", "independent", "info", "initial", "inner", "insensitive", "inside", "intensive", "internal",
+    "issued", "item", "job", "just", "kept", "kind", "known", "large", "last", "late", "latency", "layer",
+    "left", "length", "less", "letter", "level", "like", "limit", "limited", "line", "linked", "list",
+    "live", "lived", "load", "local", "lock", "locked", "log", "logged", "long", "loop", "loss", "low",
+    "lower", "machine", "made", "main", "major", "manual", "many", "map", "master", "max", "memory",
+    "method", "mid", "min", "mini", "minor", "minute", "mode", "model", "module", "month", "more", "multi",
+    "name", "named", "near", "needed", "neutral", "new", "next", "node", "non", "not", "null", "num",
+    "number", "object", "odd", "off", "offline", "once", "one", "online", "only", "open", "optimized",
+    "optional", "order", "oriented", "out", "outer", "over", "owned", "page", "pair", "part", "partial",
+    "passed", "path", "pattern", "per", "persistent", "place", "plain", "point", "port", "post", "pre",
+    "prefix", "present", "preserving", "private", "process", "prod", "production", "project", "proof",
+    "protected", "provided", "public", "pull", "purpose", "push", "quality", "quick", "quote", "quoted",
+    "random", "range", "rate", "raw", "read", "readable", "ready", "real", "record", "related", "release",
+    "relevant", "remote", "request", "required", "reset", "resistant", "resolution", "response", "rest",
+    "restricted", "retry", "reusable", "right", "role", "root", "rotated", "round", "row", "run", "safe",
+    "salted", "same", "sample", "scale", "scoped", "score", "script", "search", "second", "secure", "seed",
+    "self", "semi", "sensitive", "separated", "server", "service", "session", "set", "shared", "short",
+    "side", "sided", "sign", "signed", "simple", "single", "size", "sized", "slow", "small", "soft",
+    "sorted", "source", "space", "special", "specific", "split", "stable", "stage", "staging", "stale",
+    "standard", "start", "state", "static", "step", "stop", "storage", "store", "stored", "strength",
+    "string", "strong", "style", "sub", "suffix", "super", "supplied", "supported", "sync", "system",
+    "table", "tag", "team", "tenant", "term", "test", "text", "third", "thread", "three", "throw", "tier",
+    "tight", "time", "timed", "tool", "top", "total", "trace", "trailing", "trip", "true", "trusted",
+    "twice", "two", "type", "typed", "ultra", "under", "unique", "unit", "unknown", "unsafe", "until",
+    "update", "upper", "use", "used", "user", "valid", "validated", "value", "version", "via", "view",
+    "visible", "way", "weak", "web", "week", "weight", "well", "wide", "wise", "with", "word", "work",
+    "world", "writable", "write", "wrong", "year", "yet", "zero",
 ];
 
 /// Names that end in a number and are no password: what a word like this is part of is a technical term.
@@ -106,6 +107,11 @@ pub(super) fn is_compounded(word: &str) -> bool {
     ending || COMPOUNDED.binary_search(&word).is_ok()
 }
 
+/// Whether `word`, in lower case, is a number.
+pub(super) fn is_numeral(word: &str) -> bool {
+    ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"].contains(&word)
+}
+
 /// Whether `value` is a term such as `sha256-hashed`, `AES-256-GCM`, `utf8`, `v2`, `64-bit` or `2fa`.
 pub(super) fn is_technical(value: &str) -> bool {
     let lower = value.trim_start_matches('_').to_lowercase();
@@ -124,7 +130,15 @@ pub(super) fn is_technical(value: &str) -> bool {
     }
     let tail_is_words =
         !tail.bytes().any(|b| b.is_ascii_digit()) || digits <= 3 && tail.starts_with(['-', '_', '.']);
-    digits > 0 && digits <= 5 && simple && tail_is_words && NUMBERED.contains(&name)
+    digits > 0 && digits <= 5 && simple && tail_is_words && !is_disguised(value) && NUMBERED.contains(&name)
+}
+
+/// Whether a letter of a word became the digit that looks like it: `p1neTree`, but not `x509Cert`, `k8s` or `v1beta`.
+fn is_disguised(value: &str) -> bool {
+    let mut chars = value.chars();
+    let letter = chars.next().is_some_and(|c| c.is_alphabetic() && c != 'v');
+    let digit = matches!(chars.next(), Some('0' | '1' | '3' | '4' | '5' | '7'));
+    letter && digit && chars.take_while(|c| c.is_lowercase()).count() >= 2
 }
 
 #[cfg(test)]
@@ -161,9 +175,18 @@ mod tests {
         ] {
             assert!(is_technical(term), "{term}");
         }
-        for password in
-            ["hunter2", "s3cr3t", "abc123", "8xkz-33a", "p4ssw0rd", "v8x9k2q", "swordfish", "1234"]
-        {
+        for password in [
+            "hunter2",
+            "s3cr3t",
+            "p1neTree",
+            "s3edLing",
+            "abc123",
+            "8xkz-33a",
+            "p4ssw0rd",
+            "v8x9k2q",
+            "swordfish",
+            "1234",
+        ] {
             assert!(!is_technical(password), "{password}");
         }
     }

@@ -1,0 +1,148 @@
+//! Words inside a value: whether they make it a name (`auth-service-2`) or a password that somebody made up of them
+//! (`silver-anchor-9`, `Two Words 7`).
+
+use super::values::is_placeholder;
+use super::vocabulary::{is_compounded, is_numeral, is_stand_in};
+
+/// Calls `judge` with each word of `value` in lower case, split at separators and before capitals, until one fails.
+pub(super) fn each_word(value: &str, mut judge: impl FnMut(&str) -> bool) -> bool {
+    let mut word = String::new();
+    let mut previous = ' ';
+    for c in value.chars() {
+        let begins = !c.is_alphanumeric() || (c.is_uppercase() && previous.is_lowercase());
+        if begins && !word.is_empty() {
+            if !judge(&word) {
+                return false;
+            }
+            word.clear();
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+        previous = c;
+    }
+    word.is_empty() || judge(&word)
+}
+
+/// Whether every part of `value` is a word, perhaps with a small number: `my-secret-2`, `authToken`, `test_foo2`,
+/// `prod-2024`.
+pub(super) fn is_wordy(value: &str) -> bool {
+    each_word(value, |word| {
+        let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        let digits = word.len() - letters.len();
+        let only_letters = letters.chars().all(char::is_alphabetic);
+        if letters.is_empty() {
+            digits <= 4
+        } else {
+            only_letters && letters.chars().count() >= 2 && digits <= 2
+        }
+    })
+}
+
+/// As [`is_wordy`], but a long run of letters is nobody's word.
+pub(super) fn is_wordy_name(value: &str) -> bool {
+    is_wordy(value) && each_word(value, |word| word.chars().count() < 20)
+}
+
+/// Two to five plain words joined by `-` or `_`, none of which people join to say what something is like
+/// (`case-sensitive`, `read-only`) or what it is called (`user_password`).
+pub(super) fn is_joined_words(value: &str) -> bool {
+    let separator = if value.contains('_') { '_' } else { '-' };
+    let words: Vec<&str> = value.split(separator).collect();
+    (2..=5).contains(&words.len()) && are_made_up(&words)
+}
+
+/// Joined words with one short number among them: `silver-anchor-9`, `copper.tree.12`, but not `auth-service-2`.
+pub(super) fn is_numbered_words(value: &str) -> bool {
+    let Some(separator) = value.chars().find(|c| matches!(c, '-' | '_' | '.')) else { return false };
+    let (numbers, words): (Vec<&str>, Vec<&str>) = value.split(separator).partition(|part| is_number(part));
+    numbers.len() == 1 && (2..=4).contains(&words.len()) && are_made_up(&words)
+}
+
+/// Two words and more, written together as identifiers are: `GreenApple`, but not `hashedPassword`.
+pub(super) fn is_camel_words(value: &str) -> bool {
+    let mut words = Vec::new();
+    let letters = value.chars().all(char::is_alphabetic);
+    let whole = letters
+        && each_word(value, |word| {
+            words.push(word.to_owned());
+            true
+        });
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    whole && (2..=4).contains(&words.len()) && are_made_up(&words)
+}
+
+/// Words with spaces between them and one short number, as somebody types a passphrase: `Two Words 7`.
+pub(super) fn is_numbered_phrase(value: &str) -> bool {
+    let (numbers, words): (Vec<&str>, Vec<&str>) = value.split(' ').partition(|part| is_number(part));
+    numbers.len() == 1 && (2..=4).contains(&words.len()) && are_made_up(&words)
+}
+
+fn is_number(part: &str) -> bool {
+    (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether all are plain words and hardly one is part of a technical term.
+fn are_made_up(words: &[&str]) -> bool {
+    let plain = |word: &&str| {
+        (3..=14).contains(&word.chars().count())
+            && word.chars().all(char::is_alphabetic)
+            && word.chars().skip(1).all(char::is_lowercase)
+    };
+    let technical = words.iter().enumerate().filter(|(at, word)| {
+        let lower = word.to_lowercase();
+        // `two-factor`, but `hunter_two`.
+        let counts = *at > 0 && is_numeral(&lower);
+        !counts && (is_compounded(&lower) || (is_stand_in(&lower) && lower != "correct"))
+    });
+    words.iter().all(plain) && technical.count() * 3 <= words.len()
+}
+
+/// Words as people draw them for a passphrase: four or more, plain, and none of those that hold a sentence together.
+pub(super) fn is_word_list(value: &str, separator: char) -> bool {
+    holds_plain_words(value, separator, 4)
+}
+
+/// As [`is_word_list`], with at least `least` words: for names behind which nothing but a passphrase can stand.
+pub(super) fn holds_plain_words(value: &str, separator: char, least: usize) -> bool {
+    #[rustfmt::skip]
+    const GRAMMAR: [&str; 64] = [
+        "a", "all", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "do", "each",
+        "every", "for", "from", "has", "have", "if", "in", "into", "is", "it", "its", "least", "long", "may",
+        "minimum", "must", "never", "no", "not", "of", "on", "only", "or", "our", "same", "set", "should",
+        "so", "that", "the", "then", "there", "they", "this", "to", "up", "use", "used", "user", "was", "we",
+        "when", "which", "will", "with", "without", "would", "you", "your",
+    ];
+    let mut count = 0;
+    let plain = value.split(separator).all(|word| {
+        count += 1;
+        (3..=9).contains(&word.len())
+            && word.bytes().all(|b| b.is_ascii_lowercase())
+            && !GRAMMAR.contains(&word)
+    });
+    plain && count >= least && !is_placeholder(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b_03_words_that_somebody_made_up_are_told_from_names() {
+        for value in
+            ["silver-anchor-9", "walnut_ridge_2023", "copper.tree.12", "blauw-paard-9", "синий-кит-7"]
+        {
+            assert!(is_numbered_words(value), "{value}");
+        }
+        for value in
+            ["auth-service-2", "my-secret-2", "billing-db-2", "prod-2024", "user-data-v2", "1.2.3", "a.b.c"]
+        {
+            assert!(!is_numbered_words(value), "{value}");
+        }
+        assert!(is_joined_words("hunter_two") && !is_joined_words("two-factor"));
+        assert!(
+            is_camel_words("GreenApple") && !is_camel_words("hashedPassword") && !is_camel_words("Apple")
+        );
+        assert!(is_numbered_phrase("Gatto Nero 22") && !is_numbered_phrase("Minimum Length 8"));
+    }
+}
