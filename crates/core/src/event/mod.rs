@@ -100,39 +100,55 @@ pub fn dedupe_key(session: &str, trigger: Trigger, first_entry: &str) -> String 
     ContentHash::of(format!("{session}{}{first_entry}", trigger.word()).as_bytes()).to_string()
 }
 
-/// Takes the secrets out of an event's data before it is kept: out of every text, and under a name that announces one.
+/// Takes the secrets out of an event's data before it is kept: out of every text and every name of a field, and where
+/// a field's name announces one.
 pub fn admit(data: &mut Value) -> Counts {
-    match data {
-        Value::String(value) => {
-            let admitted = text::admit(value);
-            *value = admitted.text;
-            admitted.redacted
-        }
+    admit_under("", data)
+}
+
+/// As [`admit`], for a value in the field `name`: `{"password": "swordfish"}`, `{"card": 4111111111111111}`.
+fn admit_under(name: &str, value: &mut Value) -> Counts {
+    match value {
+        Value::String(_) | Value::Number(_) => admit_scalar(name, value),
         Value::Array(items) => items.iter_mut().fold(Counts::default(), |mut counts, item| {
-            counts.merge(&admit(item));
+            counts.merge(&admit_under(name, item));
             counts
         }),
-        Value::Object(fields) => fields.iter_mut().fold(Counts::default(), |mut counts, (name, value)| {
-            counts.merge(&admit_named(name, value));
+        Value::Object(fields) => {
+            let mut counts = Counts::default();
+            let admitted = std::mem::take(fields).into_iter().map(|(name, mut value)| {
+                counts.merge(&admit_under(&name, &mut value));
+                let name = text::admit(&name);
+                counts.merge(&name.redacted);
+                (name.text, value)
+            });
+            // Two names that become the same are both kept.
+            for (name, value) in admitted {
+                let mut free = (1..).map(|nth: usize| if nth == 1 { name.clone() } else { format!("{name} {nth}") });
+                let name = free.find(|name| !fields.contains_key(name)).unwrap_or_default();
+                fields.insert(name, value);
+            }
             counts
-        }),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Counts::default(),
+        }
+        Value::Null | Value::Bool(_) => Counts::default(),
     }
 }
 
-/// As [`admit`], where what the name says about the value counts too: `{"password": "swordfish"}`.
-fn admit_named(name: &str, value: &mut Value) -> Counts {
-    let counts = admit(value);
-    let Value::String(text) = value else { return counts };
-    let pair = Value::String(name.to_owned()).to_string() + ": " + &Value::String(text.clone()).to_string();
-    let found = text::redact::find(&pair);
-    match found.first().filter(|_| counts.is_empty()) {
-        Some(secret) => {
-            *text = format!("[redacted:{}]", secret.kind);
-            [secret.kind].into_iter().collect()
+fn admit_scalar(name: &str, value: &mut Value) -> Counts {
+    if let Value::String(text) = value {
+        let admitted = text::admit(text);
+        *text = admitted.text;
+        if !admitted.redacted.is_empty() {
+            return admitted.redacted;
         }
-        None => counts,
     }
+    let pair = Value::String(name.to_owned()).to_string() + ": " + &value.to_string();
+    // What is secret in the name itself is taken out there.
+    let start = pair.len() - value.to_string().len();
+    let found = text::redact::find(&pair).into_iter().find(|secret| secret.range.end > start);
+    let Some(secret) = found else { return Counts::default() };
+    *value = Value::String(format!("[redacted:{}]", secret.kind));
+    [secret.kind].into_iter().collect()
 }
 
 #[cfg(test)]
@@ -243,6 +259,31 @@ mod tests {
             })
         );
         assert_eq!(counts.to_string(), "2 github-token, 1 password");
+        assert!(admit(&mut data).is_empty());
+    }
+
+    #[test]
+    fn b_03_secrets_as_names_of_fields_and_as_numbers_are_not_kept() {
+        let token = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
+        let mut data = json!({
+            "durations": [60, 4_242_424],
+            "cards": [4_242_424_242_424_242_u64],
+            "card": 4_111_111_111_111_111_u64,
+            "extra": { token: 3, "pin": 48_213 },
+            "sizes": { token: {"bytes": 5_105_105_105_105_100_u64} },
+        });
+        let counts = admit(&mut data);
+        assert_eq!(
+            data,
+            json!({
+                "durations": [60, 4_242_424],
+                "cards": ["[redacted:card-number]"],
+                "card": "[redacted:card-number]",
+                "extra": {"[redacted:github-token]": 3, "pin": "[redacted:password]"},
+                "sizes": {"[redacted:github-token]": {"bytes": 5_105_105_105_105_100_u64}},
+            })
+        );
+        assert_eq!(counts.to_string(), "2 github-token, 2 card-number, 1 password");
         assert!(admit(&mut data).is_empty());
     }
 }
