@@ -1,6 +1,8 @@
 //! The answer to a question, from passages that were found for it (REC-16). A model may put them together; each of its
 //! sentences has to cite passages that say so, and what does not is not passed on.
 
+mod subject;
+
 use std::time::Duration;
 
 use serde_json::json;
@@ -11,6 +13,8 @@ use crate::session::own;
 use crate::text::admit;
 use crate::text::clean::one_line;
 use crate::text::specifics::{coverage, plain, specifics, stands_in, words};
+
+pub use subject::Subject;
 
 /// What an answer may cost.
 const BUDGET: Budget = Budget { tokens: 600, cost: Cost { micro_dollars: 50_000 } };
@@ -25,6 +29,8 @@ const COVERED: f64 = 0.4;
 const ANSWERS: f64 = 0.0;
 /// A sentence of a passage is the answer only if it alone is this likely to be.
 const SAYS_IT: f64 = 2.0;
+/// A sentence of a later passage, which is older or less trusted, has to be this much likelier to be preferred.
+const CLEARLY: f64 = 2.0;
 /// So many sentences of the best passages are read.
 const READ_SENTENCES: usize = 24;
 
@@ -44,12 +50,15 @@ pub fn candidates(passages: &[String]) -> Vec<Sentence> {
     passages.iter().enumerate().flat_map(of).take(READ_SENTENCES).collect()
 }
 
-/// The candidate that says it, given each one's log-odds; none if none is likely enough.
+/// The candidate that says it, given each one's log-odds; none if none is likely enough. The order of the passages
+/// counts (what is newer, and what the person said, comes first) unless another sentence is clearly likelier.
 pub fn the_answer(candidates: Vec<Sentence>, odds: &[f64]) -> Option<Sentence> {
-    let scored = candidates.into_iter().zip(odds.iter().copied());
-    // Of equals the first, which is of the better passage.
-    let best = scored.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
-    (best.1 >= SAYS_IT).then_some(best.0)
+    let scored = candidates.into_iter().zip(odds.iter().copied()).filter(|(_, odds)| *odds >= SAYS_IT);
+    let best = scored.reduce(|best, next| {
+        let margin = if best.0.passages == next.0.passages { 0.0 } else { CLEARLY };
+        if next.1 > best.1 + margin { next } else { best }
+    })?;
+    Some(best.0)
 }
 
 /// A sentence, and the passages that say it, counted from 1.
@@ -163,6 +172,15 @@ mod tests {
         assert_eq!((said.text.as_str(), said.passages), ("It listens on port 6379.", vec![1]));
         assert_eq!(the_answer(candidates, &[-1.0, 0.5]), None, "not likely enough to stand alone");
         assert_eq!(the_answer(Vec::new(), &[]), None);
+    }
+
+    #[test]
+    fn rec_16_a_later_passage_answers_only_if_it_is_clearly_likelier() {
+        let all = vec!["Redis listens on 6380.".to_owned(), "Redis listens on 6379.".to_owned()];
+        let said = |odds: &[f64]| the_answer(candidates(&all), odds).map(|sentence| sentence.passages);
+        assert_eq!(said(&[2.5, 3.5]), Some(vec![1]));
+        assert_eq!(said(&[2.5, 5.0]), Some(vec![2]));
+        assert_eq!(said(&[1.0, 2.5]), Some(vec![2]), "the first does not answer");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use clap::Args;
-use rekindle_core::answer::{self, Sentence};
+use rekindle_core::answer::{self, Sentence, Subject};
 use rekindle_core::llm::Model;
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::select::MOST;
@@ -24,6 +24,9 @@ use super::recall::place;
 use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::Style;
+
+/// At most so many passages are shown that are near, when none answers.
+const MOST_UNSURE: usize = 3;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -75,6 +78,8 @@ pub(crate) struct Told {
     put: Put,
     /// How many more are near, but do not answer.
     near: usize,
+    /// Those of them that come nearest: where they are, and their text.
+    unsure: Vec<(String, String)>,
 }
 
 /// Looks for what answers the question, and has it put together where a model is set up.
@@ -82,14 +87,25 @@ pub(crate) fn answered(context: &Context<'_>, question: &str, all_projects: bool
     let mut found = search(context, question, all_projects)?;
     let passages: Vec<String> = found.shown.iter().map(|shown| admit(&shown.text).text).collect();
     let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
-    let answers: Vec<bool> = odds(question, &texts).into_iter().map(answer::is_answer).collect();
+    let subject = Subject::of(question);
+    let titles = found.selection.hits.iter().map(|hit| hit.document.title.as_str());
+    let related: Vec<bool> = odds(question, &texts).into_iter().map(answer::is_answer).collect();
+    let about = titles.zip(&texts).map(|(title, text)| subject.is_in(&format!("{title}\n{text}")));
+    let answers: Vec<bool> = related.iter().zip(about).map(|(related, about)| *related && about).collect();
     let near = answers.iter().filter(|answers| !**answers).count();
+    let related: Vec<bool> =
+        related.iter().zip(&answers).map(|(related, answers)| *related && !answers).collect();
+    let shown = found.shown.iter().zip(&found.selection.hits).zip(&related).filter(|(_, related)| **related);
+    let unsure = shown
+        .take(MOST_UNSURE)
+        .map(|((shown, hit), _)| (place(&hit.document, shown), admit(shown.text.trim()).text));
+    let unsure = unsure.collect();
     let passages = kept(passages, &answers);
     found.selection.hits = kept(found.selection.hits, &answers);
     found.shown = kept(found.shown, &answers);
     let put = put_together(context, question, &passages);
-    let put = if matches!(put, Put::Passages) { in_a_sentence(question, &passages) } else { put };
-    Ok(Told { found, passages, put, near })
+    let put = if matches!(put, Put::Passages) { in_a_sentence(question, &subject, &passages) } else { put };
+    Ok(Told { found, passages, put, near, unsure })
 }
 
 /// What is marked.
@@ -98,8 +114,9 @@ fn kept<T>(all: Vec<T>, marks: &[bool]) -> Vec<T> {
 }
 
 /// The one sentence of the passages that answers by itself, where there is one.
-fn in_a_sentence(question: &str, passages: &[String]) -> Put {
-    let candidates = answer::candidates(passages);
+fn in_a_sentence(question: &str, subject: &Subject, passages: &[String]) -> Put {
+    let mut candidates = answer::candidates(passages);
+    candidates.retain(|candidate| subject.is_not_contradicted_by(&candidate.text));
     let texts: Vec<&str> = candidates.iter().map(|candidate| candidate.text.as_str()).collect();
     let odds = odds(question, &texts);
     answer::the_answer(candidates, &odds).map_or(Put::Passages, Put::Quoted)
@@ -113,7 +130,12 @@ impl Told {
     /// The answer with what it rests on, line by line; `head` styles the line that says where a passage is.
     pub(crate) fn lines(&self, head: impl Fn(String) -> String) -> Vec<String> {
         if !self.is_known() {
-            return vec!["Nothing in your notes or sessions answers that.".to_owned()];
+            let mut lines = vec!["Nothing in your notes or sessions answers that.".to_owned()];
+            for (place, text) in &self.unsure {
+                lines.push(head(format!("Near: {place}")));
+                lines.extend(text.lines().map(|line| format!("  {line}")));
+            }
+            return lines;
         }
         let sentences = match &self.put {
             Put::Answer { sentences, .. } => sentences.as_slice(),
