@@ -124,7 +124,8 @@ fn admit_under(name: &str, value: &mut Value) -> Counts {
             });
             // Two names that become the same are both kept.
             for (name, value) in admitted {
-                let mut free = (1..).map(|nth: usize| if nth == 1 { name.clone() } else { format!("{name} {nth}") });
+                let mut free =
+                    (1..).map(|nth: usize| if nth == 1 { name.clone() } else { format!("{name} {nth}") });
                 let name = free.find(|name| !fields.contains_key(name)).unwrap_or_default();
                 fields.insert(name, value);
             }

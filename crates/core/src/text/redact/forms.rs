@@ -76,7 +76,8 @@ fn community(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
 /// `username bob password 7 …`: what Cisco's routers only disguise.
 fn type_7(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let word = line_after(text, end).split(' ').next().unwrap_or_default();
-    let hidden = word.len() >= 6 && word.len() % 2 == 0 && word.bytes().all(|b| b.is_ascii_hexdigit());
+    let hidden =
+        word.len() >= 6 && word.len().is_multiple_of(2) && word.bytes().all(|b| b.is_ascii_hexdigit());
     if hidden { vec![(end, end + word.len())] } else { Vec::new() }
 }
 
