@@ -62,6 +62,16 @@ impl ChangeId {
         ours.then(|| Self(text.to_owned()))
     }
 
+    /// When the change was made, to the millisecond.
+    pub fn at(&self) -> Option<Timestamp> {
+        const TIME_DIGITS: usize = 10;
+        let digit = |byte: u8| ALPHABET.iter().position(|ours| *ours == byte.to_ascii_lowercase());
+        let digits = self.0.bytes().take(TIME_DIGITS).map(digit);
+        let millis =
+            digits.into_iter().try_fold(0i64, |sum, digit| Some((sum << 5) | i64::try_from(digit?).ok()?));
+        Timestamp::from_millisecond(millis?).ok()
+    }
+
     /// Whether `typed` names this change: the whole id, its end, or the beginning of the tail that people are shown. The
     /// beginning of the whole is the time, which recent changes share.
     pub fn matches(&self, typed: &str) -> bool {
@@ -105,6 +115,7 @@ mod tests {
         let late = ChangeId::new("2026-01-01T00:00:00.001Z".parse().unwrap(), [0; 10]);
         assert!(early < late);
         assert_eq!(early.as_str().len(), 26);
+        assert_eq!(late.at(), Some("2026-01-01T00:00:00.001Z".parse().unwrap()));
         assert!(early.matches(early.tail()) && early.matches(early.as_str()));
         assert!(early.matches(&early.tail().to_lowercase()));
         assert!(early.matches(&early.tail()[..4]), "the beginning of what is shown");

@@ -1,7 +1,7 @@
 //! Work that goes on when a command has ended, and ends itself.
 #![expect(clippy::disallowed_methods, reason = "the one room that starts a process")]
 
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -51,18 +51,32 @@ fn keep_nothing_open() {}
 /// Starts this program again with `arguments`, on its own: no terminal, no pipes, no folder that it would keep busy. It
 /// leaves the session it was born in as soon as it runs ([`detach`]), so closing a terminal does not end it.
 pub fn start(arguments: &[&str], folder: &Path) -> io::Result<()> {
-    let program = std::env::current_exe()?;
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder);
+    let mut command = again()?;
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    // Nobody waits for it: whoever started it is about to end, and the system cleans up after both.
+    command.spawn().map(drop)
+}
+
+/// Starts this program again, on its own, in the same folder and with the same arguments and `more` of them, and gives it
+/// `input`: for a process that has to end before its work is done. Returns once the input is in the pipe.
+pub fn hand_over(more: &[&str], input: &[u8]) -> io::Result<()> {
+    let mut command = again()?;
+    command.args(environment::arguments()).args(more).stdin(Stdio::piped());
+    let mut child = command.spawn()?;
+    child.stdin.take().map_or(Ok(()), |mut pipe| pipe.write_all(input))
+}
+
+/// This program, without what belongs to an agent's session and without anything open.
+fn again() -> io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
     for (name, _) in environment::all() {
         if is_of_a_session(&name) {
             command.env_remove(name);
         }
     }
     keep_nothing_open();
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Nobody waits for it: whoever started it is about to end, and the system cleans up after both.
-    command.spawn().map(drop)
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    Ok(command)
 }
 
 /// Nothing in the background lasts longer, whatever it waits for: a disk that does not answer cannot be interrupted in any

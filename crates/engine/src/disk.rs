@@ -8,7 +8,7 @@ mod lines;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rekindle_core::hash::ContentHash;
 
@@ -318,7 +318,7 @@ pub fn replace_unchanged(path: &Path, old: &[u8], new: &[u8]) -> io::Result<bool
 /// Removes somebody else's file. If it is not `old` any more, it is left as it is, and the answer is `false`.
 pub fn remove_unchanged(path: &Path, old: &[u8]) -> io::Result<bool> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let aside = free_name(folder, "remove-")?;
+    let aside = free_name(folder, REMOVING)?;
     std::fs::rename(path, &aside)?;
     let unchanged = std::fs::read(&aside)? == old;
     match unchanged {
@@ -353,6 +353,10 @@ pub fn set_aside(path: &Path, aside: &Path) -> io::Result<()> {
 pub fn lock(path: &Path, patience: Duration) -> io::Result<File> {
     const NAP: Duration = Duration::from_millis(2);
     let file = private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)?;
+    // Reading a pipe would wait for a writer that never comes.
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
+    }
     let mut waited = Duration::ZERO;
     loop {
         match file.try_lock() {
@@ -395,6 +399,48 @@ pub const TEMPORARY: &str = ".rekindle-";
 pub const SHREDDING: &str = "shred-";
 /// Part of the temporary name of a file that is being replaced and whose old bytes must go.
 pub const REPLACING: &str = "replace-";
+
+/// Part of the temporary name of somebody else's file that is being removed: it may hold what they wrote last.
+const REMOVING: &str = "remove-";
+
+/// Removes the temporary files in a folder that are from before `before`: whoever made them was killed (MNT-08). `deep` looks
+/// into the folders in it as well. Says how many went.
+pub fn sweep_temporaries(folder: &Path, before: SystemTime, deep: bool) -> io::Result<u64> {
+    let (mut swept, mut folders) = (0, vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        let items = match std::fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            items => items?,
+        };
+        for item in items {
+            let item = item?;
+            let kind = item.file_type()?;
+            if deep && kind.is_dir() {
+                folders.push(item.path());
+            }
+            let Some(purpose) = item.file_name().to_str().and_then(temporary_purpose).map(str::to_owned)
+            else {
+                continue;
+            };
+            // One that is gone meanwhile is as good.
+            let is_old = |metadata: Metadata| metadata.modified().is_ok_and(|modified| modified < before);
+            if purpose.starts_with(REMOVING) || !kind.is_file() || !item.metadata().is_ok_and(is_old) {
+                continue;
+            }
+            match purpose.starts_with(SHREDDING) || purpose.starts_with(REPLACING) {
+                true => shred(&item.path())?,
+                false => remove(&item.path())?,
+            }
+            swept += 1;
+        }
+    }
+    Ok(swept)
+}
+
+/// What a temporary file of ours is for, if the name is one of such a file.
+fn temporary_purpose(name: &str) -> Option<&str> {
+    name.strip_prefix(TEMPORARY)?.strip_suffix(".tmp")
+}
 
 fn free_name(folder: &Path, purpose: &str) -> io::Result<PathBuf> {
     let mut random = [0u8; 8];
@@ -478,6 +524,25 @@ mod tests {
         assert!(std::fs::read_to_string(&path).unwrap().starts_with("2000"), "their last edit");
         assert!(tried > 0, "the editor was done before we began");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn mnt_08_old_temporary_files_are_swept_and_young_ones_stay() {
+        let folder = folder();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("deep")).unwrap();
+        let old = [".rekindle-write-1.tmp", "deep/.rekindle-01ABC-0.tmp", ".rekindle-shred-2.tmp"];
+        let kept = [".rekindle-remove-3.tmp", "note.md", ".rekindle.toml"];
+        for name in old.iter().chain(&kept) {
+            std::fs::write(at(name), "x").unwrap();
+        }
+        let modified = std::fs::metadata(at("note.md")).unwrap().modified().unwrap();
+        let day = Duration::from_secs(24 * 3600);
+        assert_eq!(sweep_temporaries(folder.path(), modified - day, true).unwrap(), 0);
+        assert_eq!(sweep_temporaries(folder.path(), modified + day, false).unwrap(), 2);
+        assert_eq!(sweep_temporaries(folder.path(), modified + day, true).unwrap(), 1);
+        assert!(old.iter().all(|name| !at(name).exists()) && kept.iter().all(|name| at(name).exists()));
+        assert_eq!(sweep_temporaries(&at("missing"), modified, true).unwrap(), 0);
     }
 
     #[test]

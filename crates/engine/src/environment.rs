@@ -35,3 +35,8 @@ pub fn login() -> Option<String> {
 pub fn home_folder() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| home.is_absolute())
 }
+
+/// The arguments of this process, without the program's name.
+pub fn arguments() -> impl Iterator<Item = OsString> {
+    std::env::args_os().skip(1)
+}

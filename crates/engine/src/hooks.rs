@@ -7,6 +7,7 @@ use std::time::Duration;
 use rekindle_core::hash::ContentHash;
 use rekindle_core::hook::turns::Call;
 use rekindle_core::hook::{Kind, Signal};
+use rekindle_core::id::ChangeId;
 use rekindle_core::session::{Message, Role, serialise};
 use rekindle_core::time::Timestamp;
 
@@ -31,8 +32,10 @@ pub enum Left {
     Nothing,
 }
 
-/// Writes a signal down. When this returns, it is on the disk.
-pub fn leave(places: &Places, mut signal: Signal, at: Timestamp) -> Result<Left, Error> {
+/// Writes a signal down under an id that tells when it came. When this returns, it is on the disk. Idempotent: a process that
+/// goes on for one that ran out of time uses the same id.
+pub fn leave(places: &Places, mut signal: Signal, id: &ChangeId) -> Result<Left, Error> {
+    let at = id.at().unwrap_or(Timestamp::UNIX_EPOCH);
     if signal.subagent || signal.kind == Kind::BeforeTool {
         return Ok(Left::Nothing);
     }
@@ -60,7 +63,7 @@ pub fn leave(places: &Places, mut signal: Signal, at: Timestamp) -> Result<Left,
         // A marker that cannot be written is no reason to lose the signal; the worker writes it again.
         sessions::begin(&places.sessions(), &signal, at).unwrap_or_default();
     }
-    Spool::at(places.spool()).put(What::Signal { signal, position, messages }, at)?;
+    Spool::at(places.spool()).put_as(id, What::Signal { signal, position, messages }, at)?;
     Ok(Left::Spooled)
 }
 
@@ -124,6 +127,10 @@ mod tests {
         }
     }
 
+    fn id(second: i64) -> ChangeId {
+        ChangeId::new(Timestamp::from_second(1_800_000_000 + second).unwrap(), [7; 10])
+    }
+
     fn spooled(places: &Places) -> Vec<What> {
         let spool = Spool::at(places.spool());
         let files = spool.waiting().unwrap();
@@ -136,9 +143,9 @@ mod tests {
         let places = places(folder.path());
         let transcript = folder.path().join("t.jsonl");
         std::fs::write(&transcript, "x".repeat(1234)).unwrap();
-        let at = Timestamp::from_second(1_800_000_000).unwrap();
-        assert_eq!(leave(&places, signal(Kind::Prompt, Some(&transcript)), at).unwrap(), Left::Nothing);
-        assert_eq!(leave(&places, signal(Kind::End, Some(&transcript)), at).unwrap(), Left::Spooled);
+        assert_eq!(leave(&places, signal(Kind::Prompt, Some(&transcript)), &id(0)).unwrap(), Left::Nothing);
+        assert_eq!(leave(&places, signal(Kind::End, Some(&transcript)), &id(0)).unwrap(), Left::Spooled);
+        assert_eq!(leave(&places, signal(Kind::End, Some(&transcript)), &id(0)).unwrap(), Left::Spooled);
         let mut all = spooled(&places);
         let Some(What::Signal { position, messages, signal }) = all.pop() else { panic!() };
         assert!(all.is_empty());
@@ -150,9 +157,8 @@ mod tests {
     fn b_03_what_a_host_does_not_keep_is_copied_without_its_secrets() {
         let folder = tempfile::tempdir().unwrap();
         let places = places(folder.path());
-        let at = Timestamp::from_second(1_800_000_000).unwrap();
-        leave(&places, signal(Kind::Prompt, None), at).unwrap();
-        leave(&places, signal(Kind::Stop, None), at + jiff::SignedDuration::from_secs(1)).unwrap();
+        leave(&places, signal(Kind::Prompt, None), &id(0)).unwrap();
+        leave(&places, signal(Kind::Stop, None), &id(1)).unwrap();
         let roles: Vec<Role> = spooled(&places)
             .into_iter()
             .flat_map(|what| match what {
@@ -171,9 +177,8 @@ mod tests {
     fn b_04_an_agents_helper_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let places = places(folder.path());
-        let at = Timestamp::from_second(1_800_000_000).unwrap();
         let helper = Signal { subagent: true, ..signal(Kind::End, None) };
-        assert_eq!(leave(&places, helper, at).unwrap(), Left::Nothing);
+        assert_eq!(leave(&places, helper, &id(0)).unwrap(), Left::Nothing);
         assert!(spooled(&places).is_empty());
     }
 }

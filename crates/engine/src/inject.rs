@@ -25,6 +25,7 @@ use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::{identity, layout, system_log};
 
 use crate::disk;
+use crate::health;
 use crate::home::{Home, Places};
 use crate::index::{Embedder, Index};
 use crate::messages::Messages;
@@ -122,7 +123,8 @@ fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
     }
 }
 
-/// What changed in the infrastructure lately, the newest first, and what is wrong with the identity files (BRF-01, BRF-12).
+/// What changed in the infrastructure lately, the newest first, and what is wrong with the background runs, the index and the
+/// identity files (BRF-01, BRF-12).
 fn state(vault: &Vault, places: &Places, here: &Here) -> Vec<String> {
     let text = read(&vault.folder().join(layout::SYSTEM_LOG)).unwrap_or_default();
     let newest = text.lines().rev().take(SYSTEM_LINES);
@@ -133,6 +135,10 @@ fn state(vault: &Vault, places: &Places, here: &Here) -> Vec<String> {
     let changes = changes.iter().filter(|line| line.at >= recent).take(SYSTEM_CHANGES);
     let mut state: Vec<String> =
         changes.map(|line| format!("System change {}: {}", day(line), system_log::in_words(line))).collect();
+    state.extend(health::read(places).line());
+    if is_index_behind(vault, places) {
+        state.push("Rekindle: the newest notes are not in the index yet (`rekindle reindex`)".to_owned());
+    }
     let links = crate::identity::check(places).links;
     let other = links.iter().filter(|(_, link)| *link == crate::identity::Link::Differs);
     state.extend(other.map(|(path, _)| {
@@ -142,6 +148,12 @@ fn state(vault: &Vault, places: &Places, here: &Here) -> Vec<String> {
         )
     }));
     state
+}
+
+/// Whether there is an index that does not have the last change of ours.
+fn is_index_behind(vault: &Vault, places: &Places) -> bool {
+    let Ok(Some(snapshot)) = Index::at(places.index()).open() else { return false };
+    upkeep::newest_change(vault).is_ok_and(|newest| newest.as_ref() != snapshot.seen())
 }
 
 fn read(path: &Path) -> Option<String> {

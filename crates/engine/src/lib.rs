@@ -32,6 +32,7 @@ pub mod disk;
 pub mod doctor;
 pub mod editor;
 pub mod environment;
+pub mod health;
 pub mod home;
 pub mod hook_log;
 pub mod hooks;

@@ -38,15 +38,13 @@ pub fn markers(folder: &Path) -> io::Result<Markers> {
     };
     for file in files {
         let path = file?.path();
-        // What was said and told in sessions is in folders of its own.
-        if path.is_dir() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // What was said and told in sessions is in folders of its own; what a killed command began to write is no marker.
+        if path.is_dir() || name.starts_with(disk::TEMPORARY) {
             continue;
         }
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let marker = match disk::read(&path, MAX_MARKER_BYTES)? {
-            Content::Bytes(bytes) => {
-                Marker::parse(&name, &String::from_utf8_lossy(&bytes)).map_err(|e| e.to_string())
-            }
+            Content::Bytes(bytes) => read_marker(&path, &name, &bytes).map_err(|e| e.to_string()),
             Content::Missing => continue,
             Content::TooLarge(_) | Content::NotAFile => Err("not a marker".to_owned()),
         };
@@ -57,6 +55,18 @@ pub fn markers(folder: &Path) -> io::Result<Markers> {
         }
     }
     Ok(found)
+}
+
+/// Reads one marker. On a full disk only its name came to be, and its content is missing or cut off.
+fn read_marker(path: &Path, name: &str, bytes: &[u8]) -> Result<Marker, marker::Error> {
+    let text = String::from_utf8_lossy(bytes);
+    let made = || Timestamp::try_from(std::fs::metadata(path).ok()?.modified().ok()?).ok();
+    match Marker::parse(name, &text) {
+        Err(error @ marker::Error::Content { line, .. }) if text.trim().is_empty() || line > 1 => {
+            made().map_or(Err(error), |started| Marker::from_name(name, started))
+        }
+        other => other,
+    }
 }
 
 /// Where a session's marker is, in either state.
@@ -144,7 +154,7 @@ pub fn sweep(folder: &Path, now: Timestamp) -> io::Result<u64> {
         let path = file?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let Content::Bytes(bytes) = disk::read(&path, MAX_MARKER_BYTES)? else { continue };
-        let Ok(marker) = Marker::parse(&name, &String::from_utf8_lossy(&bytes)) else { continue };
+        let Ok(marker) = read_marker(&path, &name, &bytes) else { continue };
         if marker::expired(&marker, now, KEEP_DAYS) {
             disk::remove(&path)?;
             swept += 1;

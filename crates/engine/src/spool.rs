@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rekindle_core::event::Event;
 use rekindle_core::hook::Signal;
+use rekindle_core::id::ChangeId;
 use rekindle_core::session::Message;
 use rekindle_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -96,12 +97,21 @@ impl Spool {
 
     /// Writes one thing down. When this returns, it is on the disk.
     pub fn put(&self, what: What, at: Timestamp) -> Result<String, Error> {
+        let id = random::change_id(at).map_err(Error::io(&self.folder))?;
+        self.put_as(&id, what, at)?;
+        Ok(id.as_str().to_owned())
+    }
+
+    /// The same under an id that was chosen before. Idempotent: a file of that id that is there already is the same.
+    pub fn put_as(&self, id: &ChangeId, what: What, at: Timestamp) -> Result<(), Error> {
         let failed = Error::io(&self.folder);
-        let id = random::change_id(at).map_err(&failed)?.as_str().to_owned();
-        let spooled = Spooled { version: VERSION, id: id.clone(), at, what };
-        let bytes = serde_json::to_vec(&spooled).map_err(|error| failed(error.into()))?;
-        disk::write_new(&self.folder.join(format!("{id}.json")), &bytes).map_err(&failed)?;
-        Ok(id)
+        let id = id.as_str().to_owned();
+        let path = self.folder.join(format!("{id}.json"));
+        let bytes = serde_json::to_vec(&Spooled { version: VERSION, id, at, what });
+        match disk::write_new(&path, &bytes.map_err(|error| failed(error.into()))?) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            written => written.map_err(failed),
+        }
     }
 
     /// The names of the files that wait, the oldest first.

@@ -19,6 +19,7 @@ use thiserror::Error;
 
 use crate::db::{self, Db, OptionalExtension, params};
 use crate::disk;
+use crate::health;
 use crate::queue::{self, Claimed, Ended, Interrupt, Queue, Registry};
 use crate::sessions;
 use crate::spool::{self, Spool, Spooled, What};
@@ -204,6 +205,7 @@ pub fn drain(
         }
     }
     pace.if_owed(|| at(Moment::Worked));
+    health::note(&world.places, &queue)?;
     queue.db().checkpoint()?;
     Ok(did)
 }

@@ -15,6 +15,7 @@
 
 use std::io;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use crate::{Command, Output};
 
@@ -31,7 +32,11 @@ mod tracer;
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod tracer {
-    pub(super) fn follow(_: &crate::Command, _: Option<super::Fault>) -> std::io::Result<super::Followed> {
+    pub(super) fn follow(
+        _: &crate::Command,
+        _: Option<super::Fault>,
+        _: Option<super::Slow>,
+    ) -> std::io::Result<super::Followed> {
         Err(std::io::Error::other("planned faults need Linux on x86-64 or aarch64"))
     }
 }
@@ -105,11 +110,21 @@ impl Fault {
     }
 }
 
+/// A disk that takes its time: every such call takes so much longer, each for the thread that makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slow {
+    /// Waiting until something is on the disk.
+    Sync(Duration),
+    /// Asking what there is about a file.
+    Stat(Duration),
+}
+
 /// A program that was followed to its end.
 #[derive(Debug)]
 struct Followed {
     output: Output,
     steps: Vec<Call>,
+    took: Duration,
 }
 
 /// Whether faults can be planned here; if not, the reason, for a test to print before it skips. Found out once
@@ -128,8 +143,8 @@ pub fn supported() -> bool {
 fn probe() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let create = Command::new("/bin/sh", folder.path()).args(&["-c", ": > probe"]);
-    let refused = tracer::follow(&create, Some(Fault::errno(1, EIO)))?;
-    let allowed = tracer::follow(&create, None)?;
+    let refused = tracer::follow(&create, Some(Fault::errno(1, EIO)), None)?;
+    let allowed = tracer::follow(&create, None, None)?;
     let works = refused.output.code != Some(0) && allowed.output.code == Some(0) && allowed.steps.len() == 1;
     if works { Ok(()) } else { Err(io::Error::other("ptrace is there, but does not change system calls")) }
 }
@@ -158,7 +173,7 @@ pub fn count(command: &Command) -> usize {
 /// When the command cannot be followed or overruns its limit.
 #[track_caller]
 pub fn watch(command: &Command) -> (Output, Vec<Call>) {
-    let Followed { output, steps } = follow(command, None);
+    let Followed { output, steps, .. } = follow(command, None, None);
     (output, steps)
 }
 
@@ -170,12 +185,22 @@ pub fn watch(command: &Command) -> (Output, Vec<Call>) {
 #[track_caller]
 pub fn run(command: &Command, fault: Fault) -> Output {
     assert!(fault.at > 0, "steps are numbered from 1");
-    follow(command, Some(fault)).output
+    follow(command, Some(fault), None).output
+}
+
+/// Runs the command on a slow disk, with all that it leaves behind. Its output, and how long its own process took.
+///
+/// # Panics
+/// When the command cannot be followed or overruns its limit.
+#[track_caller]
+pub fn run_slowly(command: &Command, slow: Slow) -> (Output, Duration) {
+    let Followed { output, took, .. } = follow(command, None, Some(slow));
+    (output, took)
 }
 
 #[track_caller]
-fn follow(command: &Command, fault: Option<Fault>) -> Followed {
-    match tracer::follow(command, fault) {
+fn follow(command: &Command, fault: Option<Fault>, slow: Option<Slow>) -> Followed {
+    match tracer::follow(command, fault, slow) {
         Ok(followed) => followed,
         Err(error) => panic!("cannot follow `{}` with {fault:?}: {error}", command.line()),
     }

@@ -102,13 +102,15 @@ impl Marker {
         Ok(format!("{}\n{}\n{}\n", time::iso(self.started), self.transcript, self.session))
     }
 
+    /// A marker whose content was lost, as on a full disk: its name says which session, `started` when the file was made.
+    pub fn from_name(file_name: &str, started: Timestamp) -> Result<Self, Error> {
+        let (session, state) = named(file_name)?;
+        Ok(Self { session: session.to_owned(), started, transcript: String::new(), state })
+    }
+
     /// Reads a marker back. One without the third line was written by something else and goes by its name.
     pub fn parse(file_name: &str, content: &str) -> Result<Self, Error> {
-        let state =
-            [State::Start, State::Reflected].into_iter().find(|state| file_name.ends_with(state.extension()));
-        let state = state.ok_or(Error::Name)?;
-        let name = file_name.strip_prefix(PREFIX).and_then(|name| name.strip_suffix(state.extension()));
-        let name = name.filter(|name| !name.is_empty()).ok_or(Error::Name)?;
+        let (name, state) = named(file_name)?;
         let mut lines = content.trim_start_matches('\u{feff}').lines();
         let started =
             lines.next().and_then(time::parse).ok_or(Error::Content { line: 1, expected: "a timestamp" })?;
@@ -116,6 +118,14 @@ impl Marker {
         let session = lines.next().filter(|session| !session.is_empty()).unwrap_or(name);
         Ok(Self { session: session.to_owned(), started, transcript: transcript.to_owned(), state })
     }
+}
+
+/// The session and the state that a marker's name tells.
+fn named(file_name: &str) -> Result<(&str, State), Error> {
+    let states = [State::Start, State::Reflected];
+    let state = states.into_iter().find(|state| file_name.ends_with(state.extension())).ok_or(Error::Name)?;
+    let name = file_name.strip_prefix(PREFIX).and_then(|name| name.strip_suffix(state.extension()));
+    Ok((name.filter(|name| !name.is_empty()).ok_or(Error::Name)?, state))
 }
 
 /// How long to wait for what.
@@ -194,6 +204,15 @@ mod tests {
         let older =
             Marker::parse("session-id-0a1b-2c.start", "2026-11-15T10:00:00Z\r\n/home/a/x.jsonl\r\n").unwrap();
         assert_eq!(older, marker);
+    }
+
+    #[test]
+    fn exe_14_a_marker_without_content_goes_by_its_name() {
+        let started = at("2026-11-15T10:00:00Z");
+        let marker = Marker::from_name("session-id-0a1b-2c.start", started).unwrap();
+        assert_eq!((marker.session.as_str(), marker.state), ("0a1b-2c", State::Start));
+        assert_eq!((marker.started, marker.transcript.as_str()), (started, ""));
+        assert_eq!(Marker::from_name("notes.start", started), Err(Error::Name));
     }
 
     #[test]

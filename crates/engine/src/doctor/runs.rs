@@ -1,8 +1,11 @@
 //! Whether what hooks left is being done, and whether everything that could happen has somebody who sees to it.
 
+use jiff::SignedDuration;
 use rekindle_core::run::Status;
+use rekindle_core::time::{TimeZone, Timestamp, iso};
 
 use super::{Checked, Finding};
+use crate::clock;
 use crate::db::{self, Db};
 use crate::home::Places;
 use crate::queue::Queue;
@@ -12,6 +15,8 @@ use crate::worker;
 
 /// So many files in the spool are more than a hook leaves between two workers.
 const MANY: usize = 200;
+/// A stamp so little ahead is no wrong clock.
+const CLOCK_DRIFT_MINUTES: i64 = 5;
 
 /// Looks at the functions, the spool and the runs.
 pub fn examine_runs(places: &Places) -> Checked {
@@ -65,6 +70,7 @@ fn runs(places: &Places) -> Result<Vec<Finding>, db::Error> {
     if sound != "ok" {
         return Err(db.odd(sound));
     }
+    let ahead = ahead_of_time(&db)?;
     let counts = Queue::new(db).counts()?;
     let of = |status| counts.iter().find(|(is, _)| *is == status).map_or(0, |(_, count)| *count);
     let mut findings = vec![Finding::ok(format!(
@@ -79,5 +85,26 @@ fn runs(places: &Places) -> Result<Vec<Finding>, db::Error> {
             "`rekindle runs --dead` says why, `rekindle retry` revives them",
         ));
     }
+    findings.extend(ahead);
     Ok(findings)
+}
+
+/// Open sessions that began in the future: the clock was ahead when their hooks ran.
+fn ahead_of_time(db: &Db) -> Result<Option<Finding>, db::Error> {
+    let soon = clock::now(TimeZone::UTC).timestamp() + SignedDuration::from_mins(CLOCK_DRIFT_MINUTES);
+    let (count, latest): (i64, Option<i64>) = db.run(|connection| {
+        connection.query_row(
+            "SELECT count(*), max(max(started, last_seen)) FROM sessions
+             WHERE state = 'open' AND max(started, last_seen) > ?1",
+            [soon.as_millisecond()],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+    })?;
+    let latest = latest.and_then(|at| Timestamp::from_millisecond(at).ok());
+    Ok(latest.map(|at| {
+        Finding::warning(
+            format!("{count} open session(s) are stamped in the future, up to {}", iso(at)),
+            "the computer's clock was ahead when they began; check it. They are processed after the usual silence",
+        )
+    }))
 }

@@ -74,6 +74,8 @@ pub struct Report {
     pub documents: usize,
     /// What could not be read, and why.
     pub problems: Vec<(String, String)>,
+    /// Whether somebody said stop before everything was done. Unless all files had been read by then, the index is as it was.
+    pub stopped: bool,
 }
 
 /// How far [`Upkeep::settle`] came.
@@ -257,7 +259,8 @@ impl Upkeep<'_> {
         Ok(self.index.writer(patience)?.fold(&self.embedder.space())?)
     }
 
-    /// Compares every file with what the index knows of it, and reads what changed. `progress` may say stop.
+    /// Compares every file with what the index knows of it, and reads what changed. `progress` may say stop: then the index
+    /// stays as it is, because one made of a part of the files would look whole (EXE-16).
     pub fn refresh(&self, extent: Extent, progress: &mut dyn FnMut(Step) -> bool) -> Result<Report, Error> {
         // What is changed from here on is for the next time.
         let newest = newest_change(self.vault)?;
@@ -279,9 +282,19 @@ impl Upkeep<'_> {
         let gone: Vec<String> =
             known.keys().filter(|path| !is_there(path)).map(|path| (*path).to_owned()).collect();
         (report.read, report.gone) = (changed.len(), gone.len());
-        let go_on = &mut |done| progress(Step::Reading(done, changed.len()));
-        let (mut units, problems) = sources::read_many(self.vault, &changed, PreparedUnit::counted, go_on);
+        let mut told_to_stop = false;
+        let mut go_on = |done| {
+            told_to_stop |= !progress(Step::Reading(done, changed.len()));
+            !told_to_stop
+        };
+        let (mut units, problems) = match changed.is_empty() || go_on(0) {
+            true => sources::read_many(self.vault, &changed, PreparedUnit::counted, &mut go_on),
+            false => Default::default(),
+        };
         report.problems.extend(problems);
+        if told_to_stop && units.len() < changed.len() {
+            return self.with_size(Report { read: units.len(), gone: 0, stopped: true, ..report });
+        }
         progress(Step::Reading(units.len(), changed.len()));
         // What could not be read leaves nothing behind, and where it was known it is gone.
         let was_known = |unit: &PreparedUnit| known.contains_key(unit.unit.path.as_str());
@@ -327,8 +340,7 @@ impl Upkeep<'_> {
             }
         }
         drop(writer);
-        self.report_size(&mut report)?;
-        Ok(report)
+        self.with_size(report)
     }
 
     /// All files, and that all have to be read.
@@ -351,12 +363,12 @@ impl Upkeep<'_> {
         Ok((Listing { files, problems }, changed))
     }
 
-    fn report_size(&self, report: &mut Report) -> Result<(), Error> {
+    fn with_size(&self, mut report: Report) -> Result<Report, Error> {
         if let Some(snapshot) = self.index.open()? {
             let size = snapshot.size();
             (report.documents, report.pending) = (size.documents, size.pending);
         }
-        Ok(())
+        Ok(report)
     }
 
     /// Makes the vectors that are missing and publishes them, once nobody else is at it or no more `patience` is left. Others
@@ -366,13 +378,18 @@ impl Upkeep<'_> {
         let space = self.embedder.space();
         let _lock = self.index.embedding(patience)?;
         let Some(snapshot) = self.index.open()? else { return Ok(report) };
+        let mut told_to_stop = false;
         if snapshot.size().pending > 0 || !snapshot.is_of(&space) {
             let mut units: Vec<PreparedUnit> = snapshot.all(&space).into_values().collect();
             drop(snapshot);
             report.embedded = self.embedder.fill_all(
                 self.index,
                 &mut units.iter_mut().collect::<Vec<_>>(),
-                &mut |done, of| progress(Step::Embedding(done, of)),
+                &mut |done, of| {
+                    let go_on = progress(Step::Embedding(done, of));
+                    told_to_stop |= !go_on;
+                    go_on
+                },
             )?;
             let made = Known::of(&units);
             drop(units);
@@ -386,8 +403,8 @@ impl Upkeep<'_> {
                 Embedder::clear_partial(self.index)?;
             }
         }
-        self.report_size(&mut report)?;
-        Ok(report)
+        let report = self.with_size(report)?;
+        Ok(Report { stopped: told_to_stop && report.pending > 0, ..report })
     }
 }
 
@@ -395,7 +412,6 @@ impl Upkeep<'_> {
     /// Gives what has no vector one that says nothing, the same for the same text: for measuring time where computing them
     /// would take hours.
     pub fn make_up(&self) -> Result<Report, Error> {
-        let mut report = Report::default();
         let space = self.embedder.space();
         let writer = self.index.writer(PATIENCE)?;
         let (mut all, basis) = writer.load(&space);
@@ -404,8 +420,7 @@ impl Upkeep<'_> {
         let all = all.into_values().collect();
         writer.publish(&space, all, basis.as_ref(), seen.as_ref(), Old::Removed)?;
         drop(writer);
-        self.report_size(&mut report)?;
-        Ok(report)
+        self.with_size(Report::default())
     }
 }
 

@@ -7,15 +7,18 @@ use serde_json::json;
 use super::World;
 use crate::db::params;
 use crate::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
-use crate::{hook_log, sessions, told};
+use crate::{disk, hook_log, sessions, told};
 
 /// Runs and their events are kept this long once they are over; dead ones stay until somebody looks at them.
 const KEEP_DAYS: i64 = 30;
+/// A temporary file of this age is nobody's: no command takes so long.
+const TEMPORARY_HOURS: i64 = 24;
 
 pub(super) fn tidy(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     let markers = steps.run("markers", || {
         sessions::sweep(&world.places.sessions(), world.now().timestamp()).map_err(StepError::passing)
     })?;
+    let temporaries = steps.run("temporaries", || sweep_temporaries(world))?;
     let told = steps
         .run("told", || told::sweep(&world.places, world.now().timestamp()).map_err(StepError::passing))?;
     let runs = steps.run("runs", || {
@@ -36,5 +39,25 @@ pub(super) fn tidy(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<En
     })?;
     let logs = steps
         .run("logs", || hook_log::rotate(&world.places.logs(), &world.now()).map_err(StepError::passing))?;
-    Ok(Ended::Completed(json!({"markers": markers, "told": told, "runs": runs, "logs": logs})))
+    Ok(Ended::Completed(
+        json!({"markers": markers, "temporaries": temporaries, "told": told, "runs": runs, "logs": logs}),
+    ))
+}
+
+/// Removes the temporary files of commands that were killed at least a day ago.
+fn sweep_temporaries(world: &World) -> Result<u64, StepError> {
+    let before = (world.now().timestamp() - SignedDuration::from_hours(TEMPORARY_HOURS)).into();
+    let folders = [
+        (world.places.state().to_owned(), true),
+        (world.home.root().to_owned(), false),
+        (world.home.models(), false),
+        (world.places.identity().to_owned(), false),
+    ];
+    let mut swept = 0;
+    for (folder, deep) in folders {
+        swept += disk::sweep_temporaries(&folder, before, deep).map_err(StepError::passing)?;
+    }
+    let now = world.now();
+    let vault = world.vault()?.sweep_temporaries(before, &now).map_err(StepError::passing)?;
+    Ok(swept + vault)
 }

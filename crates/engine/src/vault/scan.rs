@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use rekindle_core::provenance::{Origin, Provenance};
+use rekindle_core::time::Zoned;
 use rekindle_core::vault::entry::{Entry, title};
 use rekindle_core::vault::frontmatter::{self, Note};
 use rekindle_core::vault::layout::{self, Group, Shelf, is_conflict_copy};
@@ -140,6 +142,15 @@ impl Vault {
             file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()))
         };
         Ok(files.into_iter().filter(ours).collect())
+    }
+
+    /// Removes temporary files from before `before` in the vault and beside it. Under the lock, which finishes what was cut off.
+    pub fn sweep_temporaries(&self, before: SystemTime, now: &Zoned) -> Result<u64, Error> {
+        let _writer = self.writer(now)?;
+        let inside = disk::sweep_temporaries(self.folder(), before, true);
+        let inside = inside.map_err(Error::io("sweep", self.folder()))?;
+        let beside = disk::sweep_temporaries(&self.notes, before, false);
+        Ok(inside + beside.map_err(Error::io("sweep", &self.notes))?)
     }
 
     /// Every text of the vault that is not too large to be one, with its path.

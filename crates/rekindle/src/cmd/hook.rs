@@ -1,9 +1,12 @@
 //! `rekindle hook`: what agents call. It always ends well, prints only what the agent should see, and is quick: a capture
-//! hook reads nothing but the settings and what the agent sent, and what goes in front of the agent has a deadline.
+//! hook reads nothing but the settings and what the agent sent, and all of it has a deadline ([`deadline`]).
 
-use std::io::{Read, Write};
+mod deadline;
+
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
@@ -13,6 +16,7 @@ use rekindle_core::briefing::{Briefing, Moment};
 use rekindle_core::config::Loaded;
 use rekindle_core::feedback::correction;
 use rekindle_core::hook::{self, GUARD, Kind, PROBE, Signal};
+use rekindle_core::id::ChangeId;
 use rekindle_core::inject::fingerprint;
 use rekindle_core::recall::rewrite::Rewrite;
 use rekindle_core::session::asked;
@@ -23,18 +27,12 @@ use rekindle_engine::hooks::{self, Left};
 use rekindle_engine::inject::{self, Here, How};
 use rekindle_engine::recall::log::Log;
 use rekindle_engine::told::{self, Told, What};
-use rekindle_engine::{clock, config, environment, hook_log, notices, project};
+use rekindle_engine::{background, clock, config, environment, hook_log, notices, project, random};
 use serde_json::{Map, Value, json};
 
+use self::deadline::Deadline;
 use super::recall::report;
 use crate::cli::Global;
-
-/// How long a session's start waits for its briefing (BRF-06).
-const BRIEFING: Duration = Duration::from_millis(500);
-/// How long a prompt waits for its memories (BRF-07).
-const RECALL: Duration = Duration::from_millis(300);
-/// More than this an agent does not send.
-const MAX_INPUT: u64 = 64 * 1024 * 1024;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -48,6 +46,9 @@ pub(crate) struct Hook {
     agent: String,
     /// The agent's own name of the event, such as SessionEnd
     event: String,
+    /// Write down what a hook that ran out of time was sent, under this id
+    #[arg(long, hide = true)]
+    late: Option<String>,
 }
 
 /// What came of a hook, for the log.
@@ -141,9 +142,17 @@ impl Hook {
             return;
         }
         let Ok(home) = Home::find(global.home.as_deref()) else { return };
-        let done = catch_unwind(AssertUnwindSafe(|| self.answer(&home, global))).unwrap_or_else(|_| {
-            Some((home.root().join("state").join("logs"), Result::failed("a panic; this is a bug")))
-        });
+        let done = match self.late.as_deref().map(ChangeId::parse) {
+            Some(None) => return,
+            Some(Some(id)) => self.guarded(&home, || self.finish_late(&home, global, &id)),
+            None => {
+                let Ok(id) = random::change_id(clock::now(TimeZone::UTC).timestamp()) else { return };
+                let deadline = Arc::new(Deadline::start(&self.agent, &self.event, began, &id));
+                let done = self.guarded(&home, || self.answer(&home, global, &deadline, &id));
+                deadline.settle();
+                done
+            }
+        };
         let Some((logs, done)) = done else { return };
         let now = clock::now(TimeZone::UTC);
         let mut line = json!({
@@ -162,8 +171,22 @@ impl Hook {
         hook_log::append(&logs, &line).unwrap_or_default();
     }
 
-    /// Does what there is to do, and says what goes into which log; `None` if nothing may be written at all.
-    fn answer(&self, home: &Home, global: &Global) -> Option<(PathBuf, Result)> {
+    /// Does its work, and makes a line for the log of a panic.
+    fn guarded(
+        &self,
+        home: &Home,
+        work: impl FnOnce() -> Option<(PathBuf, Result)>,
+    ) -> Option<(PathBuf, Result)> {
+        catch_unwind(AssertUnwindSafe(work))
+            .unwrap_or_else(|_| Some((home.root().join("state").join("logs"), panicked())))
+    }
+
+    /// Finds the places and settings; `Err` is what to log instead, if anything may be written at all.
+    fn set_up(
+        &self,
+        home: &Home,
+        global: &Global,
+    ) -> std::result::Result<(Places, Loaded), Option<(PathBuf, Result)>> {
         let cwd = std::env::current_dir().ok();
         let person = environment::home_folder();
         let place = cwd.as_deref().and_then(|cwd| project::locate(cwd, person.as_deref()));
@@ -171,73 +194,113 @@ impl Hook {
         let fallback = home.root().join("state").join("logs");
         let settings = match config::read(home, root, &global.settings) {
             Ok(settings) => settings,
-            Err(error) => return Some((fallback, Result::failed(error))),
+            Err(error) => return Err(Some((fallback, Result::failed(error)))),
         };
         let places = match home.places(&settings.config) {
             Ok(places) => places,
-            Err(error) => return Some((fallback, Result::failed(error))),
+            Err(error) => return Err(Some((fallback, Result::failed(error)))),
+        };
+        // The kill switches (OPS-03, EXE-16): not even a line in the log.
+        match !settings.config.memory.enabled || places.stop_file().exists() {
+            true => Err(None),
+            false => Ok((places, settings)),
+        }
+    }
+
+    /// Reads what the agent sent; `Err` is what to log instead.
+    fn signal(&self, input: &[u8]) -> std::result::Result<Signal, Result> {
+        let Ok(agent) = self.agent.parse::<Agent>() else {
+            return Err(Result::failed(format!("`{}` is not an agent", self.agent)));
+        };
+        let Some(kind) = Kind::of(agent, &self.event) else { return Err(Result::of("ignored")) };
+        hook::read(agent, kind, input).map_err(Result::failed)
+    }
+
+    /// Writes down what a hook was sent that had to end before it could.
+    fn finish_late(&self, home: &Home, global: &Global, id: &ChangeId) -> Option<(PathBuf, Result)> {
+        background::detach();
+        let input = deadline::read_value(&mut std::io::stdin().lock());
+        let (places, settings) = match self.set_up(home, global) {
+            Ok(found) => found,
+            Err(instead) => return instead,
         };
         let logs = places.logs();
-        // The kill switches (OPS-03, EXE-16): not even a line in the log.
-        if !settings.config.memory.enabled || places.stop_file().exists() {
-            return None;
-        }
-        let mut input = Vec::new();
-        if let Err(error) = std::io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input) {
-            return Some((logs, Result::failed(error)));
-        }
-        let Ok(agent) = self.agent.parse::<Agent>() else {
-            return Some((logs, Result::failed(format!("`{}` is not an agent", self.agent))));
-        };
-        let Some(kind) = Kind::of(agent, &self.event) else { return Some((logs, Result::of("ignored"))) };
-        let signal = match hook::read(agent, kind, &input) {
+        let signal = match input.map_err(Result::failed).and_then(|input| self.signal(&input)) {
             Ok(signal) => signal,
-            Err(error) => return Some((logs, Result::failed(error))),
+            Err(result) => return Some((logs, result)),
         };
         if environment::raw(PROBE).is_some_and(|value| !value.is_empty()) {
             return None;
         }
-        let session = Some(signal.session.clone());
+        let written = write_down(home, &places, &settings, signal, id);
+        let late = || "the disk was slow: written after the agent went on".to_owned();
+        let result = match written.result {
+            "success" => Result { result: "partial", detail: Some(late()), ..written },
+            _ => written,
+        };
+        Some((logs, result))
+    }
+
+    /// Does what there is to do, and says what goes into which log; `None` if nothing may be written at all.
+    fn answer(
+        &self,
+        home: &Home,
+        global: &Global,
+        deadline: &Arc<Deadline>,
+        id: &ChangeId,
+    ) -> Option<(PathBuf, Result)> {
+        let input = deadline.input();
+        let (places, settings) = match self.set_up(home, global) {
+            Ok(found) => found,
+            Err(instead) => return instead,
+        };
+        let logs = places.logs();
+        let input = match input.recv_timeout(deadline.left()) {
+            Ok(Ok(input)) => input,
+            Ok(Err(error)) => return Some((logs, Result::failed(error))),
+            Err(_) => return Some((logs, Result::failed("the agent sent no whole JSON in time"))),
+        };
+        let signal = match self.signal(&input) {
+            Ok(signal) => signal,
+            Err(result) => return Some((logs, result)),
+        };
+        if environment::raw(PROBE).is_some_and(|value| !value.is_empty()) {
+            return None;
+        }
+        let (agent, session) = (signal.agent, signal.session.clone());
         let now = clock::now(TimeZone::UTC).timestamp();
         if !hooks::is_first(&places, &signal, now) {
             let detail = Some("another hook of ours was called for the same".to_owned());
-            return Some((logs, Result { session, detail, ..Result::of("ignored") }));
+            return Some((logs, Result { session: Some(session), detail, ..Result::of("ignored") }));
         }
-        let (lookup, told) = look_up(&signal, home, &places, &settings);
+        let (lookup, told) = look_up(&signal, home, &places, &settings, deadline.left());
         let notice = notices::take(&places, &signal, &input);
-        let mut result = match hooks::leave(&places, signal, now) {
-            Ok(Left::Nothing) => Result { session, ..Result::of("success") },
-            Ok(Left::Spooled) => {
-                let woken = match settings.config.capture.background {
-                    true => hooks::wake(home, &places).err(),
-                    false => None,
-                };
-                match woken {
-                    // It is on the disk; the next hook tries again.
-                    Some(error) => Result {
-                        session,
-                        detail: Some(format!("no worker could be started: {error}")),
-                        ..Result::of("partial")
-                    },
-                    None => Result { session, ..Result::of("success") },
-                }
+        let write = {
+            let (home, places, settings) = (home.clone(), places.clone(), settings.clone());
+            let (deadline, id) = (Arc::clone(deadline), id.clone());
+            move || {
+                let written = write_down(&home, &places, &settings, signal, &id);
+                deadline.settle();
+                written
             }
-            Err(error) => Result { session, ..Result::failed(error) },
         };
-        if let Some(lookup) = lookup {
-            let given = lookup.finish();
-            result.injected = given.entries;
-            result.tokens = tokens::estimate(&given.context);
-            if let Some(why) = given.failed.clone().filter(|_| result.result == "success") {
-                (result.result, result.detail) = ("partial", Some(why));
-            }
-            self.give(agent, &given, notice.as_deref());
-            note(&places, given, told, result.tokens);
-        } else {
+        let Some(lookup) = lookup else {
             self.give(agent, &Given::default(), notice.as_deref());
             if let Some(told) = told {
                 note(&places, Given::default(), Some(told), 0);
             }
+            return Some((logs, write()));
+        };
+        // A disk that is slow to write must not keep the answer.
+        let writing = std::thread::spawn(write);
+        let given = lookup.finish();
+        let (injected, tokens) = (given.entries, tokens::estimate(&given.context));
+        let missed = given.failed.clone();
+        self.give(agent, &given, notice.as_deref());
+        note(&places, given, told, tokens);
+        let mut result = Result { injected, tokens, ..writing.join().unwrap_or_else(|_| panicked()) };
+        if let Some(why) = missed.filter(|_| result.result == "success") {
+            (result.result, result.detail) = ("partial", Some(why));
         }
         Some((logs, result))
     }
@@ -265,6 +328,28 @@ impl Hook {
     }
 }
 
+/// Writes a signal to the spool and wakes a worker.
+fn write_down(home: &Home, places: &Places, settings: &Loaded, signal: Signal, id: &ChangeId) -> Result {
+    let session = Some(signal.session.clone());
+    let woken = match hooks::leave(places, signal, id) {
+        Ok(Left::Spooled) if settings.config.capture.background => hooks::wake(home, places),
+        Ok(Left::Spooled | Left::Nothing) => Ok(()),
+        Err(error) => return Result { session, ..Result::failed(error) },
+    };
+    match woken {
+        // It is on the disk; the next hook tries again.
+        Err(error) => {
+            let detail = Some(format!("no worker could be started: {error}"));
+            Result { session, detail, ..Result::of("partial") }
+        }
+        Ok(()) => Result { session, ..Result::of("success") },
+    }
+}
+
+fn panicked() -> Result {
+    Result::failed("a panic; this is a bug")
+}
+
 /// Notes what the agent was told, and that it was so many tokens: only now is it certain. What cannot be noted is said twice
 /// at worst.
 fn note(places: &Places, given: Given, told: Option<Told>, tokens: u64) {
@@ -287,6 +372,7 @@ fn look_up(
     home: &Home,
     places: &Places,
     settings: &Loaded,
+    limit: Duration,
 ) -> (Option<Lookup>, Option<Told>) {
     let recall = &settings.config.recall;
     let what = match signal.kind {
@@ -321,7 +407,7 @@ fn look_up(
                 let (here, prompt) = (here.clone(), prompt.clone());
                 Box::new(move || recalled(&home, &places, &config, &here, &prompt, how)) as Work
             };
-            let lookup = (!held_out).then(|| Lookup::start(RECALL, asks(How::Whole), Some(asks(How::Words))));
+            let lookup = (!held_out).then(|| Lookup::start(limit, asks(How::Whole), Some(asks(How::Words))));
             let told = Told {
                 prompt: Some(fingerprint(&words)),
                 corrects: correction::sounds_like(&words),
@@ -333,7 +419,7 @@ fn look_up(
         What::Tool if held_out => (None, None),
         What::Tool => {
             let work = move || recalled(&home, &places, &config, &here, &prompt, How::Call);
-            (Some(Lookup::start(RECALL, work, None)), Some(told))
+            (Some(Lookup::start(limit, work, None)), Some(told))
         }
         What::Start | What::LetGo => {
             let moment = match signal.reason.as_deref() {
@@ -343,7 +429,7 @@ fn look_up(
             };
             // What was told so far is gone with what was summarised, or belongs to another session of this name.
             told::let_go(&places, agent, &here.session, now).unwrap_or_default();
-            (Some(Lookup::start(BRIEFING, move || briefing(&places, &here, moment), None)), Some(told))
+            (Some(Lookup::start(limit, move || briefing(&places, &here, moment), None)), Some(told))
         }
     }
 }

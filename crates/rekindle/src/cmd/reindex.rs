@@ -70,15 +70,17 @@ impl Reindex {
         }
         let messages = Messages::of(&context.places);
         let said = match self.all {
+            _ if report.stopped => None,
             true => {
                 messages.replace_citations(&vault.citations()?)?;
-                messages.rebuild(&mut |_, _| {})?
+                Some(messages.rebuild(&mut |_, _| {})?)
             }
-            false => messages.update(&mut |_, _| {})?,
+            false => Some(messages.update(&mut |_, _| {})?),
         };
+        let files_are_read = !report.stopped;
         if self.synthetic_vectors {
             report.pending = upkeep.make_up()?.pending;
-        } else if !self.no_embed && report.pending > 0 {
+        } else if !self.no_embed && report.pending > 0 && files_are_read {
             let mut embedded = upkeep.embed(Duration::ZERO, &mut show);
             if matches!(embedded, Err(upkeep::Error::Index(index::Error::Busy))) && !self.background {
                 context.out.note("another process is making vectors; waiting for it");
@@ -87,14 +89,14 @@ impl Reindex {
             match embedded {
                 Ok(embedded) => {
                     (report.embedded, report.pending) = (embedded.embedded, embedded.pending);
-                    report.documents = embedded.documents;
+                    (report.documents, report.stopped) = (embedded.documents, embedded.stopped);
                 }
                 Err(upkeep::Error::Index(index::Error::Busy)) if self.background => {}
                 Err(error) => return Err(error.into()),
             }
         }
         progress.end();
-        if stop.exists() {
+        if report.stopped {
             context.out.warn(format!("stopped: {} is there; delete it and run this again", stop.display()));
         }
         for (path, why) in report.problems.iter().take(MOST_PROBLEMS) {
@@ -111,7 +113,8 @@ impl Reindex {
                 "documents": report.documents,
                 "embedded": report.embedded,
                 "pending": report.pending,
-                "messages": said.messages,
+                "messages": said.map(|said| said.messages),
+                "stopped": report.stopped,
                 "problems": report.problems.iter().map(|(path, why)| json!({"path": path, "why": why})).collect::<Vec<_>>(),
             }));
         }
@@ -119,6 +122,12 @@ impl Reindex {
             0 => String::new(),
             pending => format!("; {pending} still to be compared by meaning"),
         };
+        if !files_are_read {
+            return context.out.line(format!(
+                "{} of {} files read; the index is as it was, with {} memories",
+                report.read, report.files, report.documents
+            ));
+        }
         context.out.line(format!(
             "{} memories in {} files; {} read, {} gone, {} embedded{later}",
             report.documents, report.files, report.read, report.gone, report.embedded

@@ -21,6 +21,8 @@ mod daily_use;
 mod distil;
 mod distil_bad_input;
 mod documents;
+#[cfg(unix)]
+mod edges;
 mod entries;
 mod eval;
 mod faults;

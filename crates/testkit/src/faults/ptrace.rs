@@ -64,21 +64,35 @@ pub(super) fn spawn(mut command: std::process::Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Waits until a tracee of this thread has something to report and says which, without taking the report.
-/// `None` when none is left. Tracees and children of other threads are not looked at.
-pub(super) fn wait() -> io::Result<Option<pid_t>> {
-    let options = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | libc::__WALL | libc::__WNOTHREAD;
+/// What [`wait`] found.
+pub(super) enum Waited {
+    /// This tracee has something to report.
+    Task(pid_t),
+    /// None has.
+    Nothing,
+    /// There is none left.
+    NoTask,
+}
+
+/// Says which tracee of this thread has something to report, without taking the report; with `patient`, waits for it.
+/// Tracees and children of other threads are not looked at.
+pub(super) fn wait(patient: bool) -> io::Result<Waited> {
+    let hang = if patient { 0 } else { libc::WNOHANG };
+    let options = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | libc::__WALL | libc::__WNOTHREAD | hang;
     loop {
         // SAFETY: siginfo_t is plain data for which all zeroes is a valid value.
         let mut info: libc::siginfo_t = unsafe { mem::zeroed() };
         // SAFETY: `info` is a siginfo_t that the kernel may write for the length of the call.
         if unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, options) } == 0 {
             // SAFETY: waitid succeeded, so the kernel filled the fields of a child's report.
-            return Ok(Some(unsafe { info.si_pid() }));
+            return Ok(match unsafe { info.si_pid() } {
+                0 => Waited::Nothing,
+                tid => Waited::Task(tid),
+            });
         }
         match io::Error::last_os_error() {
             error if error.kind() == io::ErrorKind::Interrupted => {}
-            error if error.raw_os_error() == Some(libc::ECHILD) => return Ok(None),
+            error if error.raw_os_error() == Some(libc::ECHILD) => return Ok(Waited::NoTask),
             error => return Err(error),
         }
     }

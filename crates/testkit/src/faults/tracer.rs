@@ -7,13 +7,13 @@ use std::process::ExitStatus;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use libc::{c_int, pid_t};
+use libc::{c_int, c_long, pid_t};
 
-use super::ptrace::{self, Report, Stage};
+use super::ptrace::{self, Report, Stage, Waited};
 use super::steps::{self, Step};
-use super::{Call, Fault, Followed, Kind};
+use super::{Call, Fault, Followed, Kind, Slow};
 use crate::Command;
 use crate::command::Streams;
 
@@ -21,14 +21,15 @@ use crate::command::Streams;
 ///
 /// The tracer has its own thread, because to the kernel a thread, not a process, traces and waits: on a fresh
 /// one there is nobody else's child to be taken by mistake. The calling thread keeps the time.
-pub(super) fn follow(command: &Command, fault: Option<Fault>) -> io::Result<Followed> {
+pub(super) fn follow(command: &Command, fault: Option<Fault>, slow: Option<Slow>) -> io::Result<Followed> {
     let tasks = Arc::new(Mutex::new(Tasks::default()));
     let (running, ended) = mpsc::channel::<()>();
     let tracer = thread::spawn({
         let (command, tasks) = (command.clone(), Arc::clone(&tasks));
         move || {
             let _running = running;
-            Tracer { fault, tasks, steps: Vec::new(), struck: None }.run(&command)
+            let (steps, struck, napping) = (Vec::new(), None, Vec::new());
+            Tracer { fault, slow, tasks, steps, struck, napping, took: Duration::ZERO }.run(&command)
         }
     });
     let overran = ended.recv_timeout(command.limit) == Err(RecvTimeoutError::Timeout);
@@ -81,23 +82,41 @@ fn lock(tasks: &Mutex<Tasks>) -> MutexGuard<'_, Tasks> {
 
 struct Tracer {
     fault: Option<Fault>,
+    slow: Option<Slow>,
     tasks: Arc<Mutex<Tasks>>,
     steps: Vec<Call>,
     struck: Option<Call>,
+    /// Tasks that are held up in front of a slow call, and until when.
+    napping: Vec<(Instant, pid_t)>,
+    /// How long the program itself took.
+    took: Duration,
 }
 
 impl Tracer {
     fn run(mut self, command: &Command) -> io::Result<Followed> {
+        let began = Instant::now();
         let mut child = ptrace::spawn(command.to_std())?;
         let streams = Streams::start(&mut child, command.stdin.as_deref());
         let program = child.id() as pid_t;
         let mut status = None;
         let mut failure = None;
         let shared = Arc::clone(&self.tasks);
-        while let Some(tid) = ptrace::wait()? {
+        loop {
+            let tid = match ptrace::wait(self.napping.is_empty())? {
+                Waited::NoTask => break,
+                Waited::Nothing => {
+                    self.wake()?;
+                    thread::sleep(Duration::from_millis(1));
+                    continue;
+                }
+                Waited::Task(tid) => tid,
+            };
             // Taken while a report is handled, so that whoever kills on time sees no task that is gone already.
             let mut tasks = lock(&shared);
             let handled = self.handle(&mut tasks, tid, program, &mut status);
+            if status.is_some() && self.took.is_zero() {
+                self.took = began.elapsed();
+            }
             // A task can be killed from under our hands; its end is then the next thing it reports.
             if let Err(error) = handled
                 && error.raw_os_error() != Some(libc::ESRCH)
@@ -113,7 +132,7 @@ impl Tracer {
             (None, None) => Err(io::Error::other("the program's end was never reported")),
             (None, Some(status)) => {
                 let output = crate::Output::new(command.line(), status, stdout, stderr, self.struck);
-                Ok(Followed { output, steps: self.steps })
+                Ok(Followed { output, steps: self.steps, took: self.took })
             }
         }
     }
@@ -162,10 +181,26 @@ impl Tracer {
         }
     }
 
+    /// Lets those go on whose time has come. One that was killed meanwhile is no error.
+    fn wake(&mut self) -> io::Result<()> {
+        let now = Instant::now();
+        let due: Vec<pid_t> =
+            self.napping.iter().filter(|(until, _)| *until <= now).map(|(_, tid)| *tid).collect();
+        self.napping.retain(|(until, _)| *until > now);
+        due.into_iter().try_for_each(|tid| match ptrace::resume(tid, 0) {
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+            other => other,
+        })
+    }
+
     fn at_syscall(&mut self, tasks: &mut Tasks, tid: pid_t) -> io::Result<()> {
         let task = tasks.alive.entry(tid).or_default();
         match ptrace::stage(tid)? {
             Stage::Entry { number, args } => {
+                if let Some(slow) = self.slow.filter(|slow| slow.calls().contains(&number)) {
+                    self.napping.push((Instant::now() + slow.delay(), tid));
+                    return Ok(());
+                }
                 if let Some(step) = steps::find(tid, number, &args) {
                     self.steps.push(step.call.clone());
                     match self.strike(&step) {
@@ -210,6 +245,21 @@ impl Tracer {
         };
         self.struck.get_or_insert_with(|| step.call.clone());
         Some(strike)
+    }
+}
+
+impl Slow {
+    fn calls(self) -> &'static [c_long] {
+        match self {
+            Self::Sync(_) => &[libc::SYS_fsync, libc::SYS_fdatasync],
+            Self::Stat(_) => &[libc::SYS_statx, libc::SYS_newfstatat],
+        }
+    }
+
+    fn delay(self) -> Duration {
+        match self {
+            Self::Sync(delay) | Self::Stat(delay) => delay,
+        }
     }
 }
 

@@ -1,0 +1,129 @@
+//! The hook's deadline over its whole life: an agent waits for the process to end, whatever the disk or the agent's own pipe
+//! does meanwhile.
+
+use std::io::{self, Read};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rekindle_core::agent::Agent;
+use rekindle_core::hook::Kind;
+use rekindle_core::id::ChangeId;
+use rekindle_engine::background;
+use serde::de::IgnoredAny;
+
+/// How long a session's start, or an event without an answer, may take (BRF-06).
+const EVENT: Duration = Duration::from_millis(500);
+/// How long a prompt or a call of a tool may take (BRF-07).
+const PROMPT: Duration = Duration::from_millis(300);
+/// So much of it is left for handing over what is not written yet.
+const HAND_OVER: Duration = Duration::from_millis(30);
+/// … and so much for writing the answer and the notes about it.
+const ANSWER: Duration = Duration::from_millis(20);
+/// More than this an agent does not send.
+const MAX_INPUT: u64 = 64 * 1024 * 1024;
+/// How much is read from the pipe at a time.
+const CHUNK: usize = 64 * 1024;
+
+/// What the agent sent, for as long as it is not known to be written down.
+type Owed = Mutex<Option<Arc<Vec<u8>>>>;
+
+/// Ends the process in time. What the agent sent and is not written down by then goes to a process of its own.
+pub(super) struct Deadline {
+    end: Instant,
+    owed: Arc<Owed>,
+}
+
+impl Deadline {
+    /// For an event of an agent that came with the process that began at `began`. `id` is what its signal is written under.
+    pub(super) fn start(agent: &str, event: &str, began: Instant, id: &ChangeId) -> Self {
+        let kind = agent.parse::<Agent>().ok().and_then(|agent| Kind::of(agent, event));
+        let budget = match kind {
+            Some(Kind::Prompt | Kind::BeforeTool) => PROMPT,
+            _ => EVENT,
+        };
+        let deadline = Self { end: began + budget, owed: Arc::default() };
+        let (at, owed, id) = (deadline.end - HAND_OVER, Arc::clone(&deadline.owed), id.clone());
+        std::thread::spawn(move || {
+            std::thread::sleep(at.saturating_duration_since(Instant::now()));
+            // Held to the end, so that nobody writes what is being handed over.
+            let mut owed = lock(&owed);
+            if let Some(input) = owed.take() {
+                // There is nobody left to tell; the silence of the session is noticed later.
+                background::hand_over(&["--late", id.as_str()], &input).unwrap_or_default();
+            }
+            std::process::exit(0);
+        });
+        deadline
+    }
+
+    /// How long looking something up may take from now on.
+    pub(super) fn left(&self) -> Duration {
+        (self.end - HAND_OVER - ANSWER).saturating_duration_since(Instant::now())
+    }
+
+    /// Nothing has to be handed over any more.
+    pub(super) fn settle(&self) {
+        *lock(&self.owed) = None;
+    }
+
+    /// Begins to read what the agent sends.
+    pub(super) fn input(&self) -> Receiver<io::Result<Arc<Vec<u8>>>> {
+        let (sender, received) = mpsc::channel();
+        let owed = Arc::clone(&self.owed);
+        std::thread::spawn(move || {
+            let input = read_value(&mut io::stdin().lock()).map(Arc::new);
+            if let Ok(input) = &input {
+                *lock(&owed) = Some(Arc::clone(input));
+            }
+            sender.send(input).unwrap_or_default();
+        });
+        received
+    }
+}
+
+fn lock(owed: &Owed) -> MutexGuard<'_, Option<Arc<Vec<u8>>>> {
+    owed.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads until one whole JSON value is there, or to the end: an agent may keep the pipe open.
+pub(super) fn read_value(from: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut from = from.take(MAX_INPUT);
+    let (mut input, mut chunk) = (Vec::new(), vec![0; CHUNK]);
+    loop {
+        let read = match from.read(&mut chunk) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        input.extend_from_slice(&chunk[..read]);
+        // Only an object is what an agent sends, and only where one may end it is worth a look.
+        let may_end = input.trim_ascii_end().ends_with(b"}");
+        if read == 0 || (may_end && serde_json::from_slice::<IgnoredAny>(&input).is_ok()) {
+            return Ok(input);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives its pieces one by one, and then never ends.
+    struct Pieces(Vec<&'static [u8]>);
+
+    impl Read for Pieces {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            assert!(!self.0.is_empty(), "read behind the end of the value");
+            let piece = self.0.remove(0);
+            into[..piece.len()].copy_from_slice(piece);
+            Ok(piece.len())
+        }
+    }
+
+    #[test]
+    fn brf_06_input_ends_with_its_value_and_not_with_the_pipe() {
+        let pieces = || Pieces(vec![b"{\"a\": {\"b\": 1}", b", \"c\": \"}", b"\"}\n"]);
+        assert_eq!(read_value(&mut pieces()).unwrap(), b"{\"a\": {\"b\": 1}, \"c\": \"}\"}\n");
+        assert_eq!(read_value(&mut Pieces(vec![b"[1", b""])).unwrap(), b"[1");
+    }
+}
