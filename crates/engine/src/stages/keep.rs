@@ -387,7 +387,8 @@ impl<'a> Keeper<'a> {
         }
         let now = self.world.now();
         let reason = format!("you said so in session {}", self.from.session);
-        let evolved = self.vault.evolve_said(&path, &candidate.text, &reason, said_at, &now);
+        let evolved =
+            self.vault.evolve_said(&path, &candidate.text, &reason, said_at, candidate.sentiment, &now);
         match evolved {
             Ok(evolved) => Ok(Some(evolved.path.to_string())),
             // Somebody is editing it: both are kept, and the person is asked.
@@ -553,7 +554,7 @@ impl<'a> Keeper<'a> {
             if to == Destination::Inbox && sightings::is_of(&self.world.db()?, path.as_str())? {
                 continue;
             }
-            match self.vault.save(&new, Actor::Worker, &self.world.now()) {
+            match self.vault.save_said(&new, candidate.sentiment, Actor::Worker, &self.world.now()) {
                 Ok(saved) => return Ok(saved.path.to_string()),
                 Err(vault::Error::Exists(_)) => {
                     let there = self.vault.read_entry(&path).map_err(StepError::passing)?;
