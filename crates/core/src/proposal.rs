@@ -9,6 +9,7 @@ pub mod worth;
 use serde::{Deserialize, Serialize};
 
 use crate::provenance::Origin;
+use crate::reflect::risen;
 use crate::scope::ProjectId;
 use crate::text::clean::one_line;
 use crate::time::Timestamp;
@@ -85,6 +86,15 @@ impl Proposal {
             created,
             status: Status::Pending,
         }
+    }
+
+    /// Adds another sighting; every further session makes us surer (STO-16). Says whether it came from a session that was
+    /// not counted yet.
+    pub fn rest_on(&mut self, evidence: &Evidence) -> bool {
+        let before = self.evidence.sessions.len();
+        let is_new = self.evidence.merge(evidence);
+        self.confidence = risen(self.confidence, before, self.evidence.sessions.len(), self.origin);
+        is_new
     }
 }
 

@@ -499,16 +499,16 @@ impl<'a> Keeper<'a> {
             Some(Contrary::Entry(path, _)) => Some(Target::Entry(path.to_string())),
             Some(Contrary::Line(_)) | None => None,
         };
-        let proposal = Proposal {
+        let mut proposal = Proposal {
             target,
             title: candidate.title.clone(),
             supersedes: against.map(|against| against.words().to_owned()),
             explicit: candidate.origin == Origin::User && candidate.confidence == Confidence::High,
             confidence,
-            evidence: evidence.clone(),
             project: self.from.project.cloned(),
             ..Proposal::new(id, source, place, candidate.origin, text, now.timestamp())
         };
+        proposal.rest_on(evidence);
         let handed = proposals::hand_in(&mut self.world.db()?, self.from.session, &[proposal])?;
         let id = handed.first().map(|handed| match handed {
             Handed::Proposed(id) | Handed::Folded(id) => (id.to_string(), true),
