@@ -28,6 +28,7 @@ mod feedback;
 mod forget;
 mod friction;
 mod fusion;
+mod hot_list;
 mod house;
 mod ideas;
 mod identity;
