@@ -13,6 +13,7 @@ use rekindle_engine::index::Embedder;
 use rekindle_engine::proposals;
 use rekindle_engine::recall::condition::{Condition, look};
 use rekindle_engine::sessions;
+use rekindle_engine::stages::weekly;
 use rekindle_engine::vault::{Found, Vault};
 use serde_json::{Value, json};
 
@@ -111,6 +112,7 @@ impl Status {
                 "runs": runs.iter().map(|(status, count)| (status.word(), *count)).collect::<std::collections::BTreeMap<_, _>>(),
                 "conflicts": scan.conflicts.len(),
                 "unreadable": scan.problems.len(),
+                "last_week": weekly::summaries(&context.places).ok().and_then(|mut weeks| weeks.next()),
                 "last_change": last.as_ref().map(|record| &record.change.at),
                 "index": json(&index),
                 "llm": models.json(settings),

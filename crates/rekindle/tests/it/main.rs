@@ -77,6 +77,7 @@ mod sessions_bad_input;
 mod surfaces;
 mod surfaces_buttons;
 mod undo;
+mod weekly;
 #[cfg(unix)]
 mod whose_word;
 
