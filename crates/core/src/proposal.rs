@@ -13,6 +13,7 @@ use crate::reflect::risen;
 use crate::scope::ProjectId;
 use crate::text::clean::one_line;
 use crate::time::Timestamp;
+use crate::triage::Grade;
 use crate::vault::review::{Id, Place};
 
 pub use target::{EVERY_PROJECT, Target};
@@ -49,6 +50,9 @@ pub struct Proposal {
     pub explicit: bool,
     /// How sure we are, from 0 to 1.
     pub confidence: f64,
+    /// What an evaluator who saw only the proposal thinks of it (SID-09). It decides nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Grade>,
     /// What it rests on.
     pub evidence: Evidence,
     /// The project it is about; none is everywhere.
@@ -81,6 +85,7 @@ impl Proposal {
             origin,
             explicit: false,
             confidence: 0.0,
+            grade: None,
             evidence: Evidence::default(),
             project: None,
             created,

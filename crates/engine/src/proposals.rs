@@ -13,6 +13,7 @@ use rekindle_core::provenance::Origin;
 use rekindle_core::scope::ProjectId;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::time::Timestamp;
+use rekindle_core::triage::Grade;
 use rekindle_core::vault::review::Id;
 use serde_json::json;
 
@@ -206,6 +207,14 @@ pub fn get(db: &Db, id: Id) -> Result<Option<Proposal>, Error> {
 /// What is added to one that waits: another sighting of it. Says whether that came from another session.
 pub fn support(db: &mut Db, id: Id, evidence: &Evidence) -> Result<bool, Error> {
     change_open(db, id, |proposal| proposal.rest_on(evidence))
+}
+
+/// Notes what an evaluator thinks of a proposal that waits (SID-09). Says whether it still waits.
+pub fn grade(db: &mut Db, id: Id, grade: &Grade) -> Result<bool, Error> {
+    change_open(db, id, |proposal| {
+        proposal.grade = Some(grade.clone());
+        true
+    })
 }
 
 /// Changes a proposal that waits, and says what `change` says; false for any other.
