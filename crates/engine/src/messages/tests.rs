@@ -17,7 +17,7 @@ use rekindle_core::vault::erase::Target;
 use rekindle_core::vault::tombstone::Tombstone;
 
 use super::archive::Kept;
-use super::find::{Wanted, find};
+use super::find::{self, Wanted, find};
 use super::*;
 use crate::recall::search::Rules;
 
@@ -108,7 +108,7 @@ fn rec_03_an_old_message_decays_like_a_note() {
         let rules = Rules { decay, ..rules(None) };
         find(&snapshot, None, "staging database port", None, &rules, &any(), 5)
     };
-    let id = |found: &super::find::Found| found.document.id.rsplit('#').next().unwrap().to_owned();
+    let id = |found: &find::Found| found.document.id.rsplit('#').next().unwrap().to_owned();
     let off = ranked(Decay::Off);
     assert_eq!((id(&off[0]), off[0].ranked.factors.decay), ("old".to_owned(), 1.0));
     let literal = ranked(Decay::Literal);

@@ -237,7 +237,7 @@ fn b_15_no_is_an_answer_and_not_an_error() {
         ("sh r forget port", "Forget it? [y/N]"),
         ("sh r backfill", "Learn from them now? [Y/n]"),
         (connect.as_str(), "Connect it? [y/N]"),
-        ("sh r llm use ollama/llama3", "Use it? [y/N]"),
+        ("sh r llm use openai --url http://127.0.0.1:9 --model a/b", "Use it? [y/N]"),
     ] {
         let screen = answer(&terminal, command, &[(question, NO)]);
         assert!(screen.contains("Cancelled.") && screen.contains("over-2-0"), "{command}: {screen}");
