@@ -4,6 +4,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::reference::SHORTEST;
 
@@ -12,6 +13,12 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 fn base32(value: u128, digits: u32) -> String {
     (0..digits).rev().map(|i| char::from(ALPHABET[((value >> (5 * i)) & 31) as usize])).collect()
+}
+
+/// The id of an observation in a vector collection (STO-07): a UUID of version 5 of its dedupe key, so that storing the same
+/// observation again replaces it.
+pub fn point_id(dedupe_key: &str) -> String {
+    Uuid::new_v5(&Uuid::NAMESPACE_URL, dedupe_key.as_bytes()).to_string()
 }
 
 /// The id of one memory: `m-` and twelve characters. A new version of a memory is a new memory.
@@ -107,6 +114,13 @@ mod tests {
         assert_eq!(EntryId::parse(id.as_str()), Some(id));
         assert_eq!(EntryId::parse("m-short"), None);
         assert_eq!(EntryId::parse("m-00000000000U"), None);
+    }
+
+    #[test]
+    fn sto_07_a_point_id_is_the_uuid_of_its_key() {
+        // As Python's `uuid.uuid5(uuid.NAMESPACE_URL, key)` gives them.
+        assert_eq!(point_id("https://example.com/"), "dd2c1780-811a-5296-81c5-178a0ef488bc");
+        assert_eq!(point_id("session-1:shutdown"), "e345bad2-d704-5149-92ea-e9cccb094bc9");
     }
 
     #[test]

@@ -9,9 +9,11 @@ pub mod worth;
 use serde::{Deserialize, Serialize};
 
 use crate::provenance::Origin;
+use crate::reflect::risen;
 use crate::scope::ProjectId;
 use crate::text::clean::one_line;
 use crate::time::Timestamp;
+use crate::triage::Grade;
 use crate::vault::review::{Id, Place};
 
 pub use target::{EVERY_PROJECT, Target};
@@ -48,6 +50,9 @@ pub struct Proposal {
     pub explicit: bool,
     /// How sure we are, from 0 to 1.
     pub confidence: f64,
+    /// What an evaluator who saw only the proposal thinks of it (SID-09). It decides nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Grade>,
     /// What it rests on.
     pub evidence: Evidence,
     /// The project it is about; none is everywhere.
@@ -80,11 +85,21 @@ impl Proposal {
             origin,
             explicit: false,
             confidence: 0.0,
+            grade: None,
             evidence: Evidence::default(),
             project: None,
             created,
             status: Status::Pending,
         }
+    }
+
+    /// Adds another sighting; every further session makes us surer (STO-16). Says whether it came from a session that was
+    /// not counted yet.
+    pub fn rest_on(&mut self, evidence: &Evidence) -> bool {
+        let before = self.evidence.sessions.len();
+        let is_new = self.evidence.merge(evidence);
+        self.confidence = risen(self.confidence, before, self.evidence.sessions.len(), self.origin);
+        is_new
     }
 }
 

@@ -3,16 +3,20 @@
 
 use std::collections::BTreeMap;
 
+use rekindle_core::id::point_id;
 use rekindle_core::observe::Observed;
 use rekindle_core::observe::gate::Counts;
 use rekindle_core::scope::ProjectId;
-use rekindle_core::time::{Date, Timestamp, day};
+use rekindle_core::time::{Date, Timestamp, day, iso};
 use rekindle_core::vault::priority::Priority;
+use serde_json::{Value, json};
 
 use crate::db::{Db, Error, Row, params};
 
 /// How long an observation stays in the list (STO-01).
 pub const KEPT_DAYS: i64 = 30;
+/// The version of the form in which an entry is kept (STO-02).
+pub const SCHEMA_VERSION: u32 = 1;
 
 /// One window of a session, observed.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +39,8 @@ pub struct Entry {
     pub tokens: u64,
     /// How often it was distilled since (REF-15).
     pub distilled: u32,
+    /// The version of the form in which it is kept; [`SCHEMA_VERSION`] for a new one.
+    pub schema_version: u32,
 }
 
 impl Entry {
@@ -42,15 +48,35 @@ impl Entry {
     pub fn priority(&self) -> Priority {
         self.observed.findings().map(|finding| finding.priority).max().unwrap_or(Priority::Low)
     }
+
+    /// The entry as other programs read it (STO-02), with the id it has in a vector collection (STO-07).
+    pub fn json(&self) -> Value {
+        json!({
+            "dedupeKey": self.dedupe_key,
+            "pointId": point_id(&self.dedupe_key),
+            "sessionId": self.session,
+            "project": self.project.as_ref().map(ProjectId::as_str),
+            "trigger": self.trigger,
+            "priority": self.priority(),
+            "day": day(self.day),
+            "observations": self.observed.parts,
+            "currentTask": self.observed.current_task,
+            "suggestedResponse": self.observed.suggested_response,
+            "timestamp": iso(self.at),
+            "tokenCount": self.tokens,
+            "schemaVersion": self.schema_version,
+        })
+    }
 }
 
 /// Adds to the list. The same window again changes nothing (CAP-14); says whether it was added.
 pub fn add(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
-    let observed = json(db, entry)?;
+    let observed = serialised(db, entry)?;
     db.change(|transaction| {
         let rows = transaction.execute(
-            "INSERT INTO observations (dedupe_key, session, project, cause, day, at, priority, observed, tokens)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (dedupe_key) DO NOTHING",
+            "INSERT INTO observations (dedupe_key, session, project, cause, day, at, priority, observed, tokens,
+                schema_version)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (dedupe_key) DO NOTHING",
             params![
                 entry.dedupe_key,
                 entry.session,
@@ -61,6 +87,7 @@ pub fn add(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
                 entry.priority().word(),
                 observed,
                 i64::try_from(entry.tokens).unwrap_or(i64::MAX),
+                entry.schema_version,
             ],
         )?;
         if rows > 0 {
@@ -72,7 +99,7 @@ pub fn add(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
 
 /// Puts a shorter version in an observation's place (REF-15). One that is as short already stays.
 pub fn replace(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
-    let observed = json(db, entry)?;
+    let observed = serialised(db, entry)?;
     db.change(|transaction| {
         transaction.execute(
             "UPDATE observations SET observed = ?2, tokens = ?3, priority = ?4, distilled = ?5
@@ -89,7 +116,7 @@ pub fn replace(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
     .map(|rows| rows > 0)
 }
 
-fn json(db: &Db, entry: &Entry) -> Result<String, Error> {
+fn serialised(db: &Db, entry: &Entry) -> Result<String, Error> {
     serde_json::to_string(&entry.observed).map_err(|error| db.odd(error.to_string()))
 }
 
@@ -107,16 +134,23 @@ fn list(db: &Db, which: &str, params: impl rusqlite::Params) -> Result<Vec<Entry
     let rows: Vec<(Entry, String)> = db.run(|connection| {
         connection
             .prepare_cached(&format!(
-                "SELECT dedupe_key, session, project, cause, day, at, observed, tokens, distilled
+                "SELECT dedupe_key, session, project, cause, day, at, observed, tokens, distilled,
+                    schema_version
                  FROM observations WHERE {which} AND observed <> '' ORDER BY number",
             ))?
             .query_map(params, read)?
             .collect()
     })?;
     rows.into_iter()
-        .map(|(entry, observed)| match serde_json::from_str(&observed) {
-            Ok(observed) => Ok(Entry { observed, ..entry }),
-            Err(error) => Err(db.odd(format!("observation {}: {error}", entry.dedupe_key))),
+        .map(|(entry, observed)| {
+            let odd = |what: String| db.odd(format!("observation {}: {what}", entry.dedupe_key));
+            if entry.schema_version > SCHEMA_VERSION {
+                return Err(odd(format!("a newer Rekindle wrote it (schema {})", entry.schema_version)));
+            }
+            match serde_json::from_str(&observed) {
+                Ok(observed) => Ok(Entry { observed, ..entry }),
+                Err(error) => Err(odd(error.to_string())),
+            }
         })
         .collect()
 }
@@ -134,6 +168,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(Entry, String)> {
         observed: Observed::default(),
         tokens: u64::try_from(row.get::<_, i64>(7)?).unwrap_or(0),
         distilled: row.get(8)?,
+        schema_version: row.get(9)?,
     };
     Ok((entry, row.get(6)?))
 }
@@ -256,6 +291,7 @@ pub(crate) mod tests {
             observed,
             tokens: 20,
             distilled: 0,
+            schema_version: SCHEMA_VERSION,
         }
     }
 
@@ -277,6 +313,24 @@ pub(crate) mod tests {
         assert!(add(&mut db, &one).unwrap());
         assert!(!add(&mut db, &Entry { tokens: 99, ..one.clone() }).unwrap());
         assert_eq!(between(&db, date(1), date(30)).unwrap(), [one]);
+    }
+
+    #[test]
+    fn sto_02_sto_07_an_entry_has_its_fields_its_version_and_its_point() {
+        let (_folder, mut db) = open();
+        add(&mut db, &window("a", 14, Priority::High)).unwrap();
+        let [entry] = between(&db, date(14), date(14)).unwrap().try_into().unwrap();
+        let json = entry.json();
+        let fields = ["dedupeKey", "sessionId", "trigger", "priority", "observations", "currentTask"];
+        let more = ["suggestedResponse", "timestamp", "tokenCount", "schemaVersion", "pointId"];
+        for field in fields.iter().chain(&more) {
+            assert!(json.get(field).is_some(), "{field} is not in {json}");
+        }
+        assert_eq!((&json["schemaVersion"], &json["priority"]), (&json!(1), &json!("high")));
+        assert_eq!(json["pointId"], json!(point_id("a")));
+        db.change(|t| t.execute("UPDATE observations SET schema_version = 2", [])).unwrap();
+        let error = between(&db, date(14), date(14)).unwrap_err().to_string();
+        assert!(error.contains("observation a") && error.contains("newer Rekindle"), "{error}");
     }
 
     #[test]

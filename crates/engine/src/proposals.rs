@@ -13,6 +13,7 @@ use rekindle_core::provenance::Origin;
 use rekindle_core::scope::ProjectId;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::time::Timestamp;
+use rekindle_core::triage::Grade;
 use rekindle_core::vault::review::Id;
 use serde_json::json;
 
@@ -104,10 +105,12 @@ fn hand_in_one(
         if !there.status.is_open() {
             return Ok(Ok(Handed::Decided(there.id, there.status)));
         }
-        there.evidence.merge(&new.evidence);
-        there.confidence = there.confidence.max(new.confidence);
         there.explicit |= new.explicit;
         there.origin = more_trusted(there.origin, new.origin);
+        let mut theirs = Proposal { origin: there.origin, ..new.clone() };
+        theirs.rest_on(&there.evidence);
+        there.rest_on(&new.evidence);
+        there.confidence = there.confidence.max(theirs.confidence);
         write(transaction, &there, &said)?;
         return Ok(Ok(Handed::Folded(there.id)));
     }
@@ -203,8 +206,21 @@ pub fn get(db: &Db, id: Id) -> Result<Option<Proposal>, Error> {
 
 /// What is added to one that waits: another sighting of it. Says whether that came from another session.
 pub fn support(db: &mut Db, id: Id, evidence: &Evidence) -> Result<bool, Error> {
+    change_open(db, id, |proposal| proposal.rest_on(evidence))
+}
+
+/// Notes what an evaluator thinks of a proposal that waits (SID-09). Says whether it still waits.
+pub fn grade(db: &mut Db, id: Id, grade: &Grade) -> Result<bool, Error> {
+    change_open(db, id, |proposal| {
+        proposal.grade = Some(grade.clone());
+        true
+    })
+}
+
+/// Changes a proposal that waits, and says what `change` says; false for any other.
+fn change_open(db: &mut Db, id: Id, change: impl Fn(&mut Proposal) -> bool) -> Result<bool, Error> {
     let path = db.path().to_owned();
-    let supported = db.change(|transaction| {
+    let changed = db.change(|transaction| {
         let row: Option<String> = transaction
             .query_row(
                 &format!("SELECT proposal FROM proposals WHERE {IS_CALLED}"),
@@ -220,11 +236,11 @@ pub fn support(db: &mut Db, id: Id, evidence: &Evidence) -> Result<bool, Error> 
         if !proposal.status.is_open() {
             return Ok(Ok(false));
         }
-        let another = proposal.evidence.merge(evidence);
+        let answer = change(&mut proposal);
         write(transaction, &proposal, &said(&proposal))?;
-        Ok(Ok(another))
+        Ok(Ok(answer))
     })?;
-    supported.map_err(|what| Error::Content { path, what })
+    changed.map_err(|what| Error::Content { path, what })
 }
 
 /// How many wait, and since when the oldest does.

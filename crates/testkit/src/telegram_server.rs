@@ -61,12 +61,18 @@ impl TelegramServer {
 
     /// Somebody in a chat presses a button below a message.
     pub fn press(&self, chat: i64, message: &Value, data: &str) -> Value {
+        self.press_as(5, chat, message, data)
+    }
+
+    /// A user presses a button below a message. Groups have negative numbers.
+    pub fn press_as(&self, user: i64, chat: i64, message: &Value, data: &str) -> Value {
+        let kind = if chat < 0 { "supergroup" } else { "private" };
         let mut chats = lock(&self.chats);
         chats.numbers += 1;
         let update = json!({"update_id": chats.numbers, "callback_query": {
-            "id": format!("cb{}", chats.numbers), "from": {"id": 5, "is_bot": false, "first_name": "Ada"},
+            "id": format!("cb{}", chats.numbers), "from": {"id": user, "is_bot": false, "first_name": "Ada"},
             "chat_instance": "-1", "data": data,
-            "message": {"message_id": message["message_id"], "date": 1, "chat": {"id": chat, "type": "private"}},
+            "message": {"message_id": message["message_id"], "date": 1, "chat": {"id": chat, "type": kind}},
         }});
         chats.updates.push(update.clone());
         update

@@ -88,6 +88,7 @@ pub(super) const KEYS: &[Key] = &[
     Key::new("review.plain", Kind::Bool),
     Key::new("review.triage", Kind::OneOf(&["on", "rules", "off"])),
     Key::new("review.earn", Kind::Whole { min: 1, max: 1000 }),
+    Key::new("review.grade", Kind::Bool),
     Key::new("review.todoist.enabled", Kind::Bool),
     Key::new("review.todoist.url", Kind::Url),
     Key::new("review.todoist.key_variable", Kind::Variable),

@@ -205,6 +205,8 @@ pub struct Review {
     pub triage: Triage,
     /// So many straight approvals earn a category to be promoted without asking (FUT-03).
     pub earn: u32,
+    /// Whether a model grades what was inferred, for the person to see (SID-09).
+    pub grade: bool,
     /// Tasks.
     pub todoist: Todoist,
     /// Buttons.

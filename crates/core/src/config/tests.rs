@@ -95,6 +95,7 @@ fn others(key: &str) -> [(&'static str, &'static str); 2] {
         | "capture.headless"
         | "recall.before_tools"
         | "review.plain"
+        | "review.grade"
         | "review.todoist.enabled"
         | "review.telegram.enabled" => [("true", "yes"), ("false", "off")],
         "review.telegram.user" => [("42", "42"), ("0", "0")],

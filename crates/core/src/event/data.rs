@@ -312,3 +312,19 @@ pub struct ProposalsTriaged {
     /// Left to the person: only these are asked about.
     pub needs_review: Vec<Id>,
 }
+
+/// What the weekly maintenance found (CAP-09, MNT-02).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WeeklySummary {
+    /// The person's day on which the week ends.
+    pub date: Date,
+    /// How many statements of earlier sessions came up again in the week and were counted as sightings.
+    pub merge_count: u64,
+    /// How many memories may be outdated (FBK-04).
+    pub stale_count: u64,
+    /// How many proposals wait for a decision.
+    pub triage_backlog: u64,
+    /// When that was counted.
+    pub captured_at: Timestamp,
+}

@@ -13,6 +13,7 @@ use crate::time::Timestamp;
 pub use data::{
     ASKED, Accumulated, BACKFILL, ButtonPressed, CaptureRequested, EchoRequested, FixCompleted, Noted,
     ProposalDecided, ProposalsTriaged, Reflected, SessionCaptured, TaskChanged, Trigger, VoiceCall,
+    WeeklySummary,
 };
 
 use crate::text::{self, Counts};
@@ -86,6 +87,7 @@ pub fn check(name: &str, value: &Value) -> Result<(), Error> {
         names::TASK_COMPLETED | names::TASK_DELETED | names::TASK_UPDATED => fits::<TaskChanged>(value),
         names::BUTTON_PRESSED => fits::<ButtonPressed>(value),
         names::PROPOSAL_TRIAGED => fits::<ProposalsTriaged>(value),
+        names::WEEKLY_SUMMARY => fits::<WeeklySummary>(value),
         name if names::ALL.contains(&name) => match value.is_object() {
             true => Ok(()),
             false => Err("an object is expected".to_owned()),

@@ -207,6 +207,7 @@ pub fn memories(
                 everywhere: false,
                 perhaps_everywhere: false,
                 ends: false,
+                sentiment: None,
                 messages: evidence.ids(&support.places),
             });
         }

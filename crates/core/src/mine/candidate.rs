@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::observe::{Finding, Kind, Observed, Strength};
+use crate::observe::{Finding, Kind, Observed, Sentiment, Strength};
 use crate::proposal::title;
 use crate::provenance::Origin;
 use crate::vault::entry::Confidence;
@@ -57,6 +57,9 @@ pub struct Candidate {
     /// It says that something which held before no longer does.
     #[serde(default)]
     pub ends: bool,
+    /// How the person felt when they said it (FBK-07).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sentiment: Option<Sentiment>,
     /// The messages that say it.
     pub messages: Vec<String>,
 }
@@ -150,6 +153,7 @@ pub fn candidate(finding: &Finding, thresholds: Thresholds) -> Option<Candidate>
         everywhere: finding.everywhere,
         perhaps_everywhere: finding.perhaps_everywhere,
         ends: finding.ends,
+        sentiment: finding.sentiment,
         messages: finding.messages.clone(),
     })
 }
@@ -239,6 +243,13 @@ mod tests {
         assert_eq!(section(Kind::Correction, Origin::User), "Lessons", "FBK-05");
         assert_eq!(section(Kind::Decision, Origin::User), "System Architecture");
         assert_eq!(section(Kind::Fix, Origin::Agent), "Patterns");
+    }
+
+    #[test]
+    fn fbk_07_a_candidate_keeps_the_sentiment() {
+        let mut observed = found(Kind::Rule, Strength::Explicit, Origin::User);
+        observed.parts[0].findings[0].sentiment = Some(Sentiment::Frustrated);
+        assert_eq!(candidates(&observed, USUAL)[0].sentiment, Some(Sentiment::Frustrated));
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn feeling(text: &str) -> (&str, Option<Sentiment>) {
         let (before, word) = text.trim_end().strip_suffix('}')?.rsplit_once('{')?;
         let before = before.trim_end();
         let word = word.trim().to_lowercase();
-        let feels = Sentiment::ALL.into_iter().find(|feels| feels.word() == word);
+        let feels = Sentiment::of(&word);
         before.ends_with([']', ')']).then_some((before, feels))
     };
     braced().unwrap_or((text, None))

@@ -197,6 +197,11 @@ impl Sentiment {
             Self::Urgent => "urgent",
         }
     }
+
+    /// The sentiment that a word stands for.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|sentiment| sentiment.word() == word)
+    }
 }
 
 impl Observed {
@@ -286,7 +291,12 @@ impl Observed {
 
 impl Finding {
     fn fact(&self, id: String) -> Fact {
-        let mark = Mark { id: Some(id), origin: Some(self.origin), messages: self.messages.clone() };
+        let mark = Mark {
+            id: Some(id),
+            origin: Some(self.origin),
+            messages: self.messages.clone(),
+            sentiment: self.sentiment,
+        };
         Fact { priority: self.priority, when: self.when, text: self.text.clone(), mark }
     }
 }

@@ -46,6 +46,8 @@ pub const RESEARCH: Template = Template { name: "research", version: 1, text: in
 pub const FRICTION: Template = Template { name: "friction", version: 1, text: include_str!("friction.md") };
 /// Proposals into what is worth asking about (REV-09).
 pub const TRIAGE: Template = Template { name: "triage", version: 1, text: include_str!("triage.md") };
+/// An inferred proposal into a grade (SID-09).
+pub const GRADE: Template = Template { name: "grade", version: 1, text: include_str!("grade.md") };
 
 #[cfg(test)]
 mod tests {
@@ -53,7 +55,7 @@ mod tests {
     use crate::hash::ContentHash;
 
     /// Every template, and the hash of its words in this version.
-    const ALL: [(Template, &str); 10] = [
+    const ALL: [(Template, &str); 11] = [
         (FRICTION, "7ae4a32f59d2f97c"),
         (REWRITE, "ea4854b5b56c0d3e"),
         (OBSERVE, "a8379c53ebafbeca"),
@@ -64,6 +66,7 @@ mod tests {
         (TRIAGE, "b712b012f7803121"),
         (PROBE, "656a16b05c64965c"),
         (RESEARCH, "235f29968170f040"),
+        (GRADE, "86e44567086a139d"),
     ];
 
     #[test]

@@ -82,7 +82,7 @@ pub fn factors(circumstances: &Circumstances, flags: Flags, created: i64, usage:
         (false, false) => UNREVIEWED,
     };
     Factors {
-        decay: decay(circumstances, created),
+        decay: decay(circumstances.decay, circumstances.now, created),
         usage: usage_factor(usage),
         stale: when(flags.is_stale(), STALE),
         trust: unreviewed
@@ -96,14 +96,16 @@ fn usage_factor(usage: f32) -> f32 {
     1.0 + USAGE_SHARE * if usage.is_nan() { 0.0 } else { usage.clamp(-1.0, 1.0) }
 }
 
+/// The decay factor of a hit that was created at `created` (REC-03). Both times are seconds since 1970.
+///
 /// A hit from the future, or without a date, has no age: clocks are wrong more often than memories come from tomorrow.
-fn decay(circumstances: &Circumstances, created: i64) -> f32 {
+pub fn decay(rule: Decay, now: i64, created: i64) -> f32 {
     if created == NO_TIME {
         return 1.0;
     }
-    let days = circumstances.now.saturating_sub(created).max(0) as f32 / 86_400.0;
+    let days = now.saturating_sub(created).max(0) as f32 / 86_400.0;
     let literal = (-DECAY_PER_DAY * days).exp();
-    match circumstances.decay {
+    match rule {
         Decay::Bounded => 1.0 - DECAY_SHARE * (1.0 - literal),
         Decay::Literal => literal,
         Decay::Off => 1.0,

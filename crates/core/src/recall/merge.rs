@@ -1,9 +1,14 @@
 //! One thing that was observed several times is one hit (STO-16). The log keeps every line; it is merged only in what is
 //! found, with every place where it stands, so whoever edits, forgets or rebuilds has nothing else to mend.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::document::{Document, Source};
+use crate::observe::Strength;
+use crate::provenance::Origin;
+use crate::reflect;
 use crate::reflect::likeness::Statement;
 use crate::time::Timestamp;
 
@@ -21,6 +26,8 @@ pub struct Mention {
     pub lines: Option<(u32, u32)>,
     /// When.
     pub created: Option<Timestamp>,
+    /// In which session.
+    pub session: Option<String>,
 }
 
 impl Mention {
@@ -31,6 +38,7 @@ impl Mention {
             path: document.path.clone(),
             lines: document.lines,
             created: document.created,
+            session: document.thread.clone(),
         }
     }
 
@@ -38,6 +46,18 @@ impl Mention {
     pub fn order(&self) -> (Option<Timestamp>, &str, Option<(u32, u32)>, &str) {
         (self.created, &self.path, self.lines, &self.id)
     }
+}
+
+/// In how many sessions something was observed. The same session twice is one.
+pub fn sessions(mentions: &[Mention]) -> usize {
+    let sessions: BTreeSet<&str> = mentions.iter().filter_map(|mention| mention.session.as_deref()).collect();
+    sessions.len().max(1)
+}
+
+/// How sure we are of an observation, from 0 to 1: every further session adds to it, up to what its origin allows (STO-16,
+/// FBK-06). It follows from the log like the lineage itself, so it is stored nowhere.
+pub fn confidence(origin: Origin, mentions: &[Mention]) -> f64 {
+    reflect::confidence(Strength::Inferred.value(), sessions(mentions), origin)
 }
 
 /// An observation that may be merged with others.
@@ -130,6 +150,24 @@ mod tests {
         ] {
             assert!(!same(one, other, 0.99), "{one} / {other}");
         }
+    }
+
+    #[test]
+    fn sto_16_confidence_rises_with_sessions_up_to_what_the_origin_allows() {
+        let mention = |session: usize| {
+            let thread = Some(format!("s{session}"));
+            Mention::of(&Document { thread, ..observed("Run the linter").document })
+        };
+        let of = |origin, sessions: &[usize]| {
+            confidence(origin, &sessions.iter().map(|session| mention(*session)).collect::<Vec<_>>())
+        };
+        let one = of(Origin::User, &[1]);
+        assert_eq!(one, of(Origin::User, &[]));
+        assert!(of(Origin::User, &[1, 2]) > one);
+        assert_eq!(of(Origin::User, &[1, 1]), one, "the same session twice is one sighting");
+        let many: Vec<usize> = (0..100).collect();
+        assert!(of(Origin::User, &many) < 1.0);
+        assert_eq!(of(Origin::Tool, &many), of(Origin::Tool, &[1]), "output of tools gains nothing");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! lower what they say. Whatever is not certain is left to the person.
 
 mod answer;
+mod grade;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,7 @@ use crate::time::Timestamp;
 use crate::vault::review::{Id, Place};
 
 pub use answer::{BATCH, ask, weigh};
+pub use grade::{Grade, ask_for_grade, is_graded, read_grade};
 
 /// What becomes of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -11,6 +11,7 @@ use super::frontmatter::{self, Note, list, scalar};
 use super::lines::newline_of;
 use super::path::VaultPath;
 use crate::id::EntryId;
+use crate::observe::Sentiment;
 use crate::provenance::{Origin, Provenance};
 use crate::scope::{ProjectId, Scope};
 use crate::text::clean::one_line;
@@ -126,6 +127,8 @@ pub struct Entry {
     pub superseded_by: Option<String>,
     /// How sure we were.
     pub confidence: Option<Confidence>,
+    /// How the person felt when they said it (FBK-07).
+    pub sentiment: Option<Sentiment>,
     /// Whose words support it.
     pub provenance: Provenance,
 }
@@ -154,6 +157,7 @@ impl Entry {
             supersedes: text("supersedes"),
             superseded_by: text("superseded_by"),
             confidence: note.text_of("confidence_rating_at_capture").and_then(Confidence::of),
+            sentiment: note.text_of("sentiment").and_then(Sentiment::of),
             provenance: Provenance {
                 // A note without an origin was typed by whoever owns the vault.
                 origin: note.text_of("origin").and_then(|word| word.parse().ok()).unwrap_or(Origin::User),
@@ -190,6 +194,9 @@ impl Entry {
             ("confidence_rating_at_capture", self.confidence.map_or("null", Confidence::word).to_owned()),
             ("origin", self.provenance.origin.word().to_owned()),
         ]);
+        if let Some(sentiment) = self.sentiment {
+            lines.push(("sentiment", sentiment.word().to_owned()));
+        }
         if let Some(session) = &self.provenance.session {
             lines.push(("session", scalar(session).into_owned()));
         }
@@ -243,6 +250,8 @@ pub struct Evolve<'a> {
     pub origin: Origin,
     /// Whether the person has seen and approved these words.
     pub approved: bool,
+    /// How the person felt when they said the new body.
+    pub sentiment: Option<Sentiment>,
 }
 
 /// The archived text of an entry in whose place another one stands.
@@ -271,6 +280,11 @@ pub fn evolve(old: &str, change: &Evolve<'_>) -> Result<Evolution, frontmatter::
     match change.approved {
         true => changes.push(("reviewed", Some(&at))),
         false => changes.extend(note.get("reviewed").map(|_| ("reviewed", None))),
+    }
+    // The sentiment belongs to the words.
+    match change.sentiment {
+        Some(sentiment) => changes.push(("sentiment", Some(sentiment.word()))),
+        None => changes.extend(note.get("sentiment").map(|_| ("sentiment", None))),
     }
     let mut new = note.head_with(&changes)?;
     new.push_str(newline);
@@ -305,6 +319,7 @@ mod tests {
             supersedes: None,
             superseded_by: None,
             confidence: Some(Confidence::High),
+            sentiment: None,
             provenance: Provenance {
                 origin: Origin::User,
                 session: Some("s-1".into()),
@@ -342,6 +357,31 @@ mod tests {
     }
 
     #[test]
+    fn fbk_07_the_sentiment_goes_with_the_words() {
+        let old = Entry { sentiment: Some(Sentiment::Frustrated), ..entry() }.render("Port 5433.");
+        assert!(old.contains("\nsentiment: frustrated\n"), "{old}");
+        let archive = VaultPath::parse("personal-private/_archive/a.md").unwrap();
+        let evolved = |sentiment| {
+            let change = Evolve {
+                body: "Port 5434.",
+                reason: "it moved",
+                id: &EntryId::new([8; 8]),
+                at: parse("2026-11-16T10:00:00Z").unwrap(),
+                path: &path(),
+                archive: &archive,
+                origin: Origin::User,
+                approved: false,
+                sentiment,
+            };
+            let new = evolve(&old, &change).unwrap().new;
+            let note = Note::parse(&new).unwrap();
+            Entry::of(&note, &path()).sentiment
+        };
+        assert_eq!(evolved(None), None);
+        assert_eq!(evolved(Some(Sentiment::Pleased)), Some(Sentiment::Pleased));
+    }
+
+    #[test]
     fn a_note_made_by_hand_is_an_entry() {
         let text = "# Coffee\n\nNo sugar.\n";
         let note = Note::parse(text).unwrap();
@@ -368,6 +408,7 @@ mod tests {
             archive: &archive,
             origin: Origin::User,
             approved: false,
+            sentiment: None,
         };
         let Evolution { new, archived } = evolve(old, &change).unwrap();
         assert_eq!(
@@ -385,12 +426,14 @@ mod tests {
         fn what_is_rendered_reads_back(
             kind in "[a-z]{1,8}", tags in prop::collection::vec(any::<String>(), 0..3), body in any::<String>(),
             session in prop::option::of("\\PC{1,20}"), global in any::<bool>(), always in any::<bool>(),
+            sentiment in prop::option::of(prop::sample::select(&Sentiment::ALL[..])),
         ) {
             let mut entry = entry();
             entry.kind = kind;
             entry.tags = tags;
             entry.provenance.session = session;
             entry.always_load = always;
+            entry.sentiment = sentiment;
             if global { entry.scope = Scope::Global; }
             let text = entry.render(&body);
             let note = Note::parse(&text).unwrap();

@@ -26,11 +26,13 @@ pub const INBOX: &str = "_inbox";
 pub const ARCHIVE: &str = "_archive";
 /// Ideas and their research.
 pub const INCUBATOR: &str = "_idea-incubator";
+/// Skills of others that the person keeps an eye on, a folder for each source.
+pub const SKILL_WATCHLIST: &str = "_skill-watchlist";
 /// Machine-made bookkeeping that has to travel with the vault.
 pub const META: &str = "_meta";
 
 /// The folders of a new vault.
-pub const FOLDERS: [&str; 10] = [
+pub const FOLDERS: [&str; 11] = [
     "memory",
     "personal-private",
     "personal-private/_always-load",
@@ -40,6 +42,7 @@ pub const FOLDERS: [&str; 10] = [
     "personal-private/domains",
     "personal-projects",
     "personal-skills",
+    SKILL_WATCHLIST,
     META,
 ];
 
@@ -231,6 +234,24 @@ pub fn is_conflict_copy(name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::vault::path::slug;
+
+    #[test]
+    fn fnd_08_a_new_vault_has_every_folder() {
+        let listed = [
+            "memory",
+            "personal-private",
+            "personal-private/_always-load",
+            "personal-private/_inbox",
+            "personal-private/_archive",
+            "personal-private/_idea-incubator",
+            "personal-private/domains",
+            "personal-projects",
+            "personal-skills",
+            "_skill-watchlist",
+            "_meta",
+        ];
+        assert_eq!(FOLDERS, listed);
+    }
 
     #[test]
     fn vlt_01_entries_have_their_place() {

@@ -6,7 +6,7 @@ use super::{Db, Error};
 /// The tables, step by step. A step that was published never changes.
 const STEPS: &[&str] = &[
     FIRST, DISTILLED, REFLECTED, REVIEWED, BESIDE, SURFACES, PROVIDED, TRIAGED, SUMMED, RENAMED, OWED, DATED,
-    SCOPED,
+    SCOPED, VERSIONED,
 ];
 
 const FIRST: &str = "
@@ -284,6 +284,11 @@ const SCOPED: &str = "
 ALTER TABLE proposals ADD COLUMN holds_in TEXT;
 ";
 
+const VERSIONED: &str = "
+-- The version of the form in which an observation is kept (STO-02).
+ALTER TABLE observations ADD COLUMN schema_version INTEGER NOT NULL DEFAULT 1;
+";
+
 pub(super) fn apply(db: &mut Db) -> Result<(), Error> {
     let version =
         |db: &Db| db.run(|c| c.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)));
@@ -303,5 +308,32 @@ pub(super) fn apply(db: &mut Db) -> Result<(), Error> {
     match needed > known {
         true => Err(Error::Newer { path: db.path().to_owned(), found: needed, known }),
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sto_02_an_observation_from_before_versions_has_the_first_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rekindle.db");
+        let old = rusqlite::Connection::open(&path).unwrap();
+        let before = STEPS.iter().position(|step| *step == VERSIONED).unwrap();
+        STEPS[..before].iter().for_each(|step| old.execute_batch(step).unwrap());
+        old.pragma_update(None, "user_version", before as i64).unwrap();
+        let observed = r#"{"parts":[],"currentTask":"Paint the hull","suggestedResponse":null}"#;
+        old.execute(
+            "INSERT INTO observations (dedupe_key, session, cause, day, at, priority, observed, tokens)
+             VALUES ('k', 's', 'shutdown', '2026-11-14', 0, 'low', ?1, 7)",
+            [observed],
+        )
+        .unwrap();
+        drop(old);
+        let db = Db::open(&path).unwrap();
+        let [entry] = crate::observations::of_session(&db, "s").unwrap().try_into().unwrap();
+        assert_eq!((entry.schema_version, entry.tokens), (1, 7));
+        assert_eq!(entry.observed.current_task.as_deref(), Some("Paint the hull"));
     }
 }

@@ -3,7 +3,7 @@
 
 use rekindle_core::provenance::Origin;
 use rekindle_core::recall::abstain::rarity;
-use rekindle_core::recall::adjust::Factors;
+use rekindle_core::recall::adjust::{Factors, decay};
 use rekindle_core::recall::commonplace::is_commonplace;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
@@ -122,7 +122,7 @@ pub fn find(
     };
     let mean_length = f64::from(snapshot.mean_length());
     let mut held = vec![0; query.terms.len()];
-    let mut answers: Vec<(u32, i64, Match)> = Vec::new();
+    let mut answers: Vec<Answer> = Vec::new();
     for number in 0..snapshot.len() {
         let at = number as usize;
         if !needed.iter().any(|counts| counts[at] > 0) || !question.covers(|word| telling[word][at] > 0) {
@@ -136,12 +136,13 @@ pub fn find(
         }
         held.iter_mut().enumerate().for_each(|(place, held)| *held = often(place, number));
         if let Some(found) = question.judge(&held, about.length, mean_length, about.flags.origin()) {
-            answers.push((number, about.created, found));
+            let decay = decay(rules.decay, rules.now, about.created);
+            answers.push(Answer { number, created: about.created, found, decay });
         }
     }
     // Of two that answer alike, the later one knew more.
-    let order = |a: &(u32, i64, Match), b: &(u32, i64, Match)| {
-        b.2.worth.total_cmp(&a.2.worth).then(b.1.cmp(&a.1)).then(a.0.cmp(&b.0))
+    let order = |a: &Answer, b: &Answer| {
+        b.score().total_cmp(&a.score()).then(b.created.cmp(&a.created)).then(a.number.cmp(&b.number))
     };
     if answers.len() > most * LOOKED_AT {
         answers.select_nth_unstable_by(most * LOOKED_AT, order);
@@ -151,15 +152,30 @@ pub fn find(
     once(snapshot, answers.into_iter(), wanted).take(most).collect()
 }
 
+/// A message that answers, before its text is read.
+struct Answer {
+    number: u32,
+    created: i64,
+    found: Match,
+    decay: f32,
+}
+
+impl Answer {
+    /// Relevance times decay, as for notes (REC-03).
+    fn score(&self) -> f32 {
+        self.found.worth as f32 * self.decay
+    }
+}
+
 /// Reads messages, and leaves out what was said before.
 fn once<'a>(
     snapshot: &'a Snapshot,
-    answers: impl Iterator<Item = (u32, i64, Match)> + 'a,
+    answers: impl Iterator<Item = Answer> + 'a,
     wanted: &'a Wanted,
 ) -> impl Iterator<Item = Found> + 'a {
     let mut said: Vec<String> = Vec::new();
-    answers.filter_map(move |(number, _, found)| {
-        let document = snapshot.document(number)?;
+    answers.filter_map(move |answer| {
+        let document = snapshot.document(answer.number)?;
         let is_excepted = wanted.except.is_some() && document.thread == wanted.except;
         if is_excepted || wanted.cited.stands_for(&document) {
             return None;
@@ -169,10 +185,10 @@ fn once<'a>(
             return None;
         }
         said.push(text);
-        let factors = Factors { decay: 1.0, usage: 1.0, stale: 1.0, trust: 1.0, project: 1.0 };
-        let words = found.worth as f32;
+        let factors = Factors { decay: answer.decay, usage: 1.0, stale: 1.0, trust: 1.0, project: 1.0 };
+        let words = answer.found.worth as f32;
         let parts = Parts { words, relevance: words, ..Parts::default() };
-        let ranked = Ranked { document: number, score: words, parts, factors };
-        Some(Found { document, ranked, coverage: found.coverage })
+        let ranked = Ranked { document: answer.number, score: answer.score(), parts, factors };
+        Some(Found { document, ranked, coverage: answer.found.coverage })
     })
 }

@@ -17,7 +17,7 @@ use rekindle_core::vault::erase::Target;
 use rekindle_core::vault::tombstone::Tombstone;
 
 use super::archive::Kept;
-use super::find::{Wanted, find};
+use super::find::{self, Wanted, find};
 use super::*;
 use crate::recall::search::Rules;
 
@@ -88,6 +88,39 @@ fn b_14_what_was_said_is_found_by_its_words() {
     assert_eq!(found(&messages, "staging database", &elsewhere), Vec::<String>::new());
     let later = Wanted { since: time::parse("2026-11-16"), ..any() };
     assert_eq!(found(&messages, "staging database", &later), Vec::<String>::new());
+}
+
+#[test]
+fn rec_03_an_old_message_decays_like_a_note() {
+    let (_folder, messages) = empty();
+    let at = |id: &str, time: &str, text: &str| Message::new(id, time::parse(time), Role::User, text);
+    let said = [
+        at("old", "2025-11-15T09:00:00Z", "The staging database port is 5433."),
+        at(
+            "new",
+            "2026-11-14T09:00:00Z",
+            "By the way, the staging database now sits behind the port forwarder.",
+        ),
+    ];
+    add(&messages, &session("s"), &said);
+    let snapshot = messages.open().unwrap().unwrap();
+    let ranked = |decay| {
+        let rules = Rules { decay, ..rules(None) };
+        find(&snapshot, None, "staging database port", None, &rules, &any(), 5)
+    };
+    let id = |found: &find::Found| found.document.id.rsplit('#').next().unwrap().to_owned();
+    let off = ranked(Decay::Off);
+    assert_eq!((id(&off[0]), off[0].ranked.factors.decay), ("old".to_owned(), 1.0));
+    let literal = ranked(Decay::Literal);
+    assert_eq!(literal.iter().map(id).collect::<Vec<_>>(), ["new", "old"]);
+    for found in &literal {
+        let days = (1_794_734_000 - found.document.created.unwrap().as_second()) as f32 / 86_400.0;
+        let truth = (-0.01 * days).exp();
+        assert!((found.ranked.factors.decay - truth).abs() < 1e-4, "{}", id(found));
+        assert!((found.ranked.score - found.ranked.parts.relevance * truth).abs() < 1e-4);
+    }
+    let bounded = ranked(Decay::Bounded);
+    assert!(bounded.iter().all(|found| found.ranked.factors.decay > 0.95));
 }
 
 #[test]

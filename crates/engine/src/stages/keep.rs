@@ -387,7 +387,8 @@ impl<'a> Keeper<'a> {
         }
         let now = self.world.now();
         let reason = format!("you said so in session {}", self.from.session);
-        let evolved = self.vault.evolve_said(&path, &candidate.text, &reason, said_at, &now);
+        let evolved =
+            self.vault.evolve_said(&path, &candidate.text, &reason, said_at, candidate.sentiment, &now);
         match evolved {
             Ok(evolved) => Ok(Some(evolved.path.to_string())),
             // Somebody is editing it: both are kept, and the person is asked.
@@ -498,16 +499,16 @@ impl<'a> Keeper<'a> {
             Some(Contrary::Entry(path, _)) => Some(Target::Entry(path.to_string())),
             Some(Contrary::Line(_)) | None => None,
         };
-        let proposal = Proposal {
+        let mut proposal = Proposal {
             target,
             title: candidate.title.clone(),
             supersedes: against.map(|against| against.words().to_owned()),
             explicit: candidate.origin == Origin::User && candidate.confidence == Confidence::High,
             confidence,
-            evidence: evidence.clone(),
             project: self.from.project.cloned(),
             ..Proposal::new(id, source, place, candidate.origin, text, now.timestamp())
         };
+        proposal.rest_on(evidence);
         let handed = proposals::hand_in(&mut self.world.db()?, self.from.session, &[proposal])?;
         let id = handed.first().map(|handed| match handed {
             Handed::Proposed(id) | Handed::Folded(id) => (id.to_string(), true),
@@ -553,7 +554,7 @@ impl<'a> Keeper<'a> {
             if to == Destination::Inbox && sightings::is_of(&self.world.db()?, path.as_str())? {
                 continue;
             }
-            match self.vault.save(&new, Actor::Worker, &self.world.now()) {
+            match self.vault.save_said(&new, candidate.sentiment, Actor::Worker, &self.world.now()) {
                 Ok(saved) => return Ok(saved.path.to_string()),
                 Err(vault::Error::Exists(_)) => {
                     let there = self.vault.read_entry(&path).map_err(StepError::passing)?;

@@ -24,8 +24,10 @@ pub mod surfaces;
 pub mod tidy;
 pub mod triage;
 pub mod voice;
+pub mod weekly;
 mod world;
 
+use jiff::civil::Weekday;
 use rekindle_core::event::{Event, names};
 use rekindle_core::run::schedule::Schedule;
 
@@ -155,6 +157,23 @@ pub static REGISTRY: Registry = Registry {
             emits: &[],
             key: |_| Some("tidy".to_owned()),
             body: tidy::tidy,
+        },
+        Function {
+            name: weekly::NAME,
+            triggers: &[],
+            // After the night's work of the same day.
+            schedule: Some(Schedule::Weekly { weekday: Weekday::Sunday, hour: 4 }),
+            emits: &[names::WEEKLY_SUMMARY],
+            key: |_| Some(weekly::NAME.to_owned()),
+            body: weekly::maintenance,
+        },
+        Function {
+            name: "weekly-summary",
+            triggers: &[names::WEEKLY_SUMMARY],
+            schedule: None,
+            emits: &[],
+            key: |_| Some("weekly-summary".to_owned()),
+            body: weekly::summary,
         },
     ],
     sources: &[

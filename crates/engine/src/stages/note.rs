@@ -36,7 +36,12 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
             },
             time: Clock::of(&said),
             text,
-            mark: Mark { id: None, origin: Some(noted.origin), messages: noted.messages.clone() },
+            mark: Mark {
+                id: None,
+                origin: Some(noted.origin),
+                messages: noted.messages.clone(),
+                sentiment: None,
+            },
         });
         let committed = world
             .vault()?
@@ -61,6 +66,7 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
             everywhere: false,
             perhaps_everywhere: false,
             ends: false,
+            sentiment: None,
             messages: noted.messages.clone(),
         };
         let project = world.project(noted.cwd.as_deref());

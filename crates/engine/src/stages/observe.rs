@@ -261,6 +261,7 @@ fn store(window: &Window<'_>, observed: &Observed, world: &World) -> Result<bool
         observed: observed.clone(),
         tokens: texts,
         distilled: 0,
+        schema_version: observations::SCHEMA_VERSION,
     };
     Ok(observations::add(&mut world.db()?, &entry)?)
 }

@@ -2,6 +2,7 @@
 //! model may lower what they say, and the rest is left to the person. What is decided here goes the way of every decision.
 //! `docs/adr/0024-triage-decides-little.md` says why so little is decided.
 
+mod grade;
 #[cfg(test)]
 mod tests;
 
@@ -35,14 +36,31 @@ pub(super) fn triage(event: &Event, steps: &mut dyn Steps, world: &World) -> Res
         Triage::On => world.model(Job::Reflector).ok().flatten(),
         Triage::Rules | Triage::Off => None,
     };
-    triage_with(event, steps, world, model.as_ref().map(|model| model as &dyn Model))
+    let evaluator = match world.config.review.grade {
+        true => world.model(Job::Reflector).ok().flatten(),
+        false => None,
+    };
+    let models = Asks {
+        triage: model.as_ref().map(|model| model as &dyn Model),
+        grade: evaluator.as_ref().map(|model| model as &dyn Model),
+    };
+    triage_with(event, steps, world, models)
+}
+
+/// The models that are asked, if any.
+#[derive(Clone, Copy, Default)]
+struct Asks<'a> {
+    /// What need not be asked about.
+    triage: Option<&'a dyn Model>,
+    /// How good what was inferred is (SID-09).
+    grade: Option<&'a dyn Model>,
 }
 
 fn triage_with(
     _: &Event,
     steps: &mut dyn Steps,
     world: &World,
-    model: Option<&dyn Model>,
+    Asks { triage: model, grade: evaluator }: Asks<'_>,
 ) -> Result<Ended, Interrupt> {
     let run = steps.run_id().to_owned();
     let new = steps.run("load-proposals", || load(world))?;
@@ -65,6 +83,8 @@ fn triage_with(
         }
     }
     let triaged = steps.run("decide", || decide(&judgements, world))?;
+    let asked: Vec<Id> = judgements.iter().filter(|one| is_askable(one)).map(|one| one.id).collect();
+    let graded = grade::grade(&asked, evaluator, steps, world)?;
     steps.run_and_send("emit-triaged", || {
         let now = world.now().timestamp();
         let data = serde_json::to_value(&triaged).map_err(StepError::fatal)?;
@@ -75,6 +95,7 @@ fn triage_with(
         "promoted": triaged.promoted.len(), "rejected": triaged.rejected.len(),
         "needsReview": triaged.needs_review.len(), "judgements": judgements,
         "by": model.map_or("rules", Model::name),
+        "graded": graded,
     });
     if let Some(why) = degraded {
         report["warning"] = json!(format!("the model failed, so the rules alone decided: {why}"));

@@ -141,6 +141,7 @@ impl Vault {
             twin: twin.as_ref(),
             by,
             said_at: None,
+            sentiment: None,
         };
         self.evolve_with(&version, &mut |body| new.made_of(&place, body), now)?;
         Ok(true)

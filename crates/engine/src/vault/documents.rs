@@ -267,6 +267,7 @@ impl Vault {
             supersedes: None,
             superseded_by: None,
             confidence: None,
+            sentiment: None,
             provenance: new.provenance.clone(),
         };
         let index = Place::vault(layout::idea(&idea.slug)?);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use rekindle_core::id::{ChangeId, EntryId};
 use rekindle_core::journal::{Actor, Place};
+use rekindle_core::observe::Sentiment;
 use rekindle_core::provenance::{Origin, Provenance};
 use rekindle_core::scope::Scope;
 use rekindle_core::text::admit;
@@ -73,6 +74,8 @@ pub(super) struct NewVersion<'a> {
     pub(super) by: Actor,
     /// When the person said it; `None`: now.
     pub(super) said_at: Option<Timestamp>,
+    /// How the person felt when they said it.
+    pub(super) sentiment: Option<Sentiment>,
 }
 
 /// A memory that got a new version.
@@ -95,6 +98,17 @@ pub struct Evolved {
 impl Vault {
     /// Saves a new memory (VLT-01). One that exists is never overwritten.
     pub fn save(&self, new: &NewEntry, by: Actor, now: &Zoned) -> Result<Saved, Error> {
+        self.save_said(new, None, by, now)
+    }
+
+    /// The same for words of a session, with how the person felt when they said them (FBK-07).
+    pub fn save_said(
+        &self,
+        new: &NewEntry,
+        sentiment: Option<Sentiment>,
+        by: Actor,
+        now: &Zoned,
+    ) -> Result<Saved, Error> {
         let (body, redacted) = admitted("the body", &new.body)?;
         let path = layout::entry(new.to, &new.kind, &new.slug)?;
         let id = random::entry_id().map_err(Error::io("get random bytes for", self.folder()))?;
@@ -112,6 +126,7 @@ impl Vault {
             supersedes: None,
             superseded_by: None,
             confidence: Some(new.confidence),
+            sentiment,
             provenance: new.provenance.clone(),
         };
         let was_forgotten = self.graveyard()?.holds_text(&body);
@@ -131,7 +146,8 @@ impl Vault {
         by: Actor,
         now: &Zoned,
     ) -> Result<Evolved, Error> {
-        let new = NewVersion { path, reason, origin, about: None, twin: None, by, said_at: None };
+        let new =
+            NewVersion { path, reason, origin, about: None, twin: None, by, said_at: None, sentiment: None };
         self.evolve_with(&new, &mut |_| Ok(body.to_owned()), now)
     }
 
@@ -142,10 +158,11 @@ impl Vault {
         body: &str,
         reason: &str,
         said_at: Option<Timestamp>,
+        sentiment: Option<Sentiment>,
         now: &Zoned,
     ) -> Result<Evolved, Error> {
         let (origin, by) = (Origin::User, Actor::Worker);
-        let new = NewVersion { path, reason, origin, about: None, twin: None, by, said_at };
+        let new = NewVersion { path, reason, origin, about: None, twin: None, by, said_at, sentiment };
         self.evolve_with(&new, &mut |_| Ok(body.to_owned()), now)
     }
 
@@ -156,7 +173,7 @@ impl Vault {
         make: &mut dyn FnMut(&str) -> Result<String, Error>,
         now: &Zoned,
     ) -> Result<Evolved, Error> {
-        let NewVersion { path, reason, origin, about, twin, by, said_at } = *version;
+        let NewVersion { path, reason, origin, about, twin, by, said_at, sentiment } = *version;
         if layout::shelf(path) == Shelf::Archive {
             return Err(Error::Archived(path.to_string()));
         }
@@ -183,6 +200,7 @@ impl Vault {
             archive: &archive,
             origin,
             approved: about.is_some(),
+            sentiment,
         };
         let Evolution { new, archived } = evolve(&read.text, &change).map_err(document)?;
         let mut writes = vec![

@@ -74,6 +74,7 @@ impl Vault {
             supersedes: None,
             superseded_by: None,
             confidence: Some(Confidence::Low),
+            sentiment: None,
             provenance: Provenance { origin: Origin::Tool, session: None, messages: Vec::new() },
         };
         let program = one_line(program, MAX_PROGRAM);

@@ -83,7 +83,9 @@ impl Backfill {
             say(context, &plan)?;
             let asks = !self.dry_run && !plan.candidates.is_empty() && ask::is_possible();
             if !asks || !ask::yes("Learn from them now?", true)? {
-                if !plan.candidates.is_empty() && !asks {
+                if asks {
+                    context.out.note(ask::CANCELLED);
+                } else if !plan.candidates.is_empty() {
                     context.out.note("`rekindle backfill --yes` learns from them.");
                 }
                 return Ok(());

@@ -79,7 +79,7 @@ fn add(context: &Context<'_>, text: &str, as_json: bool) -> Result<(), Failure> 
         },
         time: Clock::of(&context.now),
         text: admitted.text,
-        mark: Mark { id: None, origin: Some(context.speaker().origin()), messages: Vec::new() },
+        mark: Mark { id: None, origin: Some(context.speaker().origin()), ..Mark::default() },
     };
     let committed = context.vault_to_change()?.log(&Section::Note(note), Actor::User, &context.now)?;
     let date = day(context.now.date());

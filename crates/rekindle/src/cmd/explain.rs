@@ -61,7 +61,16 @@ pub(super) fn score_table(ranked: &Value) -> Vec<String> {
     };
     let mut table = rows("parts", &PARTS);
     table.extend(rows("factors", &FACTORS));
+    table.extend(confidence(ranked));
     table
+}
+
+/// How sure we are of an observation (STO-16). It does not change the score.
+fn confidence(ranked: &Value) -> Option<String> {
+    let value = ranked["confidence"].as_f64()?;
+    let sessions = ranked["observed"]["sessions"].as_u64().unwrap_or(1);
+    let plural = if sessions == 1 { "" } else { "s" };
+    Some(format!("{}  {value:>7.3}  observed in {sessions} session{plural}", column("confidence", 11)))
 }
 
 /// Why something was left out, in words.

@@ -1,6 +1,7 @@
 //! `rekindle inspect`
 
 mod gate;
+mod observations;
 mod session;
 
 use clap::Args;
@@ -15,6 +16,7 @@ use crate::error::Failure;
 use crate::output::{Style, column};
 
 #[derive(Args)]
+#[command(group(clap::ArgGroup::new("by_day").args(["gate", "observations"])))]
 #[command(after_help = "\
 Every recall leaves a line on this machine: what was asked, what was shown, what each score was made of, what was left
 out and by which rule. Without a number the last ones are listed; 1 is the newest.
@@ -29,7 +31,8 @@ Examples:
   rekindle inspect 1 --json
   rekindle inspect --session 379d93d5-1201-4f74-a5dd-3275bdd5c0b0
   rekindle inspect --holdout
-  rekindle inspect --gate --days 30                 # what the write gate thought of what was observed")]
+  rekindle inspect --gate --days 30                 # what the write gate thought of what was observed
+  rekindle inspect --observations --json            # what was observed in each session, for other programs")]
 pub(crate) struct Inspect {
     /// Which recall, counted from the newest
     #[arg(value_name = "N")]
@@ -40,8 +43,11 @@ pub(crate) struct Inspect {
     /// What the write gate thought of what was observed, by day, and what it doubts; nothing is held back for it
     #[arg(long, conflicts_with_all = ["number", "of", "session", "holdout"])]
     gate: bool,
-    /// With --gate: how many days back
-    #[arg(long, default_value_t = 7, requires = "gate", value_parser = clap::value_parser!(u16).range(1..=366))]
+    /// What was observed in each session of the last days; the list goes 30 days back
+    #[arg(long, conflicts_with_all = ["number", "of", "session", "holdout", "gate"])]
+    observations: bool,
+    /// With --gate or --observations: how many days back
+    #[arg(long, default_value_t = 7, requires = "by_day", value_parser = clap::value_parser!(u16).range(1..=366))]
     days: u16,
     /// Everything that this session was told, and what came of it
     #[arg(long, value_name = "ID", conflicts_with_all = ["number", "of", "holdout"])]
@@ -61,6 +67,9 @@ impl Inspect {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
         if self.gate {
             return gate::show(context, self.days, self.json);
+        }
+        if self.observations {
+            return observations::show(context, self.days, self.json);
         }
         if let Some(session) = &self.session {
             return session::show(context, session, self.json);

@@ -141,6 +141,7 @@ pub(crate) fn object(context: &Context<'_>, found: &Found) -> Value {
         "supersedes": entry.supersedes,
         "superseded_by": entry.superseded_by,
         "confidence": entry.confidence,
+        "sentiment": entry.sentiment,
         "origin": entry.provenance.origin,
         "session": entry.provenance.session,
         "messages": entry.provenance.messages,

@@ -197,7 +197,8 @@ impl Use {
             context.out.line(in_use(&settings))?;
             context.out.line(leaves(&state.leaves))?;
             if !ask::yes("Use it?", false)? {
-                return context.out.line("Nothing was changed.");
+                context.out.note(ask::CANCELLED);
+                return Ok(());
             }
         }
         for (key, value) in &changes {

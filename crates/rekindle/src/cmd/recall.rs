@@ -8,7 +8,7 @@ use clap::Args;
 use rekindle_core::provenance::Origin;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
-use rekindle_core::recall::merge::Mention;
+use rekindle_core::recall::merge::{self, Mention};
 use rekindle_core::recall::rewrite::Rewrite;
 use rekindle_core::recall::select::{Hit, MOST_LISTED};
 use rekindle_core::text;
@@ -303,7 +303,7 @@ fn row(context: &Context<'_>, hit: &Hit, shown: &Shown, explain: bool) -> String
     let about = about.into_iter().flatten().collect::<Vec<_>>().join("  ") + &marks;
     text.push_str(&format!("  {}\n", out.styled(Style::Dim, about)));
     if explain {
-        for line in explain::score_table(&json!(hit.ranked)) {
+        for line in explain::score_table(&result(hit, shown)) {
             text.push_str(&format!("    {}\n", out.styled(Style::Dim, line)));
         }
     }
@@ -370,8 +370,11 @@ fn result(hit: &Hit, shown: &Shown) -> Value {
         "created": document.created.map(iso),
         "doubts": hit.doubts,
         "refreshed": shown.refreshed,
+        "confidence": (document.source == Source::Observation)
+            .then(|| merge::confidence(document.origin, &hit.lineage)),
         "observed": (!hit.lineage.is_empty()).then(|| json!({
             "times": hit.lineage.len(),
+            "sessions": merge::sessions(&hit.lineage),
             "first": hit.lineage.first().and_then(|mention| mention.created).map(iso),
             "last": hit.lineage.last().and_then(|mention| mention.created).map(iso),
             "places": hit.lineage,

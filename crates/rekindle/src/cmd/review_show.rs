@@ -166,6 +166,9 @@ pub(super) fn print(
     if let Some(project) = proposal.project.as_ref().filter(|_| proposal.widened().is_some()) {
         dim(format!("holds in {project} now; approved, it holds in every project"))?;
     }
+    if let Some(grade) = &proposal.grade {
+        dim(clean(&grade.sentence()).into_owned())?;
+    }
     for quote in proposal.evidence.quotes.iter().take(QUOTES) {
         dim(format!("> {}", one_line(quote, QUOTE_CHARS)))?;
     }
@@ -213,6 +216,7 @@ pub(super) fn json(
         "source": proposal.source,
         "origin": proposal.origin,
         "confidence": proposal.confidence,
+        "grade": proposal.grade,
         "evidence": proposal.evidence,
         "project": proposal.project,
         "holds_in": would_hold_in(context, standing),

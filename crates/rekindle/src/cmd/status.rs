@@ -13,6 +13,7 @@ use rekindle_engine::index::Embedder;
 use rekindle_engine::proposals;
 use rekindle_engine::recall::condition::{Condition, look};
 use rekindle_engine::sessions;
+use rekindle_engine::stages::weekly;
 use rekindle_engine::vault::{Found, Vault};
 use serde_json::{Value, json};
 
@@ -35,7 +36,7 @@ Examples:
   rekindle status --json | jq '.sessions.skipped_because'
   rekindle status --line   # for the status line of an agent or a shell")]
 pub(crate) struct Status {
-    /// Only how many proposals wait for you, in a few words; nothing if none. Always exits 0
+    /// Only how many proposals wait for you, or that memory is off; else nothing. Always exits 0
     #[arg(long, conflicts_with = "json")]
     line: bool,
     /// Answer as JSON
@@ -52,8 +53,9 @@ impl Status {
     /// The line of a status bar (FUT-04). It is asked for all the time, so it reads the page that the briefing counts on and
     /// opens nothing else; whatever is wrong is not said here.
     pub(crate) fn line(self, global: &Global, out: &Printer) -> Result<(), Failure> {
-        match pending(global) {
-            Some(count) if count > 0 => out.line(format!("rekindle: {count} to review")),
+        match glance(global) {
+            Some(Glance::Off) => out.line("rekindle: memory is off"),
+            Some(Glance::Pending(count)) if count > 0 => out.line(format!("rekindle: {count} to review")),
             _ => Ok(()),
         }
     }
@@ -111,6 +113,7 @@ impl Status {
                 "runs": runs.iter().map(|(status, count)| (status.word(), *count)).collect::<std::collections::BTreeMap<_, _>>(),
                 "conflicts": scan.conflicts.len(),
                 "unreadable": scan.problems.len(),
+                "last_week": weekly::summaries(&context.places).ok().and_then(|mut weeks| weeks.next()),
                 "last_change": last.as_ref().map(|record| &record.change.at),
                 "index": json(&index),
                 "llm": models.json(settings),
@@ -197,12 +200,23 @@ fn background(waiting: u64, dead: u64) -> String {
     }
 }
 
-/// How many proposals wait, from the files alone.
-fn pending(global: &Global) -> Option<usize> {
+/// What a status bar shows.
+enum Glance {
+    /// Nothing is captured, recalled or written (OPS-03, EXE-16).
+    Off,
+    /// So many proposals wait.
+    Pending(usize),
+}
+
+/// From the files alone.
+fn glance(global: &Global) -> Option<Glance> {
     let home = Home::find(global.home.as_deref()).ok()?;
     let settings = config::read(&home, None, &global.settings).ok()?;
     let places = home.places(&settings.config).ok()?;
-    Vault::open(&places).ok()?.pending_review().ok()
+    if !settings.config.memory.enabled || places.stop_file().exists() {
+        return Some(Glance::Off);
+    }
+    Some(Glance::Pending(Vault::open(&places).ok()?.pending_review().ok()?))
 }
 
 /// The index, and what it lacks. Whether the model can be used is not asked here: `doctor` says it.

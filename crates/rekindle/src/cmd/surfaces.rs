@@ -142,7 +142,8 @@ impl Connect {
             }
             context.out.line(leaves(&settings, surface))?;
             if !ask::yes("Connect it?", false)? {
-                return context.out.line("Nothing was changed.");
+                context.out.note(ask::CANCELLED);
+                return Ok(());
             }
         }
         let who = surfaces::who(&settings, surface)
@@ -162,6 +163,12 @@ impl Connect {
             surface.name(),
             leaves(&settings, surface)
         ))?;
+        if surface == Surface::Telegram && settings.telegram.chat < 0 && settings.telegram.user == 0 {
+            context.out.warn(
+                "chat numbers below 0 are groups, and in a group the buttons decide nothing until you say who you are: \
+                 `rekindle config set review.telegram.user NUMBER`",
+            );
+        }
         context.out.note(format!("`rekindle review disconnect {}` takes it back.", surface.word()));
         if context.settings.config.capture.background {
             hooks::wake(&context.home, &context.places)?;

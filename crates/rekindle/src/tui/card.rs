@@ -124,6 +124,9 @@ pub(crate) fn rows(facts: &Facts<'_>) -> Vec<Row> {
     rests_on(&mut rows, proposal);
     rows.gap();
     rows.add(Tone::Dim, about(proposal));
+    if let Some(grade) = &proposal.grade {
+        rows.add(Tone::Dim, grade.sentence());
+    }
     age(&mut rows, facts);
     if !same.is_empty() {
         let ids: Vec<String> = same.iter().map(ToString::to_string).collect();

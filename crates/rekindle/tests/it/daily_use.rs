@@ -2,7 +2,9 @@
 //! them, and words that explain themselves.
 
 use rekindle_testkit::Sandbox;
+use serde_json::json;
 
+use crate::capture::{Session, work};
 use crate::{project, sandbox, save, text};
 
 /// What a command prints, both streams.
@@ -119,6 +121,29 @@ fn the_beginning_of_an_id_is_enough() {
     assert!(said.contains("use at least four characters of the id"), "{said}");
     let said = refused(&sandbox, &["approve", "p-2026"]);
     assert!(said.contains("there is no proposal `p-2026`"), "{said}");
+}
+
+#[test]
+fn exe_10_the_beginning_of_a_session_id_is_enough() {
+    let sandbox = sandbox();
+    let ids = ["379d93d5-1201-4f74-a5dd-3275bdd5c0b0", "379d93d5-7777-4f74-a5dd-3275bdd5c0b0"];
+    save(&sandbox, "fix", "staging-port", "The staging database listens on port 5433.");
+    for id in ids {
+        let input = json!({"session_id": id, "cwd": sandbox.work(), "prompt": "which port has the staging database?"});
+        sandbox.rekindle(&["hook", "claude", "UserPromptSubmit"]).stdin(input.to_string()).run().ok();
+        let mut session = Session::new(&sandbox, id);
+        session.says("Always run the linter before a push.");
+        session.hook(&sandbox, "SessionEnd");
+    }
+    work(&sandbox, &[]);
+    let inspected = sandbox.rekindle(&["inspect", "--session", "379d93d5-1", "--json"]).run().ok().json();
+    assert_eq!(text(&inspected, "session"), ids[0]);
+    let runs = |typed: &str| sandbox.rekindle(&["runs", "--session", typed, "--json"]).run();
+    let of_session = runs("379d93d5-7").ok().stdout;
+    assert!(of_session.contains(ids[1]) && !of_session.contains(ids[0]), "{of_session}");
+    for said in [refused(&sandbox, &["inspect", "--session", "379d"]), runs("379d").fails(2).stderr] {
+        assert!(said.contains("2 sessions match `379d`") && said.contains("give more of the id"), "{said}");
+    }
 }
 
 #[test]

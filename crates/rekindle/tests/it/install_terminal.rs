@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rekindle_testkit::Sandbox;
+use rekindle_testkit::{Sandbox, TELEGRAM_TOKEN, TelegramServer};
 
 use crate::install::home;
 use crate::review_terminal::Terminal;
@@ -217,4 +217,31 @@ fn d_at_the_question_shows_the_diff() {
     let question = "Write this? [Y/n/d shows the diff]";
     let screen = answer(&terminal, "sh r install", &[(question, &["d", "Enter"]), ("hook claude", NO)]);
     assert!(screen.contains("Cancelled. No files changed."), "{screen}");
+}
+
+#[test]
+fn b_15_no_is_an_answer_and_not_an_error() {
+    let sandbox = with_agents(&["claude"]);
+    let project = crate::project(&sandbox, "widgets");
+    crate::backfill::past(&sandbox, &project, "s1", "2026-03-02", "Always use pnpm here, never npm.");
+    sandbox.rekindle(&["init", "--name", "Ada"]).run().ok();
+    sandbox.rekindle(&["install", "claude", "--yes"]).run().ok();
+    crate::save(&sandbox, "fix", "port", "Staging listens on 5433.");
+    let telegram = TelegramServer::default();
+    let variables = [ONLY_HERE.as_slice(), &[("TELEGRAM_BOT_TOKEN", TELEGRAM_TOKEN)]].concat();
+    let Some(terminal) = Terminal::open(&sandbox, &variables) else { return };
+    let before = (home(&sandbox), sandbox.everything());
+    let connect = format!("sh r review connect telegram --chat 42 --url {}", telegram.url());
+    for (command, question) in [
+        ("sh r uninstall claude", "[Y/n"),
+        ("sh r forget port", "Forget it? [y/N]"),
+        ("sh r backfill", "Learn from them now? [Y/n]"),
+        (connect.as_str(), "Connect it? [y/N]"),
+        ("sh r llm use openai --url http://127.0.0.1:9 --model a/b", "Use it? [y/N]"),
+    ] {
+        let screen = answer(&terminal, command, &[(question, NO)]);
+        assert!(screen.contains("Cancelled.") && screen.contains("over-2-0"), "{command}: {screen}");
+        assert!((home(&sandbox), sandbox.everything()) == before, "{command} changed something");
+    }
+    assert!(telegram.received().is_empty(), "nobody was asked anything");
 }

@@ -30,6 +30,7 @@ mod feedback;
 mod forget;
 mod friction;
 mod fusion;
+mod hot_list;
 mod house;
 mod ideas;
 mod identity;
@@ -78,6 +79,7 @@ mod sessions_bad_input;
 mod surfaces;
 mod surfaces_buttons;
 mod undo;
+mod weekly;
 #[cfg(unix)]
 mod whose_word;
 

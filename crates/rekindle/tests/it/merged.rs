@@ -103,8 +103,13 @@ fn sto_16_x_17_what_was_observed_three_times_is_one_hit_with_its_lineage() {
     assert!(!hit(&found, "o-d").is_null() && !hit(&found, "o-e").is_null(), "{found:#}");
     let everywhere = asked(&sandbox, &["--project", "all"])["results"].clone();
     assert_eq!(hit(&everywhere, "o-c")["observed"]["times"], 3);
-    let shown =
-        sandbox.rekindle(&["recall", "do the integration tests need the staging database"]).run().ok();
+    // Seen in three sessions against once.
+    assert_eq!((&newest["confidence"], &observed["sessions"]), (&json!(0.6), &json!(3)));
+    assert_eq!(hit(&found, "o-d")["confidence"], json!(0.5));
+    let question = "do the integration tests need the staging database";
+    let explained = sandbox.rekindle(&["recall", question, "--explain"]).run().ok().stdout;
+    assert!(explained.contains("0.600  observed in 3 sessions"), "{explained}");
+    let shown = sandbox.rekindle(&["recall", question]).run().ok();
     assert!(shown.stdout.contains("observed 3 times, 2026-05-02 to 2026-05-12"), "{}", shown.stdout);
     let after: Vec<String> = ["2026-05-02", "2026-05-09", "2026-05-12"]
         .iter()

@@ -38,6 +38,7 @@ pub(crate) fn observed_on(
         observed: fixtures::observed("Worked on the pumps.", vec![finding]),
         tokens: 20,
         distilled: 0,
+        schema_version: observations::SCHEMA_VERSION,
     };
     let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
     assert!(observations::add(&mut db, &entry).unwrap());

@@ -315,6 +315,12 @@ fn fut_04_a_status_line_is_short_and_never_in_the_way() {
     fs::remove_file(sandbox.state().join("rekindle.db")).unwrap();
     assert_eq!(line(), "rekindle: 2 to review\n");
     assert!(!sandbox.state().join("rekindle.db").exists());
+    sandbox.rekindle(&["config", "set", "memory.enabled", "false"]).run().ok();
+    assert_eq!(line(), "rekindle: memory is off\n", "OPS-03");
+    sandbox.rekindle(&["config", "set", "memory.enabled", "true"]).run().ok();
+    fs::write(sandbox.state().join("STOP"), "").unwrap();
+    assert_eq!(line(), "rekindle: memory is off\n", "EXE-16");
+    fs::remove_file(sandbox.state().join("STOP")).unwrap();
     fs::write(sandbox.vault().join("REVIEW.md"), [0xff, 0xfe, 0x00]).unwrap();
     assert_eq!(line(), "");
     fs::write(sandbox.home().join("config.toml"), "nonsense [").unwrap();

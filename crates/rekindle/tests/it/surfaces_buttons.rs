@@ -97,6 +97,32 @@ fn rev_08_buttons_decide_and_go_away() {
 }
 
 #[test]
+fn rev_08_in_a_group_only_the_configured_person_decides() {
+    const GROUP: i64 = -1_001_234;
+    const ADA: i64 = 7;
+    const EVE: i64 = 8;
+    let server = TelegramServer::default();
+    let sandbox = quiet();
+    let connect = ["review", "connect", "telegram", "--url", server.url(), "--chat", "-1001234", "--yes"];
+    let said = rekindle(&sandbox, &connect).run().ok();
+    assert!(said.stderr.contains("rekindle config set review.telegram.user"), "{}", said.stderr);
+    let id = propose(&sandbox, "Use tabs.", 0);
+    work(&sandbox);
+    let (message, yes) = (about(&server, &id), format!("memory:approve:{id}"));
+    let decided_by = |user| {
+        server.press_as(user, GROUP, &message, &yes);
+        work(&sandbox);
+        status(&sandbox, &id)
+    };
+    assert_eq!(decided_by(ADA), "triaged", "nobody is named yet");
+    rekindle(&sandbox, &["config", "set", "review.telegram.user", "7"]).run().ok();
+    assert_eq!(decided_by(EVE), "triaged", "somebody else in the group");
+    assert_eq!(decided_by(ADA), "promoted");
+    let again = rekindle(&sandbox, &connect).run().ok();
+    assert!(!again.stderr.contains("review.telegram.user"), "{}", again.stderr);
+}
+
+#[test]
 fn rev_08_what_is_decided_elsewhere_has_no_buttons_any_more() {
     let server = TelegramServer::default();
     let sandbox = connected(&server);

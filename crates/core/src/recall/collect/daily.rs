@@ -162,7 +162,7 @@ impl Ours<'_> {
     }
 
     fn fact(&self, fact: &Fact, lines: Range<usize>, logged: Clock, date: Option<Date>) -> Option<Document> {
-        let Fact { priority, when, text, mark: Mark { id, origin, messages } } = fact;
+        let Fact { priority, when, text, mark: Mark { id, origin, messages, .. } } = fact;
         if messages.iter().any(|message| self.file.context.graves.holds_message(message)) {
             return None;
         }

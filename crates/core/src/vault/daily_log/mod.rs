@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::as_text;
 use super::comment;
 use super::priority::Priority;
+use crate::observe::Sentiment;
 use crate::provenance::Origin;
 use crate::time::Date;
 
@@ -137,6 +138,9 @@ pub struct Mark {
     pub origin: Option<Origin>,
     /// The messages that support it.
     pub messages: Vec<String>,
+    /// How the person felt when they said it (FBK-07).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sentiment: Option<Sentiment>,
 }
 
 /// What reflection made of a day.

@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use super::render::{
-    CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROJECT, PROPOSALS, SESSION,
-    SUGGESTED_RESPONSE, TIME, TRIGGER, WITH,
+    CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROJECT, PROPOSALS, SENTIMENT,
+    SESSION, SUGGESTED_RESPONSE, TIME, TRIGGER, WITH,
 };
 use super::{
     Body, Clock, Decider, End, Fact, Files, Flush, Handoff, Log, Mark, Note, Observation, Placed, Priority,
     Receipt, Receipts, Reflected, Section, Segment, Source, When,
 };
+use crate::observe::Sentiment;
 use crate::vault::comment;
 use crate::vault::escape::{self, Style, plain, plain_heading, plain_item, plain_line, plain_quote};
 use crate::vault::lines::{Kind, Line, heading_words, item_lines, walk};
@@ -133,6 +134,7 @@ fn mark(pairs: &Pairs) -> Mark {
         id: comment::value(pairs, ID).map(str::to_owned),
         origin: comment::value(pairs, ORIGIN).and_then(|word| word.parse().ok()),
         messages: comment::value(pairs, MESSAGES).map(comment::unlist).unwrap_or_default(),
+        sentiment: comment::value(pairs, SENTIMENT).and_then(Sentiment::of),
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) const TIME: &str = "time";
 pub(super) const ID: &str = "id";
 pub(super) const ORIGIN: &str = "origin";
 pub(super) const MESSAGES: &str = "messages";
+pub(super) const SENTIMENT: &str = "sentiment";
 
 pub(super) const TRIGGER: &str = "**Trigger**:";
 pub(super) const FILES: &str = "**Files**:";
@@ -80,6 +81,7 @@ fn mark_pairs(mark: &Mark) -> Vec<(&'static str, String)> {
     if !mark.messages.is_empty() {
         pairs.push((MESSAGES, comment::list(&mark.messages)));
     }
+    pairs.extend(mark.sentiment.map(|sentiment| (SENTIMENT, sentiment.word().to_owned())));
     pairs
 }
 

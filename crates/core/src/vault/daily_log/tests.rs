@@ -46,8 +46,9 @@ fn sources(named: bool) -> impl Strategy<Value = Source> {
 
 fn marks() -> impl Strategy<Value = Mark> {
     let origin = prop::option::of(prop::sample::select(&Origin::ALL[..]));
-    (prop::option::of(ids()), origin, prop::collection::vec(ids(), 0..3))
-        .prop_map(|(id, origin, messages)| Mark { id, origin, messages })
+    let sentiment = prop::option::of(prop::sample::select(&Sentiment::ALL[..]));
+    (prop::option::of(ids()), origin, prop::collection::vec(ids(), 0..3), sentiment)
+        .prop_map(|(id, origin, messages, sentiment)| Mark { id, origin, messages, sentiment })
 }
 
 fn facts() -> impl Strategy<Value = Vec<Fact>> {
@@ -176,6 +177,7 @@ fn observation() -> Observation {
         id: Some(id.to_owned()),
         origin: Some(origin),
         messages: vec!["m1".to_owned(), "m2".to_owned()],
+        sentiment: None,
     };
     let fact = |priority, when: &str, text: &str, mark| Fact {
         priority,

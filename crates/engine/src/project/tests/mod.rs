@@ -107,7 +107,7 @@ impl Ground {
     fn keeps_births(&self) -> bool {
         let kept = fs::metadata(&self.top).unwrap().created().is_ok() && cfg!(unix);
         if !kept {
-            println!("skipped: this file system does not say when a folder was made");
+            rekindle_testkit::skipped("this file system does not say when a folder was made");
         }
         kept
     }

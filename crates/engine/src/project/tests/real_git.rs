@@ -34,7 +34,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
 fn ground_with_git() -> Option<Ground> {
     let ground = Ground::new();
     if git(&ground.top, &["init", "-q", "widgets"]).is_none() {
-        println!("skipped: git is not installed");
+        rekindle_testkit::skipped("git is not installed");
         return None;
     }
     commit(&ground, "widgets");

@@ -49,6 +49,7 @@ impl Trial {
             everywhere: false,
             perhaps_everywhere: false,
             ends: false,
+            sentiment: None,
             messages: vec!["m1".to_owned()],
         };
         keep(&[candidate], From { session, project: None }, &|_| None, &self.world).unwrap()
@@ -217,6 +218,7 @@ fn r_17_an_older_statement_that_is_read_later_never_ends_a_newer_one() {
             everywhere: false,
             perhaps_everywhere: false,
             ends,
+            sentiment: None,
             messages: vec!["m1".to_owned()],
         };
         let at = format!("{day}T10:00:00Z").parse().ok();

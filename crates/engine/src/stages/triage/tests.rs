@@ -229,7 +229,8 @@ fn staged() -> Event {
 }
 
 fn ask_model(trial: &Trial, model: &Scripted) {
-    triage_with(&staged(), &mut Forgetful(99), &trial.world, Some(model)).unwrap();
+    triage_with(&staged(), &mut Forgetful(99), &trial.world, Asks { triage: Some(model), ..Asks::default() })
+        .unwrap();
 }
 
 #[test]
@@ -262,11 +263,51 @@ fn exe_18_a_triage_that_dies_anywhere_is_finished_by_the_next() {
         approve(&trial, 1);
         let own = said(&trial, "Deploy the furnace on Mondays only.");
         let empty = trial.propose("Patterns", "…", 0);
-        triage_with(&staged(), &mut Forgetful(steps), &trial.world, None).ok();
+        triage_with(&staged(), &mut Forgetful(steps), &trial.world, Asks::default()).ok();
         trial.work();
         assert_eq!((trial.status(own), trial.status(empty)), (Status::Promoted, Status::Rejected));
         assert_eq!(trial.log().matches(&format!("promoted by triage `{own}`")).count(), 1, "{steps}");
         assert_eq!(trial.read("MEMORY.md").matches("furnace").count(), 1, "{steps}");
         sound(&trial);
     }
+}
+
+/// Answers one grade after the other, and notes what it was shown.
+struct Evaluator(std::cell::RefCell<(Vec<&'static str>, Vec<String>)>);
+
+impl Model for Evaluator {
+    fn name(&self) -> &str {
+        "test/evaluator"
+    }
+
+    fn answer(&self, request: &Request) -> Result<Answer, llm::Error> {
+        let mut known = self.0.borrow_mut();
+        known.1.push(request.prompt.material().to_owned());
+        let text = known.0.pop().unwrap_or("I would rather not").to_owned();
+        Ok(Answer { text, whole: true, usage: None, cost: None })
+    }
+}
+
+#[test]
+fn sid_09_what_was_inferred_is_graded_alone_and_the_grade_decides_nothing() {
+    let trial = Trial::new();
+    let stated = said(&trial, "Deploy the gateway on Mondays only.");
+    let inferred = trial.propose("Patterns", "Releases are cut from the stable branch.", 0);
+    let other = trial.propose("Patterns", "The furnace is lit before the shift begins.", 0);
+    let evaluator = Evaluator(std::cell::RefCell::new((
+        vec!["{\"score\": 7, \"reason\": \"wonderful\"}", r#"{"score": 0, "reason": "Nobody said so."}"#],
+        Vec::new(),
+    )));
+    let asks = Asks { grade: Some(&evaluator), ..Asks::default() };
+    triage_with(&staged(), &mut Forgetful(99), &trial.world, asks).unwrap();
+    let grade = |id| proposals::get(&trial.db(), id).unwrap().unwrap().grade;
+    let first = grade(inferred).unwrap();
+    assert_eq!((first.score, first.reason.as_str()), (0.0, "Nobody said so."));
+    assert_eq!(grade(other), None, "a score of 7 is no grade");
+    assert_eq!(grade(stated), None, "the person's own words are not graded");
+    let shown = &evaluator.0.borrow().1;
+    assert_eq!(shown.len(), 2, "a call each: {shown:?}");
+    assert!(shown[0].contains("stable branch") && !shown[0].contains("furnace"), "{shown:?}");
+    assert_eq!([stated, inferred, other].map(|id| trial.status(id)), [Status::Triaged; 3]);
+    sound(&trial);
 }

@@ -1,0 +1,36 @@
+//! `rekindle inspect --observations`: the hot list (STO-01, STO-02).
+
+use rekindle_core::time::day;
+use rekindle_engine::db::Db;
+use rekindle_engine::observations::{self, Entry};
+use serde_json::json;
+
+use crate::compose::Context;
+use crate::error::Failure;
+use crate::output::Style;
+
+pub(super) fn show(context: &Context<'_>, days: u16, as_json: bool) -> Result<(), Failure> {
+    let out = context.out;
+    let today = context.now.date();
+    let from = today.checked_sub(jiff::Span::new().days(i64::from(days) - 1)).map_err(Failure::usage)?;
+    let entries = match Db::open_existing(&context.places.database())? {
+        Some(db) => observations::between(&db, from, today)?,
+        None => Vec::new(),
+    };
+    if as_json {
+        return out.json(&json!(entries.iter().map(Entry::json).collect::<Vec<_>>()));
+    }
+    for entry in &entries {
+        let project = entry.project.as_ref().map_or("no project", |project| project.as_str());
+        let head = format!("{}  {}  {project}", day(entry.day), entry.session);
+        out.line(out.styled(Style::Bold, head))?;
+        for finding in entry.observed.findings() {
+            let when = finding.when.map_or_else(String::new, |when| format!("{when} "));
+            out.line(format!("  {} {when}{} [{}]", finding.priority.emoji(), finding.text, finding.origin))?;
+        }
+    }
+    if entries.is_empty() {
+        out.note("Nothing was observed on these days. The daily logs hold what is older.");
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! The hot list of observations, and what of it outlives it.
+
+use std::fs;
+
+use rekindle_core::observe::Sentiment;
+use rekindle_core::vault::daily_log::{self, Body, Section};
+use serde_json::json;
+
+use crate::capture::{Session, log, work};
+use crate::{sandbox, text};
+
+#[test]
+fn sto_02_sto_07_observations_are_listed_for_other_programs() {
+    let sandbox = sandbox();
+    let list =
+        || sandbox.rekindle(&["inspect", "--observations", "--days", "366", "--json"]).run().ok().json();
+    assert_eq!(list(), json!([]));
+    let mut session = Session::new(&sandbox, "s1");
+    session.says("Always run the linter before a push.");
+    session.hook(&sandbox, "SessionEnd");
+    work(&sandbox, &[]);
+    let entries = list();
+    let [entry] = entries.as_array().unwrap().as_slice() else { panic!("{entries}") };
+    assert_eq!((text(entry, "sessionId"), &entry["schemaVersion"]), ("s1", &json!(1)));
+    assert_eq!(text(entry, "pointId"), rekindle_core::id::point_id(text(entry, "dedupeKey")));
+    assert!(entry["observations"].to_string().contains("linter"), "{entry}");
+    let shown = sandbox.rekindle(&["inspect", "--observations", "--days", "366"]).run().ok().stdout;
+    assert!(shown.contains("s1") && shown.contains("linter before a push"), "{shown}");
+    sandbox.rekindle(&["inspect", "--days", "3"]).run().fails(2);
+}
+
+#[test]
+fn fbk_07_the_sentiment_outlives_the_hot_list() {
+    let sandbox = sandbox();
+    let mut session = Session::new(&sandbox, "s1");
+    session.says("Never push to main again \u{1f621}");
+    session.hook(&sandbox, "SessionEnd");
+    work(&sandbox, &[]);
+    let found = daily_log::parse(&log(&sandbox)).sections.into_iter().find_map(|section| match section {
+        Section::Observation(observation) => Some(observation.body),
+        _ => None,
+    });
+    let Some(Body::Segments(segments)) = found else { panic!("{}", log(&sandbox)) };
+    let fact =
+        segments.iter().flat_map(|segment| &segment.facts).find(|fact| fact.text.contains("push to main"));
+    assert_eq!(fact.unwrap().mark.sentiment, Some(Sentiment::Frustrated), "{}", log(&sandbox));
+    fs::remove_file(sandbox.state().join("rekindle.db")).unwrap();
+    let list = sandbox.rekindle(&["list", "--json"]).run().ok().json();
+    let entries = list.as_array().unwrap();
+    assert!(entries.iter().any(|entry| entry["sentiment"] == "frustrated"), "{list}");
+}
