@@ -21,6 +21,7 @@ use rekindle_core::time::{TimeZone, iso};
 use rekindle_engine::home::{Home, Places};
 use rekindle_engine::hooks::{self, Left};
 use rekindle_engine::inject::{self, Here, How};
+use rekindle_engine::project::Identified;
 use rekindle_engine::recall::log::Log;
 use rekindle_engine::told::{self, Told, What};
 use rekindle_engine::{clock, config, environment, hook_log, notices, project};
@@ -304,8 +305,11 @@ fn look_up(
     let folder = signal.cwd.as_ref().map(PathBuf::from).or_else(|| std::env::current_dir().ok());
     let person = environment::home_folder();
     let place = folder.as_deref().and_then(|folder| project::locate(folder, person.as_deref()));
-    let project =
-        place.map(|place| project::identify(&place, &project::load(&places.projects_file())).project.id);
+    let found = place.map(|place| project::identify(&place, &project::load(&places.projects_file())));
+    if let Some(found) = &found {
+        remember(places, found);
+    }
+    let project = found.map(|found| found.project.id);
     let (agent, session) = (signal.agent, signal.session.clone());
     let here = Here { agent, session, project, now: clock::now(zone) };
     let now = here.now.timestamp();
@@ -345,6 +349,15 @@ fn look_up(
             told::let_go(&places, agent, &here.session, now).unwrap_or_default();
             (Some(Lookup::start(BRIEFING, move || briefing(&places, &here, moment), None)), Some(told))
         }
+    }
+}
+
+/// Writes down a project or a worktree that is new, beside the rest: its folder may be gone before a worker that is busy comes
+/// to this signal (B-05). If the hook ends first, the worker does it.
+fn remember(places: &Places, found: &Identified) {
+    if found.is_news() {
+        let (file, found) = (places.projects_file(), found.clone());
+        std::thread::spawn(move || project::remember(&file, &found).map(drop).unwrap_or_default());
     }
 }
 
