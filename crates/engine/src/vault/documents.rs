@@ -52,7 +52,7 @@ pub struct NewIdea<'a> {
     pub summary: &'a str,
     /// Whose idea, and from where.
     pub provenance: Provenance,
-    /// Where its page is seen; the section in Ideas.md is seen everywhere.
+    /// Where its page and its section in Ideas.md are shown.
     pub scope: Scope,
     /// What it has to do with: links to notes, one each (IDEA-03).
     pub related: Vec<String>,
@@ -252,6 +252,7 @@ impl Vault {
             slug: slug("title", &title.text)?,
             title: title.text,
             summary: summary.text,
+            project: new.scope.project().cloned(),
         };
         let id = random::entry_id().map_err(Error::io("get random bytes for", self.folder()))?;
         let entry = Entry {
