@@ -152,6 +152,7 @@ impl<'a> Keeper<'a> {
             sessions: vec![self.from.session.to_owned()],
             messages: candidate.messages.clone(),
             quotes: quotes.map(|text| one_line(text, QUOTE_CHARS)).take(2).collect(),
+            said: quoted.iter().filter_map(|quoted| quoted.at).max(),
             ..Evidence::default()
         };
         let vector = self
