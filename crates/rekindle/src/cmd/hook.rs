@@ -76,6 +76,8 @@ struct Given {
     context: String,
     /// One line for the person.
     line: String,
+    /// The same, if there is nothing to tell the agent.
+    nudge: String,
     entries: usize,
     /// The names of what recall chose, and of what is in the context.
     chosen: Vec<String>,
@@ -252,7 +254,10 @@ impl Hook {
             answer.insert("hookSpecificOutput".to_owned(), specific);
         }
         // Codex shows it as a warning, which what was loaded is not worth.
-        let loaded = (agent == Agent::Claude && !given.context.is_empty()).then_some(given.line.as_str());
+        let loaded = match given.context.is_empty() {
+            false => (agent == Agent::Claude).then_some(given.line.as_str()),
+            true => (agent != Agent::Codex).then_some(given.nudge.as_str()),
+        };
         let lines: Vec<&str> = loaded.into_iter().chain(notice).filter(|line| !line.is_empty()).collect();
         if !lines.is_empty() {
             answer.insert("systemMessage".to_owned(), json!(lines.join("\n")));
@@ -371,9 +376,14 @@ fn briefing(places: &Places, here: &Here, moment: Moment) -> Given {
             let entries = briefing.entries + briefing.ids.len();
             let what = if entries == 1 { "memory" } else { "memories" };
             let line = if entries > 0 { format!("Rekindle: {entries} {what} loaded") } else { String::new() };
+            let nudge = match briefing.waiting {
+                0 => String::new(),
+                1 => "Rekindle: 1 proposal to review (`rekindle review`)".to_owned(),
+                count => format!("Rekindle: {count} proposals to review (`rekindle review`)"),
+            };
             let whole = briefing.cut.is_empty() && !briefing.text.is_empty();
             let Briefing { text: context, ids: shown, .. } = briefing;
-            Given { context, line, entries, whole, shown, ..Given::default() }
+            Given { context, line, nudge, entries, whole, shown, ..Given::default() }
         }
         Err(error) => failed(error),
     }
