@@ -77,6 +77,8 @@ mod surfaces;
 mod surfaces_buttons;
 mod undo;
 #[cfg(unix)]
+mod whereabouts;
+#[cfg(unix)]
 mod whose_word;
 
 use rekindle_testkit::Sandbox;
