@@ -113,6 +113,9 @@ pub struct Briefing {
     pub ids: Vec<String>,
     /// What did not fit.
     pub cut: Vec<String>,
+    /// How many proposals wait, if the text is empty: a count alone is nothing for the agent, and the person is told instead
+    /// (BRF-03).
+    pub waiting: usize,
 }
 
 /// A part of a briefing: lines under a cap.
@@ -196,7 +199,8 @@ pub fn brief(material: &Material, moment: Moment, agent: Agent, secret: &[u8], r
         }
         return brief(&shorter, moment, agent, secret, random);
     }
-    Briefing { text, entries, ids, cut }
+    let waiting = if text.is_empty() && moment == Moment::Fresh { material.pending } else { 0 };
+    Briefing { text, entries, ids, cut, waiting }
 }
 
 /// The person's own files, without headings that say nothing and comments.
@@ -475,6 +479,15 @@ mod tests {
         assert!(!briefing.text.contains("Changed pump.rs"), "only what is worth weeks (VER-11)");
         assert!(!briefing.text.contains("how to"), "comments are not for the agent");
         assert_eq!((briefing.entries, briefing.cut.len()), (1, 0));
+    }
+
+    #[test]
+    fn brf_03_a_nudge_with_nothing_else_is_for_the_person() {
+        let empty = Material { pending: 6, ..Material::default() };
+        assert_eq!(brief_of(&empty), Briefing { waiting: 6, ..Briefing::default() });
+        assert_eq!(brief_of(&material()).waiting, 0, "the text says it");
+        let compacted = brief(&empty, Moment::Compacted, Agent::Claude, b"secret", RANDOM);
+        assert_eq!(compacted.waiting, 0);
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn without_words(message: &Message) -> Message {
     let calls = calls
         .map(|call| Call { input: admit(&call.input).text, notes: admit(&call.notes).text, ..call.clone() })
         .collect();
-    Message { text: String::new(), calls, ..message.clone() }
+    Message { text: String::new(), calls, cwd: None, ..message.clone() }
 }
 
 /// Makes windows of messages as they come.

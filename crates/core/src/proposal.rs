@@ -281,6 +281,9 @@ pub struct Evidence {
     /// The windows of sessions that were observed (FRI-04).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<String>,
+    /// When it was said last: the day of its line in `MEMORY.md`, whenever it is approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<Timestamp>,
 }
 
 /// So many places of each kind are kept.
@@ -307,6 +310,7 @@ impl Evidence {
                 ours.drain(1..=ours.len() - MOST_PLACES);
             }
         }
+        self.said = self.said.max(other.said);
         is_new
     }
 }
@@ -330,6 +334,19 @@ pub fn title(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn r_17_evidence_knows_when_it_was_said_last() {
+        let at = |second| Timestamp::from_second(second).ok();
+        let said = |at| Evidence { said: at, ..Evidence::default() };
+        for (first, then, last) in [(1, 2, 2), (2, 1, 2)] {
+            let mut evidence = said(at(first));
+            evidence.merge(&said(at(then)));
+            assert_eq!(evidence.said, at(last));
+            evidence.merge(&said(None));
+            assert_eq!(evidence.said, at(last));
+        }
+    }
 
     #[test]
     fn sid_05_of_what_is_seen_again_and_again_the_first_and_the_newest_places_are_kept() {

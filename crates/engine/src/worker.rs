@@ -3,6 +3,7 @@
 //! No port, no daemon. Being killed at any instant loses nothing: what it was doing is in the database, what it had not
 //! taken in yet is in the spool, and the next one goes on.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -333,6 +334,7 @@ fn take_in(
                 .try_for_each(|(signal, position, at)| signal::note(transaction, signal, position, at))
         })?;
     }
+    remember_projects(&batch, world);
     for (signal, _, at) in batch.signals() {
         sessions::reopen(&world.places.sessions(), signal, at).map_err(sessions_failed)?;
         did.begun += u64::from(signal.kind == Kind::Start && !signal.subagent);
@@ -342,6 +344,20 @@ fn take_in(
     }
     did.taken += batch.files.len() as u64;
     Ok(batch.looked_at)
+}
+
+/// Writes down the projects of the folders that the signals came from, while the folders are there: a worktree may be removed
+/// before its session is captured (B-05).
+fn remember_projects(batch: &Taken, world: &World) {
+    let folders: HashSet<&str> = batch
+        .signals()
+        .filter(|(signal, ..)| !signal.subagent)
+        .filter_map(|(signal, ..)| signal.cwd.as_deref())
+        .collect();
+    for folder in folders {
+        // Signals go on without it. Capture does the same again, and says what is wrong.
+        world.remember_project(Some(folder)).unwrap_or_default();
+    }
 }
 
 /// Some files of the spool.

@@ -115,6 +115,7 @@ fn rests_on<'a>(sightings: impl Iterator<Item = Sighting<'a>>) -> (Evidence, Vec
             messages: seen.messages.to_vec(),
             quotes: vec![one_line(&admit(seen.quote).text, QUOTE_CHARS)],
             observations: vec![seen.window.to_owned()],
+            said: Some(seen.at),
         });
         let newest = times.entry(seen.session).or_insert(seen.at);
         *newest = seen.at.max(*newest);

@@ -12,7 +12,7 @@ use crate::provenance::Origin;
 use crate::session::Message;
 use crate::text::admit;
 use crate::text::clean::one_line;
-use crate::time::TimeZone;
+use crate::time::{Date, TimeZone};
 use crate::vault::daily_log::When;
 use crate::vault::priority::Priority;
 
@@ -48,7 +48,7 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
     };
     let segments = if output.segments.is_empty() { std::slice::from_ref(&flat) } else { &output.segments };
     for segment in segments {
-        let mut part = Part { narrative: narrative(&segment.narrative, &evidence), ..Part::default() };
+        let mut parts = Days::of(narrative(&segment.narrative, &evidence));
         for line in &segment.facts {
             let Some(claim) = claim(line) else { continue };
             let mut fault = |fault: Fault| *checked.faults.entry(fault).or_default() += 1;
@@ -57,18 +57,18 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
                 continue;
             }
             match finding(&claim, &evidence, &noise, &mut fault) {
-                Ok(found) if seen.insert(crate::text::normal::normalised(&found.text)) => {
+                Ok((found, day)) if seen.insert(crate::text::normal::normalised(&found.text)) => {
                     count += 1;
-                    part.findings.push(found);
+                    parts.add(found, day);
                 }
                 Ok(_) => fault(Fault::Repeated),
                 Err(why) => fault(why),
             }
         }
-        if !part.narrative.is_empty() || !part.findings.is_empty() {
-            checked.observed.parts.push(part);
-        }
+        checked.observed.parts.extend(parts.all);
     }
+    // A model need not keep to the order of the days; what has no day counts for the last one.
+    checked.observed.parts.sort_by_key(|part| part.day.unwrap_or(Date::MAX));
     let spoken =
         |text: &str| Some(one_line(&admit(text).text, MAX_NARRATIVE)).filter(|text| evidence.is_spoken(text));
     checked.observed.current_task = output.current_task.as_deref().and_then(spoken);
@@ -79,10 +79,37 @@ pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> 
     checked
 }
 
-fn narrative(text: &str, evidence: &Evidence<'_>) -> String {
+/// What happened, and the day on which it was said.
+fn narrative(text: &str, evidence: &Evidence<'_>) -> (String, Option<Date>) {
     let text = one_line(&admit(text).text, MAX_NARRATIVE);
-    let keeps = evidence.support(&text, &[]).is_ok() && !evidence.is_copied(&text);
-    if keeps { text } else { String::new() }
+    match evidence.support(&text, &[]) {
+        Ok(support) if !evidence.is_copied(&text) => {
+            let day = evidence.day(&support.places);
+            (text, day)
+        }
+        _ => (String::new(), None),
+    }
+}
+
+/// A segment as parts of one day each: a session may go on past midnight.
+struct Days {
+    all: Vec<Part>,
+}
+
+impl Days {
+    fn of((narrative, day): (String, Option<Date>)) -> Self {
+        let part = Part { narrative, day, ..Part::default() };
+        Self { all: if part.narrative.is_empty() { Vec::new() } else { vec![part] } }
+    }
+
+    /// A finding without a time goes with the one before it.
+    fn add(&mut self, finding: Finding, day: Option<Date>) {
+        let day = day.or_else(|| self.all.last()?.day);
+        match self.all.iter_mut().find(|part| part.day == day) {
+            Some(part) => part.findings.push(finding),
+            None => self.all.push(Part { day, findings: vec![finding], ..Part::default() }),
+        }
+    }
 }
 
 /// What an observer claims.
@@ -151,7 +178,7 @@ fn finding(
     evidence: &Evidence<'_>,
     noise: &Noise<'_>,
     fault: &mut impl FnMut(Fault),
-) -> Result<Finding, Fault> {
+) -> Result<(Finding, Option<Date>), Fault> {
     let support = evidence.support(&claim.text, &claim.cited)?;
     if evidence.is_copied(&claim.text) {
         return Err(Fault::Copied);
@@ -173,7 +200,8 @@ fn finding(
     if claim.priority > most {
         fault(Fault::Lowered);
     }
-    Ok(Finding {
+    let day = evidence.day(&support.places);
+    let found = Finding {
         kind: if question { Kind::Question } else { Kind::Other },
         priority: claim.priority.min(most),
         when,
@@ -190,7 +218,8 @@ fn finding(
         sentiment: claim.feels.filter(|_| support.origin == Origin::User),
         gate: None,
         messages: evidence.ids(&support.places),
-    })
+    };
+    Ok((found, day))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::fault::Fault;
 use crate::provenance::Origin;
 use crate::session::{Message, Role};
 use crate::text::specifics::{self, coverage, plain, stands_in, words};
-use crate::time::TimeZone;
+use crate::time::{Date, TimeZone};
 use crate::vault::daily_log::{Clock, When};
 
 /// So much of what a statement says has to be in the words that support it.
@@ -38,6 +38,7 @@ pub struct Evidence<'a> {
     plain: Vec<String>,
     words: Vec<HashSet<u64>>,
     clocks: Vec<Option<Clock>>,
+    days: Vec<Option<Date>>,
 }
 
 /// What supports a statement.
@@ -63,7 +64,13 @@ impl<'a> Evidence<'a> {
             plain: texts.iter().map(|text| plain(text)).collect(),
             words: texts.iter().map(|text| words(text)).collect(),
             clocks: messages.iter().map(clock).collect(),
+            days: messages.iter().map(|message| Some(message.at?.to_zoned(zone.clone()).date())).collect(),
         }
+    }
+
+    /// The day on which the first of these messages that has a time was said.
+    pub fn day(&self, places: &[usize]) -> Option<Date> {
+        places.iter().find_map(|place| *self.days.get(*place)?)
     }
 
     /// The ids of messages.

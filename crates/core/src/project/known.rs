@@ -17,6 +17,10 @@ const MAX_FOLDERS: usize = 32;
 /// How many remotes and first commits are kept of one project.
 const MAX_NAMES: usize = 16;
 
+/// How many linked worktrees are kept of one project. Some agents make one per session; sessions of older ones have
+/// been captured.
+const MAX_WORKTREES: usize = 64;
+
 /// Every project seen before, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownProjects {
@@ -32,6 +36,9 @@ struct KnownProject {
     initial_commits: Vec<String>,
     #[serde(default)]
     folders: Vec<FolderMark>,
+    /// Where its linked worktrees were, outside of its main folder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    worktrees: Vec<String>,
 }
 
 /// One project as it was seen now, under the id it goes by.
@@ -110,14 +117,16 @@ impl KnownProjects {
         candidates.max_by_key(|(evidence, _)| *evidence).map(|(_, id)| id)
     }
 
-    /// The project that a folder belonged to which is gone: the one that was last seen there or in a folder around it, but
-    /// not in `outside` or above, which is still there.
+    /// The project that a folder belonged to which is gone: the one that was last seen there or in a folder around it, with
+    /// its worktrees, but not in `outside` or above, which is still there.
     pub fn at_path(&self, folder: &Path, outside: &Path) -> Option<&ProjectId> {
         let roots = self.projects.iter().flat_map(|known| {
-            known.folders.iter().map(move |mark| {
+            let folders = known.folders.iter().map(|mark| {
                 let path = Path::new(&mark.path);
-                (if path.ends_with(".git") { path.parent().unwrap_or(path) } else { path }, &known.id)
-            })
+                if path.ends_with(".git") { path.parent().unwrap_or(path) } else { path }
+            });
+            let worktrees = known.worktrees.iter().map(Path::new);
+            folders.chain(worktrees).map(move |root| (root, &known.id))
         });
         let around = roots.filter(|(root, _)| folder.starts_with(root) && !outside.starts_with(root));
         around.max_by_key(|(root, _)| root.components().count()).map(|(_, id)| id)
@@ -142,6 +151,7 @@ impl KnownProjects {
             // The folder is compared whole: a new device number must be written down before the next move.
             has(&known.remotes, &sighting.remote_to_keep())
                 && has(&known.initial_commits, &marks.initial_commit)
+                && has(&known.worktrees, &marks.worktree)
                 && known.folders.iter().any(|folder| marks.folder.adds_nothing_to(folder))
         })
     }
@@ -160,6 +170,9 @@ impl KnownProjects {
                     paths.contains(&Some(&folder.path)) && !marks.folder.adds_nothing_to(folder);
                 !is_same && !is_replaced
             });
+            if is_other {
+                known.worktrees.retain(|path| marks.worktree.as_ref() != Some(path));
+            }
         }
         let index = self.projects.iter().position(|known| known.id == *id).unwrap_or_else(|| {
             let id = id.clone();
@@ -168,12 +181,14 @@ impl KnownProjects {
                 remotes: vec![],
                 initial_commits: vec![],
                 folders: vec![],
+                worktrees: vec![],
             });
             self.projects.len() - 1
         });
         let known = &mut self.projects[index];
         add(&mut known.remotes, sighting.remote_to_keep(), MAX_NAMES);
         add(&mut known.initial_commits, marks.initial_commit.clone(), MAX_NAMES);
+        add(&mut known.worktrees, marks.worktree.clone(), MAX_WORKTREES);
         if !known.folders.iter().any(|folder| marks.folder.adds_nothing_to(folder)) {
             add(&mut known.folders, Some(marks.folder.clone()), MAX_FOLDERS);
         }
@@ -241,6 +256,7 @@ mod tests {
             initial_commit: None,
             folder: folder(format!("/src/{name}/.git"), inode),
             before_git: Some(folder(format!("/src/{name}"), inode + 1_000)),
+            worktree: None,
         }
     }
 
@@ -420,6 +436,28 @@ mod tests {
         see(&mut known, &far);
         let restored = with_remote(with_commit(repository("restored", 9), 'f'), "gadgets");
         assert_eq!(see(&mut known, &restored), settled.own.id.as_str());
+    }
+
+    #[test]
+    fn b_05_a_worktree_that_was_removed_still_belongs_to_its_project() {
+        let mut known = KnownProjects::default();
+        let main = with_remote(repository("a", 1), "widgets");
+        see(&mut known, &main);
+        let worktree = Marks { worktree: Some("/src/a-feature".to_owned()), ..main };
+        assert!(!known.knows(&look(&known, &worktree)), "a new worktree is news");
+        let id = see(&mut known, &worktree);
+        let at = |known: &KnownProjects, path: &str| {
+            known.at_path(Path::new(path), Path::new("/src")).map(|id| id.as_str().to_owned())
+        };
+        assert_eq!(at(&known, "/src/a-feature/deep"), Some(id));
+        assert_eq!(at(&known, "/src/a-feature-2"), None);
+        // Another project's worktree takes the place.
+        let other = Marks {
+            worktree: Some("/src/a-feature".to_owned()),
+            ..with_remote(repository("b", 2), "gadgets")
+        };
+        let other = see(&mut known, &other);
+        assert_eq!(at(&known, "/src/a-feature"), Some(other));
     }
 
     #[test]

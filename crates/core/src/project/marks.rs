@@ -28,6 +28,9 @@ pub struct Marks {
     pub folder: FolderMark,
     /// For a repository, the folder around its `.git`: what the project was known by before `git init`.
     pub before_git: Option<FolderMark>,
+    /// The top folder of a linked worktree that is not inside the main folder. Once it is removed, nothing else tells
+    /// whose it was.
+    pub worktree: Option<String>,
 }
 
 impl Marks {
@@ -157,7 +160,14 @@ mod tests {
 
     fn marks(name: &str) -> Marks {
         let folder = folder("/a/.git", 1, 2, Some(3));
-        Marks { name: name.to_owned(), remote: None, initial_commit: None, folder, before_git: None }
+        Marks {
+            name: name.to_owned(),
+            remote: None,
+            initial_commit: None,
+            folder,
+            before_git: None,
+            worktree: None,
+        }
     }
 
     #[test]

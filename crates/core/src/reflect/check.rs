@@ -135,6 +135,7 @@ fn check_one(
             sessions: vec![source.observation.session.clone()],
             messages: source.messages.to_vec(),
             quotes: vec![one_line(&admit(source.statement.text()).text, MAX_QUOTE_CHARS)],
+            said: Some(source.observation.at),
             ..Evidence::default()
         });
     }

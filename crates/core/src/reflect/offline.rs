@@ -141,6 +141,7 @@ impl<'a> Group<'a> {
                 sessions: vec![seen.observation.session.clone()],
                 messages: seen.finding.messages.clone(),
                 quotes: vec![one_line(&admit(&seen.finding.text).text, MAX_QUOTE_CHARS)],
+                said: Some(seen.observation.at),
                 ..Evidence::default()
             });
         }

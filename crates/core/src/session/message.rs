@@ -51,12 +51,24 @@ pub struct Message {
     /// For the person's words: they stopped the agent, or refused a call, to say this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
+    /// The folder the agent was in, where the host notes it with each message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
 }
 
 impl Message {
     /// Words, and nothing that was done with them.
     pub fn new(id: impl Into<String>, at: Option<Timestamp>, role: Role, text: impl Into<String>) -> Self {
-        Self { id: id.into(), at, role, text: text.into(), calls: Vec::new(), outcome: None, stopped: false }
+        Self {
+            id: id.into(),
+            at,
+            role,
+            text: text.into(),
+            calls: Vec::new(),
+            outcome: None,
+            stopped: false,
+            cwd: None,
+        }
     }
 }
 

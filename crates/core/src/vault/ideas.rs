@@ -11,6 +11,8 @@ use super::as_text;
 use super::escape::{self, tidy_line};
 use super::lines::{self, Broken, Insertion, Kind, Line};
 use super::path::VaultPath;
+use super::scope_mark;
+use crate::scope::{ProjectId, Scope};
 use crate::time::day;
 
 const RESEARCH: &str = "See deep research:";
@@ -33,6 +35,9 @@ pub struct Idea {
     pub summary: String,
     /// Its folder in the incubator.
     pub slug: String,
+    /// The only project in which it is shown; none is everywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
 }
 
 /// An idea in the file.
@@ -45,6 +50,9 @@ pub struct Entry {
     pub title: String,
     /// The first paragraph below the heading.
     pub summary: String,
+    /// The project that the paragraph names at its end: the idea is shown there only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
     /// Its folder in the incubator; an idea that the person wrote down may have none.
     pub slug: Option<String>,
     /// When it became a project.
@@ -101,7 +109,11 @@ pub fn append(text: &str, vault: &str, idea: &Idea) -> Result<String, Error> {
         return Ok(text.to_owned());
     }
     let mut block = format!("## {}: {}\n\n", day(idea.date), escape::heading(&idea.title));
-    let summary = paragraph(&idea.summary);
+    let mut summary = paragraph(&idea.summary);
+    let scope = idea.project.clone().map_or(Scope::Global, Scope::Project);
+    if let Some(mark) = scope_mark::needed(&summary, &scope) {
+        summary = format!("{summary} {mark}").trim_start().to_owned();
+    }
     if !summary.is_empty() {
         block.push_str(&format!("{summary}\n\n"));
     }
@@ -198,11 +210,17 @@ fn entry(lines: &[Line<'_>], section: Range<usize>) -> Option<Entry> {
     let texts: Vec<String> = own.iter().filter(is_text).map(words).collect();
     let paragraph = own.iter().skip(1).skip_while(|line| !is_text(line)).take_while(is_text);
     let summary: Vec<String> = paragraph.map(words).take_while(|line| !is_own(line)).collect();
+    let summary = summary.join(" ");
+    let (summary, scope) = match scope_mark::split(&summary) {
+        Some((words, scope)) => (words, scope),
+        None => (summary.as_str(), Scope::Global),
+    };
     let research = texts.iter().filter(|line| line.starts_with(RESEARCH)).find_map(|line| slug(line));
     Some(Entry {
         date,
         title,
-        summary: plain_paragraph(&summary.join(" ")),
+        summary: plain_paragraph(summary),
+        project: scope.project().cloned(),
         // A person may have put the link into a sentence of their own.
         slug: research.or_else(|| texts.iter().find_map(|line| slug(line))),
         promoted: texts.iter().find_map(|line| line.strip_prefix(PROMOTED)?.get(..10)?.parse().ok()),
@@ -256,7 +274,13 @@ mod tests {
 
     fn idea(title: &str, summary: &str, slug: &str) -> Idea {
         let date = date(2026, 11, 15);
-        Idea { date, title: title.to_owned(), summary: summary.to_owned(), slug: slug.to_owned() }
+        Idea {
+            date,
+            title: title.to_owned(),
+            summary: summary.to_owned(),
+            slug: slug.to_owned(),
+            project: None,
+        }
     }
 
     fn told(entry: &Entry) -> (Date, String, String, Option<String>, Option<Date>) {
@@ -298,6 +322,27 @@ mod tests {
             let gone: Vec<_> = parse(&remove(&two, "one").unwrap()).unwrap().iter().map(told).collect();
             expected.remove(expected.len() - 2);
             prop_assert_eq!(gone, expected);
+        }
+    }
+
+    #[test]
+    fn r_15_an_idea_of_a_project_says_so_and_reads_back() {
+        let pumps = Some(ProjectId::new("github.com/acme/pumps"));
+        let new = |summary: &str, project: &Option<ProjectId>| Idea {
+            project: project.clone(),
+            ..idea("One", summary, "one")
+        };
+        let marked = append("", "Memory", &new("Share a cache.", &pumps)).unwrap();
+        assert!(marked.contains("Share a cache. (project: github.com/acme/pumps)\n"), "{marked}");
+        for (summary, project) in [
+            ("Share a cache.", &pumps),
+            ("", &pumps),
+            ("Like it is in (everywhere)", &None),
+            ("Take it from (project: boats)", &None),
+        ] {
+            let text = append("", "Memory", &new(summary, project)).unwrap();
+            let read = parse(&text).unwrap().remove(0);
+            assert_eq!((read.summary.as_str(), &read.project), (summary, project), "{text}");
         }
     }
 

@@ -60,10 +60,10 @@ pub struct Kept {
     pub role: Role,
     /// What, clean, without secrets, and cut. Empty: it was forgotten.
     pub text: String,
-    /// The session's project.
+    /// The project it was said in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// The session's folder.
+    /// The folder it was said in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
 }
@@ -82,7 +82,13 @@ impl Session {
 }
 
 /// What of a message is kept: `None` if it says nothing, or was forgotten.
-fn kept(message: &Message, session: &Session, forgotten: &Graveyard, redacted: &mut Counts) -> Option<Kept> {
+fn kept(
+    message: &Message,
+    cwd: Option<&String>,
+    project: Option<&ProjectId>,
+    forgotten: &Graveyard,
+    redacted: &mut Counts,
+) -> Option<Kept> {
     let most = match message.role {
         Role::User => MAX_USER,
         Role::Assistant | Role::Summary => MAX_AGENT,
@@ -115,8 +121,8 @@ fn kept(message: &Message, session: &Session, forgotten: &Graveyard, redacted: &
         at: message.at,
         role: message.role,
         text: excerpt.text,
-        project: session.project.clone(),
-        cwd: session.cwd.clone(),
+        project: project.cloned(),
+        cwd: cwd.cloned(),
     })
 }
 
@@ -170,11 +176,21 @@ impl<'a> Appender<'a> {
 
     /// Adds a message, unless it is there already. It is on the disk when [`Appender::finish`] returns.
     pub fn add(&mut self, message: &Message) -> io::Result<()> {
+        self.add_from(message, self.session.cwd.as_ref(), self.session.project.as_ref())
+    }
+
+    /// The same for a message that was said in another folder than the one the session began in.
+    pub fn add_from(
+        &mut self,
+        message: &Message,
+        cwd: Option<&String>,
+        project: Option<&ProjectId>,
+    ) -> io::Result<()> {
         let number = number(&message.id);
         if self.known.contains(&number) {
             return Ok(());
         }
-        let Some(kept) = kept(message, self.session, self.forgotten, &mut self.redacted) else {
+        let Some(kept) = kept(message, cwd, project, self.forgotten, &mut self.redacted) else {
             return Ok(());
         };
         self.known.insert(number);

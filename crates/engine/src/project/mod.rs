@@ -86,7 +86,8 @@ pub fn gone(cwd: &Path, repository: Option<&str>) -> Trail {
     };
     let path = cwd.to_string_lossy().into_owned();
     let folder = FolderMark { path, device: None, inode: None, born: None };
-    let own = Marks { name, remote: Some(remote), initial_commit: None, folder, before_git: None };
+    let own =
+        Marks { name, remote: Some(remote), initial_commit: None, folder, before_git: None, worktree: None };
     Trail { own, upstream: Vec::new() }
 }
 

@@ -28,16 +28,14 @@ pub struct Place {
 /// Finds the project's folder from anywhere inside it; `None` outside of every project.
 ///
 /// The nearest repository above `cwd` wins; then a bare repository, then the nearest folder with a `.rekindle.toml`,
-/// an `AGENTS.md` or a `CLAUDE.md`. The last two do not count in `home`, nor in a folder around it: there they are
-/// meant for every project. Links in `cwd` are resolved; of a `cwd` that is gone, what is left is used.
+/// an `AGENTS.md` or a `CLAUDE.md`. Of these only `.rekindle.toml` counts in `home` and in the folders around it: the
+/// others there are meant for every project. Links in `cwd` are resolved; of a `cwd` that is gone, what is left is used.
 pub fn locate(cwd: &Path, home: Option<&Path>) -> Option<Place> {
     let start = cwd.ancestors().find_map(|folder| folder.canonicalize().ok())?;
     let home = home.and_then(|home| home.canonicalize().ok());
     let has_everything = |folder: &Path| {
         folder.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(folder))
     };
-    // People keep their dotfiles in a repository at home; what is below is no part of that project.
-    let is_home = |folder: &Path| home.as_deref() == Some(folder);
     let worktree = |folder: &Path| {
         let common_dir = common_dir(&git_dir(folder)?);
         Some(Place { root: folder.to_owned(), common_dir: Some(common_dir) })
@@ -53,10 +51,12 @@ pub fn locate(cwd: &Path, home: Option<&Path>) -> Option<Place> {
         is_project.then(|| Place { root: folder.to_owned(), common_dir: None })
     };
     let folders = || start.ancestors();
-    folders()
-        .filter(|folder| !is_home(folder))
+    // People keep their dotfiles in a repository at home, or all users' files in one above it; the projects below are no
+    // part of it.
+    let below_home = || folders().filter(|folder| !has_everything(folder));
+    below_home()
         .find_map(worktree)
-        .or_else(|| folders().filter(|folder| !is_home(folder)).find_map(bare))
+        .or_else(|| below_home().find_map(bare))
         .or_else(|| folders().find_map(without_git))
 }
 

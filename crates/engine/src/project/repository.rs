@@ -24,14 +24,25 @@ const MAX_FOLLOWED: usize = 4;
 /// What a place is recognised by.
 pub(super) fn trail(place: &Place) -> Trail {
     match &place.common_dir {
-        Some(common_dir) => repository_trail(common_dir),
+        Some(common_dir) => {
+            let mut trail = repository_trail(common_dir);
+            trail.own.worktree = linked_worktree(place, common_dir);
+            trail
+        }
         None => {
             let folder = folder_mark(&place.root);
             let name = text_of(place.root.file_name());
-            let own = Marks { name, remote: None, initial_commit: None, folder, before_git: None };
+            let own =
+                Marks { name, remote: None, initial_commit: None, folder, before_git: None, worktree: None };
             Trail { own, upstream: vec![] }
         }
     }
+}
+
+/// The top folder of `place`, if it is a linked worktree outside of the main folder. One inside it is found by that folder.
+fn linked_worktree(place: &Place, common_dir: &Path) -> Option<String> {
+    let main = work_folder(common_dir).unwrap_or(common_dir);
+    (!place.root.starts_with(main)).then(|| place.root.to_string_lossy().into_owned())
 }
 
 fn repository_trail(common_dir: &Path) -> Trail {
@@ -97,6 +108,7 @@ impl Repository {
             initial_commit: first_commit(common_dir),
             folder: folder_mark(common_dir),
             before_git: work_folder(common_dir).map(folder_mark),
+            worktree: None,
         };
         Self { common_dir: common_dir.to_owned(), marks, local_remote }
     }

@@ -4,6 +4,7 @@
 //! behind what is captured already up to what the hook saw.
 
 mod reading;
+mod whereabouts;
 
 use std::collections::HashMap;
 use std::io;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::reading::Reading;
+use self::whereabouts::{Spot, Whereabouts};
 use super::World;
 use crate::db::{self, OptionalExtension, params};
 use crate::messages::{Messages, Session};
@@ -41,6 +43,10 @@ struct Captured {
     archive: bool,
     /// The folder it was held in.
     cwd: Option<String>,
+    /// The folders of its windows; more than one if it went on in another project.
+    folders: Vec<String>,
+    /// The folder of the last window.
+    ended_in: Option<String>,
     messages: u64,
     user_messages: u64,
     /// The windows' keys.
@@ -67,7 +73,8 @@ pub(super) fn capture(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
         false => Archived::default(),
     };
     steps.run("mark", || {
-        world.remember_project(captured.cwd.as_deref())?;
+        let folders = captured.cwd.iter().chain(&captured.folders);
+        folders.into_iter().try_for_each(|folder| world.remember_project(Some(folder)))?;
         mark(&request, &captured, event.at, world).map_err(StepError::from)
     })?;
     if captured.skipped.is_none() {
@@ -212,6 +219,7 @@ fn read(
         let skipped = Some("the agent left no transcript of this session".to_owned());
         return Ok((Captured { skipped, ..Captured::default() }, Vec::new()));
     };
+    world.remember_gone(head.cwd.as_deref().or(request.cwd.as_deref()), head.repository.as_deref())?;
     reading.finish(request, &head, bytes, world)
 }
 
@@ -237,11 +245,19 @@ fn archive(request: &CaptureRequested, captured: &Captured, world: &World) -> Re
     let messages = Messages::of(&world.places);
     let mut appender = messages.appender(&session, &forgotten).map_err(StepError::passing)?;
     let mut failed = None;
-    each_message(request, world, &mut |message| match appender.add(&message) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => {
-            failed = Some(error);
-            ControlFlow::Break(())
+    let mut whereabouts = Whereabouts::new(world);
+    each_message(request, world, &mut |message| {
+        whereabouts.follow(&message);
+        let added = match whereabouts.here() {
+            Spot { cwd: None, .. } => appender.add(&message),
+            Spot { cwd, project } => appender.add_from(&message, cwd.as_ref(), project.as_ref()),
+        };
+        match added {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
         }
     })?;
     match failed {
@@ -304,7 +320,9 @@ fn log(
         session: Some(request.session_id.clone()),
         name: captured.name.clone(),
         dedupe_key: captured.windows.last().map(|key| format!("{}-{key}", request.trigger.word())),
-        project: world.project(captured.cwd.as_deref()).map(|project| project.as_str().to_owned()),
+        project: world
+            .project(captured.ended_in.as_deref().or(captured.cwd.as_deref()))
+            .map(|project| project.as_str().to_owned()),
     };
     let time = Clock::of(&said);
     let section = match request.trigger {

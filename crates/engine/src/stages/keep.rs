@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::World;
 use super::contrary::{Contrary, contrary};
 use super::near::Near;
-use super::related::{Related, related};
+use super::related::related;
 use crate::db::Db;
 use crate::messages::{Citation, Messages};
 use crate::models::{LoadedModel, Models};
@@ -152,6 +152,7 @@ impl<'a> Keeper<'a> {
             sessions: vec![self.from.session.to_owned()],
             messages: candidate.messages.clone(),
             quotes: quotes.map(|text| one_line(text, QUOTE_CHARS)).take(2).collect(),
+            said: quoted.iter().filter_map(|quoted| quoted.at).max(),
             ..Evidence::default()
         };
         let vector = self
@@ -649,8 +650,10 @@ pub fn keep_ideas(
     let known = vault.ideas().map_err(StepError::passing)?;
     for idea in ideas {
         let is_it = |known: &&ideas::Entry| known.slug == slug("title", &idea.title).ok();
-        // One that became a project or was put away was decided on.
-        let decided = known.iter().find(is_it).is_some_and(|known| !known.is_open());
+        // One that became a project or was put away was decided on; one of another project stays there.
+        let decided = known.iter().find(is_it).is_some_and(|known| {
+            !known.is_open() || known.project.as_ref().is_some_and(|project| Some(project) != from.project)
+        });
         if decided || forgotten.holds_text(&idea.summary) || forgotten.holds_text(&idea.title) {
             continue;
         }
@@ -660,12 +663,10 @@ pub fn keep_ideas(
             messages: idea.messages.clone(),
         };
         let words = format!("{}\n{}", idea.title, idea.summary);
-        let Related { links: related, is_private } = related(&near, &words, from.project);
-        // A page that names what belongs to a project is seen where that is seen.
-        let scope = match from.project.filter(|_| is_private) {
-            Some(project) => Scope::Project(project.clone()),
-            None => Scope::Global,
-        };
+        let related = related(&near, &words, from.project);
+        // It is shown where it came up, also in Ideas.md.
+        let project = from.project.filter(|_| world.config.memory.scope != ScopeRule::Global);
+        let scope = project.cloned().map_or(Scope::Global, Scope::Project);
         let said_at = idea.messages.iter().filter_map(|id| quote(id)?.at).min();
         let new = NewIdea { title: &idea.title, summary: &idea.summary, provenance, scope, related, said_at };
         match vault.add_idea(&new, Actor::Worker, &world.now()) {

@@ -180,7 +180,13 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
     };
     let standing = called_alone(standing, &vault, world)?;
     let (mark, supersedes) = (mark(&standing, &vault)?, standing.supersedes());
-    let new = Promotion { section: &section, statement: standing.text(), supersedes, mark: &mark };
+    let new = Promotion {
+        section: &section,
+        statement: standing.text(),
+        supersedes,
+        mark: &mark,
+        said: standing.proposal.evidence.said,
+    };
     match vault.promote(&world.config.user.name, &new, by, &world.now()) {
         Ok(added) => Ok(Written {
             outcome: Some(added.outcome.outcome),

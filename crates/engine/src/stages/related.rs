@@ -11,30 +11,20 @@ use super::near::{Near, Wanted};
 /// So many links at most.
 const MOST: usize = 5;
 
-/// What an idea has to do with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Related {
-    /// A link to each.
-    pub(super) links: Vec<String>,
-    /// Whether one of them belongs to the project alone: then so does whatever names it.
-    pub(super) is_private: bool,
-}
-
-/// What a text brings to mind. Other ideas are left out, and so is the session it came up in.
-pub(super) fn related(near: &Near<'_>, text: &str, project: Option<&ProjectId>) -> Related {
+/// Links to what a text brings to mind. Other ideas are left out, and so is the session it came up in.
+pub(super) fn related(near: &Near<'_>, text: &str, project: Option<&ProjectId>) -> Vec<String> {
     let sources = [Source::Entry, Source::Skill, Source::Memory, Source::Note];
     let wanted = Wanted { sources: &sources, project, most: MOST, anyway: false };
     let mut hits = near.to(text, &wanted);
     hits.sort_by_key(|document| document.project.is_none());
-    let mut related = Related::default();
+    let mut links: Vec<String> = Vec::new();
     for document in hits {
         // Two lines of one note are one link.
         if let Some(link) = link::render(&document.path, &admit(&document.title).text)
-            && !related.links.iter().any(|known| link::targets(known).eq([document.path.as_str()]))
+            && !links.iter().any(|known| link::targets(known).eq([document.path.as_str()]))
         {
-            related.is_private |= document.project.is_some();
-            related.links.push(link);
+            links.push(link);
         }
     }
-    related
+    links
 }

@@ -135,7 +135,8 @@ impl World {
         work()
     }
 
-    /// Writes down how the project of `cwd` can be recognised, if that is news: after a rename it keeps its memories.
+    /// Writes down how the project of `cwd` can be recognised, if that is news: after a rename it keeps its memories, and so it
+    /// does when a worktree is removed.
     pub fn remember_project(&self, cwd: Option<&str>) -> Result<(), StepError> {
         let home = environment::home_folder();
         let Some(place) = cwd.and_then(|cwd| project::locate(Path::new(cwd), home.as_deref())) else {
@@ -144,6 +145,20 @@ impl World {
         let registry = self.places.projects_file();
         let found = project::identify(&place, &project::load(&registry));
         project::remember(&registry, &found).map(drop).map_err(StepError::passing)
+    }
+
+    /// Writes down that the folder `cwd`, which is gone and was never seen, was a clone of `repository`: the agent noted the
+    /// address in its transcript (B-05).
+    pub fn remember_gone(&self, cwd: Option<&str>, repository: Option<&str>) -> Result<(), StepError> {
+        let (Some(cwd), Some(_)) = (cwd.map(Path::new), repository) else { return Ok(()) };
+        let registry = self.places.projects_file();
+        let known = project::load(&registry);
+        let is_known = || project::of_session(cwd, environment::home_folder().as_deref(), &known).is_some();
+        if !cwd.is_absolute() || cwd.is_dir() || is_known() {
+            return Ok(());
+        }
+        let trail = project::gone(cwd, repository);
+        project::remember_gone(&registry, &trail).map(drop).map_err(StepError::passing)
     }
 
     /// The vault, for a step that writes to it.

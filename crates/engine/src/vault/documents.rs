@@ -52,7 +52,7 @@ pub struct NewIdea<'a> {
     pub summary: &'a str,
     /// Whose idea, and from where.
     pub provenance: Provenance,
-    /// Where its page is seen; the section in Ideas.md is seen everywhere.
+    /// Where its page and its section in Ideas.md are shown.
     pub scope: Scope,
     /// What it has to do with: links to notes, one each (IDEA-03).
     pub related: Vec<String>,
@@ -74,6 +74,15 @@ pub struct Promotion<'a> {
     pub supersedes: Option<&'a str>,
     /// Its id, and whose words support it.
     pub mark: &'a Mark,
+    /// When it was said last; `None`: now.
+    pub said: Option<Timestamp>,
+}
+
+impl Promotion<'_> {
+    /// The day that its line carries, in the person's zone.
+    fn day(&self, now: &Zoned) -> Date {
+        self.said.map_or_else(|| now.clone(), |said| said.to_zoned(now.time_zone().clone())).date()
+    }
 }
 
 /// What became of an approved proposal in MEMORY.md.
@@ -102,9 +111,9 @@ fn promoted(
     text: &str,
     new: &Promotion<'_>,
     statement: &str,
-    date: Date,
+    now: &Zoned,
 ) -> Result<(memory::Change, bool), Error> {
-    let broken = structure(place);
+    let (broken, date) = (structure(place), new.day(now));
     let old = memory::sections(text).map_err(|error| broken(&error))?;
     let items = old.iter().flat_map(|section| &section.items);
     // A line that holds in more places than the new one stays: there it is not replaced.
@@ -209,7 +218,7 @@ impl Vault {
             writer.commit(Draft::new("memory", by, vec![Write::Create { place: place.clone(), text }]))?;
         }
         let read = self.read(&place)?.ok_or_else(|| Error::NotFound(place.to_string()))?;
-        let (changed, replaced) = promoted(&place, &read.text, new, &admitted.text, now.date())?;
+        let (changed, replaced) = promoted(&place, &read.text, new, &admitted.text, now)?;
         let outcome = Promoted { outcome: changed.outcome, replaced };
         let write = Write::Replace { place, read, text: changed.text };
         let committed = writer.commit(Draft::new(PROMOTE, by, vec![write]))?;
@@ -221,7 +230,7 @@ impl Vault {
         let place = Place::vault(layout::fixed(layout::MEMORY));
         let read = self.read(&place)?;
         let before = read.map_or_else(|| memory::render_new(user), |note| note.text);
-        let (changed, replaced) = promoted(&place, &before, new, &admit(new.statement).text, now.date())?;
+        let (changed, replaced) = promoted(&place, &before, new, &admit(new.statement).text, now)?;
         let outcome = Promoted { outcome: changed.outcome, replaced };
         Ok(Previewed { before, after: changed.text, outcome })
     }
@@ -252,6 +261,7 @@ impl Vault {
             slug: slug("title", &title.text)?,
             title: title.text,
             summary: summary.text,
+            project: new.scope.project().cloned(),
         };
         let id = random::entry_id().map_err(Error::io("get random bytes for", self.folder()))?;
         let entry = Entry {

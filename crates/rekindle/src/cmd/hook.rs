@@ -25,6 +25,7 @@ use rekindle_core::time::{TimeZone, iso};
 use rekindle_engine::home::{Home, Places};
 use rekindle_engine::hooks::{self, Left};
 use rekindle_engine::inject::{self, Here, How};
+use rekindle_engine::project::Identified;
 use rekindle_engine::recall::log::Log;
 use rekindle_engine::told::{self, Told, What};
 use rekindle_engine::{background, clock, config, environment, hook_log, notices, project, random};
@@ -76,6 +77,8 @@ struct Given {
     context: String,
     /// One line for the person.
     line: String,
+    /// The same, if there is nothing to tell the agent.
+    nudge: String,
     entries: usize,
     /// The names of what recall chose, and of what is in the context.
     chosen: Vec<String>,
@@ -314,7 +317,10 @@ impl Hook {
             answer.insert("hookSpecificOutput".to_owned(), specific);
         }
         // Codex shows it as a warning, which what was loaded is not worth.
-        let loaded = (agent == Agent::Claude && !given.context.is_empty()).then_some(given.line.as_str());
+        let loaded = match given.context.is_empty() {
+            false => (agent == Agent::Claude).then_some(given.line.as_str()),
+            true => (agent != Agent::Codex).then_some(given.nudge.as_str()),
+        };
         let lines: Vec<&str> = loaded.into_iter().chain(notice).filter(|line| !line.is_empty()).collect();
         if !lines.is_empty() {
             answer.insert("systemMessage".to_owned(), json!(lines.join("\n")));
@@ -390,8 +396,11 @@ fn look_up(
     let folder = signal.cwd.as_ref().map(PathBuf::from).or_else(|| std::env::current_dir().ok());
     let person = environment::home_folder();
     let place = folder.as_deref().and_then(|folder| project::locate(folder, person.as_deref()));
-    let project =
-        place.map(|place| project::identify(&place, &project::load(&places.projects_file())).project.id);
+    let found = place.map(|place| project::identify(&place, &project::load(&places.projects_file())));
+    if let Some(found) = &found {
+        remember(places, found);
+    }
+    let project = found.map(|found| found.project.id);
     let (agent, session) = (signal.agent, signal.session.clone());
     let here = Here { agent, session, project, now: clock::now(zone) };
     let now = here.now.timestamp();
@@ -434,6 +443,15 @@ fn look_up(
     }
 }
 
+/// Writes down a project or a worktree that is new, beside the rest: its folder may be gone before a worker that is busy comes
+/// to this signal (B-05). If the hook ends first, the worker does it.
+fn remember(places: &Places, found: &Identified) {
+    if found.is_news() {
+        let (file, found) = (places.projects_file(), found.clone());
+        std::thread::spawn(move || project::remember(&file, &found).map(drop).unwrap_or_default());
+    }
+}
+
 fn failed(error: impl std::fmt::Display) -> Given {
     Given { failed: Some(error.to_string()), ..Given::default() }
 }
@@ -444,9 +462,14 @@ fn briefing(places: &Places, here: &Here, moment: Moment) -> Given {
             let entries = briefing.entries + briefing.ids.len();
             let what = if entries == 1 { "memory" } else { "memories" };
             let line = if entries > 0 { format!("Rekindle: {entries} {what} loaded") } else { String::new() };
+            let nudge = match briefing.waiting {
+                0 => String::new(),
+                1 => "Rekindle: 1 proposal to review (`rekindle review`)".to_owned(),
+                count => format!("Rekindle: {count} proposals to review (`rekindle review`)"),
+            };
             let whole = briefing.cut.is_empty() && !briefing.text.is_empty();
             let Briefing { text: context, ids: shown, .. } = briefing;
-            Given { context, line, entries, whole, shown, ..Given::default() }
+            Given { context, line, nudge, entries, whole, shown, ..Given::default() }
         }
         Err(error) => failed(error),
     }

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use rekindle_core::journal::Actor;
 use rekindle_core::provenance::Provenance;
-use rekindle_core::scope::Scope;
+use rekindle_core::scope::{ProjectId, is_shown};
 use rekindle_core::text::Counts;
 use rekindle_core::time::{Date, day};
 use rekindle_core::vault::ideas::{Entry, MANY_UNPROMOTED};
@@ -119,7 +119,12 @@ impl Ideas {
 }
 
 fn list(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
-    let ideas = context.vault()?.ideas()?;
+    let mut ideas = context.vault()?.ideas()?;
+    // A person sees all of theirs; an agent those of its project.
+    if context.is_agent_shell() {
+        let here = context.project_id().map(ProjectId::as_str);
+        ideas.retain(|idea| is_shown(idea.project.as_ref().map(ProjectId::as_str), here));
+    }
     if as_json {
         context.out.json(&ideas)?;
     } else {
@@ -129,7 +134,8 @@ fn list(context: &Context<'_>, as_json: bool) -> Result<(), Failure> {
                 (None, Some(date)) => format!(" (archived {})", day(date)),
                 (None, None) => String::new(),
             };
-            context.out.line(format!("{}  {}{became}", day(idea.date), idea.title))?;
+            let reach = idea.project.as_ref().map_or_else(String::new, |project| format!(" [{project}]"));
+            context.out.line(format!("{}  {}{reach}{became}", day(idea.date), idea.title))?;
         }
         if ideas.is_empty() {
             context.out.note("No ideas yet. `rekindle ideas add --help` shows how to begin.");
@@ -155,7 +161,8 @@ fn add(context: &Context<'_>, title: &str, summary: &str, as_json: bool) -> Resu
         title,
         summary: &summary,
         provenance: Provenance { origin: context.speaker().origin(), ..Provenance::direct() },
-        scope: Scope::Global,
+        // An idea that nobody files anywhere else belongs to the project at hand.
+        scope: context.scope(false)?,
         related: Vec::new(),
         said_at: None,
     };

@@ -145,7 +145,8 @@ pub(super) fn print(
         many => format!(", {many} sessions"),
     };
     let id = out.styled(Style::Bold, proposal.id);
-    let about = format!("[{}{sessions}, {age}]", proposal.origin);
+    let said = proposal.evidence.said.map_or_else(String::new, |at| format!(", said {}", context.day(at)));
+    let about = format!("[{}{sessions}{said}, {age}]", proposal.origin);
     out.line(format!("{id}  {}  {}", section(standing), out.styled(Style::Dim, about)))?;
     for line in clean(standing.text()).lines() {
         out.line(format!("  {line}"))?;

@@ -81,6 +81,8 @@ mod surfaces_buttons;
 mod undo;
 mod weekly;
 #[cfg(unix)]
+mod whereabouts;
+#[cfg(unix)]
 mod whose_word;
 
 use rekindle_testkit::Sandbox;

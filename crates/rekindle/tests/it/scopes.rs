@@ -22,7 +22,7 @@ fn briefing(sandbox: &Sandbox, name: &str) -> String {
     let session = format!("{name}-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
     let input = json!({"session_id": session, "source": "startup", "cwd": project(sandbox, name)});
     let answer = fire(sandbox, "SessionStart", &input);
-    if answer.is_null() { String::new() } else { context(&answer).to_owned() }
+    if answer["hookSpecificOutput"].is_null() { String::new() } else { context(&answer).to_owned() }
 }
 
 /// The texts that `recall` finds in a project, whatever they are worth.

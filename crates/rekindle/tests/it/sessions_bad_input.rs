@@ -93,7 +93,8 @@ fn r_13_a_fact_told_in_six_words_is_kept_and_a_short_question_is_not() {
         told.ends(&sandbox);
         let input = json!({"session_id": "s2", "source": "startup", "cwd": cwd});
         let answer = fire(&sandbox, "SessionStart", &input);
-        let start = if answer.is_null() { String::new() } else { context(&answer).to_owned() };
+        let start =
+            if answer["hookSpecificOutput"].is_null() { String::new() } else { context(&answer).to_owned() };
         let said = words.trim_end_matches('.');
         assert_eq!(start.contains(said) && start.contains("[m-"), is_kept, "{words}: {start}");
     }

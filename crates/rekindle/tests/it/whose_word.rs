@@ -213,7 +213,7 @@ fn r_15_a_note_and_a_line_of_the_log_belong_to_their_project() {
     let briefing = |name: &str| {
         let input = json!({"session_id": name, "source": "startup", "cwd": project(&sandbox, name)});
         let answer = fire(&sandbox, "SessionStart", &input);
-        if answer.is_null() { String::new() } else { context(&answer).to_owned() }
+        if answer["hookSpecificOutput"].is_null() { String::new() } else { context(&answer).to_owned() }
     };
     let (here, there) = (briefing("pumps"), briefing("kettles"));
     for words in ["slow on Mondays", "valve was greased"] {

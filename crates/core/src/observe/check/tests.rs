@@ -161,3 +161,27 @@ fn citations_are_read_in_the_forms_that_models_use() {
     assert_eq!(citations("see (below)"), ("see (below)", vec![]));
     assert_eq!(citations("[redacted:github-token]"), ("[redacted:github-token]", vec![]));
 }
+
+#[test]
+fn r_17_each_part_of_a_models_answer_has_the_day_on_which_it_was_said() {
+    let on = |at: &str, message: Message| Message { at: at.parse().ok(), ..message };
+    let messages = [
+        on("2026-11-14T23:50:00Z", at(1, Role::User, "Never use sleep in tests, poll instead.")),
+        on("2026-11-15T00:20:00Z", at(2, Role::User, "Staging Postgres listens on port 5433.")),
+    ];
+    let answer = "<observations>\n<segment>\n<facts>\n* 🔴 (00:20) Staging Postgres listens on port 5433 [#2]\n\
+                  * 🔴 (23:50) Never use sleep in tests, poll instead [#1]\n</facts>\n</segment>\n</observations>";
+    let checked = check(&parse(answer), &messages, &TimeZone::UTC);
+    let otherwise = "2026-11-15".parse().unwrap();
+    let days: Vec<(String, String)> = checked
+        .observed
+        .days(otherwise)
+        .iter()
+        .map(|(day, observed)| (day.to_string(), observed.findings().map(|f| f.text.clone()).collect()))
+        .collect();
+    let expected = [
+        ("2026-11-14", "Never use sleep in tests, poll instead"),
+        ("2026-11-15", "Staging Postgres listens on port 5433"),
+    ];
+    assert_eq!(days, expected.map(|(day, text)| (day.to_owned(), text.to_owned())));
+}

@@ -2,16 +2,19 @@
 //! and the file does not tell which: the entry in the incubator does.
 
 use super::visible::visible;
-use super::{File, Text, note};
+use super::{File, Text, memory, note};
 use crate::provenance::Origin;
 use crate::recall::document::{Document, Source};
 use crate::text::clean::one_line;
 use crate::vault::entry::MAX_TITLE_CHARS;
 use crate::vault::ideas::{self, Entry};
+use crate::vault::scope_mark;
 
 pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
     let all = 0..file.lines.len();
-    let Ok(entries) = ideas::parse(file.text) else { return note::pieces(file, all, Source::Idea) };
+    let Ok(entries) = ideas::parse(file.text) else {
+        return note::pieces(file, all, Source::Idea).into_iter().filter_map(memory::scoped).collect();
+    };
     let mut found = Vec::new();
     let mut from = 0;
     for entry in &entries {
@@ -30,7 +33,13 @@ fn idea(file: &File<'_>, entry: &Entry, lines: std::ops::Range<usize>) -> Docume
     let body = note::below_heading(file, &lines);
     let text =
         visible(&file.lines, body).unwrap_or(Text { text: entry.title.clone(), lines: (heading, heading) });
-    let text = Text { lines: (heading, text.lines.1), ..text };
+    // Where it holds is no part of what it says.
+    let words = |line: &str| scope_mark::split(line).map_or(line, |(words, _)| words).to_owned();
+    let said = match entry.project {
+        Some(_) => text.text.lines().map(words).collect::<Vec<_>>().join("\n"),
+        None => text.text,
+    };
+    let text = Text { text: said, lines: (heading, text.lines.1) };
     let plain = file.document(Source::Idea, text);
     let is_ours = entry.slug.is_some();
     Document {
@@ -39,6 +48,7 @@ fn idea(file: &File<'_>, entry: &Entry, lines: std::ops::Range<usize>) -> Docume
         created: file.day(entry.date).or(plain.created),
         origin: if is_ours { Origin::Agent } else { Origin::User },
         reviewed: !is_ours,
+        project: entry.project.clone(),
         ..plain
     }
 }

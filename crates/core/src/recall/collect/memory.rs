@@ -36,7 +36,7 @@ pub(super) fn documents(file: &File<'_>) -> Vec<Document> {
 }
 
 /// A piece of a document whose structure is not certain, in the project that its lines name; none if they name several.
-fn scoped(document: Document) -> Option<Document> {
+pub(super) fn scoped(document: Document) -> Option<Document> {
     let projects: BTreeSet<ProjectId> =
         document.text.lines().filter_map(|line| scope_mark::split(line)?.1.project().cloned()).collect();
     match projects.len() {

@@ -342,6 +342,8 @@ pub struct Reader {
     queue: Queue,
     /// Whether the person stopped the agent and has said nothing since.
     stopped: bool,
+    /// The folder that the last line named.
+    cwd: Option<String>,
 }
 
 /// What the host notes of a question that the agent asked.
@@ -358,6 +360,9 @@ impl Reader {
         }
         if head.cwd.is_none() {
             head.cwd.clone_from(&entry.cwd);
+        }
+        if entry.cwd.is_some() {
+            self.cwd.clone_from(&entry.cwd);
         }
         // Without a branch the host says `HEAD`, and without a repository nothing.
         if let Some(branch) =
@@ -497,6 +502,8 @@ impl Transcript for Reader {
     fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> Line {
         let Some(entry) = parse(line) else { return Line::Damaged };
         let Some(kind) = entry.kind.as_deref() else { return Line::Unknown("no type".to_owned()) };
+        let cwd = entry.cwd.clone().or_else(|| self.cwd.clone());
+        let say = &mut |message: Message| say(Message { cwd: cwd.clone(), ..message });
         if entry.agent_id.is_some() || entry.is_sidechain {
             // Another agent's: if nothing else came before, all of it is.
             self.head.subagent |= self.head.session.is_none();

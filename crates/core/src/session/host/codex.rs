@@ -14,7 +14,7 @@ use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
 use crate::time::{self, Timestamp};
 
 /// Kinds of records that repeat what others say, or say nothing for us.
-const BULK: &[&str] = &["token_usage_record", "turn_context", "world_state"];
+const BULK: &[&str] = &["token_usage_record", "world_state"];
 /// Kinds of items that say nothing for us.
 const BULK_ITEMS: &[&str] = &[
     "compaction",
@@ -250,6 +250,14 @@ pub struct Reader {
     questions: Recent,
     /// The person stopped the agent and has said nothing since.
     stopped: bool,
+    /// The folder of the current turn.
+    cwd: Option<String>,
+}
+
+/// What is in force from here on.
+#[derive(Deserialize)]
+struct TurnContext {
+    cwd: Option<String>,
 }
 
 impl Reader {
@@ -265,6 +273,7 @@ impl Reader {
         self.head.headless = meta.source.as_str() == Some("exec")
             || meta.originator.as_deref().is_some_and(|originator| originator.ends_with("_exec"));
         self.head.session = meta.id.or(meta.session_id);
+        self.cwd.clone_from(&meta.cwd);
         self.head.cwd = meta.cwd;
         self.head.started = meta.timestamp.as_deref().and_then(time::parse);
         self.head.version = meta.cli_version;
@@ -413,7 +422,14 @@ impl Transcript for Reader {
             Some(ordinal) => format!("record-{ordinal}"),
             None => ContentHash::of(line).short(16),
         };
+        let cwd = self.cwd.clone();
+        let say = &mut |message: Message| say(Message { cwd: cwd.clone(), ..message });
         match kind {
+            "turn_context" => {
+                let context: Option<TurnContext> = record.payload();
+                self.cwd = context.and_then(|context| context.cwd).or(self.cwd.take());
+                Line::Known
+            }
             "event_msg" => {
                 // A turn also ends because it was replaced, or because the budget is spent: that is nobody's word.
                 let event = record.payload::<Event>().filter(|event| event.kind == "turn_aborted");

@@ -225,3 +225,28 @@ fn cap_04_claude_a_plan_is_kept_and_what_sends_it_back_is_the_persons() {
     assert_eq!(messages[0].calls[0].notes, "# Cache tables\n\n- Read once.");
     assert_eq!(typed(Agent::Claude, &lines), ["!keep the old reader"]);
 }
+
+#[test]
+fn r_15_each_message_names_the_folder_it_was_said_in() {
+    let context = |cwd: &str| json!({"timestamp": "2026-03-02T09:00:00Z", "type": "turn_context", "payload": {"cwd": cwd}});
+    let head = json!({"timestamp": "2026-03-02T09:00:00Z", "type": "session_meta",
+                      "payload": {"id": "s", "cwd": "/src/pumps"}});
+    let lines = [
+        head,
+        codex_said("user", "one"),
+        context("/src/boats"),
+        codex_said("user", "two"),
+        context("/src/pumps"),
+    ];
+    let folders = |agent, lines: &[Value]| -> Vec<Option<String>> {
+        read(agent, lines).into_iter().map(|message| message.cwd).collect()
+    };
+    let both = [Some("/src/pumps".to_owned()), Some("/src/boats".to_owned())];
+    assert_eq!(folders(Agent::Codex, &lines), both);
+
+    let said = |id: &str, cwd: &str| {
+        json!({"type": "user", "uuid": id, "sessionId": "s", "cwd": cwd, "version": "2.1.325",
+               "message": {"role": "user", "content": "Rename the valve."}})
+    };
+    assert_eq!(folders(Agent::Claude, &[said("a", "/src/pumps"), said("b", "/src/boats")]), both);
+}

@@ -132,6 +132,23 @@ fn b_05_home_is_no_project_for_having_a_file_for_agents() {
     assert_eq!(root_of(ground.locate("scratch")), Some(ground.at("")), "unless it was asked for");
 }
 
+#[test]
+fn r_15_a_repository_at_home_or_above_it_is_no_project() {
+    let ground = Ground::new();
+    ground.repository("");
+    ground.folder("people/ann/notes");
+    ground.repository("people/ann/src/widgets");
+    let ann = ground.at("people/ann");
+    let from = |path: &str| root_of(locate(&ann.join(path), Some(&ann)));
+    assert_eq!(from("notes"), None, "above home");
+    assert_eq!(from(""), None);
+    assert_eq!(from("src/widgets"), Some(ann.join("src/widgets")));
+    ground.repository("people/ann");
+    assert_eq!(from("notes"), None, "at home");
+    // To somebody else it is a project like any other.
+    assert_eq!(root_of(locate(&ann.join("notes"), Some(Path::new("/nobody")))), Some(ann.clone()));
+}
+
 #[cfg(unix)]
 #[test]
 fn b_05_links_lead_to_the_same_project() {

@@ -17,13 +17,17 @@ use rekindle_core::time::Timestamp;
 use rekindle_core::vault::tombstone::Graveyard;
 
 use super::Captured;
+use super::whereabouts::{Spot, Whereabouts};
 use crate::queue::StepError;
 use crate::stages::World;
 
 /// Everything that one pass over the messages gathers.
-pub(super) struct Reading {
+pub(super) struct Reading<'a> {
     windows: Windows,
-    full: Vec<(Trigger, Window)>,
+    full: Vec<Full>,
+    whereabouts: Whereabouts<'a>,
+    /// Where the window that is being filled belongs.
+    open: Option<Spot>,
     asked: Vec<Event>,
     /// What the noise gate goes by: of what is new.
     facts: Facts,
@@ -39,11 +43,20 @@ pub(super) struct Reading {
     now: Timestamp,
 }
 
-impl Reading {
-    pub(super) fn new(world: &World, now: Timestamp) -> Result<Self, StepError> {
+/// A window that is complete.
+struct Full {
+    trigger: Trigger,
+    spot: Spot,
+    window: Window,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(world: &'a World, now: Timestamp) -> Result<Self, StepError> {
         Ok(Self {
             windows: Windows::new(world.zone.clone()),
             full: Vec::new(),
+            whereabouts: Whereabouts::new(world),
+            open: None,
             asked: Vec::new(),
             facts: Facts::default(),
             user_messages: 0,
@@ -59,6 +72,7 @@ impl Reading {
 
     /// What counts for the session as a whole.
     pub(super) fn count(&mut self, message: &Message) {
+        self.whereabouts.follow(message);
         if message.role == Role::User {
             self.user_messages += 1;
             if self.first_request.is_none() {
@@ -78,17 +92,30 @@ impl Reading {
         self.facts.count(message);
         // Only the transcript tells whether Gemini really compressed what was said so far; it asks before every call.
         if message.role == Role::Summary && request.agent == Agent::Gemini {
-            self.full.extend(self.windows.cut().map(|window| (Trigger::Compaction, window)));
+            self.cut(Trigger::Compaction);
         }
-        self.full.extend(self.windows.push(message).map(|window| (request.trigger, window)));
+        let here = self.whereabouts.here();
+        // What is said in one project is observed apart from what is said in another.
+        if self.open.as_ref().is_some_and(|open| open.project != here.project) {
+            self.cut(request.trigger);
+        }
+        let spot = self.open.get_or_insert_with(|| here.clone()).clone();
+        let window = self.windows.push(message);
+        self.full.extend(window.map(|window| Full { trigger: request.trigger, spot, window }));
         if message.role == Role::User {
             for (place, wish) in asked::wishes(&message.text).into_iter().enumerate() {
                 if self.forgotten.holds_text(&wish.text) {
                     continue;
                 }
-                self.asked.extend(noted(request, message, place, &wish, self.now));
+                self.asked.extend(noted(request, message, place, &wish, here.cwd.as_ref(), self.now));
             }
         }
+    }
+
+    /// Ends the window here.
+    fn cut(&mut self, trigger: Trigger) {
+        let spot = self.open.take().unwrap_or_default();
+        self.full.extend(self.windows.cut().map(|window| Full { trigger, spot, window }));
     }
 
     pub(super) fn finish(
@@ -98,7 +125,7 @@ impl Reading {
         bytes: u64,
         world: &World,
     ) -> Result<(Captured, Vec<Event>), StepError> {
-        self.full.extend(self.windows.cut().map(|window| (request.trigger, window)));
+        self.cut(request.trigger);
         let forgotten = &self.forgotten;
         let named = |name: String| {
             Some(admit(&name).text).filter(|name| !name.trim().is_empty() && !forgotten.holds_text(name))
@@ -106,7 +133,7 @@ impl Reading {
         let name =
             head.name.clone().or_else(|| capture::name(self.first_request.as_deref()?)).and_then(named);
         let mut captured = Captured {
-            messages: self.full.iter().map(|(_, window)| window.len()).sum(),
+            messages: self.full.iter().map(|full| full.window.len()).sum(),
             user_messages: self.user_messages,
             last_id: self.last_id,
             last_at: self.last_captured_at,
@@ -121,7 +148,7 @@ impl Reading {
             Some("a session between agents; the person's own session tells what came of it".to_owned())
         } else if self.full.is_empty() {
             Some(NOTHING_NEW.to_owned())
-        } else if self.full.iter().all(|(trigger, _)| *trigger == Trigger::Shutdown)
+        } else if self.full.iter().all(|full| full.trigger == Trigger::Shutdown)
             && self.user_messages < least
             && request.cause != ASKED
         {
@@ -149,8 +176,19 @@ impl Reading {
         }
         let duration =
             self.first_at.zip(self.last_at).map(|(first, last)| last.duration_since(first).as_secs());
-        for (trigger, window) in &self.full {
-            let key = dedupe_key(&request.session_id, *trigger, &window.first);
+        let last = self.full.last().map(|full| full.spot.clone()).unwrap_or_default();
+        let session_folder = captured.cwd.clone();
+        for Full { trigger, spot, window } in &self.full {
+            let mut key = dedupe_key(&request.session_id, *trigger, &window.first);
+            // Two windows whose first messages have the same time.
+            if captured.windows.contains(&key) {
+                key = dedupe_key(
+                    &request.session_id,
+                    *trigger,
+                    &format!("{} {}", window.first, captured.windows.len()),
+                );
+            }
+            let cwd = spot.cwd.clone().or_else(|| session_folder.clone());
             let ending = *trigger == Trigger::Shutdown;
             let data = SessionCaptured {
                 session_id: request.session_id.clone(),
@@ -161,14 +199,20 @@ impl Reading {
                 tokens_before: (!ending).then(|| tokens::estimate(&window.text)),
                 user_message_count: ending.then_some(self.user_messages),
                 duration: ending.then(|| u64::try_from(duration.unwrap_or(0)).unwrap_or(0)),
-                session_name: name.clone(),
+                // The name was made of what was said first.
+                session_name: name.clone().filter(|_| self.whereabouts.is_first(spot)),
                 files_read: window.only_read(),
                 files_modified: window.modified.iter().cloned().collect(),
                 captured_at: self.now,
                 schema_version: SCHEMA_VERSION,
                 agent: Some(request.agent),
-                cwd: head.cwd.clone().or_else(|| request.cwd.clone()),
-                branch: head.branch.as_deref().map(|branch| admit(branch).text),
+                cwd: cwd.clone(),
+                // The host's last word on the branch is about where the session ended.
+                branch: head
+                    .branch
+                    .as_deref()
+                    .filter(|_| spot.project == last.project)
+                    .map(|branch| admit(branch).text),
                 headless,
                 noise: noise.clone(),
                 turns: window.turns.clone(),
@@ -177,11 +221,16 @@ impl Reading {
             let name = trigger.event().to_owned();
             events.push(Event { id: format!("session-{key}"), name, data, at: self.now });
             captured.windows.push(key);
-            captured.read.extend(window.only_read());
-            captured.modified.extend(window.modified.iter().cloned());
+            captured.folders.extend(cwd.filter(|cwd| !captured.folders.contains(cwd)));
+            if spot.project == last.project {
+                captured.read.extend(window.only_read());
+                captured.modified.extend(window.modified.iter().cloned());
+            }
         }
-        let cwd = head.cwd.as_deref().or(request.cwd.as_deref());
-        captured.handoff = self.full.last().map(|(_, window)| window.handoff(cwd)).unwrap_or_default();
+        captured.name = name.filter(|_| self.whereabouts.is_first(&last));
+        captured.ended_in = last.cwd.or(session_folder);
+        let cwd = captured.ended_in.as_deref();
+        captured.handoff = self.full.last().map(|full| full.window.handoff(cwd)).unwrap_or_default();
         Ok((captured, events))
     }
 }
@@ -212,6 +261,7 @@ fn noted(
     message: &Message,
     place: usize,
     wish: &Wish,
+    cwd: Option<&String>,
     now: Timestamp,
 ) -> Option<Event> {
     let data = Noted {
@@ -220,7 +270,7 @@ fn noted(
         session_id: Some(request.session_id.clone()),
         messages: vec![message.id.clone()],
         said_at: message.at,
-        cwd: request.cwd.clone(),
+        cwd: cwd.or(request.cwd.as_ref()).cloned(),
         pasted: !wish.certain,
     };
     let id = format!("noted-{}-{}-{}-{place}", request.agent, request.session_id, message.id);

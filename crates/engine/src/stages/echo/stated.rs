@@ -13,6 +13,7 @@ use rekindle_core::vault::entry::Confidence;
 use serde::{Deserialize, Serialize};
 
 use super::turn::Heard;
+use crate::project;
 use crate::queue::StepError;
 use crate::stages::World;
 use crate::stages::keep::{self, From, Kept, Quoted};
@@ -59,8 +60,7 @@ fn redacted(message: &Message) -> Message {
 
 /// Keeps what was stated in these turns of a session.
 pub(super) fn keep(request: &EchoRequested, stated: &[&Stated], world: &World) -> Result<Kept, StepError> {
-    let project = world.project(request.cwd.as_deref());
-    let from = From { session: &request.session_id, project: project.as_ref() };
+    let ended_in = world.project(request.cwd.as_deref());
     let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;
     let mut all = Kept::default();
     for Stated { candidates, prompt } in stated {
@@ -68,6 +68,10 @@ pub(super) fn keep(request: &EchoRequested, stated: &[&Stated], world: &World) -
             continue;
         };
         let quote = |id: &str| (id == prompt.id).then(|| Quoted { text: prompt.text.clone(), at: prompt.at });
+        // The agent may have changed its folder since.
+        let said_in = prompt.cwd.as_deref().and_then(|cwd| world.project(Some(cwd)));
+        let project = said_in.filter(|project| !project::is_gone(project)).or_else(|| ended_in.clone());
+        let from = From { session: &request.session_id, project: project.as_ref() };
         let kept = keep::keep(candidates, from, &quote, world)?;
         all.saved.extend(kept.saved);
         all.proposed.extend(kept.proposed);

@@ -60,7 +60,13 @@ pub fn preview(world: &World, standing: &Standing, superseding: bool) -> Result<
         return Ok(Preview { diff, does });
     };
     let mark = mark(standing, &vault)?;
-    let new = Promotion { section: &section, statement: standing.text(), supersedes, mark: &mark };
+    let new = Promotion {
+        section: &section,
+        statement: standing.text(),
+        supersedes,
+        mark: &mark,
+        said: standing.proposal.evidence.said,
+    };
     let previewed = vault.preview(&world.config.user.name, &new, &world.now());
     let previewed = previewed.map_err(StepError::passing)?;
     let diff = diff::unified(layout::MEMORY, Some(&previewed.before), Some(&previewed.after));
