@@ -51,12 +51,17 @@ pub struct Message {
     /// For the person's words: they stopped the agent, or refused a call, to say this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
+    /// For the person's words: a program gave them to the agent (`claude -p`, an SDK), nobody typed them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub automated: bool,
 }
 
 impl Message {
     /// Words, and nothing that was done with them.
     pub fn new(id: impl Into<String>, at: Option<Timestamp>, role: Role, text: impl Into<String>) -> Self {
-        Self { id: id.into(), at, role, text: text.into(), calls: Vec::new(), outcome: None, stopped: false }
+        let (id, text) = (id.into(), text.into());
+        let calls = Vec::new();
+        Self { id, at, role, text, calls, outcome: None, stopped: false, automated: false }
     }
 }
 

@@ -190,6 +190,7 @@ fn messages() -> impl Strategy<Value = Vec<Message>> {
                     calls: if calls { vec![call] } else { Vec::new() },
                     outcome: (role == Role::Tool).then_some(outcome),
                     stopped: false,
+                    automated: false,
                 }
             };
         messages.into_iter().enumerate().map(message).collect()

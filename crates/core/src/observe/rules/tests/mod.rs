@@ -36,6 +36,7 @@ impl Session {
             calls: Vec::new(),
             outcome: None,
             stopped: false,
+            automated: false,
         });
         self.minute += 1;
         self.messages.last_mut().unwrap()
