@@ -75,6 +75,8 @@ mod scopes;
 mod sessions_bad_input;
 mod surfaces;
 mod surfaces_buttons;
+#[cfg(unix)]
+mod typed_only;
 mod undo;
 #[cfg(unix)]
 mod whose_word;
