@@ -204,6 +204,8 @@ fn with_last(agent: Agent, lines: &[serde_json::Value], last: &str) -> Vec<Strin
     let whole: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let (_folder, path) = copy_of(format!("{whole}{last}\n").as_bytes(), "session-t.jsonl");
     let (messages, _) = all(agent, &path, None).unwrap();
+    let whose = crate::transcripts::recognise(&path).unwrap();
+    assert_eq!(whose, (!messages.is_empty()).then_some(agent), "{last}");
     messages.into_iter().map(|message| message.text).collect()
 }
 
