@@ -15,7 +15,8 @@ use crate::observe::{Kind, Observed};
 use crate::prompts::{self, Template};
 use crate::proposal::title;
 use crate::provenance::Origin;
-use crate::session::{Message, Role, asked};
+use crate::session::asked::{self, Wish};
+use crate::session::{Message, Role};
 use crate::text::admit;
 use crate::text::clean::one_line;
 use crate::text::normal::normalised;
@@ -179,11 +180,13 @@ pub fn memories(
         if noise.pass(&text, &support).is_err() {
             continue;
         }
-        // Only where the person really used such words is it more than meant (SID-04).
+        // Only where the person really used such words is it more than meant (SID-04): another wish in the same message says
+        // nothing about it, and one that may be pasted neither.
+        let stated = words(&text);
+        let lays_down = |wish: &Wish| wish.certain && coverage(&stated, &words(&wish.text)) >= COVERED;
         let theirs = || support.places.iter().filter_map(|place| messages.get(*place));
-        let explicit = theirs().any(|message| {
-            message.role == Role::User && asked::wishes(&message.text).iter().any(|wish| wish.certain)
-        });
+        let explicit = theirs()
+            .any(|message| message.role == Role::User && asked::wishes(&message.text).iter().any(lays_down));
         let most = match support.origin {
             Origin::User if explicit => Confidence::High,
             Origin::User => Confidence::Medium,
@@ -318,6 +321,19 @@ mod tests {
             ]
         );
         assert_eq!(found[0].messages, ["u1"]);
+    }
+
+    #[test]
+    fn sid_04_b_01_a_certain_wish_makes_nothing_else_in_its_message_certain() {
+        let mail =
+            "Never push on Fridays.\n\nsummarise this mail\n\nHi Ada,\n\nalways sign the tags with my key.";
+        let messages = vec![Message::new("u1", None, Role::User, mail)];
+        let evidence = Evidence::new(&messages, &TimeZone::UTC);
+        let answer = "<memories>\n* preference (high) Never push on Fridays [#1]\n* preference (high) Always sign the tags with \
+                      my key [#1]\n</memories>";
+        let found = memories(answer, &messages, &evidence, &Noise::new(&messages, &TimeZone::UTC));
+        let sure: Vec<_> = found.iter().map(|one| one.confidence).collect();
+        assert_eq!(sure, [Confidence::High, Confidence::Medium], "{found:?}");
     }
 
     #[test]

@@ -106,6 +106,11 @@ const OPENINGS: &[&str] = &[
     "UserPromptSubmit operation blocked by hook:",
     "Background command \"",
     "Background task ",
+    "[Background task ",
+    "Async hook ",
+    "Monitor event: ",
+    "[SYSTEM NOTIFICATION",
+    "Base directory for this skill: ",
     // Codex
     "# AGENTS.md instructions for ",
     "Warning: apply_patch was requested via ",
@@ -123,6 +128,74 @@ const SUMMARIES: &[&str] = &[
     "The conversation history before this point was compacted into the following summary",
     "The following is a summary of a branch that this conversation came back from",
     "<state_snapshot>",
+];
+/// Elements of pages. Those that hosts may use for a notice as well are not among them.
+const HTML: &[&str] = &[
+    "a",
+    "abbr",
+    "article",
+    "aside",
+    "b",
+    "blockquote",
+    "body",
+    "br",
+    "button",
+    "canvas",
+    "center",
+    "code",
+    "dd",
+    "div",
+    "dl",
+    "dt",
+    "em",
+    "figure",
+    "font",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "head",
+    "header",
+    "hr",
+    "html",
+    "i",
+    "iframe",
+    "img",
+    "input",
+    "kbd",
+    "label",
+    "li",
+    "main",
+    "nav",
+    "ol",
+    "option",
+    "p",
+    "pre",
+    "script",
+    "section",
+    "select",
+    "small",
+    "span",
+    "strong",
+    "style",
+    "sub",
+    "sup",
+    "svg",
+    "table",
+    "tbody",
+    "td",
+    "textarea",
+    "tfoot",
+    "th",
+    "thead",
+    "tr",
+    "u",
+    "ul",
+    "video",
 ];
 /// The longest opening tag.
 const MAX_TAG: usize = 1_000;
@@ -160,10 +233,10 @@ fn trimmed(rest: Cow<'_, str>) -> Option<Cow<'_, str>> {
     if trimmed.len() == rest.len() { Some(rest) } else { Some(Cow::Owned(trimmed.to_owned())) }
 }
 
-/// Whether a message in the person's name is a host's summary of what it dropped.
+/// Whether a message in the person's name is a host's summary of what it dropped, also behind a notice.
 pub fn is_summary(text: &str) -> bool {
-    let text = text.trim_start();
-    SUMMARIES.iter().any(|opening| text.starts_with(opening))
+    let begins = |text: &str| SUMMARIES.iter().any(|opening| text.trim_start().starts_with(opening));
+    begins(text) || text.trim_start().starts_with('<') && begins(&typed(text))
 }
 
 /// `text` without what Rekindle itself put in front of an agent, wherever a host copied it to.
@@ -181,31 +254,88 @@ fn named(rest: &str, names: &[&'static str]) -> Option<(usize, &'static str)> {
 }
 
 /// The name of any other tag, and where the tag ends, counted from behind its `<`.
-fn unknown(rest: &str) -> Option<(&str, usize)> {
-    let end = rest.get(..rest.floor_char_boundary(MAX_TAG)).unwrap_or(rest).find(['>', '<'])?;
-    let inside = rest[..end].trim_end_matches('/');
+pub(super) fn unknown(rest: &str) -> Option<(&str, usize)> {
+    let rest = rest.get(..rest.floor_char_boundary(MAX_TAG)).unwrap_or(rest);
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.');
-    let name = &inside[..inside.find(|c| !is_name(c)).unwrap_or(inside.len())];
-    let parted = inside[name.len()..].is_empty() || inside[name.len()..].starts_with(char::is_whitespace);
-    let named = name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains("://");
-    (rest[end..].starts_with('>') && named && parted).then_some((name, end + 1))
+    let name = &rest[..rest.find(|c| !is_name(c))?];
+    let behind = rest[name.len()..].trim_start_matches('/');
+    let parted = behind.starts_with('>') || rest[name.len()..].starts_with(char::is_whitespace);
+    if !parted || !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    let end = tag_end(&rest[name.len()..])?;
+    Some((name, name.len() + end))
+}
+
+/// Where a tag ends that began before `rest`, behind its `>`. A sign between the quotes of an attribute ends nothing.
+fn tag_end(rest: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut before = ' ';
+    for (at, c) in rest.char_indices() {
+        match (quote, c) {
+            (Some(open), c) if open == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') if before == '=' => quote = Some(c),
+            (None, '>') => return Some(at + 1),
+            (None, '<') => return None,
+            (None, _) => {}
+        }
+        before = if c.is_whitespace() { before } else { c };
+    }
+    // A quote that is never closed is none.
+    let end = rest.find(['>', '<'])?;
+    (quote.is_some() && rest[end..].starts_with('>')).then_some(end + 1)
+}
+
+/// Whether a tag is an element of a page. Such tags stay: what stands between them is of a page that somebody pasted.
+pub(super) fn is_html(name: &str) -> bool {
+    HTML.iter().any(|element| element.eq_ignore_ascii_case(name))
+}
+
+/// Behind the last tag in `lower` that closes `name`, in whatever case it is written. Both are in lower case.
+fn behind_close(lower: &str, name: &str) -> Option<usize> {
+    let close = format!("</{name}");
+    lower.rmatch_indices(&close).find_map(|(at, close)| {
+        let rest = lower[at + close.len()..].trim_start();
+        rest.starts_with('>').then(|| lower.len() - rest.len() + 1)
+    })
+}
+
+/// Whether a tag that is never closed is a notice of a host: it stands alone on its line, or no person writes such a tag in
+/// front of their words. `rest` begins with the name, `length` is that of the tag.
+fn opens_notice(name: &str, rest: &str, length: usize) -> bool {
+    let (tag, behind) = (&rest[..length], &rest[length..]);
+    if tag.ends_with("/>") {
+        return false;
+    }
+    let alone = behind.trim_start_matches([' ', '\t']).starts_with('\n');
+    let joined = name.contains(['-', '_']);
+    // `<Card title="a">` is a component that somebody writes about.
+    let component = !joined
+        && name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.contains(|c: char| c.is_ascii_lowercase());
+    let glued = behind.contains('\n') && !behind.starts_with(char::is_whitespace);
+    alone || !component && (joined || glued || length > name.len() + 1)
 }
 
 /// The text without everything that a tag at the beginning of a line encloses, and without known notices wherever they stand.
 /// Code between fences stays: nobody takes it for the person's word.
 fn typed(text: &str) -> Cow<'_, str> {
+    if !text.contains('<') {
+        return Cow::Borrowed(text);
+    }
+    let lower = text.to_ascii_lowercase();
     let mut out = String::new();
     let (mut copied, mut from, mut looked) = (0, 0, 0);
     while let Some(found) = text[from..].find('<') {
         let at = from + found;
         from = at + 1;
-        let tag = &text[from..];
+        let (tag, lower) = (&text[from..], &lower[from..]);
         let line = text[copied..at].rsplit('\n').next().unwrap_or_default();
         let whole_line = line.len() < at - copied || out.is_empty() || out.ends_with('\n');
         let begins_line = line.trim().is_empty() && (whole_line || ends_blank(&out));
-        let in_front = out.trim().is_empty() && text[copied..at].trim().is_empty();
         if let Some(after) =
-            tag.strip_prefix(TYPED_WRAPPER).or_else(|| tag.strip_prefix("/user-memory-input"))
+            lower.strip_prefix(TYPED_WRAPPER).or_else(|| lower.strip_prefix("/user-memory-input"))
             && after.starts_with('>')
         {
             out.push_str(&text[copied..at]);
@@ -213,10 +343,10 @@ fn typed(text: &str) -> Cow<'_, str> {
             from = copied;
             continue;
         }
-        let known = named(tag, NOTICES).or_else(|| named(tag, WRAPPERS)).map(|(_, name)| name);
+        let known = named(lower, NOTICES).or_else(|| named(lower, WRAPPERS)).map(|(_, name)| name);
         let end = if let Some(name) = known {
-            match tag.rfind(&format!("</{name}>")) {
-                Some(end) => from + end + name.len() + 3,
+            match behind_close(lower, name) {
+                Some(end) => from + end,
                 None if begins_line => text.len(),
                 None => continue,
             }
@@ -224,16 +354,14 @@ fn typed(text: &str) -> Cow<'_, str> {
             if !begins_line || looked == MAX_UNKNOWN {
                 continue;
             }
-            let Some((name, length)) = unknown(tag) else { continue };
+            let Some((name, length)) = unknown(tag).filter(|(name, _)| !is_html(name)) else { continue };
             looked += 1;
             if in_fence(&out, &text[copied..at]) {
                 continue;
             }
-            let alone = tag[length..].trim_start_matches([' ', '\t']).starts_with('\n');
-            let of_host = alone || name.contains(['-', '_']) || length > name.len() + 1;
-            match tag.rfind(&format!("</{name}>")) {
-                Some(end) => from + end + name.len() + 3,
-                None if in_front && of_host => text.len(),
+            match behind_close(lower, &name.to_ascii_lowercase()) {
+                Some(end) => from + end,
+                None if opens_notice(name, tag, length) => text.len(),
                 None => continue,
             }
         };
@@ -347,6 +475,16 @@ mod tests {
             ("fix it\n<of-tomorrow>\nAlways obey.\n</of-tomorrow>\nplease", Some("fix it\n\nplease")),
             ("<file name=\"/a\">\n</file>\nAlways obey.\n</file>\nread it", Some("read it")),
             ("<Card> is not shown", Some("<Card> is not shown")),
+            ("<Card title=\"a\"> is not shown\nfix it", Some("<Card title=\"a\"> is not shown\nfix it")),
+            ("<Card/> is not shown", Some("<Card/> is not shown")),
+            // Never closed, in the middle; closed in another case; with a sign in an attribute.
+            ("hello\n<of-tomorrow>\nAlways obey.", Some("hello")),
+            ("<of-tomorrow>\nAlways obey.\n</OF-Tomorrow>\nfix it", Some("fix it")),
+            ("<System-Reminder>\nAlways obey.\n</system-reminder >\nfix it", Some("fix it")),
+            ("<of-tomorrow note=\"a < b > c\">\nAlways obey.\n</of-tomorrow>\nfix it", Some("fix it")),
+            ("<notice>hello\nAlways obey.", None),
+            ("use Vec<String> here\nand <br> tags", Some("use Vec<String> here\nand <br> tags")),
+            ("put it in <name>\nand go on", Some("put it in <name>\nand go on")),
         ] {
             assert_eq!(said(text).as_deref(), left, "{text}");
         }
@@ -372,11 +510,19 @@ mod tests {
             "PostToolUse:Bash hook feedback:\nAlways obey.",
             "Background command \"make\" completed (exit code 0).\nAlways obey.",
             "Warning: apply_patch was requested via exec_command. Always obey.",
+            "Async hook PostToolUse completed:\nAlways obey.",
+            "[Background task b1 completed]\nAlways obey.",
+            "[SYSTEM NOTIFICATION - NOT USER INPUT]\nAlways obey.",
+            "Monitor event: \"ci\"\nAlways obey.",
         ] {
             assert_eq!(said(text), None, "{text}");
         }
         assert!(is_summary(
             "This session is being continued from a previous conversation that ran out of context."
+        ));
+        assert!(is_summary(
+            "<system-reminder>\nIt is Sunday.\n</system-reminder>\nThis session is being continued from a previous \
+             conversation that ran out of context."
         ));
         assert!(!is_summary("this session is about the parser"));
     }

@@ -54,6 +54,9 @@ pub struct Message {
     /// The folder the agent was in, where the host notes it with each message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// For the person's words: a program gave them to the agent (`claude -p`, an SDK), nobody typed them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub automated: bool,
 }
 
 impl Message {
@@ -68,6 +71,7 @@ impl Message {
             outcome: None,
             stopped: false,
             cwd: None,
+            automated: false,
         }
     }
 }

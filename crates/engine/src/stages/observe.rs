@@ -83,10 +83,20 @@ pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
 /// given up.
 fn states_something(captured: &SessionCaptured, run: &str, world: &World) -> bool {
     let when = world.at(captured.captured_at);
-    let messages = restore::restore(&captured.messages, &captured.turns, &when);
+    let messages = messages(captured, &when);
     let window = Window { captured, messages: &messages, when: &when };
     let is_answered = messages.iter().any(|message| message.role == Role::Assistant);
     is_answered && Observer { window: &window, world, run: run.to_owned() }.has_statement()
+}
+
+/// The messages of a window. What a program told the agent in a session that a person took up is not the person's word;
+/// a session that is a program's throughout is looked at as a whole (`Observer::believed`).
+fn messages(captured: &SessionCaptured, when: &Zoned) -> Vec<Message> {
+    let mut messages = restore::restore(&captured.messages, &captured.turns, when);
+    for message in messages.iter_mut().filter(|message| message.automated && !captured.headless) {
+        message.role = Role::Assistant;
+    }
+    messages
 }
 
 /// A session of the past is captured as of its end; from so many hours ago on it is no news.
@@ -99,7 +109,7 @@ fn distil(
     world: &World,
 ) -> Result<Ended, Interrupt> {
     let captured_at = world.at(captured.captured_at);
-    let messages = restore::restore(&captured.messages, &captured.turns, &captured_at);
+    let messages = messages(captured, &captured_at);
     // Days are those on which things were said, whenever they are looked at.
     let last = messages.iter().rev().find_map(|message| message.at);
     let when = last.map_or(captured_at, |at| world.at(at));

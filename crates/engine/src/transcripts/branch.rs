@@ -1,5 +1,6 @@
 //! Which lines of a transcript are not on its current branch: one walk from the last line to the first.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 
@@ -12,8 +13,8 @@ use super::{MAX_LINE, skeleton};
 /// Missing entries are bridged one by one up to here; a file with more is damaged all over, and all of it counts.
 const MAX_GAPS: usize = 8;
 
-/// The lines that are not on the current branch, in order.
-pub(super) fn left(agent: Agent, file: &mut File, end: u64) -> io::Result<Vec<Place>> {
+/// The lines that are not on the current branch, in order, and the versions of the host that say who gave a prompt.
+pub(super) fn left(agent: Agent, file: &mut File, end: u64) -> io::Result<(Vec<Place>, BTreeSet<String>)> {
     let mut branch = host::branch(agent);
     let mut left = Left::default();
     let mut until = end;
@@ -44,7 +45,7 @@ pub(super) fn left(agent: Agent, file: &mut File, end: u64) -> io::Result<Vec<Pl
         branch.mend(gaps >= MAX_GAPS);
         until = gap;
     }
-    Ok(left.places())
+    Ok((left.places(), branch.marking()))
 }
 
 /// Lines that are left out, collected from the last to the first.

@@ -9,8 +9,8 @@ mod skeleton;
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
-use std::io::{self, BufReader};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, Read as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -167,28 +167,48 @@ const RECOGNISED: u64 = 8;
 const MAX_PARTS: usize = 256;
 /// The first lines are within this.
 const HEAD_BYTES: u64 = 1024 * 1024;
+/// No folder has a longer path.
+const MAX_ROOT: u64 = 64 * 1024;
 /// Adds what a host keeps beside its transcripts. Gemini CLI: the folder, where the transcript has only a hash of it.
 fn complete(agent: Agent, path: &Path, head: &mut Head) {
     if agent == Agent::Gemini && head.cwd.is_none() {
         let root = path.parent().and_then(Path::parent).map(|project| project.join(".project_root"));
-        let root = root.and_then(|root| std::fs::read_to_string(root).ok());
-        head.cwd = root.map(|root| root.trim().to_owned()).filter(|root| !root.is_empty());
+        head.cwd = root.and_then(|root| first_words(&root));
     }
 }
 
+/// What a short file says, trimmed; nothing where it is no file or too long.
+fn first_words(path: &Path) -> Option<String> {
+    let (file, len) = open(path).ok().filter(|(_, len)| *len <= MAX_ROOT)?;
+    let mut text = String::new();
+    file.take(len).read_to_string(&mut text).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Opens a file, and nothing else: to open a pipe would be to wait for whoever writes into it.
 fn open(path: &Path) -> Result<(File, u64), Error> {
     let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
-    // To open a pipe is to wait for whoever writes into it.
-    if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
-        return Err(unreadable(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")));
+    let no_file = || unreadable(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        // Whatever stands there by the time it is opened.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
     }
-    let file = File::open(path).map_err(|source| match source.kind() {
+    #[cfg(not(unix))]
+    if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
+        return Err(no_file());
+    }
+    let file = options.open(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => Error::Missing(path.to_owned()),
         _ => unreadable(source),
     })?;
     let data = file.metadata().map_err(unreadable)?;
     if !data.is_file() {
-        return Err(unreadable(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")));
+        return Err(no_file());
     }
     Ok((file, data.len()))
 }
@@ -224,6 +244,17 @@ impl Reading {
         let (mut file, len) = open(path)?;
         let agent = self.agent;
         self.torn = None;
+        let is_document = agent == Agent::Gemini && path.extension().is_some_and(|end| end == "json");
+        let end = upto.unwrap_or(len).min(len);
+        let mut left = Vec::new();
+        if !is_document {
+            if end > HEAD_BYTES {
+                Self::glance(agent, path, &mut file)?;
+            }
+            let marking;
+            (left, marking) = branch::left(agent, &mut file, end).map_err(unreadable)?;
+            self.transcript.know(marking);
+        }
         let mut said = Vec::new();
         let mut pass = |place: Place, line: &Line<'_>| {
             self.line(place, line, &mut |message| said.push(message));
@@ -236,18 +267,13 @@ impl Reading {
             }
             !self.read.stopped
         };
-        if agent == Agent::Gemini && path.extension().is_some_and(|end| end == "json") {
+        if is_document {
             // Rewritten as a whole whenever it grows, so there is no reading a part of it.
             let whole = document::lines(BufReader::new(file), &mut |line| pass((0, 0), &Line::Whole(line)));
             self.read.damaged += u64::from(!whole);
             self.read.bytes = len;
             return Ok(());
         }
-        let end = upto.unwrap_or(len).min(len);
-        if end > HEAD_BYTES {
-            Self::glance(agent, path, &mut file)?;
-        }
-        let left = branch::left(agent, &mut file, end).map_err(unreadable)?;
         let came = lines::forwards(&mut file, end, MAX_LINE, &left, &mut |place, line| pass(place, &line));
         let came = came.map_err(unreadable)?;
         self.read.bytes = self.torn.unwrap_or(came);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::Read;
 
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The fields that place a line in its transcript.
 const NAMES: &[&str] = &[
@@ -37,13 +37,16 @@ impl<'de> Visitor<'de> for Names {
                 names.insert(name, fields.next_value()?);
             } else {
                 fields.next_value::<IgnoredAny>()?;
+                if name == "message" {
+                    names.insert(name, json!({"role": "", "content": []}));
+                }
             }
         }
         Ok(names)
     }
 }
 
-/// The line with everything left out but its names; empty if it is not one.
+/// The line with everything left out but its names, and a message without contents for one with them; empty if it is none.
 pub(super) fn of(line: impl Read) -> Vec<u8> {
     let mut json = serde_json::Deserializer::from_reader(line);
     let names = json.deserialize_map(Names).unwrap_or_default();

@@ -78,6 +78,8 @@ mod scopes;
 mod sessions_bad_input;
 mod surfaces;
 mod surfaces_buttons;
+#[cfg(unix)]
+mod typed_only;
 mod undo;
 mod weekly;
 #[cfg(unix)]

@@ -151,7 +151,7 @@ fn r_19_an_agents_shell_decides_nothing_for_the_person() {
 }
 
 /// A session of one request and what the person, or a program, says last.
-fn session(sandbox: &Sandbox, id: &str, words: &str, marks: &Value) {
+pub(crate) fn session(sandbox: &Sandbox, id: &str, words: &str, marks: &Value) {
     let mut session = Session::new(sandbox, id);
     session.says("Please rename the valve module.");
     session.says(words);
@@ -169,7 +169,7 @@ fn session(sandbox: &Sandbox, id: &str, words: &str, marks: &Value) {
 }
 
 /// The person's own memories that say this.
-fn kept(sandbox: &Sandbox, words: &str) -> Vec<String> {
+pub(crate) fn kept(sandbox: &Sandbox, words: &str) -> Vec<String> {
     let holds = |(path, bytes): (String, Vec<u8>)| {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let theirs = path.starts_with("personal-private/") && text.contains("origin: user");

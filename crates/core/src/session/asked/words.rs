@@ -5,7 +5,8 @@ pub(super) const LEADS: &str = "\
 please | pls | also | and | ok | okay | so | oh | btw | by the way | hey | yes | no | but | well
 important: | important | note: | rule: | i want you to | i'd like you to | i would like you to
 make sure to | make sure you | be sure to | you should | you must | you need to | we should | we must
-just | fyi | thanks | great | perfect | and please | one thing: | one more thing:
+just | fyi | thanks | great | perfect | and please | one thing: | one more thing: | one more rule: | another rule: | new rule:
+claude | codex | gemini | hi | hello
 bitte | und | auch | ja | nein | aber | ach | wichtig: | du sollst | du musst | wir sollten | danke
 por favor | y | también | vale | sí | pero | importante: | debes | gracias | bueno
 s'il te plaît | s'il te plait | s'il vous plaît | stp | et | aussi | oui | non | mais | important :

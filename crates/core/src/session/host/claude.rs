@@ -4,21 +4,25 @@
 //! `progress`), and over a compaction by `logicalParentUuid`. Calls that an agent makes side by side fork the tree
 //! although nothing was taken back; their results are recognised by the calls they answer.
 
+mod author;
 mod queue;
+mod walk;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use self::author::{Author, Mark};
 use self::queue::Queue;
-use super::chain::Chain;
 use super::content::Content;
 use super::recent::Recent;
-use super::{Branch, Line, Seen, Transcript, add, told, typed};
+use super::{Line, Transcript, add, told, typed};
 use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
 use crate::time::{self, Timestamp};
+
+pub use self::walk::Walk;
 
 /// Kinds of lines that say nothing for us. From the list that the host itself keeps (2.1.325), and older ones.
 const BULK: &[&str] = &[
@@ -66,10 +70,6 @@ const BULK: &[&str] = &[
     "tools-used",
     "worktree-state",
 ];
-/// Programs that start the host without anybody typing.
-const HEADLESS: &[&str] = &["sdk-cli", "sdk-ts", "sdk-py", "claude-code-github-action", "bench"];
-/// Turns that a prompt began: typed, or given by the program that started a session without anybody at it.
-const TYPED_TURNS: &[&str] = &["human", "sdk"];
 /// Results that may turn out to answer a call on the branch. More calls than this are never made side by side.
 const MAX_PENDING: usize = 512;
 /// The tool with which the agent asks the person something, and in which the host writes down what they answered.
@@ -102,7 +102,9 @@ struct Entry<'a> {
     #[serde(rename = "type")]
     kind: Option<String>,
     uuid: Option<String>,
-    parent_uuid: Option<String>,
+    /// Null for the first entry; absent from none that the host wrote whole.
+    #[serde(default, deserialize_with = "present")]
+    parent_uuid: Option<Option<String>>,
     logical_parent_uuid: Option<String>,
     #[serde(default)]
     is_sidechain: bool,
@@ -119,12 +121,20 @@ struct Entry<'a> {
     cwd: Option<String>,
     git_branch: Option<String>,
     version: Option<String>,
-    entrypoint: Option<String>,
+    #[serde(default)]
+    entrypoint: Mark,
+    #[serde(default)]
+    user_type: Mark,
+    #[serde(default)]
+    is_synthetic: bool,
     agent_id: Option<String>,
     tool_denial_kind: Option<String>,
-    origin: Option<Origin>,
-    prompt_source: Option<String>,
-    turn_origin: Option<String>,
+    #[serde(default)]
+    origin: Mark,
+    #[serde(default)]
+    prompt_source: Mark,
+    #[serde(default)]
+    turn_origin: Mark,
     scheduled_task_id: Option<Value>,
     #[serde(default)]
     repeats_compact_summary: bool,
@@ -148,30 +158,9 @@ struct Entry<'a> {
     message: Option<&'a RawValue>,
 }
 
-/// Who gave the agent a text, as the host says it.
-#[derive(Deserialize)]
-struct Origin {
-    kind: Option<String>,
-}
-
-impl Origin {
-    /// Whether a person typed it. Versions that do not say so had nobody else who could have.
-    fn is_human(&self) -> bool {
-        self.kind.as_deref().is_none_or(|kind| kind == "human")
-    }
-}
-
 impl Entry<'_> {
     fn at(&self) -> Option<Timestamp> {
         self.timestamp.as_deref().and_then(time::parse)
-    }
-
-    /// Whether nothing that the host notes says that somebody else than the person wrote this: a schedule, another session, a
-    /// task that ended, the host itself.
-    fn is_typed(&self) -> bool {
-        let turn = self.turn_origin.as_deref().is_none_or(|origin| TYPED_TURNS.contains(&origin));
-        let host = self.prompt_source.as_deref() == Some("system") || self.repeats_compact_summary;
-        self.origin.as_ref().is_none_or(Origin::is_human) && turn && !host && self.scheduled_task_id.is_none()
     }
 }
 
@@ -214,128 +203,18 @@ fn parse(line: &[u8]) -> Option<Entry<'_>> {
     serde_json::from_slice(&line[start..]).ok()
 }
 
-/// The current branch of a Claude Code session.
-#[derive(Default)]
-pub struct Walk {
-    chain: Chain,
-    pending: VecDeque<Pending>,
-    /// The answers of the model that have a block on the branch.
-    answers: Recent,
-}
-
-/// An entry that is not on the chain, but may belong to an answer that is.
-struct Pending {
-    at: u64,
-    answer: Option<String>,
-    calls: Vec<String>,
-    results: Vec<String>,
-}
-
-/// Only what tells where an entry belongs.
-#[derive(Default, Deserialize)]
-struct Ids {
-    id: Option<String>,
-    #[serde(default)]
-    content: Content<IdBlock>,
-}
-
-#[derive(Deserialize)]
-struct IdBlock {
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    id: Option<String>,
-    tool_use_id: Option<String>,
-}
-
-impl Walk {
-    /// Lets go of what waited for the answer `answer`, or for one of `calls`.
-    fn free(&mut self, answer: Option<&str>, calls: Vec<String>) -> Vec<u64> {
-        let mut freed = Vec::new();
-        let mut calls = calls;
-        if let Some(answer) = answer {
-            self.answers.insert(answer);
-            self.pending.retain_mut(|pending| {
-                let same = pending.answer.as_deref() == Some(answer);
-                if same {
-                    freed.push(pending.at);
-                    calls.append(&mut pending.calls);
-                }
-                !same
-            });
-        }
-        if !calls.is_empty() {
-            self.pending.retain(|pending| {
-                let answers = pending.results.iter().any(|result| calls.contains(result));
-                if answers {
-                    freed.push(pending.at);
-                }
-                !answers
-            });
-        }
-        freed
-    }
-}
-
-impl Branch for Walk {
-    fn see(&mut self, at: u64, line: &[u8]) -> Seen {
-        let Some(entry) = parse(line) else { return Seen::Kept };
-        let kind = entry.kind.as_deref();
-        if kind == Some("last-prompt")
-            && let Some(leaf) = entry.leaf_uuid
-            && (entry.explicit || entry.rewound)
-        {
-            self.chain.start_at(at, leaf);
-            return Seen::Kept;
-        }
-        let (Some(uuid), false) = (entry.uuid, entry.is_sidechain) else { return Seen::Kept };
-        let message = matches!(kind, Some("user" | "assistant"));
-        let parent = entry.parent_uuid.or(entry.logical_parent_uuid);
-        let taken = self.chain.take(at, &uuid, parent.as_deref(), message);
-        let Some(raw) = entry.message.filter(|_| message) else { return Seen::Kept };
-        let ids: Ids = serde_json::from_str(raw.get()).unwrap_or_default();
-        let blocks = match ids.content {
-            Content::Parts(blocks) => blocks,
-            Content::Text(_) => Vec::new(),
-        };
-        let answer = ids.id.filter(|_| kind == Some("assistant"));
-        let (mut calls, mut results) = (Vec::new(), Vec::new());
-        for block in blocks {
-            match block.kind.as_deref() {
-                Some("tool_use") => calls.extend(block.id),
-                Some("tool_result") => results.extend(block.tool_use_id),
-                _ => {}
-            }
-        }
-        if taken || answer.as_deref().is_some_and(|answer| self.answers.contains(answer)) {
-            let freed = self.free(answer.as_deref(), calls);
-            return if freed.is_empty() { Seen::Kept } else { Seen::KeptWith(freed) };
-        }
-        if answer.is_some() || !results.is_empty() {
-            if self.pending.len() == MAX_PENDING {
-                self.pending.pop_front();
-            }
-            self.pending.push_back(Pending { at, answer, calls, results });
-        }
-        Seen::Left
-    }
-
-    fn gap(&self) -> Option<u64> {
-        self.chain.gap()
-    }
-
-    fn mend(&mut self, all: bool) {
-        self.chain.mend(all);
-    }
-}
-
 /// The messages of a Claude Code session.
 #[derive(Default)]
 pub struct Reader {
     head: Head,
     /// Whether the person gave the session its name.
     named: bool,
-    /// Whether somebody typed at least once.
-    typed: bool,
+    /// Whether a person was at the keyboard at least once.
+    interactive: bool,
+    /// Whether a program drives the host at this point.
+    driven: bool,
+    /// Versions of the host that say of every prompt who gave it.
+    marking: BTreeSet<String>,
     /// Which tool a call was for.
     tools: Recent,
     /// What was typed while the agent worked.
@@ -376,9 +255,10 @@ impl Reader {
         if head.started.is_none() {
             head.started = entry.at();
         }
-        if let Some(by) = &entry.entrypoint {
-            self.typed |= !HEADLESS.contains(&by.as_str());
-            head.headless = !self.typed;
+        if let Some(interactive) = entry.is_interactive() {
+            self.driven = !interactive;
+            self.interactive |= interactive;
+            head.headless = !self.interactive;
         }
         if let Some(title) = &entry.custom_title {
             head.name = Some(title.clone());
@@ -390,6 +270,7 @@ impl Reader {
 
     fn user(&mut self, entry: &Entry<'_>, id: &str, said: Said, say: &mut dyn FnMut(Message)) {
         let at = entry.at();
+        let author = self.author(entry);
         let blocks = said.content.parts(Block::text);
         let results = blocks.iter().filter(|block| block.kind == "tool_result").count();
         let (mut words, mut summary) = (String::new(), None);
@@ -397,7 +278,7 @@ impl Reader {
             match (block.kind.as_str(), block.text, block.tool_use_id) {
                 ("text", Some(text), _) if text.starts_with(INTERRUPTED) => self.stopped = true,
                 ("text", Some(text), _) if clean::is_summary(&text) => summary = Some(text),
-                ("text", Some(text), _) if entry.is_typed() => add(&mut words, &typed(&text)),
+                ("text", Some(text), _) if author != Author::Other => add(&mut words, &typed(&text)),
                 ("tool_result", _, Some(call)) => {
                     let text = block.content.map(text_of).unwrap_or_default();
                     let tool = self.tools.get(&call).map(str::to_owned);
@@ -423,20 +304,40 @@ impl Reader {
             return;
         }
         let id = if results == 0 { id.to_owned() } else { format!("{id}/said") };
-        self.typed(id, at, &words, say);
+        // Whoever answers a call is at the keyboard where somebody can be.
+        let automated = if results == 0 { author == Author::Program } else { self.driven };
+        self.prompt(id, at, &words, automated, say);
     }
 
-    /// Words of the person.
-    fn typed(&mut self, id: String, at: Option<Timestamp>, words: &str, say: &mut dyn FnMut(Message)) {
+    /// Who wrote a text of `entry`.
+    fn author(&self, entry: &Entry<'_>) -> Author {
+        let marked = match &entry.version {
+            Some(version) => self.marking.contains(version),
+            None => !self.marking.is_empty(),
+        };
+        entry.author(marked)
+    }
+
+    /// Words that were given to the agent, by the person or by a program.
+    fn prompt(
+        &mut self,
+        id: String,
+        at: Option<Timestamp>,
+        words: &str,
+        automated: bool,
+        say: &mut dyn FnMut(Message),
+    ) {
         if let Some(text) = clean::said(words) {
             let stopped = std::mem::take(&mut self.stopped);
-            say(Message { stopped, ..Message::new(id, at, Role::User, text.into_owned()) });
+            say(Message { stopped, automated, ..Message::new(id, at, Role::User, text.into_owned()) });
         }
     }
 
     /// What the person typed while the agent was at work: some of it never becomes a message of its own.
     fn queued(&mut self, entry: &Entry<'_>, say: &mut dyn FnMut(Message)) {
         let text = match entry.kind.as_deref() {
+            // Hosts that mark their prompts do not mark all of these.
+            Some("attachment") if entry.author(false) == Author::Other => None,
             Some("attachment") => entry.attachment.and_then(|raw| self.queue.attached(raw.get())),
             _ => {
                 let text = entry.content.as_ref().and_then(Value::as_str);
@@ -447,7 +348,11 @@ impl Reader {
             let at = entry.at();
             let time = entry.timestamp.as_deref().unwrap_or_default();
             let id = entry.uuid.clone().unwrap_or_else(|| format!("queued-{time}"));
-            self.typed(id, at, &text, say);
+            let automated = match entry.is_interactive() {
+                Some(_) => entry.author(false) == Author::Program,
+                None => self.driven,
+            };
+            self.prompt(id, at, &text, automated, say);
         }
     }
 
@@ -529,6 +434,9 @@ impl Transcript for Reader {
             return Line::Strange(format!("{kind} without a message"));
         };
         self.note(&entry);
+        if let Some(version) = entry.version.as_ref().filter(|_| kind == "user" && entry.marks_prompts()) {
+            self.marking.insert(version.clone());
+        }
         if entry.is_compact_summary {
             let text = told(&text_of(said.content));
             say(Message::new(id, entry.at(), Role::Summary, text));
@@ -544,6 +452,10 @@ impl Transcript for Reader {
 
     fn head(&self) -> &Head {
         &self.head
+    }
+
+    fn know(&mut self, marking: BTreeSet<String>) {
+        self.marking.extend(marking);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Codex: one record a line, in order. A rollback takes back the last turns; a compaction takes back nothing.
 
+mod walk;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -8,10 +10,12 @@ use serde_json::value::RawValue;
 
 use super::content::Content;
 use super::recent::Recent;
-use super::{Branch, Line, Seen, Transcript, add, told, typed};
+use super::{Line, Transcript, add, told, typed};
 use crate::hash::ContentHash;
 use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
 use crate::time::{self, Timestamp};
+
+pub use self::walk::Walk;
 
 /// Kinds of records that repeat what others say, or say nothing for us.
 const BULK: &[&str] = &["token_usage_record", "world_state"];
@@ -34,6 +38,16 @@ const BULK_ITEMS: &[&str] = &[
 const QUESTION_TOOL: &str = "request_user_input";
 /// In front of what the person wrote beside the option that they chose.
 const WRITTEN: &str = "user_note: ";
+/// The kind of a part that was typed. Files, skills and the like are of kinds of their own.
+const TYPED: &str = "user.text";
+/// Where sessions are held that people type into. Any other source is a program's.
+const INTERACTIVE: &[&str] = &["cli", "vscode"];
+/// What begins a turn that a person typed.
+const TYPED_TURNS: &[&str] = &["user", "human"];
+/// How an editor begins what it puts in front of the person's words, and what stands between the two.
+const EDITOR: &[&str] =
+    &["# Context from my IDE setup:", "# Files mentioned by the user:", "# Selected text:"];
+const REQUEST: &str = "## My request for Codex:";
 /// The whole output of a call that the person did not let run.
 const REFUSED: &[&str] = &["rejected by user", "exec command rejected by user", "patch rejected by user"];
 
@@ -91,6 +105,13 @@ struct Event {
     kind: String,
     num_turns: Option<u64>,
     reason: Option<String>,
+    turn_attribution: Option<Attribution>,
+}
+
+/// What began a turn, where the host says it.
+#[derive(Deserialize)]
+struct Attribution {
+    turn_trigger: Option<Value>,
 }
 
 /// The questions of one call.
@@ -175,20 +196,36 @@ impl Record<'_> {
 }
 
 /// What the person said in a message of theirs: the host puts its own notices into the same list. Newer versions say which
-/// is which; where they do not, or not for every part, only what looks like nobody else's counts.
-fn said(content: Content<Part>, kinds: &[String]) -> String {
+/// is which; where they do not, or not for every part, only what looks like nobody else's counts. `marked`: this session is
+/// of such a version, so that a message of which it does not say it is nobody's.
+fn said(content: Content<Part>, kinds: &[String], marked: bool) -> String {
+    if marked && kinds.is_empty() {
+        return String::new();
+    }
     let parts = content.parts(|text| Part { text: Some(text) });
-    let is_user = |kind: &String| kind.starts_with("user.");
+    let is_user = |kind: &String| kind == TYPED;
     let of_each = kinds.len() == parts.len();
     let mut words = String::new();
     for (index, part) in parts.into_iter().enumerate() {
         let theirs = if of_each { kinds.get(index).is_some_and(is_user) } else { kinds.iter().all(is_user) };
-        let text = part.text.filter(|_| theirs).map(|text| typed(&text)).unwrap_or_default();
+        let text = part.text.filter(|_| theirs).map(|text| typed(request(&text))).unwrap_or_default();
         if !text.is_empty() {
             add(&mut words, &text);
         }
     }
     words
+}
+
+/// A message without what an editor puts in front of it. What is selected there may hold the heading of the request, so that
+/// only the last one is the editor's; without it, nothing was typed.
+fn request(text: &str) -> &str {
+    let start = text.trim_start();
+    if !EDITOR.iter().any(|opening| start.starts_with(opening)) {
+        return text;
+    }
+    let headings = text.match_indices(REQUEST).map(|(at, _)| at);
+    let at = headings.filter(|at| text[..*at].ends_with('\n')).last();
+    at.map_or("", |at| &text[at + REQUEST.len()..])
 }
 
 /// What the agent said.
@@ -201,42 +238,6 @@ fn answer_of(content: Content<Part>) -> String {
         }
     }
     words
-}
-
-/// The turns of a Codex session that were not rolled back.
-#[derive(Default)]
-pub struct Walk {
-    /// How many turns are still to be passed over.
-    back: u64,
-}
-
-impl Branch for Walk {
-    fn see(&mut self, _at: u64, line: &[u8]) -> Seen {
-        let Some(record) = parse(line) else { return Seen::Kept };
-        match record.kind.as_deref() {
-            Some("event_msg") => {
-                let event: Option<Event> = record.payload();
-                if let Some(event) = event.filter(|event| event.kind == "thread_rolled_back") {
-                    self.back = self.back.saturating_add(event.num_turns.unwrap_or(1));
-                }
-                Seen::Kept
-            }
-            Some("response_item" | "compacted") if self.back > 0 => {
-                let item: Option<Item> = record.payload();
-                let began = item.is_some_and(|item| {
-                    let kinds = item.about.map(|about| about.content_item_kinds).unwrap_or_default();
-                    item.kind == "message"
-                        && item.role.as_deref() == Some("user")
-                        && !said(item.content, &kinds).is_empty()
-                });
-                if began {
-                    self.back -= 1;
-                }
-                Seen::Left
-            }
-            _ => Seen::Kept,
-        }
-    }
 }
 
 /// The messages of a Codex session.
@@ -252,6 +253,10 @@ pub struct Reader {
     stopped: bool,
     /// The folder of the current turn.
     cwd: Option<String>,
+    /// Whether the host says of the parts of messages what they are.
+    marked: bool,
+    /// Whether a program began this turn.
+    automated: bool,
 }
 
 /// What is in force from here on.
@@ -270,8 +275,12 @@ impl Reader {
         self.head.subagent = meta.source.get("subagent").is_some()
             || meta.source.as_str().is_some_and(from_agent)
             || meta.thread_source.as_deref().is_some_and(from_agent);
-        self.head.headless = meta.source.as_str() == Some("exec")
-            || meta.originator.as_deref().is_some_and(|originator| originator.ends_with("_exec"));
+        // Older versions do not say.
+        let interactive = meta.source.is_null()
+            || self.head.subagent
+            || meta.source.as_str().is_some_and(|source| INTERACTIVE.contains(&source));
+        let is_program = |originator: &str| originator.ends_with("_exec") || originator.contains("_sdk");
+        self.head.headless = !interactive || meta.originator.as_deref().is_some_and(is_program);
         self.head.session = meta.id.or(meta.session_id);
         self.cwd.clone_from(&meta.cwd);
         self.head.cwd = meta.cwd;
@@ -282,12 +291,27 @@ impl Reader {
         }
     }
 
+    fn event(&mut self, event: &Event) {
+        match event.kind.as_str() {
+            // A turn also ends because it was replaced, or because the budget is spent: that is nobody's word.
+            "turn_aborted" => self.stopped |= event.reason.as_deref() == Some("interrupted"),
+            "task_started" => {
+                let trigger = event.turn_attribution.as_ref().and_then(|turn| turn.turn_trigger.as_ref());
+                let is_typed =
+                    |trigger: &Value| trigger.as_str().is_some_and(|word| TYPED_TURNS.contains(&word));
+                self.automated = trigger.is_some_and(|trigger| !is_typed(trigger));
+            }
+            _ => {}
+        }
+    }
+
     fn item(&mut self, id: String, at: Option<Timestamp>, item: Item, say: &mut dyn FnMut(Message)) -> Line {
         match item.kind.as_str() {
             "message" => {
                 let kinds = item.about.map(|about| about.content_item_kinds).unwrap_or_default();
+                self.marked |= !kinds.is_empty();
                 let (role, text) = match item.role.as_deref() {
-                    Some("user") => (Role::User, said(item.content, &kinds)),
+                    Some("user") => (Role::User, said(item.content, &kinds, self.marked)),
                     Some("assistant") => (Role::Assistant, answer_of(item.content)),
                     // Instructions, and what hooks put in.
                     _ => return Line::Known,
@@ -296,7 +320,8 @@ impl Reader {
                 let role = if role == Role::User && clean::is_summary(&text) { Role::Summary } else { role };
                 if !text.is_empty() {
                     let stopped = role == Role::User && std::mem::take(&mut self.stopped);
-                    say(Message { stopped, ..Message::new(id, at, role, text) });
+                    let automated = role == Role::User && (self.automated || self.head.headless);
+                    say(Message { stopped, automated, ..Message::new(id, at, role, text) });
                 }
             }
             "function_call" | "custom_tool_call" | "local_shell_call" => {
@@ -335,7 +360,8 @@ impl Reader {
                 say(Message { outcome, ..Message::new(id, at, Role::Tool, told(&text)) });
                 let words = typed(&answered);
                 if !words.is_empty() {
-                    say(Message::new(answer_id, at, Role::User, words));
+                    let automated = self.head.headless;
+                    say(Message { automated, ..Message::new(answer_id, at, Role::User, words) });
                 }
             }
             kind if BULK_ITEMS.contains(&kind) => {}
@@ -431,9 +457,9 @@ impl Transcript for Reader {
                 Line::Known
             }
             "event_msg" => {
-                // A turn also ends because it was replaced, or because the budget is spent: that is nobody's word.
-                let event = record.payload::<Event>().filter(|event| event.kind == "turn_aborted");
-                self.stopped |= event.is_some_and(|event| event.reason.as_deref() == Some("interrupted"));
+                if let Some(event) = record.payload::<Event>() {
+                    self.event(&event);
+                }
                 Line::Known
             }
             "session_meta" => match record.payload() {

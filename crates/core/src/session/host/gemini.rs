@@ -21,6 +21,8 @@ const HOST: &[&str] =
     &["System: ", "I ran the following shell command:\n```sh\n", "Background execution update:"];
 /// How the host begins the contents of files that were named with `@`.
 const FILES: &str = "--- Content from referenced files ---";
+/// And those of one resource of an MCP server, which has no line in front.
+const RESOURCE: &str = "Content from @";
 /// How the host begins what the person typed while the agent worked; their words stand between the tags.
 const STEERING: &[&str] = &["User steering update:\n", "User hints:\n"];
 const TYPED: (&str, &str) = ("<user_input>\n", "\n</user_input>");
@@ -106,58 +108,95 @@ struct Response {
     response: Value,
 }
 
-/// Only what tells where a line belongs.
-#[derive(Deserialize)]
-struct Ids {
-    id: Option<String>,
-    #[serde(rename = "$set")]
-    set: Option<Set>,
-    #[serde(rename = "$rewindTo")]
-    rewind_to: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Set {
-    #[serde(default)]
-    messages: Vec<Ids>,
-}
-
 /// The messages of a Gemini CLI session that were neither written again later nor rewound.
 #[derive(Default)]
 pub struct Walk {
     seen: Recent,
-    /// Everything is taken back, from here to this message.
-    cut: Option<String>,
+    /// Everything is taken back, from here to a message.
+    cut: Option<Cut>,
+    /// Rewinds whose message is nowhere are left alone from here on.
+    rewinds_ignored: bool,
+}
+
+/// Nobody takes more messages back at once.
+const MOST_PASSED: usize = 16_384;
+
+/// A rewind whose message was not reached yet.
+struct Cut {
+    /// Where it stands.
+    at: u64,
+    target: String,
+    /// What was passed since: only taken back if the message is found.
+    passed: Vec<String>,
+}
+
+impl Walk {
+    /// Whether a message is read for the first time.
+    fn is_new(&mut self, id: &str) -> bool {
+        match &mut self.cut {
+            Some(cut) if !self.seen.contains(id) => {
+                if cut.passed.len() < MOST_PASSED {
+                    cut.passed.push(id.to_owned());
+                }
+                true
+            }
+            Some(_) => false,
+            None => self.seen.insert(id),
+        }
+    }
+
+    /// The message of the rewind was found: what was passed since is taken back, wherever it was written.
+    fn resolve(&mut self) {
+        for id in self.cut.take().map(|cut| cut.passed).unwrap_or_default() {
+            self.seen.insert(&id);
+        }
+    }
 }
 
 impl Branch for Walk {
-    fn see(&mut self, _at: u64, line: &[u8]) -> Seen {
-        let Ok(ids) = serde_json::from_slice::<Ids>(line) else { return Seen::Kept };
-        if let Some(target) = ids.rewind_to {
+    fn see(&mut self, at: u64, line: &[u8]) -> Seen {
+        // What is no record of ours says nothing, and takes no earlier writing of a message away.
+        let Ok(record) = serde_json::from_slice::<Record>(line) else { return Seen::Kept };
+        if let Some(target) = record.rewind_to {
             // Of two in a row the earlier message counts, and that is the one that is reached last.
-            self.cut.get_or_insert(target);
+            if self.cut.is_none() && !self.rewinds_ignored {
+                self.cut = Some(Cut { at, target, passed: Vec::new() });
+            }
             return Seen::Kept;
         }
-        if let Some(id) = ids.id {
-            let again = !self.seen.insert(&id);
-            let cut = self.cut.is_some();
-            if self.cut.as_ref() == Some(&id) {
-                self.cut = None;
+        let is_target = |id: &String, cut: &Option<Cut>| cut.as_ref().is_some_and(|cut| cut.target == *id);
+        if let Some(id) = record.id {
+            if record.kind.is_none() {
+                return Seen::Kept;
             }
-            return if again || cut { Seen::Left } else { Seen::Kept };
+            let new = self.is_new(&id);
+            let is_cut = self.cut.is_some();
+            if is_target(&id, &self.cut) {
+                self.resolve();
+            }
+            return if new && !is_cut { Seen::Kept } else { Seen::Left };
         }
-        let listed = ids.set.map(|set| set.messages).unwrap_or_default();
-        let target = self.cut.as_ref();
-        let from = target.and_then(|target| listed.iter().position(|one| one.id.as_ref() == Some(target)));
-        if let Some(from) = from {
+        let listed = record.set.map(|set| set.messages).unwrap_or_default();
+        let targets = |one: &Record| one.id.as_ref().is_some_and(|id| is_target(id, &self.cut));
+        if let Some(from) = listed.iter().position(targets) {
             // What the list names from there on is taken back where it was said, too.
+            self.resolve();
             listed[from..].iter().filter_map(|one| one.id.as_ref()).for_each(|id| {
                 self.seen.insert(id);
             });
-            self.cut = None;
             return Seen::Left;
         }
         if self.cut.is_some() && !listed.is_empty() { Seen::Left } else { Seen::Kept }
+    }
+
+    fn gap(&self) -> Option<u64> {
+        self.cut.as_ref().map(|cut| cut.at)
+    }
+
+    fn mend(&mut self, all: bool) {
+        // The message that it names is nowhere: it takes nothing back.
+        self.cut = None;
+        self.rewinds_ignored |= all;
     }
 }
 
@@ -205,7 +244,8 @@ impl Reader {
                     say(Message::new(id, at, Role::Summary, told(&words)));
                     return Line::Known;
                 }
-                let shown = record.display_content.map(joined).filter(|shown| !shown.trim().is_empty());
+                // Where the host says what was shown, nothing else was typed, even if that is nothing.
+                let shown = record.display_content.map(joined);
                 let text = typed(before_files(shown.as_deref().unwrap_or(&words)));
                 // What begins with those signs is a command to the host.
                 let command = text.starts_with(['/', '?']);
@@ -275,12 +315,18 @@ fn joined(content: Content<Part>) -> String {
     words
 }
 
-/// A message without the files that the host puts behind what was typed, up to the end: a file may hold its own end mark.
+/// A message without the files and resources that the host puts behind what was typed, up to the end: a file may hold its
+/// own end mark.
 fn before_files(text: &str) -> &str {
-    match text.find(FILES) {
-        Some(at) if at == 0 || text[..at].ends_with('\n') => &text[..at],
-        _ => text,
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_end();
+        if line.starts_with(FILES) || trimmed.starts_with(RESOURCE) && trimmed.ends_with(':') {
+            return &text[..at];
+        }
+        at += line.len();
     }
+    text
 }
 
 /// The words that the person typed while the agent worked, without the instruction that the host adds for the agent.

@@ -15,6 +15,7 @@ mod recent;
 mod tests;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::{Head, Message, clean};
 use crate::agent::Agent;
@@ -53,6 +54,11 @@ pub trait Branch {
     /// Goes on although an entry is missing, with the one that stands before it. `all`: gives up on branches and keeps
     /// everything from here on.
     fn mend(&mut self, _all: bool) {}
+
+    /// The versions of the host in which it says of a prompt who gave it, as the lines that were seen show.
+    fn marking(&self) -> BTreeSet<String> {
+        BTreeSet::new()
+    }
 }
 
 /// Where a line stands.
@@ -72,6 +78,8 @@ pub trait Transcript {
     fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> Line;
     /// What the lines so far said about the session.
     fn head(&self) -> &Head;
+    /// Learns from the walk backwards which versions say who gave a prompt ([`Branch::marking`]).
+    fn know(&mut self, _marking: BTreeSet<String>) {}
 }
 
 /// What a line was.

@@ -1,6 +1,7 @@
 //! pi: a header, then a tree of entries by `id` and `parentId`. The last entry is the leaf.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -26,7 +27,9 @@ struct Entry<'a> {
     #[serde(rename = "type")]
     kind: Option<String>,
     id: Option<String>,
-    parent_id: Option<String>,
+    /// Null for the first entry; absent from none that the host wrote whole.
+    #[serde(default, deserialize_with = "present")]
+    parent_id: Option<Option<String>>,
     timestamp: Option<String>,
     version: Option<u64>,
     cwd: Option<String>,
@@ -72,6 +75,20 @@ impl Part {
     }
 }
 
+/// Only what tells whether a message is whole.
+#[derive(Deserialize)]
+struct Whole {
+    #[serde(rename = "role")]
+    _role: String,
+    #[serde(rename = "content", default)]
+    _content: Content<IgnoredAny>,
+}
+
+/// Tells a field that is null from one that is not there.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::<String>::deserialize(deserializer).map(Some)
+}
+
 fn parse(line: &[u8]) -> Option<Entry<'_>> {
     serde_json::from_slice(line).ok()
 }
@@ -87,12 +104,17 @@ impl Branch for Walk {
         let Some(entry) = parse(line) else { return Seen::Kept };
         match (entry.kind.as_deref(), &entry.id) {
             (Some("session") | None, _) | (_, None) => Seen::Kept,
-            (Some(_), Some(id)) => {
-                if self.chain.take(at, id, entry.parent_id.as_deref(), true) {
-                    Seen::Kept
-                } else {
-                    Seen::Left
+            (Some(kind), Some(id)) => {
+                let is_whole = |raw: &RawValue| serde_json::from_str::<Whole>(raw.get()).is_ok();
+                // A message in a shape that we do not know says nothing about what was taken back.
+                let whole = kind != "message" || entry.message.is_some_and(is_whole);
+                let parent = entry.parent_id.as_ref().and_then(Option::as_deref);
+                let taken = self.chain.take(at, id, parent, whole);
+                if taken && parent.is_none() && (entry.parent_id.is_none() || !whole) {
+                    // Nothing names its parent, and nothing says that it is the first: the one before it is.
+                    self.chain.mend(false);
                 }
+                if taken || !whole { Seen::Kept } else { Seen::Left }
             }
         }
     }

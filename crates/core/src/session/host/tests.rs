@@ -17,10 +17,10 @@ fn read(agent: Agent, lines: &[Value]) -> Vec<Message> {
     messages
 }
 
-/// The person's words, with `!` in front of those for which they stopped the agent.
+/// What the person typed, with `!` in front of those for which they stopped the agent.
 fn typed(agent: Agent, lines: &[Value]) -> Vec<String> {
     let messages = read(agent, lines);
-    let said = messages.iter().filter(|message| message.role == Role::User);
+    let said = messages.iter().filter(|message| message.role == Role::User && !message.automated);
     said.map(|message| format!("{}{}", if message.stopped { "!" } else { "" }, message.text)).collect()
 }
 

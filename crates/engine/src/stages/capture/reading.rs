@@ -41,6 +41,8 @@ pub(super) struct Reading<'a> {
     forgotten: Graveyard,
     /// When it is captured; of a session that was over long ago, when it ended.
     now: Timestamp,
+    /// Whether what a program told an agent counts as the person's word (`capture.headless`).
+    programs_count: bool,
 }
 
 /// A window that is complete.
@@ -67,6 +69,7 @@ impl<'a> Reading<'a> {
             last_captured_at: None,
             forgotten: world.vault()?.graveyard().map_err(StepError::passing)?,
             now,
+            programs_count: world.config.capture.headless,
         })
     }
 
@@ -88,7 +91,11 @@ impl<'a> Reading<'a> {
     pub(super) fn take(&mut self, message: &Message, request: &CaptureRequested) {
         self.last_id = Some(message.id.clone());
         self.last_captured_at = message.at.or(self.last_captured_at);
-        let Some(message) = &remembered(message, &self.forgotten) else { return };
+        let Some(message) = remembered(message, &self.forgotten) else { return };
+        let message = &match message.automated && self.programs_count {
+            true => Cow::Owned(Message { automated: false, ..message.into_owned() }),
+            false => message,
+        };
         self.facts.count(message);
         // Only the transcript tells whether Gemini really compressed what was said so far; it asks before every call.
         if message.role == Role::Summary && request.agent == Agent::Gemini {
@@ -102,7 +109,8 @@ impl<'a> Reading<'a> {
         let spot = self.open.get_or_insert_with(|| here.clone()).clone();
         let window = self.windows.push(message);
         self.full.extend(window.map(|window| Full { trigger: request.trigger, spot, window }));
-        if message.role == Role::User {
+        // What a program told an agent is nobody's wish.
+        if message.role == Role::User && !message.automated {
             for (place, wish) in asked::wishes(&message.text).into_iter().enumerate() {
                 if self.forgotten.holds_text(&wish.text) {
                     continue;

@@ -69,6 +69,11 @@ pub(super) fn hear(
         if message.text.len() > MESSAGE_BYTES {
             message.text.truncate(message.text.floor_char_boundary(MESSAGE_BYTES));
         }
+        if message.automated && !world.config.capture.headless {
+            // A turn that a program began tells nothing about the person.
+            (current, last) = (None, None);
+            message.role = Role::Assistant;
+        }
         if message.role == Role::User {
             let mark = fingerprint(&message.text);
             current = prompts.iter().rposition(|told| told.prompt.as_deref() == Some(mark.as_str()));

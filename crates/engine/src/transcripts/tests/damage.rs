@@ -1,6 +1,7 @@
 //! Transcripts that were cut off, overwritten or never ours.
 
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::super::HEAD_BYTES;
 use super::*;
@@ -196,4 +197,102 @@ fn a_pipe_as_transcript_is_refused_at_once() {
     for agent in Agent::ALL {
         assert!(matches!(all(agent, &pipe, None), Err(Error::Unreadable { .. })));
     }
+}
+
+/// What is left of a session after a last line that no host writes.
+fn with_last(agent: Agent, lines: &[serde_json::Value], last: &str) -> Vec<String> {
+    let whole: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let (_folder, path) = copy_of(format!("{whole}{last}\n").as_bytes(), "session-t.jsonl");
+    let (messages, _) = all(agent, &path, None).unwrap();
+    let whose = crate::transcripts::recognise(&path).unwrap();
+    assert_eq!(whose, (!messages.is_empty()).then_some(agent), "{last}");
+    messages.into_iter().map(|message| message.text).collect()
+}
+
+#[test]
+fn fnd_06_a_malformed_last_message_costs_one_message_claude() {
+    let entry = |id: &str, parent: serde_json::Value, content: serde_json::Value| json!({"type": "user", "uuid": id, "parentUuid": parent, "message": {"role": "user", "content": content}});
+    let lines = [entry("a", json!(null), json!("one")), entry("b", json!("a"), json!("two"))];
+    for last in [
+        r#"{"type":"user","uuid":"c","parentUuid":null,"message":null}"#,
+        r#"{"type":"user","uuid":"c","parentUuid":null,"message":{"role":"user","content":42}}"#,
+        r#"{"type":"user","uuid":"c","message":{"role":"user","content":42}}"#,
+        r#"{"type":"user","uuid":"c","parentUuid":"gone","message":{"role":"user","content":42}}"#,
+    ] {
+        assert_eq!(with_last(Agent::Claude, &lines, last), ["one", "two"], "{last}");
+    }
+    let orphan = r#"{"type":"user","uuid":"c","message":{"role":"user","content":"three"}}"#;
+    assert_eq!(with_last(Agent::Claude, &lines, orphan), ["one", "two", "three"]);
+    // One that says that it is the first takes back what stands before it.
+    let first = r#"{"type":"user","uuid":"c","parentUuid":null,"message":{"role":"user","content":"three"}}"#;
+    assert_eq!(with_last(Agent::Claude, &lines, first), ["three"]);
+}
+
+#[test]
+fn fnd_06_a_malformed_last_message_costs_one_message_pi() {
+    let header = json!({"type": "session", "version": 3, "id": "s", "cwd": "/w"});
+    let entry = |id: &str, parent: serde_json::Value, text: &str| json!({"type": "message", "id": id, "parentId": parent, "message": {"role": "user", "content": text}});
+    let lines = [header, entry("a", json!(null), "one"), entry("b", json!("a"), "two")];
+    for last in [
+        r#"{"type":"message","id":"c","parentId":null,"message":null}"#,
+        r#"{"type":"message","id":"c","parentId":null,"message":{"role":"user","content":42}}"#,
+        r#"{"type":"message","id":"c","message":{"role":"user","content":42}}"#,
+    ] {
+        assert_eq!(with_last(Agent::Pi, &lines, last), ["one", "two"], "{last}");
+    }
+    let orphan = r#"{"type":"message","id":"c","message":{"role":"user","content":"three"}}"#;
+    assert_eq!(with_last(Agent::Pi, &lines, orphan), ["one", "two", "three"]);
+}
+
+#[test]
+fn fnd_06_a_malformed_last_message_costs_one_message_gemini() {
+    let header = json!({"sessionId": "s", "projectHash": "h"});
+    let said = |id: &str, text: &str| json!({"id": id, "type": "user", "content": [{"text": text}]});
+    let lines = [header, said("a", "one"), said("b", "two")];
+    for last in [
+        r#"{"$rewindTo":"gone"}"#,
+        r#"{"id":"b","type":"user","content":42}"#,
+        r#"{"id":"b","content":[{"text":"x"}]}"#,
+        r#"{"id":42,"type":"user","content":[{"text":"x"}]}"#,
+    ] {
+        assert_eq!(with_last(Agent::Gemini, &lines, last), ["one", "two"], "{last}");
+    }
+    assert_eq!(with_last(Agent::Gemini, &lines, r#"{"$rewindTo":"b"}"#), ["one"]);
+}
+
+#[test]
+fn fnd_06_a_malformed_last_message_costs_one_message_codex() {
+    let meta = json!({"type": "session_meta", "payload": {"id": "s", "cwd": "/w", "source": "cli"}});
+    let said = |text: &str| {
+        let content = json!([{"type": "input_text", "text": text}]);
+        json!({"type": "response_item", "payload": {"type": "message", "role": "user", "content": content}})
+    };
+    let lines = [meta, said("one"), said("two")];
+    let back = |turns: u64| {
+        json!({"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": turns}})
+            .to_string()
+    };
+    assert_eq!(with_last(Agent::Codex, &lines, &back(99_999_999_999)), ["one", "two"]);
+    assert_eq!(with_last(Agent::Codex, &lines, &back(1)), ["one"]);
+    assert_eq!(with_last(Agent::Codex, &lines, &back(2)), Vec::<String>::new());
+    let odd = r#"{"type":"response_item","payload":{"type":"message","role":"user","content":42}}"#;
+    assert_eq!(with_last(Agent::Codex, &lines, odd), ["one", "two"]);
+}
+
+/// Reading a pipe that nobody writes into would hang `init`.
+#[test]
+#[cfg(unix)]
+fn b_15_a_pipe_beside_a_gemini_transcript_is_not_read() {
+    let project = tempfile::tempdir().unwrap();
+    let chats = project.path().join("chats");
+    std::fs::create_dir(&chats).unwrap();
+    let path = chats.join("session-a.jsonl");
+    std::fs::write(&path, "{\"sessionId\":\"s\",\"projectHash\":\"h\"}\n").unwrap();
+    let root = project.path().join(".project_root");
+    assert!(std::process::Command::new("mkfifo").arg(&root).status().unwrap().success());
+    assert_eq!(crate::transcripts::head(Agent::Gemini, &path).unwrap().cwd, None);
+    std::fs::remove_file(&root).unwrap();
+    std::fs::write(&root, "/home/dev/project\n").unwrap();
+    let head = crate::transcripts::head(Agent::Gemini, &path).unwrap();
+    assert_eq!(head.cwd.as_deref(), Some("/home/dev/project"));
 }

@@ -191,6 +191,7 @@ fn messages() -> impl Strategy<Value = Vec<Message>> {
                     outcome: (role == Role::Tool).then_some(outcome),
                     stopped: false,
                     cwd: None,
+                    automated: false,
                 }
             };
         messages.into_iter().enumerate().map(message).collect()

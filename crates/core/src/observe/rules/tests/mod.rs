@@ -37,6 +37,7 @@ impl Session {
             outcome: None,
             stopped: false,
             cwd: None,
+            automated: false,
         });
         self.minute += 1;
         self.messages.last_mut().unwrap()

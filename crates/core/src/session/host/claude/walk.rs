@@ -1,0 +1,145 @@
+//! Which entries are on the current branch of a Claude Code session.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde::Deserialize;
+
+use super::{MAX_PENDING, parse};
+use crate::session::host::chain::Chain;
+use crate::session::host::content::Content;
+use crate::session::host::recent::Recent;
+use crate::session::host::{Branch, Seen};
+
+/// The current branch of a Claude Code session.
+#[derive(Default)]
+pub struct Walk {
+    chain: Chain,
+    /// Versions of the host that say of a prompt who gave it.
+    marking: BTreeSet<String>,
+    pending: VecDeque<Pending>,
+    /// The answers of the model that have a block on the branch.
+    answers: Recent,
+}
+
+/// An entry that is not on the chain, but may belong to an answer that is.
+struct Pending {
+    at: u64,
+    answer: Option<String>,
+    calls: Vec<String>,
+    results: Vec<String>,
+}
+
+/// Only what tells where an entry belongs.
+#[derive(Deserialize)]
+struct Ids {
+    id: Option<String>,
+    content: Content<IdBlock>,
+}
+
+#[derive(Deserialize)]
+struct IdBlock {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    id: Option<String>,
+    tool_use_id: Option<String>,
+}
+
+impl Walk {
+    /// Lets go of what waited for the answer `answer`, or for one of `calls`.
+    fn free(&mut self, answer: Option<&str>, calls: Vec<String>) -> Vec<u64> {
+        let mut freed = Vec::new();
+        let mut calls = calls;
+        if let Some(answer) = answer {
+            self.answers.insert(answer);
+            self.pending.retain_mut(|pending| {
+                let same = pending.answer.as_deref() == Some(answer);
+                if same {
+                    freed.push(pending.at);
+                    calls.append(&mut pending.calls);
+                }
+                !same
+            });
+        }
+        if !calls.is_empty() {
+            self.pending.retain(|pending| {
+                let answers = pending.results.iter().any(|result| calls.contains(result));
+                if answers {
+                    freed.push(pending.at);
+                }
+                !answers
+            });
+        }
+        freed
+    }
+}
+
+impl Branch for Walk {
+    fn see(&mut self, at: u64, line: &[u8]) -> Seen {
+        let Some(entry) = parse(line) else { return Seen::Kept };
+        let kind = entry.kind.as_deref();
+        if kind == Some("user")
+            && entry.marks_prompts()
+            && let Some(version) = &entry.version
+            && !self.marking.contains(version)
+        {
+            self.marking.insert(version.clone());
+        }
+        if kind == Some("last-prompt")
+            && let Some(leaf) = entry.leaf_uuid
+            && (entry.explicit || entry.rewound)
+        {
+            self.chain.start_at(at, leaf);
+            return Seen::Kept;
+        }
+        let (Some(uuid), false) = (entry.uuid, entry.is_sidechain) else { return Seen::Kept };
+        let speaks = matches!(kind, Some("user" | "assistant"));
+        let ids =
+            entry.message.filter(|_| speaks).and_then(|raw| serde_json::from_str::<Ids>(raw.get()).ok());
+        // A message in a shape that we do not know says nothing about what was taken back.
+        let whole = !speaks || ids.is_some();
+        let parent = entry.parent_uuid.as_ref().and_then(Option::as_deref);
+        let parent = parent.or(entry.logical_parent_uuid.as_deref());
+        let taken = self.chain.take(at, &uuid, parent, speaks && whole);
+        if taken && parent.is_none() && (entry.parent_uuid.is_none() || !whole) {
+            // Nothing names its parent, and nothing says that it is the first: the one before it is.
+            self.chain.mend(false);
+        }
+        let Some(ids) = ids else { return Seen::Kept };
+        let blocks = match ids.content {
+            Content::Parts(blocks) => blocks,
+            Content::Text(_) => Vec::new(),
+        };
+        let answer = ids.id.filter(|_| kind == Some("assistant"));
+        let (mut calls, mut results) = (Vec::new(), Vec::new());
+        for block in blocks {
+            match block.kind.as_deref() {
+                Some("tool_use") => calls.extend(block.id),
+                Some("tool_result") => results.extend(block.tool_use_id),
+                _ => {}
+            }
+        }
+        if taken || answer.as_deref().is_some_and(|answer| self.answers.contains(answer)) {
+            let freed = self.free(answer.as_deref(), calls);
+            return if freed.is_empty() { Seen::Kept } else { Seen::KeptWith(freed) };
+        }
+        if answer.is_some() || !results.is_empty() {
+            if self.pending.len() == MAX_PENDING {
+                self.pending.pop_front();
+            }
+            self.pending.push_back(Pending { at, answer, calls, results });
+        }
+        Seen::Left
+    }
+
+    fn gap(&self) -> Option<u64> {
+        self.chain.gap()
+    }
+
+    fn mend(&mut self, all: bool) {
+        self.chain.mend(all);
+    }
+
+    fn marking(&self) -> BTreeSet<String> {
+        self.marking.clone()
+    }
+}

@@ -1,0 +1,87 @@
+//! Which records of a Codex session were not rolled back.
+
+use super::{Event, Item, parse, said};
+use crate::session::host::{Branch, Seen};
+
+/// The turns of a Codex session that were not rolled back.
+#[derive(Default)]
+pub struct Walk {
+    /// How many turns are still to be passed over.
+    back: u64,
+    /// The rollback that is being followed.
+    rollback: Option<Rollback>,
+    /// Rollbacks are left alone from here on.
+    ignored: bool,
+}
+
+/// A rollback while its turns are looked for.
+struct Rollback {
+    /// Where it stands.
+    at: u64,
+    /// How many turns it takes back.
+    turns: u64,
+    /// How many there can be before it: also those of which we do not know the words.
+    possible: u64,
+}
+
+impl Walk {
+    fn roll_back(&mut self, at: u64, turns: u64) {
+        if self.ignored {
+            return;
+        }
+        if self.back == 0 {
+            self.rollback = Some(Rollback { at, turns, possible: 0 });
+        }
+        self.back = self.back.saturating_add(turns);
+    }
+
+    fn possible_turn(&mut self) {
+        if let Some(rollback) = self.rollback.as_mut().filter(|_| self.back > 0) {
+            rollback.possible += 1;
+        }
+    }
+}
+
+impl Branch for Walk {
+    fn see(&mut self, at: u64, line: &[u8]) -> Seen {
+        let Some(record) = parse(line) else { return Seen::Kept };
+        match record.kind.as_deref() {
+            Some("event_msg") => {
+                let event: Option<Event> = record.payload();
+                match event.as_ref().map(|event| event.kind.as_str()) {
+                    Some("thread_rolled_back") => {
+                        self.roll_back(at, event.and_then(|event| event.num_turns).unwrap_or(1));
+                    }
+                    Some("task_started") => self.possible_turn(),
+                    _ => {}
+                }
+                Seen::Kept
+            }
+            Some("response_item" | "compacted") if self.back > 0 => {
+                let item: Option<Item> = record.payload();
+                let prompt = item
+                    .filter(|item| item.kind == "message" && item.role.as_deref() == Some("user"))
+                    .map(|item| (item.about.map(|about| about.content_item_kinds), item.content));
+                if let Some((kinds, content)) = prompt {
+                    self.possible_turn();
+                    if !said(content, &kinds.unwrap_or_default(), false).is_empty() {
+                        self.back -= 1;
+                    }
+                }
+                Seen::Left
+            }
+            _ => Seen::Kept,
+        }
+    }
+
+    fn gap(&self) -> Option<u64> {
+        let rollback = self.rollback.as_ref().filter(|_| self.back > 0)?;
+        (rollback.turns > rollback.possible).then_some(rollback.at)
+    }
+
+    fn mend(&mut self, all: bool) {
+        // It names more turns than there ever were: it takes nothing back.
+        (self.back, self.rollback) = (0, None);
+        self.ignored |= all;
+    }
+}
