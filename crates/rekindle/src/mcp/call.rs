@@ -39,12 +39,18 @@ impl Call<'_> {
 /// A failure as an agent reads it.
 pub(super) fn explained(failure: &Failure) -> String {
     let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-    admit(&format!("{}{hint}", failure.message)).text.chars().take(FAILURE_CHARS).collect()
+    harmless(&format!("{}{hint}", failure.message), FAILURE_CHARS)
 }
 
 /// What was done, as an agent reads it.
 pub(super) fn done(text: &str) -> String {
-    admit(text).text.chars().take(DONE_CHARS).collect()
+    harmless(text, DONE_CHARS)
+}
+
+/// A text that may hold words of a memory, where it cannot stand in a fence.
+pub(super) fn harmless(text: &str, most: usize) -> String {
+    let cut: String = admit(text).text.chars().take(most).collect();
+    fence::harmless(&cut).into_owned()
 }
 
 /// A name of a length that somebody could mean.
