@@ -16,7 +16,7 @@ use rekindle_core::hook::{self, GUARD, Kind, PROBE, Signal};
 use rekindle_core::inject::fingerprint;
 use rekindle_core::recall::rewrite::Rewrite;
 use rekindle_core::session::asked;
-use rekindle_core::text::tokens;
+use rekindle_core::text::{admit, fence, tokens};
 use rekindle_core::time::{TimeZone, iso};
 use rekindle_engine::home::{Home, Places};
 use rekindle_engine::hooks::{self, Left};
@@ -250,9 +250,11 @@ impl Hook {
             let specific = json!({"hookEventName": self.event, "additionalContext": given.context});
             answer.insert("hookSpecificOutput".to_owned(), specific);
         }
-        // Codex shows it as a warning, which what was loaded is not worth.
-        let loaded = (agent == Agent::Claude && !given.context.is_empty()).then_some(given.line.as_str());
-        let lines: Vec<&str> = loaded.into_iter().chain(notice).filter(|line| !line.is_empty()).collect();
+        // Codex shows it as a warning, which what was loaded is not worth (BRF-07).
+        let loaded = (agent != Agent::Codex && !given.context.is_empty()).then_some(given.line.as_str());
+        let lines = loaded.into_iter().chain(notice).filter(|line| !line.is_empty());
+        // The line names memories. It reaches a terminal, and in a later version of a host perhaps its model.
+        let lines: Vec<String> = lines.map(|line| fence::harmless(&admit(line).text).into_owned()).collect();
         if !lines.is_empty() {
             answer.insert("systemMessage".to_owned(), json!(lines.join("\n")));
         }
