@@ -171,6 +171,7 @@ impl Connect {
 }
 
 fn disconnect(context: &Context<'_>, surface: Surface) -> Result<(), Failure> {
+    context.only_the_person("say where proposals are decided")?;
     config::set(&context.home, &format!("review.{}.enabled", surface.word()), "false")?;
     let open = match Db::open_existing(&context.places.database())? {
         Some(db) => surfaces::condition(&db, surface)?.open,
@@ -201,9 +202,13 @@ fn webhook(
         return Err(Failure::new(format!("there is nothing to check it by: {variable} is not set"))
             .hint("set it to what your webhook is signed with; nothing was changed"));
     };
+    if surface == Surface::Telegram && given.is_some() {
+        return Err(Failure::usage("Telegram's header is a secret, and other users can read arguments")
+            .hint(format!("pass it in {SIGNATURE}; nothing was changed")));
+    }
     let Some(given) = given.or_else(|| environment::variable(SIGNATURE)) else {
         return Err(Failure::usage("it is not signed; nothing was changed")
-            .hint(format!("pass the value of the header with `--signature`, or in {SIGNATURE}")));
+            .hint(format!("pass the value of the header in {SIGNATURE}")));
     };
     let mut body = Vec::new();
     std::io::stdin().lock().take(MAX_PAYLOAD + 1).read_to_end(&mut body)?;

@@ -1,5 +1,6 @@
 //! One call: what it has to work with, and how it is answered.
 
+use rekindle_core::config::Source;
 use rekindle_core::inject::ANSWER_CHARS;
 use rekindle_core::text::{admit, fence};
 use rekindle_engine::inject;
@@ -22,9 +23,13 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Whether the person lets agents decide on proposals.
+    /// Whether the person lets agents decide on proposals: in their own configuration, for a variable or a flag may come from
+    /// the agent that started this server.
     pub(super) fn decides(&self) -> bool {
-        self.context.settings.config.mcp.review_decide
+        let settings = &self.context.settings;
+        let own = |source: &Source| matches!(source, Source::User(_));
+        settings.config.mcp.review_decide
+            && settings.get("mcp.review_decide").is_ok_and(|setting| own(&setting.place.source))
     }
 
     /// What memory says, in the fence of this run.

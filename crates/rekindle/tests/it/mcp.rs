@@ -598,6 +598,11 @@ fn b_01_an_agent_decides_only_where_the_person_allows_it() {
     let mut server = Server::open_in(&sandbox, &folder);
     assert_eq!(tool_names(&mut server), TOOLS, "a project cannot allow it");
     assert!(server.refused("review_decide", &approve(&tabs)).contains("there is no tool"));
+    // Neither can a variable, which an agent sets as easily for a server of its own.
+    let variable = [("REKINDLE_MCP_REVIEW_DECIDE", "true")];
+    let mut own = Server::start_with(&sandbox, &folder, &variable).introduced();
+    assert_eq!(tool_names(&mut own), TOOLS);
+    own.end();
 
     sandbox.rekindle(&["config", "set", "mcp.review_decide", "true"]).run().ok();
     assert_eq!(tool_names(&mut server).last().unwrap(), "review_decide");
