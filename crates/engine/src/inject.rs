@@ -19,7 +19,7 @@ use rekindle_core::recall::select::MOST;
 use rekindle_core::scope::{ProjectId, is_shown};
 use rekindle_core::text::specifics;
 use rekindle_core::time::{Zoned, day};
-use rekindle_core::vault::entry::{Entry, Status};
+use rekindle_core::vault::entry::{Entry, Status, is_reviewed};
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::{identity, layout, system_log};
@@ -126,7 +126,8 @@ fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
 /// What changed in the infrastructure lately, the newest first, and what is wrong with the background runs, the index and the
 /// identity files (BRF-01, BRF-12).
 fn state(vault: &Vault, places: &Places, here: &Here) -> Vec<String> {
-    let text = read(&vault.folder().join(layout::SYSTEM_LOG)).unwrap_or_default();
+    let path = vault.folder().join(layout::SYSTEM_LOG);
+    let text = read_inside(vault.folder(), &path).unwrap_or_default();
     let newest = text.lines().rev().take(SYSTEM_LINES);
     let mut changes: Vec<system_log::Line> = newest.flat_map(|line| system_log::parse(line).lines).collect();
     changes.sort_by_key(|line| Reverse(line.at));
@@ -186,7 +187,7 @@ fn always(vault: &Path, here: Option<&str>) -> Vec<Always> {
         let entry = Entry::of(&note, &path);
         // What an agent put there is found by recall; it loads by itself when a person has made it theirs (B-01).
         let holds = entry.status == Status::Active
-            && (entry.provenance.origin == Origin::User || note.get("reviewed").is_some())
+            && (entry.provenance.origin == Origin::User || is_reviewed(&note))
             && entry.scope.is_shown(here);
         let title = name.trim_end_matches(".md").replace('-', " ");
         holds.then(|| Always { title, text: note.body().trim().to_owned() })

@@ -2,6 +2,8 @@
 
 use std::io::{IsTerminal, Write};
 
+use rekindle_core::text::terminal::safe;
+
 use crate::error::Failure;
 
 /// What whoever says no is told.
@@ -21,7 +23,7 @@ pub(crate) fn text(question: &str, default: Option<&str>) -> Result<Option<Strin
 
 /// Something to be read before the next question.
 pub(crate) fn say(text: &str) -> Result<(), Failure> {
-    Ok(writeln!(std::io::stderr(), "{text}")?)
+    Ok(put(&mut std::io::stderr(), &format!("{text}\n"))?)
 }
 
 /// Yes or no. Whatever is neither is asked again.
@@ -56,8 +58,13 @@ pub(crate) fn choice(question: &str, default: bool, other: Option<(char, &str)>)
     }
 }
 
+/// Writes what names and words of notes may be part of, without what a terminal would obey.
+fn put(out: &mut impl Write, text: &str) -> std::io::Result<()> {
+    write!(out, "{}", safe(text))
+}
+
 fn answer(question: &str) -> Result<String, Failure> {
-    write!(std::io::stderr(), "{question}")?;
+    put(&mut std::io::stderr(), question)?;
     let mut answer = String::new();
     let read = std::io::stdin().read_line(&mut answer)?;
     // The end of the input is no answer, and not a yes by default.
@@ -65,4 +72,16 @@ fn answer(question: &str) -> Result<String, Failure> {
         return Err(Failure::new("no answer; nothing was done"));
     }
     Ok(answer.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b_02_a_question_brings_no_escape_sequences_to_the_terminal() {
+        let mut out = Vec::new();
+        put(&mut out, "Remove `a\u{1b}]0;owned\u{7}b\u{9b}2J`? \u{1b}[1m[y/N]\u{1b}[0m\n").unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "Remove `ab2J`? \u{1b}[1m[y/N]\u{1b}[0m\n");
+    }
 }

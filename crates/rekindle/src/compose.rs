@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use rekindle_core::config::{Loaded, ScopeRule};
+use rekindle_core::journal::Actor;
 use rekindle_core::recall::rewrite::{MAX_MESSAGES, Message, Rewrite, rewrite};
 use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::session::Role;
@@ -131,12 +132,26 @@ impl<'a> Context<'a> {
         is_agent_shell(is_set)
     }
 
+    /// Who the journal says made a change that brings words.
+    pub(crate) fn actor(&self) -> Actor {
+        match self.speaker() {
+            Speaker::Person => Actor::User,
+            Speaker::Agent => Actor::Agent,
+        }
+    }
+
     /// Refuses what only the person may do. `what` is the deed: "approve a proposal".
     pub(crate) fn only_the_person(&self, what: &str) -> Result<(), Failure> {
-        match self.is_agent_shell() {
-            false => Ok(()),
-            true => Err(Failure::new(format!("an agent cannot {what}"))
-                .hint("run it yourself, in a shell that no agent started")),
+        only_the_person(what)
+    }
+
+    /// Refuses words that may not be the person's: an agent's, or those of a program that nobody watches.
+    pub(crate) fn only_the_persons_words(&self, what: &str) -> Result<(), Failure> {
+        only_the_person(what)?;
+        match self.speaker() {
+            Speaker::Person => Ok(()),
+            Speaker::Agent => Err(Failure::new(format!("a program without a terminal cannot {what}"))
+                .hint("run it yourself at a terminal; `rekindle save` keeps it as unreviewed")),
         }
     }
 
@@ -256,6 +271,15 @@ impl<'a> Context<'a> {
     /// The file behind a path of the vault.
     pub(crate) fn file(&self, relative: impl AsRef<Path>) -> PathBuf {
         self.places.vault().join(relative)
+    }
+}
+
+/// Refuses what only the person may do, also where there are no settings yet.
+pub(crate) fn only_the_person(what: &str) -> Result<(), Failure> {
+    match is_agent_shell(is_set) {
+        false => Ok(()),
+        true => Err(Failure::new(format!("an agent cannot {what}"))
+            .hint("run it yourself, in a shell that no agent started")),
     }
 }
 

@@ -59,8 +59,39 @@ const WRAPPERS: &[&str] = &["untrusted_context", "user-memory-input", "tool_use_
 /// A tag of a host around what the person typed after `#`: only the tag goes.
 const TYPED_WRAPPER: &str = "user-memory-input";
 /// Names of tags that agents take for something else than text, beside the notices.
-const STRUCTURE: &[&str] =
-    &["system", "function_calls", "function_results", "tool_result", "user_input", "file"];
+const STRUCTURE: &[&str] = &[
+    "system",
+    "function_calls",
+    "function_results",
+    "tool_result",
+    "user_input",
+    "file",
+    // Claude Code and its models
+    "antml",
+    "invoke",
+    "parameter",
+    "tool_use",
+    "human",
+    "assistant",
+    "thinking",
+    "additional_context",
+    "context",
+    "memory",
+    "example",
+    "examples",
+    "instructions",
+    // Codex (`<INSTRUCTIONS>`; upper and lower case are one here)
+    "environment_details",
+    "collaboration_mode",
+    "compaction_summary",
+    // Gemini CLI
+    "extension_context",
+    "project_context",
+    "global_context",
+    "state_snapshot",
+    // Llama (`<<SYS>>`)
+    "sys",
+];
 
 /// `text` with the tags of hosts made harmless, for what we put in front of an agent: a memory that holds
 /// `</system-reminder>` must not end the notice that it stands in (B-02).

@@ -1,6 +1,7 @@
 //! What an agent may do to a memory without the person (B-01, R-15).
 
-use super::entry::Entry;
+use super::entry::{Entry, is_reviewed};
+use super::frontmatter::Note;
 use super::layout::{Shelf, shelf};
 use super::path::VaultPath;
 use crate::provenance::Origin;
@@ -17,40 +18,64 @@ pub enum AgentEdit {
     OtherProject,
 }
 
-/// What an agent that works in `here` may do to the entry at `path`. `here` is the scope that a memory saved there gets.
-pub fn agent_edit(path: &VaultPath, entry: &Entry, here: &Scope) -> AgentEdit {
+/// What an agent that works in `here` may do to the note at `path`. `here` is the scope that a memory saved there gets.
+pub fn agent_edit(path: &VaultPath, note: &Note<'_>, here: &Scope) -> AgentEdit {
+    let entry = Entry::of(note, path);
     let loads = shelf(path) == Shelf::AlwaysLoad || entry.always_load;
-    let pinned = loads && entry.provenance.origin == Origin::User;
+    let vouched = is_vouched_for(path, note);
     match (&entry.scope, here) {
         (Scope::Project(theirs), Scope::Project(ours)) if theirs != ours => AgentEdit::OtherProject,
         (Scope::Project(_), Scope::Global) => AgentEdit::OtherProject,
         (Scope::Global, Scope::Project(_)) => AgentEdit::NeedsApproval,
-        _ if pinned => AgentEdit::NeedsApproval,
+        (Scope::Global, Scope::Global) if vouched => AgentEdit::NeedsApproval,
+        _ if loads && vouched => AgentEdit::NeedsApproval,
         _ => AgentEdit::Allowed,
     }
+}
+
+/// Whether the person stands behind what the note says: their own words, or words that they reviewed.
+pub fn is_vouched_for(path: &VaultPath, note: &Note<'_>) -> bool {
+    Entry::of(note, path).provenance.origin == Origin::User || is_reviewed(note)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::scope::ProjectId;
-    use crate::vault::frontmatter::Note;
 
     fn edit(path: &str, properties: &str, here: Option<&str>) -> AgentEdit {
         let text = format!("---\n{properties}\n---\n\nUse tabs.\n");
         let path = VaultPath::parse(path).unwrap();
-        let entry = Entry::of(&Note::parse(&text).unwrap(), &path);
         let here = here.map_or(Scope::Global, |id| Scope::Project(ProjectId::new(id)));
-        agent_edit(&path, &entry, &here)
+        agent_edit(&path, &Note::parse(&text).unwrap(), &here)
     }
 
     #[test]
     fn b_01_what_the_person_pinned_needs_them() {
         let pinned = "personal-private/_always-load/a.md";
-        assert_eq!(edit(pinned, "origin: user", None), AgentEdit::NeedsApproval);
-        assert_eq!(edit(pinned, "origin: agent", None), AgentEdit::Allowed, "the agent's own");
-        assert_eq!(edit("personal-private/fix/a.md", "origin: user", None), AgentEdit::Allowed);
-        assert_eq!(edit("personal-private/rule/a.md", "always_load: true", None), AgentEdit::NeedsApproval);
+        let reviewed = "origin: agent\nreviewed: 2026-11-15T02:13:08Z";
+        let of_a = "\nscope: project\nproject: github.com/acme/a";
+        for (path, origin, expected) in [
+            (pinned, "origin: user", AgentEdit::NeedsApproval),
+            (pinned, reviewed, AgentEdit::NeedsApproval),
+            (pinned, "origin: agent", AgentEdit::Allowed),
+            (pinned, "origin: agent\nreviewed: null", AgentEdit::Allowed),
+            ("personal-private/rule/a.md", "always_load: true", AgentEdit::NeedsApproval),
+            ("personal-private/fix/a.md", "origin: user", AgentEdit::Allowed),
+            ("personal-private/fix/a.md", reviewed, AgentEdit::Allowed),
+        ] {
+            let properties = format!("{origin}{of_a}");
+            assert_eq!(edit(path, &properties, Some("github.com/acme/a")), expected, "{path} {origin}");
+        }
+    }
+
+    #[test]
+    fn b_01_what_holds_everywhere_needs_the_person_outside_of_projects_too() {
+        let path = "personal-private/rule/a.md";
+        assert_eq!(edit(path, "origin: user", None), AgentEdit::NeedsApproval);
+        let reviewed = "origin: agent\nreviewed: 2026-11-15T02:13:08Z";
+        assert_eq!(edit(path, reviewed, None), AgentEdit::NeedsApproval);
+        assert_eq!(edit(path, "origin: agent", None), AgentEdit::Allowed, "the agent's own");
     }
 
     #[test]

@@ -254,6 +254,11 @@ pub struct Evolve<'a> {
     pub sentiment: Option<Sentiment>,
 }
 
+/// Whether the person has looked at what the note says now. A new version that nobody approved leaves `reviewed: null`.
+pub fn is_reviewed(note: &Note<'_>) -> bool {
+    note.text_of("reviewed").and_then(parse).is_some()
+}
+
 /// The archived text of an entry in whose place another one stands.
 pub fn superseded(note: &Note<'_>, by: &VaultPath) -> Result<String, frontmatter::Error> {
     let changes = [("status", Some(Status::Superseded.word())), ("superseded_by", Some(by.as_str()))];

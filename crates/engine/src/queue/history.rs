@@ -128,15 +128,22 @@ impl Queue {
 
     /// The runs whose id ends like that, or whose last eight characters, which is what a person is shown, begin like that.
     pub fn find(&self, id: &str) -> Result<Vec<Run>, db::Error> {
-        let sql = format!(
-            "SELECT {COLUMNS} WHERE substr(r.id, -length(?1)) = ?1 OR substr(substr(r.id, -8), 1, length(?1)) = ?1 ORDER BY r.id"
-        );
-        let mut runs: Vec<Run> =
-            self.db.run(|c| c.prepare(&sql)?.query_map([id.to_uppercase()], run)?.collect())?;
+        // Ids begin with the time, so the beginning counts only where no id ends like that.
+        let end = "substr(r.id, -length(?1)) = ?1 OR substr(substr(r.id, -8), 1, length(?1)) = ?1";
+        let beginning = "substr(r.id, 1, length(?1)) = ?1";
+        let mut runs = self.matching(end, id)?;
+        if runs.is_empty() {
+            runs = self.matching(beginning, id)?;
+        }
         for run in &mut runs {
             run.steps = steps(&self.db, &run.id)?;
         }
         Ok(runs)
+    }
+
+    fn matching(&self, condition: &str, id: &str) -> Result<Vec<Run>, db::Error> {
+        let sql = format!("SELECT {COLUMNS} WHERE {condition} ORDER BY r.id");
+        self.db.run(|c| c.prepare(&sql)?.query_map([id.to_uppercase()], run)?.collect())
     }
 
     /// Every session that a run is about.

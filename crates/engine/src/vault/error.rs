@@ -150,6 +150,9 @@ pub enum Error {
     /// A change that was taken back already.
     #[error("change {0} was undone already")]
     Undone(String),
+    /// A change that an agent wants to take back and did not make.
+    #[error("an agent cannot take back change {0}: no agent made it")]
+    NotTheAgents(String),
     /// A change whose text was forgotten.
     #[error("change {0} cannot be undone: what it held was forgotten")]
     Forgotten(String),
@@ -255,6 +258,7 @@ impl Error {
             }
             Self::OddName(_) => "rename it, then try again; nothing was changed".into(),
             Self::NoChange(_) | Self::Undone(_) => "`rekindle log` shows the changes".into(),
+            Self::NotTheAgents(id) => format!("the user can: `rekindle undo {id}`"),
             Self::CannotUndo { .. } => "it is yours to edit by hand; nothing was changed".into(),
             Self::Busy(_) => "wait for it to end, then try again".into(),
             Self::StillThere(_) => {

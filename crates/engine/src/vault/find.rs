@@ -6,7 +6,6 @@ use rekindle_core::id::EntryId;
 use rekindle_core::reference::{Meant, alike, by_prefix};
 use rekindle_core::scope::Scope;
 use rekindle_core::vault::agent_edit::{AgentEdit, agent_edit};
-use rekindle_core::vault::entry::Entry;
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::layout::{self, Shelf};
 use rekindle_core::vault::path::{VaultPath, folded};
@@ -15,7 +14,8 @@ use super::{Error, Found, Vault};
 
 impl Vault {
     /// The path of the memory that `reference` names: an id (current or archived), a path (absolute, from `cwd`,
-    /// from the notes or from the vault), a slug that only one current entry has, or the beginning of a current id.
+    /// from the notes or from the vault), a slug that only one current entry has, or the beginning of an id, current ones
+    /// first.
     pub fn find(&self, reference: &str, cwd: &Path) -> Result<VaultPath, Error> {
         if let Some(id) = EntryId::parse(reference) {
             return self.find_id(&id);
@@ -28,7 +28,10 @@ impl Vault {
         let matches: Vec<&Found> =
             entries.iter().filter(|found| folded(found.path.stem()) == wanted).collect();
         match matches.as_slice() {
-            [] => by_beginning(reference, &entries),
+            [] => match by_beginning(reference, &entries)? {
+                Some(path) => Ok(path),
+                None => self.archived(reference)?.ok_or_else(|| unknown(reference, &entries)),
+            },
             [only] => Ok(only.path.clone()),
             several => Err(Error::Ambiguous {
                 wanted: reference.to_owned(),
@@ -52,9 +55,17 @@ impl Vault {
         let read = self.read_entry(&path)?;
         let note = Note::parse(&read.text);
         let note = note.map_err(|source| Error::Document { path: path.to_string(), source })?;
-        match agent_edit(&path, &Entry::of(&note, &path), here) {
+        match agent_edit(&path, &note, here) {
             AgentEdit::OtherProject => Err(Error::OtherProject(path.to_string())),
             edit => Ok((path, edit)),
+        }
+    }
+
+    /// The archived memory whose id begins like that.
+    fn archived(&self, reference: &str) -> Result<Option<VaultPath>, Error> {
+        match reference.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("m-")) {
+            true => by_beginning(reference, &self.scan(true)?.entries),
+            false => Ok(None),
         }
     }
 
@@ -77,22 +88,25 @@ impl Vault {
     }
 }
 
-/// The memory whose id begins like that, or else the names that are nearly this one.
-fn by_beginning(reference: &str, entries: &[Found]) -> Result<VaultPath, Error> {
+/// The memory whose id begins like that.
+fn by_beginning(reference: &str, entries: &[Found]) -> Result<Option<VaultPath>, Error> {
     let id = |found: &&Found| found.entry.id.as_ref().map(EntryId::as_str).map(str::to_owned);
     let ids: Vec<(String, &VaultPath)> =
         entries.iter().filter_map(|found| Some((id(&found)?, &found.path))).collect();
     let path = |wanted: &str| ids.iter().find(|(id, _)| id == wanted).map(|(_, path)| (*path).clone());
     match by_prefix(reference, ids.iter().map(|(id, _)| id.as_str())) {
-        Meant::One(id) => path(&id).ok_or(Error::NotFound(id)),
+        Meant::One(id) => path(&id).map(Some).ok_or(Error::NotFound(id)),
         Meant::Several(ids) => Err(Error::Ambiguous { wanted: reference.to_owned(), matches: ids }),
-        Meant::Nothing => {
-            let alike = alike(reference, entries.iter().map(|found| found.path.stem()));
-            let alike: Vec<String> = alike.into_iter().map(str::to_owned).collect();
-            match alike.is_empty() {
-                true => Err(Error::NotFound(reference.to_owned())),
-                false => Err(Error::Misspelt { wanted: reference.to_owned(), alike }),
-            }
-        }
+        Meant::Nothing => Ok(None),
+    }
+}
+
+/// Nothing is called that; the names that are nearly this one, if there are any.
+fn unknown(reference: &str, entries: &[Found]) -> Error {
+    let alike = alike(reference, entries.iter().map(|found| found.path.stem()));
+    let alike: Vec<String> = alike.into_iter().map(str::to_owned).collect();
+    match alike.is_empty() {
+        true => Error::NotFound(reference.to_owned()),
+        false => Error::Misspelt { wanted: reference.to_owned(), alike },
     }
 }

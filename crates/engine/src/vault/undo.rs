@@ -21,10 +21,14 @@ pub struct Undone {
 
 impl Vault {
     /// Takes back the change that `reference` names, or the newest that has not been undone and is neither itself an
-    /// undo nor the setting up. Undoing an undo does the change again.
+    /// undo nor the setting up. Undoing an undo does the change again. An agent takes back only what an agent changed: the
+    /// rest is the person's, or follows from what they said or decided.
     pub fn undo(&self, reference: Option<&str>, by: Actor, now: &Zoned) -> Result<Undone, Error> {
         let mut writer = self.writer(now)?;
         let change = self.undoable(reference)?;
+        if by == Actor::Agent && change.by != Actor::Agent {
+            return Err(Error::NotTheAgents(change.id.tail().to_owned()));
+        }
         if !change.ops.iter().all(Op::can_be_undone) {
             return Err(Error::Forgotten(change.id.to_string()));
         }

@@ -7,6 +7,7 @@ use rekindle_engine::{config, environment, project};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
+use crate::compose::only_the_person;
 use crate::error::Failure;
 use crate::output::{Printer, Style, column};
 
@@ -58,6 +59,10 @@ enum Verb {
 impl Config {
     pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
         let home = Home::find(global.home.as_deref())?;
+        if matches!(self.verb, Some(Verb::Set { .. } | Verb::Unset { .. })) {
+            // A setting may let an agent decide on proposals, switch memory off or name a program that is run.
+            only_the_person("change the settings")?;
+        }
         // Must work when the settings are broken: this is how they are found and mended.
         match &self.verb {
             Some(Verb::Path) => return out.line(home.config_file().display()),

@@ -1,7 +1,6 @@
 //! `rekindle daily`
 
 use clap::{Args, Subcommand};
-use rekindle_core::journal::Actor;
 use rekindle_core::text::admit;
 use rekindle_core::time::{Date, Typed, day};
 use rekindle_core::vault::daily_log::{Clock, Mark, Note, Section, Source, parse};
@@ -81,7 +80,7 @@ fn add(context: &Context<'_>, text: &str, as_json: bool) -> Result<(), Failure> 
         text: admitted.text,
         mark: Mark { id: None, origin: Some(context.speaker().origin()), ..Mark::default() },
     };
-    let committed = context.vault_to_change()?.log(&Section::Note(note), Actor::User, &context.now)?;
+    let committed = context.vault_to_change()?.log(&Section::Note(note), context.actor(), &context.now)?;
     let date = day(context.now.date());
     match as_json {
         true => context.out.json(&json!({"date": date, "change": committed.change})),

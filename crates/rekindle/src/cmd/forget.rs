@@ -95,15 +95,18 @@ impl Forget {
     }
 }
 
-/// Forgets for an agent: only a memory of this project that the person neither pinned nor keeps for everywhere.
+/// Forgets for an agent: only a memory of this project that the agent wrote, that the person did not review, and that nothing
+/// else repeats. What is forgotten cannot be brought back, so the person forgets the rest (B-01).
 pub(crate) fn forget_for_agent(context: &Context<'_>, reference: &str) -> Result<Forgotten, Failure> {
     let vault = context.vault_to_forget()?;
     let (path, edit) = vault.find_for_agent(reference, &context.cwd, &context.here())?;
-    if edit == AgentEdit::NeedsApproval {
-        return Err(Failure::new(format!("only the user can forget {path}"))
-            .hint(format!("they pinned it or keep it for every project: `rekindle forget {path}`")));
+    let what = What::Entry(&path);
+    if edit == AgentEdit::NeedsApproval || !vault.agent_may_forget(&vault.plan_forget(what)?)? {
+        return Err(Failure::new(format!("only the user can forget {path}")).hint(format!(
+            "they said it, reviewed it or keep it for every project; they can run `rekindle forget {path}`"
+        )));
     }
-    Ok(vault.forget(What::Entry(&path), Actor::Agent, &context.now)?)
+    Ok(vault.forget(what, Actor::Agent, &context.now)?)
 }
 
 /// What a line, a section or a message says that `recall` has named.

@@ -20,7 +20,7 @@ use rekindle_core::id::ChangeId;
 use rekindle_core::inject::fingerprint;
 use rekindle_core::recall::rewrite::Rewrite;
 use rekindle_core::session::asked;
-use rekindle_core::text::tokens;
+use rekindle_core::text::{admit, fence, tokens};
 use rekindle_core::time::{TimeZone, iso};
 use rekindle_engine::home::{Home, Places};
 use rekindle_engine::hooks::{self, Left};
@@ -316,12 +316,12 @@ impl Hook {
             let specific = json!({"hookEventName": self.event, "additionalContext": given.context});
             answer.insert("hookSpecificOutput".to_owned(), specific);
         }
-        // Codex shows it as a warning, which what was loaded is not worth.
-        let loaded = match given.context.is_empty() {
-            false => (agent == Agent::Claude).then_some(given.line.as_str()),
-            true => (agent != Agent::Codex).then_some(given.nudge.as_str()),
-        };
-        let lines: Vec<&str> = loaded.into_iter().chain(notice).filter(|line| !line.is_empty()).collect();
+        // Codex shows it as a warning, which neither what was loaded nor a nudge is worth (BRF-07).
+        let loaded = if given.context.is_empty() { &given.nudge } else { &given.line };
+        let loaded = (agent != Agent::Codex).then_some(loaded.as_str());
+        let lines = loaded.into_iter().chain(notice).filter(|line| !line.is_empty());
+        // The line names memories. It reaches a terminal, and in a later version of a host perhaps its model.
+        let lines: Vec<String> = lines.map(|line| fence::harmless(&admit(line).text).into_owned()).collect();
         if !lines.is_empty() {
             answer.insert("systemMessage".to_owned(), json!(lines.join("\n")));
         }

@@ -1,7 +1,6 @@
 //! `rekindle ideas`
 
 use clap::{Args, Subcommand};
-use rekindle_core::journal::Actor;
 use rekindle_core::provenance::Provenance;
 use rekindle_core::scope::{ProjectId, is_shown};
 use rekindle_core::text::Counts;
@@ -16,6 +15,9 @@ use crate::ask;
 use crate::compose::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
+
+/// What an agent may not do to an idea.
+const REMOVE: &str = "remove an idea";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -166,7 +168,7 @@ fn add(context: &Context<'_>, title: &str, summary: &str, as_json: bool) -> Resu
         related: Vec::new(),
         said_at: None,
     };
-    let added = context.vault_to_change()?.add_idea(&new, Actor::User, &context.now)?;
+    let added = context.vault_to_change()?.add_idea(&new, context.actor(), &context.now)?;
     context.mention(&added.redacted, &added.conflicts);
     match as_json {
         true => context.out.json(&json!({"slug": added.outcome, "change": added.change})),
@@ -177,7 +179,7 @@ fn add(context: &Context<'_>, title: &str, summary: &str, as_json: bool) -> Resu
 }
 
 fn promote(context: &Context<'_>, idea: &str, as_json: bool) -> Result<(), Failure> {
-    let promoted = match context.vault_to_change()?.promote_idea(idea, Actor::User, &context.now) {
+    let promoted = match context.vault_to_change()?.promote_idea(idea, context.actor(), &context.now) {
         Err(error @ Error::Exists(_)) => {
             return Err(
                 Failure::usage(error).hint("rename that folder, then promote again; nothing was changed")
@@ -196,7 +198,7 @@ fn promote(context: &Context<'_>, idea: &str, as_json: bool) -> Result<(), Failu
 fn look_into(context: &Context<'_>, idea: &str, as_json: bool) -> Result<(), Failure> {
     context.vault_to_change()?;
     let world = context.world();
-    let found = context.out.meanwhile("looking into it …", || research(idea, Actor::User, &world));
+    let found = context.out.meanwhile("looking into it …", || research(idea, context.actor(), &world));
     let path = match found {
         Ok(path) => path,
         Err(error @ research::Error::Off) => {
@@ -236,6 +238,9 @@ impl Gc {
             .chain(self.archive.iter().map(|slug| (slug, Decision::Archive)))
             .chain(self.delete.iter().map(|slug| (slug, Decision::Delete)))
             .collect();
+        if !self.delete.is_empty() {
+            context.only_the_person(REMOVE)?;
+        }
         if !decisions.is_empty() {
             let vault = context.vault_to_change()?;
             let mut done = Vec::new();
@@ -298,14 +303,17 @@ impl Gc {
         as_json: bool,
     ) -> Result<Option<Value>, Failure> {
         let question = format!("Remove the folder and the section of `{slug}`?");
+        if matches!(decision, Decision::Delete) {
+            context.only_the_person(REMOVE)?;
+        }
         let asks = matches!(decision, Decision::Delete) && !self.yes && ask::is_possible();
         if asks && !ask::yes(&question, false)? {
             return Ok(None);
         }
         let (word, moved) = match decision {
-            Decision::Keep => ("kept", vault.keep_idea(slug, Actor::User, &context.now)?),
-            Decision::Archive => ("archived", vault.archive_idea(slug, Actor::User, &context.now)?),
-            Decision::Delete => match vault.delete_idea(slug, Actor::User, &context.now) {
+            Decision::Keep => ("kept", vault.keep_idea(slug, context.actor(), &context.now)?),
+            Decision::Archive => ("archived", vault.archive_idea(slug, context.actor(), &context.now)?),
+            Decision::Delete => match vault.delete_idea(slug, context.actor(), &context.now) {
                 Err(error @ (Error::NotText { .. } | Error::TooLarge { .. })) => {
                     return Err(Failure::usage(error).hint(
                         "what is no text could not be brought back: --archive keeps it, or remove it by hand first",

@@ -214,6 +214,7 @@ fn willing(waiting: Vec<Found>, how: &Keeping) -> (Vec<VaultPath>, Vec<(String, 
 }
 
 fn drop_some(context: &Context<'_>, references: &[String], as_json: bool) -> Result<(), Failure> {
+    context.only_the_person("drop what waits in the inbox")?;
     let vault = context.vault_to_change()?;
     let paths = find(context, &vault, references)?;
     let dropped = vault.drop_inboxed(&paths, Actor::User, &context.now)?;

@@ -174,6 +174,7 @@ fn show(context: &Context<'_>, probe: bool, json: bool) -> Result<(), Failure> {
 
 impl Use {
     fn run(self, context: &Context<'_>, json: bool) -> Result<(), Failure> {
+        context.only_the_person("choose a language model")?;
         let provider = match self.provider {
             Choice::Offline => Provider::Offline,
             Choice::Command => Provider::Command,

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use rekindle_core::journal::{Change, Op};
+use rekindle_core::time::{Timestamp, parse};
 use rekindle_engine::vault::{Outcome, Record};
 use serde_json::{Value, json};
 
@@ -53,7 +54,7 @@ impl Log {
             context.out.line(format!(
                 "{}  {}  {by}{}  {}{of}{mark}",
                 context.out.styled(Style::Dim, change.id.tail()),
-                change.at,
+                when(context, change),
                 column(&change.verb, 7),
                 places(change).join(", "),
             ))?;
@@ -65,6 +66,13 @@ impl Log {
         }
         Ok(())
     }
+}
+
+/// When a change was made, in the person's zone.
+fn when(context: &Context<'_>, change: &Change) -> String {
+    let local = |at: Timestamp| at.to_zoned(context.now.time_zone().clone());
+    parse(&change.at)
+        .map_or_else(|| change.at.clone(), |at| local(at).strftime("%Y-%m-%dT%H:%M:%S").to_string())
 }
 
 /// The files a change touched, for people.

@@ -99,7 +99,7 @@ fn add(
     this_project: bool,
     as_json: bool,
 ) -> Result<(), Failure> {
-    context.only_the_person("write to MEMORY.md")?;
+    context.only_the_persons_words("write to MEMORY.md")?;
     let project = match (this_project, context.project_id()) {
         (false, _) => None,
         (true, Some(project)) => Some(project.clone()),

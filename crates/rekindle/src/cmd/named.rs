@@ -23,22 +23,39 @@ pub(super) fn session<'a>(
 /// The proposals that are meant: whole ids, the beginning of one, or only the number behind its day (`001`) among those
 /// that wait.
 pub(super) fn proposals(context: &Context<'_>, typed: &[String]) -> Result<Vec<Id>, Failure> {
-    if let Ok(ids) = typed.iter().map(|typed| typed.parse()).collect() {
-        return Ok(ids);
-    }
     let db = Db::open(&context.places.database())?;
     let all = proposals::all(&db)?;
     let waiting: Vec<String> =
         all.iter().filter(|one| one.status.is_open()).map(|one| one.id.to_string()).collect();
     let every: Vec<String> = all.iter().map(|one| one.id.to_string()).collect();
-    typed.iter().map(|typed| proposal(typed, &waiting, &every)).collect()
+    let meant = |typed: &String| match typed.parse::<Id>() {
+        Ok(id) => Ok(whole_id(proposals::now_called(&db, id)?, &waiting, &every)?),
+        Err(_) => proposal(typed, &waiting, &every),
+    };
+    typed.iter().map(meant).collect()
+}
+
+/// The proposal that a complete id means. Ids of before R-20 had no letters of a machine, so the same text may also be the
+/// beginning of a newer one.
+fn whole_id(id: Id, waiting: &[String], every: &[String]) -> Result<Id, Failure> {
+    let typed = id.to_string();
+    if every.contains(&typed) {
+        return Ok(id);
+    }
+    let longer = format!("{typed}-");
+    for ids in [waiting, every] {
+        match by_prefix(&longer, ids.iter().map(String::as_str)) {
+            Meant::One(id) => return id.parse().map_err(|_| unknown(&typed, "give the whole id")),
+            Meant::Several(all) => return Err(several("proposals", &typed, &all)),
+            Meant::Nothing => {}
+        }
+    }
+    // Whoever looks it up says that there is none.
+    Ok(id)
 }
 
 fn proposal(typed: &str, waiting: &[String], every: &[String]) -> Result<Id, Failure> {
     let whole = |id: &str| id.parse::<Id>().map_err(|error| unknown(typed, &error.to_string()));
-    if let Ok(id) = typed.parse() {
-        return Ok(id);
-    }
     let numbered: Vec<&String> =
         waiting.iter().filter(|id| id.split('-').nth(2) == Some(typed.trim_start_matches('-'))).collect();
     if let [only] = numbered.as_slice() {

@@ -92,7 +92,8 @@ impl Review {
             let ids = named::proposals(context, &self.ids)?;
             return show(context, &db, &ids, &lost, self.json);
         }
-        if !self.list && !self.json && tui::is_possible() {
+        // An agent that runs us in a terminal of its own gets the list: a sitting decides for the person.
+        if !self.list && !self.json && tui::is_possible() && !context.is_agent_shell() {
             if let Some(doubt) = &doubt {
                 context.out.warn(format!("nothing was decided from REVIEW.md: {doubt}"));
             }

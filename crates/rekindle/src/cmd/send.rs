@@ -14,6 +14,9 @@ use super::body;
 use crate::compose::Context;
 use crate::error::Failure;
 
+/// What an agent may send: its own observations, and requests that decide nothing. Everything else would speak for the person
+/// or for a host: approvals, button presses, tasks, what was said in a session or a call.
+const FOR_AGENTS: [&str; 3] = [names::NOTED, names::FRICTION_REQUESTED, names::SYNC_REQUESTED];
 /// The most that an event may hold.
 const MAX_DATA_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -38,6 +41,9 @@ pub(crate) struct Send {
 
 impl Send {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        if !FOR_AGENTS.contains(&self.event.as_str()) {
+            context.only_the_person(&format!("send {}", self.event))?;
+        }
         let text = body::read_up_to(MAX_DATA_BYTES, &self.data, &context.cwd)?;
         let mut data: Value = serde_json::from_str(&text)
             .map_err(|error| Failure::usage(format!("the data is not JSON: {error}")))?;

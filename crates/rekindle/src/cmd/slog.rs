@@ -1,7 +1,6 @@
 //! `rekindle slog`
 
 use clap::{Args, Subcommand};
-use rekindle_core::journal::Actor;
 use rekindle_core::text::admit;
 use rekindle_core::time::iso;
 use rekindle_core::vault::system_log::Line;
@@ -72,7 +71,8 @@ impl Slog {
                     detail: clean(detail),
                     reason: reason.map(clean),
                 };
-                let committed = context.vault_to_change()?.log_system(&line, Actor::User, &context.now)?;
+                let committed =
+                    context.vault_to_change()?.log_system(&line, context.actor(), &context.now)?;
                 match self.json {
                     true => context.out.json(&json!({"line": line, "change": committed.change})),
                     false => context.out.line("Noted in system-log.jsonl"),

@@ -20,7 +20,8 @@ use crate::error::Failure;
 
 /// The most that a webhook may say.
 const MAX_PAYLOAD: u64 = 1024 * 1024;
-/// Where a receiver may leave the value of the header instead of an argument.
+/// Where a receiver leaves the value of the header. Telegram's is the secret itself, which every user of the machine could
+/// read among the arguments of a process.
 const SIGNATURE: &str = "REKINDLE_WEBHOOK_SIGNATURE";
 
 #[derive(Subcommand)]
@@ -61,12 +62,12 @@ signed changes nothing.
 
 Examples:
   rekindle review webhook todoist --signature \"$HEADER\" < body.json
-  REKINDLE_WEBHOOK_SIGNATURE=\"$HEADER\" rekindle review webhook telegram < body.json")]
+  REKINDLE_WEBHOOK_SIGNATURE=\"$TOKEN\" rekindle review webhook telegram < body.json")]
     Webhook {
         /// Which place
         #[arg(value_enum)]
         place: Choice,
-        /// The value of the header that proves where it comes from (also: REKINDLE_WEBHOOK_SIGNATURE)
+        /// The value of the header that proves where it comes from; with `telegram` only in REKINDLE_WEBHOOK_SIGNATURE
         #[arg(long, value_name = "VALUE")]
         signature: Option<String>,
         /// Answer as JSON
@@ -119,6 +120,7 @@ impl Verb {
 
 impl Connect {
     fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        context.only_the_person("say where proposals are decided")?;
         let surface = Surface::from(self.place);
         let mut changes = Vec::new();
         let table = format!("review.{}", surface.word());
@@ -178,6 +180,7 @@ impl Connect {
 }
 
 fn disconnect(context: &Context<'_>, surface: Surface) -> Result<(), Failure> {
+    context.only_the_person("say where proposals are decided")?;
     config::set(&context.home, &format!("review.{}.enabled", surface.word()), "false")?;
     let open = match Db::open_existing(&context.places.database())? {
         Some(db) => surfaces::condition(&db, surface)?.open,
@@ -208,9 +211,13 @@ fn webhook(
         return Err(Failure::new(format!("there is nothing to check it by: {variable} is not set"))
             .hint("set it to what your webhook is signed with; nothing was changed"));
     };
+    if surface == Surface::Telegram && given.is_some() {
+        return Err(Failure::usage("Telegram's header is a secret, and other users can read arguments")
+            .hint(format!("pass it in {SIGNATURE}; nothing was changed")));
+    }
     let Some(given) = given.or_else(|| environment::variable(SIGNATURE)) else {
         return Err(Failure::usage("it is not signed; nothing was changed")
-            .hint(format!("pass the value of the header with `--signature`, or in {SIGNATURE}")));
+            .hint(format!("pass the value of the header in {SIGNATURE}")));
     };
     let mut body = Vec::new();
     std::io::stdin().lock().take(MAX_PAYLOAD + 1).read_to_end(&mut body)?;

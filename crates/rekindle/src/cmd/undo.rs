@@ -36,7 +36,8 @@ impl Undo {
             return ids.into_iter().try_for_each(|id| self.decision(context, id));
         }
         let vault = context.vault_to_change()?;
-        let undone = vault.undo(self.reference.as_deref(), Actor::User, &context.now)?;
+        let by = if context.is_agent_shell() { Actor::Agent } else { Actor::User };
+        let undone = vault.undo(self.reference.as_deref(), by, &context.now)?;
         context.mention(&Counts::default(), &undone.by.conflicts);
         // A promotion that was taken back is a question again.
         let waiting = match promote::take_back(&context.world()) {
@@ -68,6 +69,7 @@ impl Undo {
 
     /// Takes the decision on a proposal back.
     fn decision(&self, context: &Context<'_>, id: Id) -> Result<(), Failure> {
+        context.only_the_person("take back what was decided on a proposal")?;
         let standing = match review_decide::reconsider(context, id, None)? {
             Reconsidered::Waiting if self.json => return context.out.json(&json!({"waiting": [id]})),
             Reconsidered::Waiting => return context.out.line(format!("{id} is back in your review.")),

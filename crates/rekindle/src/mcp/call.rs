@@ -1,5 +1,6 @@
 //! One call: what it has to work with, and how it is answered.
 
+use rekindle_core::config::Source;
 use rekindle_core::inject::ANSWER_CHARS;
 use rekindle_core::text::{admit, fence};
 use rekindle_engine::inject;
@@ -22,9 +23,13 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Whether the person lets agents decide on proposals.
+    /// Whether the person lets agents decide on proposals: in their own configuration, for a variable or a flag may come from
+    /// the agent that started this server.
     pub(super) fn decides(&self) -> bool {
-        self.context.settings.config.mcp.review_decide
+        let settings = &self.context.settings;
+        let own = |source: &Source| matches!(source, Source::User(_));
+        settings.config.mcp.review_decide
+            && settings.get("mcp.review_decide").is_ok_and(|setting| own(&setting.place.source))
     }
 
     /// What memory says, in the fence of this run.
@@ -39,12 +44,18 @@ impl Call<'_> {
 /// A failure as an agent reads it.
 pub(super) fn explained(failure: &Failure) -> String {
     let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-    admit(&format!("{}{hint}", failure.message)).text.chars().take(FAILURE_CHARS).collect()
+    harmless(&format!("{}{hint}", failure.message), FAILURE_CHARS)
 }
 
 /// What was done, as an agent reads it.
 pub(super) fn done(text: &str) -> String {
-    admit(text).text.chars().take(DONE_CHARS).collect()
+    harmless(text, DONE_CHARS)
+}
+
+/// A text that may hold words of a memory, where it cannot stand in a fence.
+pub(super) fn harmless(text: &str, most: usize) -> String {
+    let cut: String = admit(text).text.chars().take(most).collect();
+    fence::harmless(&cut).into_owned()
 }
 
 /// A name of a length that somebody could mean.

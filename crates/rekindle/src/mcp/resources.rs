@@ -13,7 +13,7 @@ use rekindle_core::vault::path::VaultPath;
 use rekindle_engine::inject;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 
-use super::call::Call;
+use super::call::{Call, harmless};
 use crate::error::Failure;
 
 const PREFIX: &str = "rekindle://vault/";
@@ -41,7 +41,7 @@ pub(super) fn list(call: &Call<'_>, after: Option<&str>) -> Result<(Vec<Resource
     let mut last = None;
     while items.len() < PAGE {
         let Some(found) = entries.next() else { return Ok((items, None)) };
-        let title = one_line(&found.title, TITLE_CHARS);
+        let title = harmless(&one_line(&found.title, TITLE_CHARS), TITLE_CHARS);
         items.push(resource(found.path.as_str(), found.path.stem()).with_title(title));
         last = Some(found.path.to_string());
     }
@@ -50,7 +50,7 @@ pub(super) fn list(call: &Call<'_>, after: Option<&str>) -> Result<(Vec<Resource
 }
 
 fn resource(path: &str, name: &str) -> Resource {
-    Resource::new(uri(path), name).with_mime_type(MARKDOWN)
+    Resource::new(uri(path), harmless(name, TITLE_CHARS)).with_mime_type(MARKDOWN)
 }
 
 pub(super) fn template() -> ResourceTemplate {

@@ -47,8 +47,8 @@ const ABOUT_EVOLVE: &str = "\
 Give a memory of this project that is no longer right a new version; the old one goes to the archive. \
 What the user pinned, or keeps for every project, changes only when they approve.";
 const ABOUT_FORGET: &str = "\
-Remove a memory and its text everywhere, for good. Only when the user asks for exactly this; to \
-correct something use `evolve`.";
+Remove a memory that you saved and its text everywhere, for good, when the user asks for it. What the \
+user said or reviewed only they can forget: give them the command. To correct something use `evolve`.";
 const ABOUT_NOTE: &str = "\
 Note one observation for the log of the day, such as something surprising about this machine or \
 project.";

@@ -112,6 +112,7 @@ impl<'a> Desk<'a> {
 
     /// Decides, and sees to it. Whoever was first elsewhere has won.
     pub(crate) fn decide(&self, id: Id, verdict: &Verdict, scope: Option<&Scope>) -> Result<Answer, Failure> {
+        self.context.only_the_person("decide on proposals")?;
         self.context.vault_to_change()?;
         // Whoever decided on the page was first.
         read_page(self.context)?;
@@ -146,6 +147,7 @@ impl<'a> Desk<'a> {
 
     /// Takes the decision of then back. Says why not, if it stands otherwise now.
     pub(crate) fn take_back(&self, id: Id, at: Timestamp) -> Result<Option<String>, Failure> {
+        self.context.only_the_person("decide on proposals")?;
         Ok(match reconsider(self.context, id, Some(at))? {
             Reconsidered::Waiting => None,
             Reconsidered::Otherwise(standing) if standing.proposal.status.is_open() => {

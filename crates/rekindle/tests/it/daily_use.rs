@@ -147,6 +147,53 @@ fn exe_10_the_beginning_of_a_session_id_is_enough() {
 }
 
 #[test]
+fn r_20_an_id_without_the_letters_of_its_machine_is_enough() {
+    let sandbox = crate::review::quiet();
+    let [first, second] =
+        ["Use tabs.", "Write tests first."].map(|words| crate::review::propose(&sandbox, words, 0));
+    let bare = |id: &str| id.rsplit_once('-').unwrap().0.to_owned();
+    assert!(bare(&first).len() == "p-20261114-001".len() && first.len() > bare(&first).len(), "{first}");
+    assert!(printed(&sandbox, &["review", &bare(&first)]).contains("Use tabs."));
+    printed(&sandbox, &["approve", &bare(&first)]);
+    printed(&sandbox, &["reject", &bare(&second)]);
+    printed(&sandbox, &["undo", &bare(&second)]);
+    printed(&sandbox, &["edit", &bare(&second), "--text", "Write the tests first."]);
+    assert!(sandbox.read("MEMORY.md").contains("Write the tests first."));
+    let said = sandbox.rekindle(&["approve", "p-20261114-009"]).run().fails(1).stderr;
+    assert!(said.contains("there is no proposal p-20261114-009"), "{said}");
+}
+
+#[test]
+fn the_beginning_of_the_id_of_a_run_or_of_an_old_version_is_enough() {
+    let sandbox = sandbox();
+    sandbox.rekindle(&["note", "Noted for the worker."]).run().ok();
+    sandbox.rekindle(&["worker", "--once"]).run().ok();
+    let run = crate::capture::runs(&sandbox, &[]).remove(0);
+    let id = text(&run, "id");
+    assert_eq!(id.len(), 26, "{run}");
+    assert!(printed(&sandbox, &["run", &id[..25]]).contains(id));
+    let saved = save(&sandbox, "fix", "staging-port", "Staging listens on 5433.");
+    let evolve = ["evolve", "staging-port", "--body", "Staging listens on 5434.", "--reason", "moved"];
+    sandbox.rekindle(&evolve).run().ok();
+    let old = text(&saved, "id");
+    assert!(printed(&sandbox, &["show", &old[..7]]).contains("listens on 5433"));
+    let said = refused(&sandbox, &["show", "m-zzzzzz"]);
+    assert!(said.contains("there is no memory `m-zzzzzz`"), "{said}");
+}
+
+#[test]
+fn r_17_log_shows_times_in_the_persons_zone() {
+    let sandbox = sandbox();
+    save(&sandbox, "fix", "mine", "Saved by hand.");
+    let at = |zone: &str| {
+        let log = sandbox.rekindle(&["log"]).env("TZ", zone).run().ok().stdout;
+        log.split_whitespace().nth(1).unwrap().parse::<jiff::civil::DateTime>().unwrap()
+    };
+    let ahead = at("Etc/GMT-9").since(at("UTC")).unwrap().total(jiff::Unit::Hour).unwrap();
+    assert!((ahead - 9.0).abs() < 0.01, "{ahead}");
+}
+
+#[test]
 fn show_staging_suggests_staging_port() {
     let sandbox = some_memories();
     let said = refused(&sandbox, &["show", "staging"]);

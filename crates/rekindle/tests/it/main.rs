@@ -6,6 +6,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![expect(clippy::print_stderr, reason = "a fault test says how many breaks it went through")]
 
+#[cfg(unix)]
+mod agent_shell;
 mod backfill;
 mod bad_input;
 mod bench;

@@ -205,6 +205,10 @@ fn rev_08_presses_by_webhook_need_the_secret() {
     assert!(hook("s3cret").run().fails(1).stderr.contains("the signature is wrong"));
     work(&sandbox);
     assert_eq!(status(&sandbox, &id), "triaged");
+    // Among the arguments every user of the machine could read it (B-03).
+    let shown = hook("").arg("--signature").arg("s3cret_-").run().fails(2);
+    assert!(shown.stderr.contains("other users can read arguments"), "{}", shown.stderr);
+    assert_eq!(status(&sandbox, &id), "triaged");
     hook("s3cret_-").run().ok();
     hook("s3cret_-").run().ok();
     work(&sandbox);

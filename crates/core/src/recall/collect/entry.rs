@@ -11,8 +11,7 @@ use super::visible::visible;
 use super::{File, Text};
 use crate::provenance::Origin;
 use crate::recall::document::{Document, Source};
-use crate::time::parse;
-use crate::vault::entry::{Entry, Status, title};
+use crate::vault::entry::{Entry, Status, is_reviewed, title};
 use crate::vault::frontmatter::{Note, scalar};
 use crate::vault::layout::{self, ARCHIVE, Group, Shelf};
 use crate::vault::path::VaultPath;
@@ -50,7 +49,7 @@ fn document(file: &File<'_>, text: Text, note: &Note<'_>, path: &VaultPath, shel
     };
     let is_inbox = shelf == Shelf::Inbox;
     let is_theirs = entry.provenance.origin == Origin::User && is_direct;
-    let looked_at = note.text_of("reviewed").and_then(parse).is_some();
+    let looked_at = is_reviewed(note);
     let title = title(&text.text, path);
     Document {
         id: entry.id.as_ref().map(|id| id.as_str().to_owned()).unwrap_or_default(),

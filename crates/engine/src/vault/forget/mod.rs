@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use rekindle_core::id::EntryId;
 use rekindle_core::journal::{Actor, Place};
 use rekindle_core::time::{Zoned, iso, parse};
+use rekindle_core::vault::agent_edit::is_vouched_for;
 use rekindle_core::vault::entry::Entry;
 use rekindle_core::vault::erase::Target;
 use rekindle_core::vault::frontmatter::Note;
@@ -93,6 +94,23 @@ impl Vault {
             places.push((store.name(), others));
         }
         Ok(Forgotten { files: going.files.into_iter().collect(), places, also_in: self.elsewhere(&target)? })
+    }
+
+    /// Whether an agent may carry out this plan: it wrote every version itself, the person reviewed none of them, and neither
+    /// another document nor a message says the same. A forget cannot be undone, so anything else is the person's to forget.
+    pub fn agent_may_forget(&self, plan: &Forgotten) -> Result<bool, Error> {
+        let says_the_same = |(store, count): &(&str, usize)| stores::IN_WORDS.contains(store) && *count > 0;
+        if plan.places.iter().any(says_the_same) || !plan.also_in.is_empty() {
+            return Ok(false);
+        }
+        for path in &plan.files {
+            let Some(read) = self.read(&Place::vault(path.clone()))? else { continue };
+            let vouched = Note::parse(&read.text).map_or(true, |note| is_vouched_for(path, &note));
+            if vouched {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Forgets, verifies, and leaves a tombstone.

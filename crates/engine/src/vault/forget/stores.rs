@@ -19,6 +19,11 @@ use crate::recall::usage::Usage;
 use crate::vault::scan::all_files;
 use crate::vault::{Error, MAX_NOTE_BYTES, Vault, journal};
 
+const VAULT: &str = "vault";
+const MESSAGES: &str = "messages";
+/// The stores that hold what people and agents said, as they said it.
+pub(super) const IN_WORDS: [&str; 2] = [VAULT, MESSAGES];
+
 /// Every store there is. One that is added and not named here would make `forget` lie.
 pub(super) fn all(vault: &Vault) -> Vec<Box<dyn Store + '_>> {
     vec![
@@ -53,7 +58,7 @@ impl Documents<'_> {
 
 impl Store for Documents<'_> {
     fn name(&self) -> &'static str {
-        "vault"
+        VAULT
     }
 
     fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error> {
@@ -157,7 +162,7 @@ struct Said {
 
 impl Store for Said {
     fn name(&self) -> &'static str {
-        "messages"
+        MESSAGES
     }
 
     fn erase(&self, _going: &Going, target: &Target) -> Result<usize, Error> {

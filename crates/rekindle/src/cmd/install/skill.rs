@@ -130,6 +130,15 @@ mod tests {
     }
 
     #[test]
+    fn r_19_the_skill_says_that_a_save_of_an_agent_is_not_the_users_word() {
+        let text = skill();
+        assert!(text.contains("What you save counts as your word, not the user's"), "{text}");
+        let theirs =
+            "Approving proposals, keeping what is in the inbox and writing to MEMORY.md is the user's";
+        assert!(text.contains(theirs), "{text}");
+    }
+
+    #[test]
     fn the_skill_is_what_agents_take() {
         let text = skill();
         let front = text.strip_prefix("---\n").unwrap().split("\n---\n").next().unwrap();
