@@ -500,6 +500,7 @@ fn r_01_a_shared_variable_meant_for_another_program_is_only_a_warning() {
     assert!(Case::default().env("REKINDLE_EMBED_MODEL", "text-embedding-3-small").load().is_err());
 }
 
+/// Requirements: FND-02.
 #[test]
 fn ops_01_the_old_workspace_is_a_folder_in_a_notes_vault() {
     let vault = |case: &Case| {

@@ -66,6 +66,7 @@ mod tests {
         (RESEARCH, "235f29968170f040"),
     ];
 
+    /// Requirements: OBS-23.
     #[test]
     fn a_changed_word_is_a_new_version() {
         for (template, hash) in ALL {

@@ -341,6 +341,7 @@ mod tests {
         "#);
     }
 
+    /// Requirements: FND-11.
     #[test]
     fn a_note_made_by_hand_is_an_entry() {
         let text = "# Coffee\n\nNo sugar.\n";

@@ -232,6 +232,7 @@ mod tests {
     use super::*;
     use crate::vault::path::slug;
 
+    /// Requirements: VLT-08.
     #[test]
     fn vlt_01_entries_have_their_place() {
         let path = entry(Destination::Group(Group::PersonalPrivate), "Fix", "Staging DB").unwrap();
