@@ -453,6 +453,7 @@ mod tests {
         brief(material, Moment::Fresh, Agent::Claude, b"secret", RANDOM)
     }
 
+    /// Requirements: BRF-11.
     #[test]
     fn brf_01_idn_04_everything_in_its_order() {
         let briefing = brief_of(&material());

@@ -425,6 +425,7 @@ mod tests {
         assert!(!is_stated_elsewhere(&Document { kind: SEGMENT_KIND.to_owned(), ..said }));
     }
 
+    /// Requirements: FUT-12.
     #[test]
     fn an_episode_is_told_by_what_bears_on_the_question() {
         let text =

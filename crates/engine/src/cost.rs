@@ -287,6 +287,7 @@ mod tests {
         assert_eq!((spent[0].calls, spent[0].usage.input, spent[0].unpriced), (3, 270, 3));
     }
 
+    /// Requirements: PERF-08.
     #[test]
     fn b_04_the_days_share_of_money_holds() {
         let caps = own(Limit { tokens: None, cost: Some(Cost { micro_dollars: 1000 }) });

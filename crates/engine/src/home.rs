@@ -315,6 +315,7 @@ mod tests {
         assert!(matches!(root(None, Some("mem"), Some("/u")), Err(Error::RelativeHome(_))));
     }
 
+    /// Requirements: FND-09.
     #[test]
     fn r_02_two_places_under_one_root() {
         let places = home().places(&config(&[])).unwrap();

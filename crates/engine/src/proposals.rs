@@ -340,6 +340,7 @@ mod tests {
         assert_eq!(hand_in(&mut db, "r1", &new).unwrap(), first, "even if it was decided meanwhile");
     }
 
+    /// Requirements: STO-05.
     #[test]
     fn b_07_the_same_again_adds_to_what_waits() {
         let (_folder, mut db) = open_db();

@@ -169,6 +169,7 @@ mod tests {
         }
     }
 
+    /// Requirements: CAP-11.
     #[test]
     fn ver_02_a_dedupe_key_is_the_same_for_the_same_window_only() {
         let key = |session, trigger, first| dedupe_key(session, trigger, first);
@@ -189,6 +190,7 @@ mod tests {
             "capturedAt": "2026-02-14T17:05:50Z", "schemaVersion": 1})
     }
 
+    /// Requirements: CAP-05.
     #[test]
     fn cap_06_the_end_of_a_session_has_its_schema() {
         check(names::SESSION_ENDED, &ended()).unwrap();

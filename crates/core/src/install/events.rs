@@ -91,6 +91,7 @@ mod tests {
         }
     }
 
+    /// Requirements: BRF-09.
     #[test]
     fn we_are_called_only_for_what_we_understand() {
         for agent in Agent::ALL {

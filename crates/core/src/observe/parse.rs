@@ -285,6 +285,7 @@ Primary: rewire fuse 8
 Go on with fuse 8.
 </suggested-response>";
 
+    /// Requirements: OBS-19.
     #[test]
     fn ver_01_segments_task_and_response_are_read() {
         let output = parse(WHOLE);

@@ -69,6 +69,7 @@ mod tests {
         (GRADE, "86e44567086a139d"),
     ];
 
+    /// Requirements: OBS-23.
     #[test]
     fn a_changed_word_is_a_new_version() {
         for (template, hash) in ALL {

@@ -419,6 +419,7 @@ mod tests {
         assert!((fusion.parts(1).relevance - (0.1 * 0.7 + 0.3)).abs() < 1e-6);
     }
 
+    /// Requirements: OPS-10.
     #[test]
     fn rec_11_without_vectors_words_decide() {
         let columns = columns(&[10, 10]);

@@ -361,6 +361,7 @@ mod tests {
         "#);
     }
 
+    /// Requirements: FND-11.
     #[test]
     fn fbk_07_the_sentiment_goes_with_the_words() {
         let old = Entry { sentiment: Some(Sentiment::Frustrated), ..entry() }.render("Port 5433.");

@@ -235,6 +235,7 @@ mod tests {
     use super::*;
     use crate::vault::path::slug;
 
+    /// Requirements: VLT-08.
     #[test]
     fn fnd_08_a_new_vault_has_every_folder() {
         let listed = [

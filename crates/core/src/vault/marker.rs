@@ -240,6 +240,7 @@ mod tests {
         ));
     }
 
+    /// Requirements: X-23.
     #[test]
     fn exe_14_an_hour_makes_it_due_and_thirty_days_make_it_go() {
         let (start, done) = (marker("a", State::Start), marker("a", State::Reflected));

@@ -571,6 +571,7 @@ fn two_workers_and_a_dozen_hooks_at_once_do_everything_once() {
     assert_eq!(log(&sandbox).matches("🤝 Handoff").count(), 12);
 }
 
+/// Requirements: CAP-16.
 #[test]
 fn a_hook_starts_a_worker_that_ends_by_itself() {
     let sandbox = sandbox();
@@ -656,6 +657,7 @@ fn an_older_worker_makes_room_for_a_newer_one() {
     assert_eq!(fs::read_to_string(&successor).unwrap(), "99");
 }
 
+/// Requirements: CAP-18.
 #[test]
 fn a_locked_database_makes_the_worker_wait_and_no_hook() {
     let sandbox = sandbox();

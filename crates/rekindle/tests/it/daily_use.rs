@@ -369,6 +369,7 @@ fn ops_03_status_says_why_memory_is_off() {
     assert!(off.contains("STOP") && off.contains("delete it to resume"), "{off}");
 }
 
+/// Requirements: X-31.
 #[test]
 fn fut_04_brf_03_the_nudge_the_status_line_and_the_footer_count_what_waits() {
     let sandbox = crate::review::quiet();

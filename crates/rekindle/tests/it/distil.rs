@@ -116,6 +116,7 @@ pub(crate) fn listed(value: &Value) -> Vec<&str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
+/// Requirements: R-11.
 #[test]
 fn exe_02_ver_04_a_session_becomes_observations_and_what_was_said_outright_a_memory() {
     let sandbox = sandbox();
@@ -168,6 +169,7 @@ fn cap_13_cap_14_the_same_window_is_observed_once() {
     assert!(!again["observations"].as_array().unwrap().is_empty(), "what came of it is still shown: {again}");
 }
 
+/// Requirements: SID-02.
 #[test]
 fn sid_01_reflect_prints_what_it_learnt() {
     let sandbox = sandbox();

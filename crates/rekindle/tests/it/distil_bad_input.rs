@@ -68,6 +68,7 @@ fn obs_01_a_slow_model_is_given_up_and_asked_again_later() {
     assert!(sandbox.work().join("s1.jsonl").exists());
 }
 
+/// Requirements: LOG-07.
 #[test]
 fn ver_05_a_store_that_is_down_is_tried_again_and_the_log_is_written_all_the_same() {
     let sandbox = sandbox();

@@ -2,6 +2,7 @@
 
 use crate::{sandbox, text};
 
+/// Requirements: FND-03.
 #[test]
 fn rev_12_a_line_goes_into_its_section_and_everything_else_stays() {
     let sandbox = sandbox();

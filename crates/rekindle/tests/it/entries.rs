@@ -2,6 +2,7 @@
 
 use crate::{sandbox, save, text};
 
+/// Requirements: VLT-09.
 #[test]
 fn vlt_01_a_memory_is_a_file_with_its_properties() {
     let sandbox = sandbox();
@@ -127,6 +128,7 @@ fn repository(sandbox: &rekindle_testkit::Sandbox, remote: &str) -> std::path::P
     folder
 }
 
+/// Requirements: VLT-03.
 #[test]
 fn vlt_04_evolve_archives_the_old_version() {
     let sandbox = sandbox();

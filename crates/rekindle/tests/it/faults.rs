@@ -126,6 +126,7 @@ fn lived_in(round: usize) -> Sandbox {
     sandbox
 }
 
+/// Requirements: VLT-06.
 #[test]
 fn save_survives_every_break() {
     if !can_trace() {

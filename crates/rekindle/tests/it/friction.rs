@@ -9,6 +9,7 @@ use crate::text;
 
 const WORDS: &str = "Use pnpm instead of npm in the workspace.";
 
+/// Requirements: REV-16, VER-10.
 #[test]
 fn exe_06_fri_08_friction_asks_for_what_was_said_three_times_and_says_why_not() {
     let sandbox = quiet();

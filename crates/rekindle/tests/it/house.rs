@@ -7,11 +7,11 @@ use rekindle_testkit::{Command, Sandbox};
 
 use crate::sandbox;
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_path_buf()
 }
 
-fn read(path: &str) -> String {
+pub(crate) fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
@@ -122,6 +122,7 @@ fn is_path(word: &str) -> bool {
         && (ours.iter().any(|start| word.starts_with(start)) || file)
 }
 
+/// Requirements: VER-19.
 #[test]
 fn ci_runs_nothing_that_the_readme_does_not_say() {
     let readme = read("README.md");

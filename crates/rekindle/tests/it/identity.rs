@@ -31,6 +31,7 @@ fn idn_03_divergence_is_reported_and_own_files_are_left_alone() {
     assert_eq!(std::fs::read_to_string(claude.join("AGENTS.md")).unwrap(), "my own");
 }
 
+/// Requirements: IDN-01.
 #[test]
 fn idn_04_the_files_are_shown_in_the_order_they_are_read() {
     let sandbox = sandbox();

@@ -56,6 +56,7 @@ fn it_is_safe_to_run_again() {
     assert_eq!(name, "Grace \"Amazing\" Hopper\n");
 }
 
+/// Requirements: FND-07.
 #[test]
 fn memories_can_live_in_notes_that_are_there() {
     let sandbox = fresh();

@@ -51,6 +51,7 @@ pub(crate) fn warm() -> Sandbox {
     sandbox
 }
 
+/// Requirements: BRF-04, BRF-05.
 #[test]
 fn brf_01_brf_06_a_session_starts_with_what_holds() {
     let sandbox = warm();
@@ -69,6 +70,7 @@ fn brf_01_brf_06_a_session_starts_with_what_holds() {
     assert!(context(&compacted).contains("Never push to main."));
 }
 
+/// Requirements: REC-24.
 #[test]
 fn brf_07_every_agent_that_can_show_it_shows_what_was_loaded() {
     let sandbox = warm();
@@ -216,6 +218,7 @@ fn brf_10_b_08_a_damaged_index_is_in_no_agents_way() {
     }
 }
 
+/// Requirements: REC-18.
 #[test]
 fn b_04_an_agents_helpers_are_told_nothing() {
     let sandbox = warm();

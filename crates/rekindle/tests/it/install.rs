@@ -327,6 +327,7 @@ fn codex_is_told_to_trust_only_when_somebody_says_so() {
     assert!(sandbox.rekindle(&["install", "codex", "--yes"]).run().fails(1).stderr.contains("config.toml"));
 }
 
+/// Requirements: R-10.
 #[test]
 fn every_agent_is_told_where_the_tools_are() {
     let sandbox = sandbox();

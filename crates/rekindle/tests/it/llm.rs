@@ -71,6 +71,7 @@ fn r_03_nothing_is_used_until_the_person_says_so() {
     assert!(!sandbox.user_home().join("bin/claude.asked").exists());
 }
 
+/// Requirements: O11-15.
 #[test]
 fn r_07_a_local_server_is_chosen_tested_and_counted() {
     let sandbox = sandbox();

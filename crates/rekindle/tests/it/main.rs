@@ -69,6 +69,7 @@ mod recall_quality;
 mod reflect;
 #[cfg(unix)]
 mod reindex_terminal;
+mod requirements;
 mod review;
 mod review_model;
 mod review_patches;

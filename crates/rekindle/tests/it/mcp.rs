@@ -244,6 +244,7 @@ fn what_cannot_be_understood_is_answered() {
     assert!(server.end().is_empty());
 }
 
+/// Requirements: FUT-11.
 #[test]
 fn b_02_recall_answers_fenced_with_paths_and_ids() {
     let sandbox = warm();

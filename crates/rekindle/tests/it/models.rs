@@ -30,6 +30,7 @@ fn in_use(sandbox: &Sandbox) -> Vec<String> {
     used.map(|model| text(&model, "name").to_owned()).collect()
 }
 
+/// Requirements: OPS-14.
 #[test]
 fn r_04_a_model_is_added_listed_used_and_removed() {
     let sandbox = sandbox();

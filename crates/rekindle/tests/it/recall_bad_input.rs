@@ -154,6 +154,7 @@ fn owned_up(file: &str, harm: &str) -> Option<&'static str> {
     }
 }
 
+/// Requirements: SEC-06.
 #[test]
 fn b_08_fnd_10_a_damaged_index_harms_nothing_and_is_mended() {
     let sandbox = lived_in();
@@ -236,6 +237,7 @@ fn what_keeps_us_from_the_index_does_not_keep_us_from_the_notes() {
     assert_eq!(recall(&sandbox, QUERY, &[])["degraded"], json!([]));
 }
 
+/// Requirements: VLT-10.
 #[test]
 fn fnd_10_a_deleted_index_comes_back_the_same() {
     let sandbox = lived_in();

@@ -58,6 +58,7 @@ fn runs(sandbox: &Sandbox) -> Vec<Value> {
     runs.filter(|run| run["function"] == "reflect").collect()
 }
 
+/// Requirements: STO-04.
 #[test]
 fn exe_04_a_full_day_becomes_a_page_and_the_same_day_again_nothing() {
     let sandbox = sandbox();

@@ -44,6 +44,7 @@ fn open_gate() -> Trial {
     Trial::with(&[("friction.min_observations", "0"), ("friction.min_days", "0")])
 }
 
+/// Requirements: FRI-01.
 #[test]
 fn exe_06_fri_06_a_look_has_its_steps_and_asks_once() {
     let trial = open_gate();
@@ -75,6 +76,7 @@ fn exe_06_fri_06_a_look_has_its_steps_and_asks_once() {
     assert_eq!(proposals::all(&trial.db()).unwrap().len(), 1, "what was decided is not asked again");
 }
 
+/// Requirements: FRI-05.
 #[test]
 fn fri_04_with_an_agents_file_it_is_a_patch_for_it() {
     let trial = open_gate();

@@ -182,6 +182,7 @@ impl Trial {
     }
 }
 
+/// Requirements: LOG-04, REF-16.
 #[test]
 fn exe_04_ver_06_a_week_becomes_proposals_a_page_a_log_and_an_event() {
     let trial = Trial::new();
