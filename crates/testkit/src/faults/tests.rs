@@ -226,7 +226,7 @@ fn a_program_that_hangs_is_killed_with_its_children() {
     let script = "sleep 60 & echo $! $$ > pids; wait";
     let command = sh(folder.path(), script).limit(Duration::from_millis(300));
     let begun = Instant::now();
-    let error = tracer::follow(&command, None).unwrap_err();
+    let error = tracer::follow(&command, None, None).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     assert!(error.to_string().contains("its last step was: write "), "{error}");
     assert!(begun.elapsed() < Duration::from_secs(10));
@@ -254,5 +254,5 @@ fn a_kill_takes_everyone_along() {
 fn a_program_that_is_not_there_is_an_error() {
     needs_faults!();
     let missing = Command::new("/nonexistent/program", "/");
-    assert_eq!(tracer::follow(&missing, None).unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert_eq!(tracer::follow(&missing, None, None).unwrap_err().kind(), io::ErrorKind::NotFound);
 }
