@@ -289,7 +289,8 @@ fn brf_07_what_is_ready_at_the_deadline_is_given() {
     let told = Talk::new(&sandbox, "s1").asks(&sandbox, ASKED);
     let took = began.elapsed();
     assert!(context(&told).contains("7410"), "{told}");
-    assert!(took.as_millis() >= 300, "{took:?}: nothing was slow");
+    // The hook keeps some of its 300 ms for giving the answer.
+    assert!(took.as_millis() >= 200, "{took:?}: nothing was slow");
     let log = fs::read_to_string(sandbox.state().join("logs/hooks.jsonl")).unwrap();
     let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
     assert!(last["result"] == "partial" && text(&last, "detail").contains("words"), "{last}");
