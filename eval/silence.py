@@ -26,9 +26,10 @@ def option(name, otherwise=None):
 
 
 PROMPTS = option("--prompts", "asked.jsonl,typed.jsonl").split(",")
-MEMORIES = "balanced-memories.jsonl" if PROMPTS == ["balanced.jsonl"] else "memories.jsonl"
-if "balanced.jsonl" in PROMPTS and len(PROMPTS) > 1:
-    sys.exit("balanced.jsonl has memories of its own: ask it alone, with --prompts balanced.jsonl")
+OWN_MEMORIES = {"balanced.jsonl": "balanced-memories.jsonl", "named.jsonl": "named-memories.jsonl"}
+MEMORIES = OWN_MEMORIES.get(PROMPTS[0], "memories.jsonl")
+if len(PROMPTS) > 1 and OWN_MEMORIES.keys() & set(PROMPTS):
+    sys.exit("balanced.jsonl and named.jsonl have memories of their own: ask each alone, with --prompts")
 HALVES = [option("--half")] if "--half" in sys.argv else ["tune", "report"]
 
 
