@@ -136,7 +136,11 @@ fn a_line_that_is_too_long_is_followed_and_not_read() {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let skeleton = crate::transcripts::skeleton::of(lines[1].to_string().as_bytes());
     let names: Value = serde_json::from_slice(&skeleton).unwrap();
-    assert_eq!(names, json!({"type": "user", "uuid": "v", "parentUuid": "u", "isSidechain": false}));
+    // An empty message stands for the one that was not read: a line without any would be taken for a damaged one.
+    let message = json!({"role": "", "content": []});
+    let expected =
+        json!({"type": "user", "uuid": "v", "parentUuid": "u", "isSidechain": false, "message": message});
+    assert_eq!(names, expected);
     // The walk takes the names for the line.
     let mut branch = rekindle_core::session::host::branch(Agent::Claude);
     for (at, line) in
