@@ -46,7 +46,7 @@ pub fn kept_line(kept: &[Kept], more: u64) -> Option<String> {
             let mut parts: Vec<String> =
                 parts.map(|(text, change)| format!("\"{text}\" (rekindle undo {change})")).collect();
             if more > 0 {
-                parts.push(format!("and {more} more (rekindle log)"));
+                parts.push(format!("and {more} more (rekindle log --all)"));
             }
             Some(format!("Rekindle kept: {}", parts.join("; ")))
         }
@@ -74,7 +74,10 @@ mod tests {
             Some("Rekindle kept: \"Rule 1.\" (rekindle undo CHANGE1); \"Rule 2.\" (rekindle undo CHANGE2)")
         );
         let line = kept_line(&all, 7).unwrap();
-        assert!(line.ends_with("\"Rule 3.\" (rekindle undo CHANGE3); and 9 more (rekindle log)"), "{line}");
+        assert!(
+            line.ends_with("\"Rule 3.\" (rekindle undo CHANGE3); and 9 more (rekindle log --all)"),
+            "{line}"
+        );
     }
 
     #[test]

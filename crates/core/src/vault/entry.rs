@@ -361,7 +361,6 @@ mod tests {
         "#);
     }
 
-    /// Requirements: FND-11.
     #[test]
     fn fbk_07_the_sentiment_goes_with_the_words() {
         let old = Entry { sentiment: Some(Sentiment::Frustrated), ..entry() }.render("Port 5433.");
@@ -387,6 +386,7 @@ mod tests {
         assert_eq!(evolved(Some(Sentiment::Pleased)), Some(Sentiment::Pleased));
     }
 
+    /// Requirements: FND-11.
     #[test]
     fn a_note_made_by_hand_is_an_entry() {
         let text = "# Coffee\n\nNo sugar.\n";

@@ -237,24 +237,6 @@ mod tests {
 
     /// Requirements: VLT-08.
     #[test]
-    fn fnd_08_a_new_vault_has_every_folder() {
-        let listed = [
-            "memory",
-            "personal-private",
-            "personal-private/_always-load",
-            "personal-private/_inbox",
-            "personal-private/_archive",
-            "personal-private/_idea-incubator",
-            "personal-private/domains",
-            "personal-projects",
-            "personal-skills",
-            "_skill-watchlist",
-            "_meta",
-        ];
-        assert_eq!(FOLDERS, listed);
-    }
-
-    #[test]
     fn vlt_01_entries_have_their_place() {
         let path = entry(Destination::Group(Group::PersonalPrivate), "Fix", "Staging DB").unwrap();
         assert_eq!(path.as_str(), "personal-private/fix/staging-db.md");

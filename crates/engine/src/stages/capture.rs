@@ -20,7 +20,7 @@ use rekindle_core::vault::daily_log::{Clock, Flush, Handoff, Section, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use self::reading::Reading;
+use self::reading::CaptureReader;
 use self::whereabouts::{Spot, Whereabouts};
 use super::World;
 use crate::db::{self, OptionalExtension, params};
@@ -202,7 +202,7 @@ fn read(
             if on_branch { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
     }
-    let mut reading = Reading::new(world, when)?;
+    let mut reading = CaptureReader::new(world, when)?;
     let mut is_new = before.id.is_none();
     let read = each_message(request, world, &mut |message| {
         reading.count(&message);

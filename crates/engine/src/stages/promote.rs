@@ -180,13 +180,7 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
     };
     let standing = called_alone(standing, &vault, world)?;
     let (mark, supersedes) = (mark(&standing, &vault)?, standing.supersedes());
-    let new = Promotion {
-        section: &section,
-        statement: standing.text(),
-        supersedes,
-        mark: &mark,
-        said: standing.proposal.evidence.said,
-    };
+    let new = promotion(&standing, &section, &mark);
     match vault.promote(&world.config.user.name, &new, by, &world.now()) {
         Ok(added) => Ok(Written {
             outcome: Some(added.outcome.outcome),
@@ -269,6 +263,12 @@ fn called_alone(standing: Standing, vault: &Vault, world: &World) -> Result<Stan
 fn mark(standing: &Standing, vault: &Vault) -> Result<Mark, StepError> {
     let Proposal { id, origin, .. } = standing.proposal;
     Ok(Mark { id: Some(id.to_string()), origin, project: holds_in(standing, vault)? })
+}
+
+/// What the vault is told to write for a proposal.
+fn promotion<'a>(standing: &'a Standing, section: &'a str, mark: &'a Mark) -> Promotion<'a> {
+    let said = standing.proposal.evidence.said;
+    Promotion { section, statement: standing.text(), supersedes: standing.supersedes(), mark, said }
 }
 
 /// The project in which its line will hold; none is everywhere. Unless the person said where, that is where it was said,

@@ -55,6 +55,7 @@ fn with_open_pipe(sandbox: &Sandbox, event: &str, input: &str) -> (Duration, Str
     (took, String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap())
 }
 
+/// Requirements: BRF-08.
 #[test]
 fn brf_06_brf_07_a_pipe_that_stays_open_holds_no_hook_up() {
     let sandbox = sandbox();

@@ -31,6 +31,24 @@ fn r_02_everything_is_made_under_one_home() {
 }
 
 #[test]
+fn fnd_08_a_new_vault_has_every_folder() {
+    let sandbox = fresh().init();
+    for folder in [
+        "memory",
+        "personal-private/_always-load",
+        "personal-private/_inbox",
+        "personal-private/_archive",
+        "personal-private/_idea-incubator",
+        "personal-private/domains",
+        "personal-projects",
+        "personal-skills",
+        "_skill-watchlist",
+    ] {
+        assert!(sandbox.path(folder).is_dir(), "{folder}");
+    }
+}
+
+#[test]
 fn it_is_safe_to_run_again() {
     let sandbox = fresh().init();
     sandbox.write("MEMORY.md", "# Mine\n");

@@ -70,7 +70,6 @@ fn brf_01_brf_06_a_session_starts_with_what_holds() {
     assert!(context(&compacted).contains("Never push to main."));
 }
 
-/// Requirements: REC-24.
 #[test]
 fn brf_07_every_agent_that_can_show_it_shows_what_was_loaded() {
     let sandbox = warm();
@@ -105,6 +104,7 @@ fn b_02_the_line_for_the_person_is_harmless_too() {
     );
 }
 
+/// Requirements: REC-24.
 #[test]
 fn brf_07_b_06_a_prompt_gets_what_it_needs_once() {
     let sandbox = warm();

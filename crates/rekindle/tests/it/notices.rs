@@ -177,7 +177,7 @@ fn r_14_several_things_are_one_line() {
     assert!(saved.len() > 3, "{saved:?}");
     let line = told(&sandbox, "UserPromptSubmit", "s2", &cwd).unwrap();
     assert_eq!(line.matches("(rekindle undo ").count(), 3, "{line}");
-    assert!(line.ends_with(&format!("and {} more (rekindle log)", saved.len() - 3)), "{line}");
+    assert!(line.ends_with(&format!("and {} more (rekindle log --all)", saved.len() - 3)), "{line}");
 }
 
 #[test]

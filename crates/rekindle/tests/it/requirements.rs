@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::house::{read, root};
+use crate::house::{files, read};
 
 /// The letters before the hyphen of an id.
 const AREAS: [&str; 29] = [
@@ -119,27 +119,16 @@ fn problems(page: &str, cited: &BTreeSet<String>, tests: &Tests) -> Vec<String> 
 #[test]
 fn docs_requirements_agree_with_sources_and_tests() {
     let (mut ids, mut tests) = (BTreeSet::new(), Tests::new());
-    let mut folders = vec![root()];
-    while let Some(folder) = folders.pop() {
-        for item in std::fs::read_dir(&folder).unwrap() {
-            let path = item.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            if path.is_dir() {
-                if !["target", ".git"].contains(&name.as_str()) {
-                    folders.push(path);
-                }
-                continue;
-            }
-            // Data is not searched: in it, such a word is something else.
-            let is_text = |ending: &&str| name.ends_with(*ending);
-            if ![".rs", ".md", ".toml", ".sh", ".py", ".ts"].iter().any(is_text) {
-                continue;
-            }
-            let Ok(text) = std::fs::read_to_string(&path) else { continue };
-            ids.extend(cited(&text));
-            if name.ends_with(".rs") {
-                add_tests(&text, &mut tests);
-            }
+    for path in files() {
+        // Data is not searched: in it, such a word is something else.
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if ![".rs", ".md", ".toml", ".sh", ".py", ".ts"].iter().any(|ending| name.ends_with(ending)) {
+            continue;
+        }
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        ids.extend(cited(&text));
+        if name.ends_with(".rs") {
+            add_tests(&text, &mut tests);
         }
     }
     assert!(

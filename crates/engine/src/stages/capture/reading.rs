@@ -22,7 +22,7 @@ use crate::queue::StepError;
 use crate::stages::World;
 
 /// Everything that one pass over the messages gathers.
-pub(super) struct Reading<'a> {
+pub(super) struct CaptureReader<'a> {
     windows: Windows,
     full: Vec<Full>,
     whereabouts: Whereabouts<'a>,
@@ -52,7 +52,7 @@ struct Full {
     window: Window,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> CaptureReader<'a> {
     pub(super) fn new(world: &'a World, now: Timestamp) -> Result<Self, StepError> {
         Ok(Self {
             windows: Windows::new(world.zone.clone()),

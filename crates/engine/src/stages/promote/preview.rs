@@ -4,7 +4,7 @@ use rekindle_core::install::diff;
 use rekindle_core::proposal::Target;
 use rekindle_core::vault::layout;
 
-use super::{mark, where_now};
+use super::{mark, promotion, where_now};
 use crate::proposals::Standing;
 use crate::queue::StepError;
 use crate::stages::World;
@@ -60,13 +60,7 @@ pub fn preview(world: &World, standing: &Standing, superseding: bool) -> Result<
         return Ok(Preview { diff, does });
     };
     let mark = mark(standing, &vault)?;
-    let new = Promotion {
-        section: &section,
-        statement: standing.text(),
-        supersedes,
-        mark: &mark,
-        said: standing.proposal.evidence.said,
-    };
+    let new = Promotion { supersedes, ..promotion(standing, &section, &mark) };
     let previewed = vault.preview(&world.config.user.name, &new, &world.now());
     let previewed = previewed.map_err(StepError::passing)?;
     let diff = diff::unified(layout::MEMORY, Some(&previewed.before), Some(&previewed.after));
