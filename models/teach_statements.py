@@ -21,7 +21,7 @@ import numpy as np
 
 WIDTH, HEADS, INNER = 384, 12, 1536
 CLS, SEP = 101, 102
-# As crates/core/src/statement/passage.rs cuts them, in characters.
+# As crates/core/src/knowledge/statement/passage.rs cuts them, in characters.
 AGENT, AROUND, STOPPED, SENTENCE = 200, 100, 80, 400
 KINDS = ["rule", "preference", "convention", "decision", "environment", "cause", "work"]
 PAIRS = ["replaces", "same", "neither"]

@@ -1,10 +1,12 @@
 //! What many tests begin with.
 
-use crate::observe::{Finding, Kind as Found, Observed, Part, Strength};
-use crate::proposal::{Evidence, Proposal, Source};
-use crate::provenance::Origin;
+use crate::base::provenance::Origin;
+use crate::base::provenance::Strength;
+use crate::base::time;
+use crate::base::time::{Date, Timestamp};
+use crate::knowledge::observe::{Finding, Kind as Found, Observed, Part};
+use crate::knowledge::proposal::{Evidence, Proposal, Source};
 use crate::session::{Message, Role};
-use crate::time::{self, Date, Timestamp};
 use crate::vault::priority::Priority;
 use crate::vault::review::{Id, Kind, Place};
 

@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::{Date, Timestamp};
+use rekindle_core::knowledge::observe::Kind;
+use rekindle_core::knowledge::reflect::check::{check, check_summary};
+use rekindle_core::knowledge::reflect::compress::{LAST_LEVEL, is_compressed, reflect};
+use rekindle_core::knowledge::reflect::prompt::guidance;
+use rekindle_core::knowledge::reflect::{Observation, Period, Section, Why};
 use rekindle_core::llm::{Answer, Error, Fault, Retry};
-use rekindle_core::observe::Kind;
-use rekindle_core::provenance::Origin;
-use rekindle_core::reflect::check::{check, check_summary};
-use rekindle_core::reflect::compress::{LAST_LEVEL, is_compressed, reflect};
-use rekindle_core::reflect::prompt::guidance;
-use rekindle_core::reflect::{Observation, Period, Section, Why};
-use rekindle_core::time::{Date, Timestamp};
 use rekindle_testkit::ScriptedLlm;
 use rekindle_testkit::fixtures::{finding, observed};
 

@@ -10,12 +10,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rekindle_core::agent::Agent;
-use rekindle_core::observe::evidence::Evidence;
-use rekindle_core::observe::gate::judge;
-use rekindle_core::observe::{self, Finding, Observed};
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::time::TimeZone;
+use rekindle_core::knowledge::observe;
+use rekindle_core::knowledge::observe::evidence::Evidence;
+use rekindle_core::knowledge::observe::gate::judge;
+use rekindle_core::knowledge::observe::{Finding, Observed};
 use rekindle_core::session::Message;
-use rekindle_core::time::TimeZone;
 use rekindle_engine::transcripts::{self, Head};
 
 type Outcome = Result<(), Box<dyn Error>>;

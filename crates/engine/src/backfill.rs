@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{BACKFILL, CaptureRequested, Event, Trigger, names};
 use rekindle_core::project::KnownProjects;
-use rekindle_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::db::{self, Db, params};

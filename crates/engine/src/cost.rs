@@ -4,10 +4,10 @@
 use std::cell::RefCell;
 
 use jiff::ToSpan;
+use rekindle_core::base::time::{Date, TimeZone, Timestamp, Zoned, day};
 use rekindle_core::config::{Llm, Provider};
 use rekindle_core::llm::{Answer, Cost, Error, Fault, Model, Request, Retry, Usage};
 use rekindle_core::text::tokens;
-use rekindle_core::time::{Date, TimeZone, Timestamp, Zoned, day};
 
 use crate::clock;
 use crate::db::{self, Db, params};
@@ -234,8 +234,8 @@ impl<M: Model> Model for Metered<M> {
 mod tests {
     use std::time::Duration;
 
+    use rekindle_core::llm::prompts;
     use rekindle_core::llm::{Budget, Expects, Prompt};
-    use rekindle_core::prompts;
 
     use super::*;
 

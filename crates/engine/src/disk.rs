@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rekindle_core::hash::ContentHash;
+use rekindle_core::base::hash::ContentHash;
 
 pub use growing::{Identity, append, appended, behind, cut, each_piece, hash_of_first};
 pub use lines::{BackwardLines, Lines};

@@ -276,7 +276,7 @@ fn documents(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
     let memory: fn(&str) -> Result<(), Broken> = |text| memory::sections(text).map(|_| ());
     let review: fn(&str) -> Result<(), Broken> = |text| page::parse(text).map(|_| ());
     for (name, structure) in [(layout::MEMORY, memory), (layout::REVIEW, review)] {
-        let place = rekindle_core::journal::Place::vault(layout::fixed(name));
+        let place = rekindle_core::vault::journal::Place::vault(layout::fixed(name));
         let missing = || Finding::warning(format!("there is no {name}"), "`rekindle init` makes a new one");
         let finding = match patient.vault.read(&place)? {
             None => missing(),

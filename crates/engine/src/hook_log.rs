@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::time::{Zoned, compact_day};
+use rekindle_core::base::time::{Zoned, compact_day};
 use serde_json::Value;
 
 use crate::disk::{self, BackwardLines, Lines};

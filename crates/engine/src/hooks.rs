@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rekindle_core::hash::ContentHash;
-use rekindle_core::hook::turns::Call;
-use rekindle_core::hook::{Kind, Signal};
-use rekindle_core::id::ChangeId;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::hosts::hook::turns::Call;
+use rekindle_core::hosts::hook::{Kind, Signal};
 use rekindle_core::session::{Message, Role, serialise};
-use rekindle_core::time::Timestamp;
 
 use crate::background;
 use crate::disk;
@@ -101,7 +101,7 @@ pub fn wake(home: &Home, places: &Places) -> std::io::Result<()> {
 mod tests {
     #![expect(clippy::disallowed_methods, reason = "a test plays the other programs")]
 
-    use rekindle_core::agent::Agent;
+    use rekindle_core::base::agent::Agent;
 
     use super::*;
 

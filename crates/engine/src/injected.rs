@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use jiff::ToSpan;
-use rekindle_core::time::{Date, Timestamp, Zoned};
+use rekindle_core::base::time::{Date, Timestamp, Zoned};
 use serde_json::Value;
 
 use crate::hook_log;

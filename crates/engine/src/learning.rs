@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::SignedDuration;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::run::Status;
 use rekindle_core::session::became::{Attempt, Became, became};
-use rekindle_core::time::Timestamp;
 
 use crate::db::{self, Db};
 

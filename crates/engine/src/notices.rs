@@ -5,10 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rekindle_core::agent::Agent;
-use rekindle_core::hook::{self, Kind, Signal};
-use rekindle_core::notice::{self, Kept};
-use rekindle_core::scope::ProjectId;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::context::notice;
+use rekindle_core::context::notice::Kept;
+use rekindle_core::hosts::hook;
+use rekindle_core::hosts::hook::{Kind, Signal};
 use serde::{Deserialize, Serialize};
 
 use crate::disk;

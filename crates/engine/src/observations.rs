@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use rekindle_core::id::point_id;
-use rekindle_core::observe::Observed;
-use rekindle_core::observe::gate::Counts;
-use rekindle_core::scope::ProjectId;
-use rekindle_core::time::{Date, Timestamp, day, iso};
+use rekindle_core::base::id::point_id;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::{Date, Timestamp, day, iso};
+use rekindle_core::knowledge::observe::Observed;
+use rekindle_core::knowledge::observe::gate::Counts;
 use rekindle_core::vault::priority::Priority;
 use serde_json::{Value, json};
 
@@ -262,9 +262,9 @@ pub fn tidy(db: &mut Db, today: Date) -> Result<usize, Error> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use rekindle_core::observe::{Finding, Kind};
-    use rekindle_core::provenance::Origin;
-    use rekindle_core::time::TimeZone;
+    use rekindle_core::base::provenance::Origin;
+    use rekindle_core::base::time::TimeZone;
+    use rekindle_core::knowledge::observe::{Finding, Kind};
     use rekindle_testkit::fixtures;
 
     use super::*;

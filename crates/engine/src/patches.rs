@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::install::diff;
-use rekindle_core::proposal::Status;
+use rekindle_core::hosts::install::diff;
+use rekindle_core::knowledge::proposal::Status;
 use rekindle_core::vault::review::Id;
 use thiserror::Error;
 

@@ -7,13 +7,13 @@ mod receipts;
 mod revise;
 mod undone;
 
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{Event, names};
-use rekindle_core::proposal::{Evidence, Proposal, Status};
-use rekindle_core::provenance::Origin;
-use rekindle_core::scope::ProjectId;
+use rekindle_core::knowledge::proposal::Grade;
+use rekindle_core::knowledge::proposal::{Evidence, Proposal, Status};
 use rekindle_core::text::normal::normalised;
-use rekindle_core::time::Timestamp;
-use rekindle_core::triage::Grade;
 use rekindle_core::vault::review::Id;
 use serde_json::json;
 
@@ -263,8 +263,8 @@ pub fn waiting(db: &Db) -> Result<(u64, Option<Timestamp>), Error> {
 
 #[cfg(test)]
 mod tests {
-    use rekindle_core::proposal::Target;
-    use rekindle_core::time::Date;
+    use rekindle_core::base::time::Date;
+    use rekindle_core::knowledge::proposal::Target;
     use rekindle_core::vault::review::Kind;
     use rekindle_testkit::fixtures;
 

@@ -1,7 +1,7 @@
 //! The one place that asks the system for randomness.
 
-use rekindle_core::id::{ChangeId, EntryId};
-use rekindle_core::time::Timestamp;
+use rekindle_core::base::id::{ChangeId, EntryId};
+use rekindle_core::base::time::Timestamp;
 
 /// Random bytes. A system that has none cannot be trusted with ids either, so this is an error and not a fallback.
 pub fn bytes<const N: usize>() -> std::io::Result<[u8; N]> {

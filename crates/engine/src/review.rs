@@ -3,11 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rekindle_core::journal::{Actor, Place};
-use rekindle_core::proposal::rebase::{Aim, aim};
-use rekindle_core::proposal::worth::{Folded, asked, ranked};
-use rekindle_core::proposal::{By, Proposal};
-use rekindle_core::time::{Timestamp, Zoned};
+use rekindle_core::base::decided_by::By;
+use rekindle_core::base::time::{Timestamp, Zoned};
+use rekindle_core::knowledge::proposal::Proposal;
+use rekindle_core::knowledge::proposal::rebase::{Aim, aim};
+use rekindle_core::knowledge::proposal::worth::{Folded, asked, ranked};
+use rekindle_core::vault::journal::{Actor, Place};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::review::{self, Decision, Id, Queue, Shown, diff};
 use thiserror::Error;

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::agent::Agent;
-use rekindle_core::hash::ContentHash;
-use rekindle_core::hook::{Kind, Signal};
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::hosts::hook::{Kind, Signal};
 use rekindle_core::session::Message;
-use rekindle_core::time::Timestamp;
 use rekindle_core::vault::marker::{self, KEEP_DAYS, Marker, State};
 
 use crate::db::{self, Db, OptionalExtension, params};

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rekindle_core::journal::{Actor, Permission, Place, Root};
-use rekindle_core::time::Zoned;
+use rekindle_core::base::time::Zoned;
 use rekindle_core::vault::identity::DOCUMENTS;
+use rekindle_core::vault::journal::{Actor, Permission, Place, Root};
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::review::{self, Queue};
 use rekindle_core::vault::{layout, memory};

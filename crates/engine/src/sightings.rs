@@ -1,10 +1,10 @@
 //! What was seen in sessions, and how often: the third sighting of something makes it worth a question (SID-05, SID-06). Two
 //! texts count as the same if they say the same in other words (STO-16).
 
-use rekindle_core::proposal::Evidence;
-use rekindle_core::reflect::likeness::Statement;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::knowledge::proposal::Evidence;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::time::Timestamp;
+use rekindle_core::text::similarity::Statement;
 
 use crate::db::{Db, Error, Row, params};
 

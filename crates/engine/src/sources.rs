@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::time::{TimeZone, Timestamp};
 use rekindle_core::config::ReadNotes;
-use rekindle_core::hash::ContentHash;
 use rekindle_core::recall::collect::{self, Context, MAX_FILE_BYTES};
 use rekindle_core::recall::document::{Document, Stamp, Unit};
-use rekindle_core::time::{TimeZone, Timestamp};
 use rekindle_core::vault::lines::walk;
 use rekindle_core::vault::tombstone::Graveyard;
 

@@ -5,11 +5,11 @@ use std::collections::BinaryHeap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::Event;
-use rekindle_core::hook::Signal;
-use rekindle_core::id::ChangeId;
+use rekindle_core::hosts::hook::Signal;
 use rekindle_core::session::Message;
-use rekindle_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -185,8 +185,8 @@ impl Spool {
 mod tests {
     #![expect(clippy::disallowed_methods, reason = "a test plays the other programs")]
 
-    use rekindle_core::agent::Agent;
-    use rekindle_core::hook::Kind;
+    use rekindle_core::base::agent::Agent;
+    use rekindle_core::hosts::hook::Kind;
 
     use super::*;
 

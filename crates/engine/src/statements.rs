@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use rekindle_core::statement::Labels;
+use rekindle_core::knowledge::statement::Labels;
 use rekindle_embed::{Classifier, PairLabels, Scratch};
 
 /// The classifier with the room that it works in; one per thread.
@@ -17,7 +17,7 @@ impl Statements {
         Self { classifier: Classifier::builtin(), scratch: RefCell::new(Scratch::new()) }
     }
 
-    /// Labels a sentence in its context ([`rekindle_core::statement::Classify`]).
+    /// Labels a sentence in its context ([`rekindle_core::knowledge::statement::Classify`]).
     pub fn label(&self, context: &str, sentence: &str) -> Labels {
         let said = self.classifier.label(&mut self.scratch.borrow_mut(), context, sentence);
         Labels {

@@ -6,10 +6,10 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::agent::Agent;
-use rekindle_core::feedback::Judged;
-use rekindle_core::hash::ContentHash;
-use rekindle_core::time::Timestamp;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::knowledge::feedback::Judged;
 use serde::{Deserialize, Serialize};
 
 use crate::disk::{self, Lines};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use rekindle_core::base::time::TimeZone;
 use rekindle_core::config::{Layers, load};
-use rekindle_core::time::TimeZone;
 
 use crate::disk;
 use crate::home::{Home, Places};

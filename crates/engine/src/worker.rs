@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{Event, names};
-use rekindle_core::hook::{Kind, Signal};
+use rekindle_core::hosts::hook::{Kind, Signal};
 use rekindle_core::run::Status;
-use rekindle_core::time::Timestamp;
 use serde_json::json;
 use thiserror::Error;
 

@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use rekindle_core::base::scope::{ProjectId, Scope};
+use rekindle_core::base::time::{Timestamp, Zoned, day};
 use rekindle_core::config::{Loaded, ScopeRule};
-use rekindle_core::journal::Actor;
 use rekindle_core::recall::rewrite::{MAX_MESSAGES, Message, Rewrite, rewrite};
-use rekindle_core::scope::{ProjectId, Scope};
 use rekindle_core::session::Role;
-use rekindle_core::speaker::{Speaker, is_agent_shell, speaker};
+use rekindle_core::session::speaker::{Speaker, is_agent_shell, speaker};
 use rekindle_core::text::Counts;
-use rekindle_core::time::{Timestamp, Zoned, day};
+use rekindle_core::vault::journal::Actor;
 use rekindle_engine::db::Db;
 use rekindle_engine::home::{Home, Places};
 use rekindle_engine::index::{Embedder, Index};

@@ -1,9 +1,10 @@
 //! What many tests begin with.
 
-use rekindle_core::observe::{Finding, Kind as Found, Observed, Part, Strength};
-use rekindle_core::proposal::{Evidence, Proposal, Source};
-use rekindle_core::provenance::Origin;
-use rekindle_core::time::{Date, Timestamp};
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::provenance::Strength;
+use rekindle_core::base::time::{Date, Timestamp};
+use rekindle_core::knowledge::observe::{Finding, Kind as Found, Observed, Part};
+use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source};
 use rekindle_core::vault::priority::Priority;
 use rekindle_core::vault::review::{Id, Kind, Place};
 

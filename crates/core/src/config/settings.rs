@@ -151,7 +151,7 @@ pub struct Confidence {
 #[serde(deny_unknown_fields)]
 pub struct Project {
     /// For display only; empty for none. It may come from a cloned repository, which must not be able to
-    /// claim another project's memories, so it never takes part in [`crate::scope::ProjectId`].
+    /// claim another project's memories, so it never takes part in [`crate::base::scope::ProjectId`].
     pub name: String,
 }
 

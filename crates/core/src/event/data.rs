@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::names;
-use crate::agent::Agent;
-use crate::proposal::By;
-use crate::provenance::Origin;
+use crate::base::agent::Agent;
+use crate::base::decided_by::By;
+use crate::base::provenance::Origin;
+use crate::base::time::{Date, Timestamp};
 use crate::session::Message;
-use crate::time::{Date, Timestamp};
 use crate::vault::review::Id;
 
 /// What made us look at a session.

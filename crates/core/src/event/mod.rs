@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::hash::ContentHash;
-use crate::time::Timestamp;
+use crate::base::hash::ContentHash;
+use crate::base::time::Timestamp;
 
 pub use data::{
     ASKED, Accumulated, BACKFILL, ButtonPressed, CaptureRequested, EchoRequested, FixCompleted, Noted,
@@ -232,7 +232,7 @@ mod tests {
         let decided = json!({"proposalId": "p-20261115-001"});
         check(names::PROPOSAL_APPROVED, &decided).unwrap();
         check(names::PROPOSAL_REJECTED, &json!({"proposalId": "f-20261115-001", "by": "page"})).unwrap();
-        assert_eq!(ProposalDecided::deserialize(&decided).unwrap().by, crate::proposal::By::Event);
+        assert_eq!(ProposalDecided::deserialize(&decided).unwrap().by, crate::base::decided_by::By::Event);
         for wrong in [json!({}), json!({"proposalId": "p-1"}), json!([])] {
             assert!(check(names::PROPOSAL_APPROVED, &wrong).is_err(), "{wrong}");
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::marks::{FolderMark, Marks, Place, is_local};
-use crate::scope::ProjectId;
+use crate::base::scope::ProjectId;
 
 /// How many projects are kept. One that is dropped gets its id anew from remote, commit or folder, mostly the same
 /// one; the bound keeps a machine that makes throw-away repositories all day from slowing down every hook.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::remote::LOCAL;
-use crate::hash::ContentHash;
-use crate::scope::ProjectId;
+use crate::base::hash::ContentHash;
+use crate::base::scope::ProjectId;
 
 /// The longest folder name that an id repeats; the digits behind it are what tells projects apart.
 const MAX_NAME_BYTES: usize = 40;

@@ -74,7 +74,7 @@ pub struct PromptTerm {
     /// How rare the word is in general, from 0 (said all the time) to 1; see [`rarity`]. The store's own counts are
     /// no measure of that: in a small one every word is rare.
     pub rarity: f64,
-    /// Whether every programmer says it; see [`is_commonplace`](super::commonplace::is_commonplace).
+    /// Whether every programmer says it; see [`is_commonplace`](crate::text::domain_stopwords::is_commonplace).
     pub commonplace: bool,
     /// Whether it is a name written as only code writes.
     pub identifier: bool,

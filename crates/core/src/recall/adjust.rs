@@ -4,8 +4,8 @@
 use serde::Serialize;
 
 use super::collection::{Flags, NO_TIME};
+use crate::base::provenance::Origin;
 use crate::config::Decay;
-use crate::provenance::Origin;
 use crate::vault::entry::Confidence;
 
 /// The most that age can take from a score.

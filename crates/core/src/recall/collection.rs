@@ -2,7 +2,7 @@
 
 use super::counts::Count;
 use super::document::{Document, Source};
-use crate::provenance::Origin;
+use crate::base::provenance::Origin;
 use crate::vault::entry::Confidence;
 use crate::vault::priority::Priority;
 

@@ -1,6 +1,6 @@
 //! How often each term stands in a text, in all and at either end.
 
-use super::terms::Numbers;
+use crate::text::terms::Numbers;
 
 /// A neighbour lends this many words: its last ones to the text after it, its first ones to the text before it.
 pub const LENT_WORDS: u32 = 60;

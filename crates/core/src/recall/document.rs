@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::windows::Window;
-use crate::hash::ContentHash;
-use crate::provenance::Origin;
-use crate::scope::ProjectId;
-use crate::time::Timestamp;
+use crate::base::hash::ContentHash;
+use crate::base::provenance::Origin;
+use crate::base::scope::ProjectId;
+use crate::base::time::Timestamp;
 use crate::vault::entry::Confidence;
 use crate::vault::priority::Priority;
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::collection::Flags;
 use super::document::{Document, Source};
-use crate::provenance::Origin;
-use crate::time::{Timestamp, iso};
+use crate::base::provenance::Origin;
+use crate::base::time::{Timestamp, iso};
 use crate::vault::priority::Priority;
 
 /// What a person asked for beside the words. Empty: everything that holds.

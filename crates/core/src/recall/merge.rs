@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::document::{Document, Source};
-use crate::observe::Strength;
-use crate::provenance::Origin;
-use crate::reflect;
-use crate::reflect::likeness::Statement;
-use crate::time::Timestamp;
+use crate::base::confidence;
+use crate::base::provenance::Origin;
+use crate::base::provenance::Strength;
+use crate::base::time::Timestamp;
+use crate::text::similarity::Statement;
 
 /// From this similarity on two observations may say the same.
 pub const SAME: f32 = 0.85;
@@ -57,7 +57,7 @@ pub fn sessions(mentions: &[Mention]) -> usize {
 /// How sure we are of an observation, from 0 to 1: every further session adds to it, up to what its origin allows (STO-16,
 /// FBK-06). It follows from the log like the lineage itself, so it is stored nowhere.
 pub fn confidence(origin: Origin, mentions: &[Mention]) -> f64 {
-    reflect::confidence(Strength::Inferred.value(), sessions(mentions), origin)
+    confidence::confidence(Strength::Inferred.value(), sessions(mentions), origin)
 }
 
 /// An observation that may be merged with others.
@@ -98,8 +98,8 @@ impl Observed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provenance::Origin;
-    use crate::scope::ProjectId;
+    use crate::base::provenance::Origin;
+    use crate::base::scope::ProjectId;
     use crate::vault::priority::Priority;
 
     fn observed(text: &str) -> Observed {

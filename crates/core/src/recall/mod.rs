@@ -15,9 +15,9 @@
 
 pub mod abstain;
 pub mod adjust;
+pub mod answer;
 pub mod collect;
 pub mod collection;
-pub mod commonplace;
 pub mod counts;
 pub mod document;
 pub mod everyday;
@@ -31,7 +31,6 @@ pub mod rewrite;
 pub mod said;
 pub mod score;
 pub mod select;
-pub mod terms;
 pub mod trust;
 pub mod when;
 pub mod windows;

@@ -1,7 +1,7 @@
 //! A prompt as a question to the index.
 
-use super::terms;
 use crate::text::clean::clean;
+use crate::text::terms;
 
 /// The longest part of a prompt that is searched for. People paste logs; what they want stands at either end.
 pub const MAX_BYTES: usize = 16 * 1024;

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::llm::prompts::REWRITE;
 use crate::llm::{self, Answer, Budget, Cost, Expects, Model, Prompt, Request};
-use crate::prompts::REWRITE;
 use crate::text::admit;
 use crate::text::clean::one_line;
 

@@ -1,7 +1,7 @@
 //! Which raw messages answer a prompt. Words alone decide here, so they have to cover what the prompt is about, or a
 //! message is not shown at all (B-06): it is there for want of something better, never for want of anything.
 
-use crate::provenance::Origin;
+use crate::base::provenance::Origin;
 
 /// How much of what a prompt is about a message has to hold.
 pub const ENOUGH: f64 = 0.6;

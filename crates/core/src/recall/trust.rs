@@ -6,12 +6,10 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::document::Document;
-use super::terms;
-use crate::provenance::Origin;
+use crate::base::provenance::Origin;
+use crate::text::word_sets::Words;
 use crate::vault::entry::Confidence;
 
-/// Two texts that share this much of the shorter one are about the same thing.
-const SAME_SUBJECT: f32 = 0.7;
 /// What is left of a hit that a better supported one contradicts.
 const CONTRADICTED: f32 = 0.7;
 /// A guess that only tool output supports must be this close to the best hit to be passed on.
@@ -102,99 +100,16 @@ fn stands_above(a: &Document, b: &Document) -> bool {
     }
 }
 
-/// The words of a text, and those among them that make a statement what it is: numbers, versions, negations.
-#[derive(Clone, Debug)]
-pub(crate) struct Words {
-    /// How many different ones there are.
-    count: usize,
-    /// Those that only name what it is about, in order.
-    plain: Vec<u64>,
-    telling: BTreeSet<u64>,
-}
-
-/// Words that turn a statement round.
-const TURNING: [&str; 12] = [
-    "not", "never", "no", "don't", "dont", "without", "instead", "longer", "avoid", "disabled", "nicht",
-    "kein",
-];
-
-impl Words {
-    pub(crate) fn of(text: &str) -> Self {
-        let (mut plain, mut numbers) = (Vec::new(), Vec::new());
-        terms::each_term(text, |term| {
-            let hash = terms::hash(term.text);
-            plain.push(hash);
-            // A name with a digit in it is a subject of its own; a number is what is said about one.
-            let digits = term.text.bytes().any(|byte| byte.is_ascii_digit());
-            let letters = term.text.bytes().any(|byte| byte.is_ascii_alphabetic());
-            if digits && !letters {
-                numbers.push((term.word, hash));
-            } else if term.identifier && letters {
-                // The number in `gauge_30` is a part of the name, which stands where its first part does.
-                numbers.retain(|(word, _)| *word < term.word);
-            }
-        });
-        let mut telling: BTreeSet<u64> = numbers.into_iter().map(|(_, hash)| hash).collect();
-        for word in text.split_whitespace() {
-            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-            if TURNING.iter().any(|turning| word.eq_ignore_ascii_case(turning)) {
-                telling.insert(terms::hash("not"));
-            }
-        }
-        plain.sort_unstable();
-        plain.dedup();
-        let count = plain.len();
-        plain.retain(|hash| !telling.contains(hash));
-        Self { count, plain, telling }
-    }
-
-    /// About the same thing, but not saying the same.
-    pub(crate) fn contradict(&self, other: &Self) -> bool {
-        let least = self.plain.len().min(other.plain.len());
-        if self.count.min(other.count) < 3 || least < 2 {
-            return false;
-        }
-        let is_same_subject = || shared(&self.plain, &other.plain) as f32 / least as f32 >= SAME_SUBJECT;
-        let says_otherwise = self.turns() != other.turns()
-            || !(self.telling.is_subset(&other.telling) || other.telling.is_subset(&self.telling));
-        says_otherwise && is_same_subject()
-    }
-
-    fn turns(&self) -> bool {
-        self.telling.contains(&terms::hash("not"))
-    }
-}
-
-/// How many are in both, each of which is in order.
-fn shared(ours: &[u64], theirs: &[u64]) -> usize {
-    let (mut at, mut shared) = (0, 0);
-    for ours in ours {
-        at += theirs[at..].iter().take_while(|theirs| *theirs < ours).count();
-        shared += usize::from(theirs.get(at) == Some(ours));
-    }
-    shared
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::recall::document::Source;
-
-    proptest! {
-        #[test]
-        fn what_two_texts_share_is_counted(ours in prop::collection::btree_set(0_u64..40, 0..30), theirs in prop::collection::btree_set(0_u64..40, 0..30)) {
-            let [a, b] = [&ours, &theirs].map(|words| words.iter().copied().collect::<Vec<_>>());
-            prop_assert_eq!(shared(&a, &b), ours.intersection(&theirs).count());
-        }
-    }
 
     fn document(id: &str, text: &str, reviewed: bool, day: &str) -> Document {
         Document {
             id: id.into(),
             title: text.into(),
-            created: crate::time::parse(day),
+            created: crate::base::time::parse(day),
             origin: if reviewed { Origin::User } else { Origin::Tool },
             reviewed,
             ..Document::plain(Source::Entry, format!("{id}.md"), text)
@@ -239,7 +154,7 @@ mod tests {
         let candidates =
             [Candidate { document: &seven, score: 1.0 }, Candidate { document: &eight, score: 0.9 }];
         assert!(!pass(&candidates, &BTreeSet::new())[0].doubts.is_empty());
-        assert!(pass(&candidates, &BTreeSet::from([terms::hash("7")]))[0].doubts.is_empty());
+        assert!(pass(&candidates, &BTreeSet::from([crate::text::terms::hash("7")]))[0].doubts.is_empty());
         let a = document("a", "Module parser3 owns the grammar of the config files.", true, "2026-01-01");
         let b = document("b", "Module parser4 owns the grammar of the config files.", true, "2026-02-01");
         assert!(judged(&[a, b]).iter().all(|verdict| verdict.doubts.is_empty()));

@@ -289,7 +289,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::time::{Timestamp, iso, parse};
+    use crate::base::time::{Timestamp, iso, parse};
 
     fn read(question: &str) -> Vec<String> {
         let now = parse("2026-11-15T12:00:00Z").unwrap().as_second();

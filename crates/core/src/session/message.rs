@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::provenance::Origin;
-use crate::time::Timestamp;
+use crate::base::provenance::Origin;
+use crate::base::time::Timestamp;
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

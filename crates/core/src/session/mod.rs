@@ -3,16 +3,17 @@
 pub mod answer;
 pub mod asked;
 pub mod became;
+pub mod capture;
 pub mod clean;
 pub mod gate;
 pub mod head;
 pub mod host;
 pub mod message;
 pub mod notes;
-pub(crate) mod own;
 pub(crate) mod pasted;
 pub mod restore;
 pub mod serialise;
+pub mod speaker;
 pub mod tools;
 
 pub use head::Head;

@@ -5,8 +5,8 @@
 
 use super::message::{Call, Message, Outcome, Role};
 use super::serialise::{ASSISTANT, CALLS, RESULT, SUMMARY, USER, is_label};
-use crate::time::Zoned;
-use crate::vault::daily_log::Clock;
+use crate::base::time::Zoned;
+use crate::base::time_of_day::Clock;
 
 /// One block of the text.
 struct Block {
@@ -140,8 +140,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::capture::Windows;
-    use crate::time::{self, TimeZone, Timestamp};
+    use crate::base::time;
+    use crate::base::time::{TimeZone, Timestamp};
+    use crate::session::capture::Windows;
 
     fn captured() -> Zoned {
         time::parse("2026-02-14T20:00:00Z").unwrap().to_zoned(TimeZone::UTC)

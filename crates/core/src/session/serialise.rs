@@ -7,8 +7,9 @@
 use std::borrow::Cow;
 
 use super::message::{Message, Role};
+use crate::base::time;
+use crate::base::time::{TimeZone, Timestamp};
 use crate::text::{self, Counts};
-use crate::time::{self, TimeZone, Timestamp};
 
 /// The most characters of a tool's output that are passed on, as pi has it.
 pub const MAX_TOOL_RESULT: usize = 2_000;

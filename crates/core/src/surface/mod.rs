@@ -7,7 +7,8 @@ pub mod todoist;
 
 use serde::{Deserialize, Serialize};
 
-use crate::proposal::{By, Proposal};
+use crate::base::decided_by::By;
+use crate::knowledge::proposal::Proposal;
 use crate::text::admit;
 use crate::text::clean::one_line;
 
@@ -112,7 +113,7 @@ pub enum Answer {
 
 #[cfg(test)]
 pub(crate) fn sample(text: &str) -> Proposal {
-    use crate::proposal::Evidence;
+    use crate::knowledge::proposal::Evidence;
     let evidence = Evidence {
         sessions: vec!["s1".to_owned(), "s2".to_owned()],
         quotes: vec!["From now on\nuse tabs".to_owned()],

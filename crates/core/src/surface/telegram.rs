@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Answer, Question};
 use crate::config;
 use crate::event::ButtonPressed;
-use crate::proposal::Status;
+use crate::knowledge::proposal::Status;
 use crate::text::clean::one_line;
 use crate::vault::review::Id;
 

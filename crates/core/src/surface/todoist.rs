@@ -5,9 +5,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{Answer, Question};
+use crate::base::time::Timestamp;
 use crate::event::{TaskChanged, names};
 use crate::text::clean::one_line;
-use crate::time::Timestamp;
 use crate::vault::review::Id;
 
 /// The label by which a task is known.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::admit;
-use crate::session::clean::without_host_tags;
+use super::host_tags::without_host_tags;
 
 const NAME: &str = "rekindle-memory-";
 /// How the mark of a turn in Llama's and Mistral's templates ends.

@@ -13,13 +13,22 @@
 //! - [`specifics`]: what in a statement must not be made up
 
 pub mod clean;
+pub mod common_words;
+pub mod contradiction;
+pub mod domain_stopwords;
 pub mod fence;
+pub mod host_tags;
 pub mod normal;
+pub mod phrases;
 pub mod redact;
 pub(crate) mod runs;
+pub mod sentences;
+pub mod similarity;
 pub mod specifics;
 pub mod terminal;
+pub mod terms;
 pub mod tokens;
+pub(crate) mod word_sets;
 
 pub use redact::Counts;
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::recall::terms;
+use crate::text::terms;
 
 /// A quotation of fewer characters is emphasis.
 const SHORTEST_QUOTE: usize = 3;

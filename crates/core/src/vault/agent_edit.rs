@@ -4,8 +4,8 @@ use super::entry::{Entry, is_reviewed};
 use super::frontmatter::Note;
 use super::layout::{Shelf, shelf};
 use super::path::VaultPath;
-use crate::provenance::Origin;
-use crate::scope::Scope;
+use crate::base::provenance::Origin;
+use crate::base::scope::Scope;
 
 /// What an agent may do to a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn is_vouched_for(path: &VaultPath, note: &Note<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scope::ProjectId;
+    use crate::base::scope::ProjectId;
 
     fn edit(path: &str, properties: &str, here: Option<&str>) -> AgentEdit {
         let text = format!("---\n{properties}\n---\n\nUse tabs.\n");

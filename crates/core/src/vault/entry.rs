@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::frontmatter::{self, Note, list, scalar};
 use super::lines::newline_of;
 use super::path::VaultPath;
-use crate::id::EntryId;
-use crate::observe::Sentiment;
-use crate::provenance::{Origin, Provenance};
-use crate::scope::{ProjectId, Scope};
+use crate::base::id::EntryId;
+use crate::base::provenance::{Origin, Provenance};
+use crate::base::scope::{ProjectId, Scope};
+use crate::base::sentiment::Sentiment;
+use crate::base::time::{Timestamp, iso, parse};
 use crate::text::clean::one_line;
-use crate::time::{Timestamp, iso, parse};
 
 /// The longest body that is saved as one memory. A memory is a few lines; a megabyte is a file.
 pub const MAX_BODY_BYTES: usize = 1024 * 1024;

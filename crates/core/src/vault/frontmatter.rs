@@ -400,7 +400,7 @@ pub fn scalar(text: &str) -> Cow<'_, str> {
     // Note apps know an unquoted time as a time.
     let is_time = text.starts_with(|c: char| c.is_ascii_digit())
         && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b':' | b'.' | b'T' | b'Z'))
-        && crate::time::parse(text).is_some();
+        && crate::base::time::parse(text).is_some();
     if is_time || (text.chars().all(plain_char) && !speaks_of_something_else) {
         return Cow::Borrowed(text);
     }

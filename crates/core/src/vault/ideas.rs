@@ -12,8 +12,8 @@ use super::escape::{self, tidy_line};
 use super::lines::{self, Broken, Insertion, Kind, Line};
 use super::path::VaultPath;
 use super::scope_mark;
-use crate::scope::{ProjectId, Scope};
-use crate::time::day;
+use crate::base::scope::{ProjectId, Scope};
+use crate::base::time::day;
 
 const RESEARCH: &str = "See deep research:";
 const INCUBATOR: &str = "_idea-incubator/";

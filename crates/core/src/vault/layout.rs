@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::path::{Error, VaultPath, slug};
-use crate::time::{Date, compact_day, day};
+use crate::base::time::{Date, compact_day, day};
 
 /// `MEMORY.md`, the curated product.
 pub const MEMORY: &str = "MEMORY.md";

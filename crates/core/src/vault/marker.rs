@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::as_text;
-use crate::hash::ContentHash;
-use crate::time;
+use crate::base::hash::ContentHash;
+use crate::base::time;
 
 /// A started session is taken for dead after this long.
 pub const DEAD_AFTER_MINUTES: u32 = 60;

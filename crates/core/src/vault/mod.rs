@@ -11,6 +11,7 @@ mod escape;
 pub mod frontmatter;
 pub mod ideas;
 pub mod identity;
+pub mod journal;
 pub mod layout;
 pub mod lines;
 pub mod link;

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::hash::ContentHash;
+use crate::base::hash::ContentHash;
 
 /// The longest slug in bytes. A file name may have 255; archive dates, conflict marks and temporary names need room.
 pub const MAX_SLUG_BYTES: usize = 120;

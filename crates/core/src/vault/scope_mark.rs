@@ -1,7 +1,7 @@
 //! The scope of a line as people read and change it: `(project: github.com/acme/payments)` or `(everywhere)` at its
 //! end. A line without a mark says nothing about its scope.
 
-use crate::scope::{ProjectId, Scope};
+use crate::base::scope::{ProjectId, Scope};
 
 const OPEN: &str = "(project:";
 const EVERYWHERE: &str = "(everywhere)";

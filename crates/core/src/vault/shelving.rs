@@ -3,7 +3,7 @@
 
 use super::frontmatter::{Error, Note};
 use super::layout::Group;
-use crate::time::{Timestamp, iso};
+use crate::base::time::{Timestamp, iso};
 
 /// More than this waiting in the inbox is worth a reminder (SID-08).
 pub const MANY_IN_INBOX: usize = 50;
@@ -67,7 +67,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::time::parse;
+    use crate::base::time::parse;
 
     const INBOXED: &str =
         "---\r\nkind: \"fix\" # mine\r\nmine: [1, 2]\r\nstatus: active\r\n---\r\n\r\nText  \r\nno newline";

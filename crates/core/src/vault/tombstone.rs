@@ -7,10 +7,10 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hash::ContentHash;
-use crate::id::EntryId;
+use crate::base::hash::ContentHash;
+use crate::base::id::EntryId;
+use crate::base::time::{Timestamp, iso};
 use crate::text::normal::normalised;
-use crate::time::{Timestamp, iso};
 
 /// One line of `_meta/tombstones.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,7 +121,7 @@ mod tests {
             id in prop::option::of(any::<[u8; 8]>()),
         ) {
             let id = id.map(EntryId::new);
-            let at = crate::time::parse("2026-11-15").unwrap();
+            let at = crate::base::time::parse("2026-11-15").unwrap();
             let stone = Tombstone::new(at, &salt, &text, id.clone(), messages.clone());
             let line = stone.render();
             prop_assert_eq!(line.matches('\n').count(), 1);
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn b_08_a_forgotten_text_is_known_in_any_dress_and_its_words_are_not_kept() {
         let stone = Tombstone::new(
-            crate::time::parse("2026-11-15").unwrap(),
+            crate::base::time::parse("2026-11-15").unwrap(),
             "salt",
             "The staging host is  Hermes.",
             Some(EntryId::new([1; 8])),

@@ -46,7 +46,7 @@ mod tests {
             place: Place::Section("Hard Rules".to_owned()),
             title: "A title".to_owned(),
             text: text.to_owned(),
-            project: Some(crate::scope::ProjectId::new("github.com/acme/payments")),
+            project: Some(crate::base::scope::ProjectId::new("github.com/acme/payments")),
         };
         let all = [waits("p-20261115-001", "One\n\n- \"two\"\u{2028}"), waits("f-20261115-002", "")];
         let file = render(&all);

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::project::{KnownProjects, Trail};
-use rekindle_core::scope::ProjectId;
-use rekindle_core::time::Timestamp;
 use serde::Serialize;
 
 use super::{Backfill, Done, Error};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use rekindle_core::scope::ProjectId;
+use rekindle_core::base::scope::ProjectId;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -5,8 +5,9 @@
 
 use std::cell::Cell;
 
-use rekindle_core::agent::Agent;
-use rekindle_core::time::{self, TimeZone};
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::time;
+use rekindle_core::base::time::TimeZone;
 
 use super::*;
 use crate::home::Home;

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
-use rekindle_core::hash::{ContentHash, Hashing};
+use rekindle_core::base::hash::{ContentHash, Hashing};
 
 /// How much of a large file is in memory at a time.
 const PIECE: usize = 64 * 1024;

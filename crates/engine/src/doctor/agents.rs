@@ -7,7 +7,7 @@ use crate::install::{Installer, Probed, State, Status};
 /// nothing to report.
 pub fn examine_agents(installer: &Installer<'_>) -> Vec<Checked> {
     let statuses =
-        rekindle_core::agent::Agent::ALL.into_iter().filter_map(|agent| installer.status(agent).ok());
+        rekindle_core::base::agent::Agent::ALL.into_iter().filter_map(|agent| installer.status(agent).ok());
     let installed = statuses.filter(|status| status.state != State::Absent || status.problem.is_some());
     installed
         .map(|status| Checked { check: status.agent.word(), findings: examine(installer, &status) })

@@ -1,6 +1,6 @@
 //! Checks that something is learnt from the sessions that are seen.
 
-use rekindle_core::time::Timestamp;
+use rekindle_core::base::time::Timestamp;
 
 use super::{Checked, Finding};
 use crate::db::{self, Db};

@@ -1,8 +1,8 @@
 //! Whether what hooks left is being done, and whether everything that could happen has somebody who sees to it.
 
 use jiff::SignedDuration;
+use rekindle_core::base::time::{TimeZone, Timestamp, iso};
 use rekindle_core::run::Status;
-use rekindle_core::time::{TimeZone, Timestamp, iso};
 
 use super::{Checked, Finding};
 use crate::clock;

@@ -2,13 +2,13 @@
 
 use std::io::{self, Cursor, Seek, Write};
 
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::recall::collection::{Flags, NO_TIME};
 use rekindle_core::recall::counts::{self, Counted};
 use rekindle_core::recall::document::{Document, Stamp, Unit};
-use rekindle_core::recall::terms::Numbers;
 use rekindle_core::recall::windows::{self, Window};
-use rekindle_core::scope::ProjectId;
-use rekindle_core::time::Timestamp;
+use rekindle_core::text::terms::Numbers;
 use rekindle_embed::Quantised;
 
 use super::format::{Header, PARTS, Part, Parts};

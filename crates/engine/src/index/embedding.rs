@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use rekindle_core::hash::{ContentHash, checksum};
+use rekindle_core::base::hash::{ContentHash, checksum};
 use rekindle_core::recall::windows::Window;
 use rekindle_embed::{Model, Quantised, Role, Scratch, quantise};
 

@@ -10,7 +10,7 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use rekindle_core::hash::{Checksum, checksum};
+use rekindle_core::base::hash::{Checksum, checksum};
 
 /// What a segment begins with.
 const MAGIC: [u8; 8] = *b"rkindex\n";

@@ -6,7 +6,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
-use rekindle_core::hash::checksum;
+use rekindle_core::base::hash::checksum;
 
 const HEAD: usize = 12;
 

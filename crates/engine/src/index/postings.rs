@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn two_threads_sort_as_one_does() {
         let term = |document: u64, place: u64| {
-            rekindle_core::recall::terms::hash(&format!("{}", (document * 31 + place * 7) % 5000))
+            rekindle_core::text::terms::hash(&format!("{}", (document * 31 + place * 7) % 5000))
         };
         let of = |document| {
             let terms: std::collections::BTreeSet<u64> = (0..40).map(|place| term(document, place)).collect();

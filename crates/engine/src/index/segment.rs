@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rekindle_core::hash::ContentHash;
+use rekindle_core::base::hash::ContentHash;
 use rekindle_core::recall::collection::Flags;
 use rekindle_core::recall::counts::Count;
 use rekindle_core::recall::document::{Document, Stamp};

@@ -9,12 +9,12 @@ mod tests;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use rekindle_core::id::ChangeId;
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::scope::is_shown;
 use rekindle_core::recall::collection::{Columns, Postings};
 use rekindle_core::recall::counts::Count;
 use rekindle_core::recall::document::Document;
 use rekindle_core::recall::windows::Window;
-use rekindle_core::scope::is_shown;
 use rekindle_embed::Quantised;
 
 use super::build::{PreparedUnit, Space, build};

@@ -18,7 +18,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rekindle_core::id::ChangeId;
+use rekindle_core::base::id::ChangeId;
 use rekindle_core::recall::document::Document;
 use serde::{Deserialize, Serialize};
 

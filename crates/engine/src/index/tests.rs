@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rekindle_core::hash::ContentHash;
-use rekindle_core::id::ChangeId;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::recall::collection::Columns;
 use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
 use rekindle_core::recall::fuse::Close;
-use rekindle_core::recall::{lexical, terms};
-use rekindle_core::scope::ProjectId;
-use rekindle_core::time::Timestamp;
+use rekindle_core::recall::lexical;
+use rekindle_core::text::terms;
 use rekindle_embed::Quantised;
 
 use super::*;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::jsonc;
+use rekindle_core::hosts::jsonc;
 
 /// Why an agent's settings were left as they are.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rekindle_core::install::diff;
+use rekindle_core::hosts::install::diff;
 
 use super::Error;
 use crate::disk::{self, Content};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rekindle_core::jsonc::{Dialect, Document};
+use rekindle_core::hosts::jsonc::{Dialect, Document};
 
 use super::machine::Machine;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
 use serde::Deserialize;
 
 use super::machine::Machine;

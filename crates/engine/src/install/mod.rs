@@ -23,8 +23,8 @@ mod trust;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rekindle_core::agent::Agent;
-use rekindle_core::install::{Invocation, recognise, servers as entries, settings};
+use rekindle_core::base::agent::Agent;
+use rekindle_core::hosts::install::{Invocation, recognise, servers as entries, settings};
 
 pub use self::error::Error;
 pub use self::file::Change;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rekindle_core::install::Invocation;
+use rekindle_core::hosts::install::Invocation;
 use serde_json::Value;
 
 use super::machine::Machine;

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::agent::Agent;
-use rekindle_core::hash::ContentHash;
-use rekindle_core::install::plugin::{ID, NAME, Plugin};
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::hosts::install::plugin::{ID, NAME, Plugin};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rekindle_core::agent::Agent;
-use rekindle_core::hook::PROBE;
-use rekindle_core::install::{events, settings};
+use rekindle_core::base::agent::Agent;
+use rekindle_core::hosts::hook::PROBE;
+use rekindle_core::hosts::install::{events, settings};
 use serde_json::{Value, json};
 
 use super::file::read;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rekindle_core::install::Invocation;
+use rekindle_core::hosts::install::Invocation;
 
 use super::{Error, Machine};
 use crate::home::Home;

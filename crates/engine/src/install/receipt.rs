@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::install::settings::{self, Blanks};
+use rekindle_core::hosts::install::settings;
+use rekindle_core::hosts::install::settings::Blanks;
 use serde::{Deserialize, Serialize};
 
 use super::Error;

@@ -3,9 +3,9 @@
 
 use std::path::PathBuf;
 
-use rekindle_core::agent::Agent;
-use rekindle_core::install::Invocation;
-use rekindle_core::install::servers::{NAMES, is_ours};
+use rekindle_core::base::agent::Agent;
+use rekindle_core::hosts::install::Invocation;
+use rekindle_core::hosts::install::servers::{NAMES, is_ours};
 use serde_json::Value;
 use toml_edit::{Document, Item, Table, TableLike};
 

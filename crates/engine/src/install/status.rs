@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use rekindle_core::agent::Agent;
-use rekindle_core::install::{events, settings};
+use rekindle_core::base::agent::Agent;
+use rekindle_core::hosts::install::{events, settings};
 use serde::Serialize;
 
 use super::file::read;

@@ -7,8 +7,8 @@
 use std::ops::Range;
 use std::path::Path;
 
-use rekindle_core::hash::ContentHash;
-use rekindle_core::install::settings::Found;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::hosts::install::settings::Found;
 use serde_json::Value;
 use toml_edit::{Document, Item, Key, TableLike};
 
@@ -205,8 +205,8 @@ fn moved(hooks: &Path, key: &str, ours: &[Found]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use rekindle_core::agent::Agent;
-    use rekindle_core::install::{Invocation, settings};
+    use rekindle_core::base::agent::Agent;
+    use rekindle_core::hosts::install::{Invocation, settings};
 
     use super::*;
 
@@ -229,7 +229,7 @@ mod tests {
             handler: 0,
             group_size: 1,
             line: line.into(),
-            recognised: rekindle_core::install::Recognised {
+            recognised: rekindle_core::hosts::install::Recognised {
                 program: String::new(),
                 home: None,
                 event: String::new(),
@@ -305,8 +305,9 @@ mod tests {
     fn b_15_the_trust_of_those_who_come_after_us_moves_with_them() {
         let (text, _) = ours("");
         let mut document =
-            rekindle_core::jsonc::Document::parse(text, settings::dialect(Agent::Codex)).unwrap();
-        let stop = [rekindle_core::jsonc::Step::Key("hooks"), rekindle_core::jsonc::Step::Key("Stop")];
+            rekindle_core::hosts::jsonc::Document::parse(text, settings::dialect(Agent::Codex)).unwrap();
+        let stop =
+            [rekindle_core::hosts::jsonc::Step::Key("hooks"), rekindle_core::hosts::jsonc::Step::Key("Stop")];
         let theirs = serde_json::json!({"hooks": [{"type": "command", "command": "theirs", "timeout": 5}]});
         document.append(&stop, None, &theirs).unwrap();
         let ours = settings::find(document.text(), Agent::Codex).unwrap();

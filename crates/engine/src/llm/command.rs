@@ -14,9 +14,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
 use rekindle_core::config::{Llm, Model as Name, Research};
-use rekindle_core::hook::GUARD;
+use rekindle_core::hosts::hook::GUARD;
 use rekindle_core::llm::{Answer, Error, Model, Request};
 
 use self::process::{End, Ended};

@@ -63,8 +63,8 @@ fn repeats(text: &str, asked: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rekindle_core::llm::prompts;
     use rekindle_core::llm::{Budget, Cost, Expects, Prompt};
-    use rekindle_core::prompts;
 
     use super::*;
 

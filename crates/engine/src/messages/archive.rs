@@ -10,13 +10,13 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rekindle_core::agent::Agent;
-use rekindle_core::hash::ContentHash;
-use rekindle_core::scope::ProjectId;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::session::serialise::excerpt;
 use rekindle_core::session::{Message, Role};
 use rekindle_core::text::Counts;
-use rekindle_core::time::Timestamp;
 use rekindle_core::vault::tombstone::Graveyard;
 use serde::{Deserialize, Serialize};
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
-use rekindle_core::hash::ContentHash;
+use rekindle_core::base::hash::ContentHash;
 use rekindle_core::recall::document::Document;
 
 use crate::disk;

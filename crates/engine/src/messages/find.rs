@@ -1,18 +1,18 @@
 //! What was said that answers a prompt: looked up by the words that nothing which answers can lack, so that it costs as
 //! much as these words are common, and not as much as was ever said.
 
-use rekindle_core::provenance::Origin;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::recall::abstain::rarity;
 use rekindle_core::recall::adjust::{Factors, decay};
-use rekindle_core::recall::commonplace::is_commonplace;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::fuse::Parts;
 use rekindle_core::recall::query::Query;
 use rekindle_core::recall::rank::Ranked;
 use rekindle_core::recall::said::{Match, Question, Word};
+use rekindle_core::text::domain_stopwords::is_commonplace;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::time::Timestamp;
 
 use super::cited::Cited;
 use super::store::KIND;

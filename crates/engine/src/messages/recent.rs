@@ -4,8 +4,8 @@ use std::fs::Metadata;
 use std::path::Path;
 use std::time::SystemTime;
 
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::session::Role;
-use rekindle_core::time::Timestamp;
 
 use super::Messages;
 use super::archive::{self, Kept};

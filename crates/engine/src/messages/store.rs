@@ -16,8 +16,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rekindle_core::hash::ContentHash;
-use rekindle_core::provenance::Origin;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::provenance::Origin;
 use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
 use serde::{Deserialize, Serialize};
 

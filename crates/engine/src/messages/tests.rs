@@ -5,14 +5,14 @@ mod rubbish;
 use std::os::unix::fs::PermissionsExt as _;
 
 use proptest::prelude::*;
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time;
 use rekindle_core::config::Decay;
-use rekindle_core::provenance::Origin;
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::fuse::Method;
-use rekindle_core::scope::ProjectId;
 use rekindle_core::session::Role;
-use rekindle_core::time;
 use rekindle_core::vault::erase::Target;
 use rekindle_core::vault::tombstone::Tombstone;
 

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rekindle_core::hash::ContentHash;
+use rekindle_core::base::hash::ContentHash;
 use rekindle_embed::{Folder, pack};
 use serde_json::{Value, json};
 

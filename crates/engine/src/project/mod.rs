@@ -13,9 +13,9 @@ mod repository;
 
 use std::path::{Path, PathBuf};
 
-use rekindle_core::hash::ContentHash;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::scope::ProjectId;
 use rekindle_core::project::{FolderMark, KnownProjects, Marks, Remote, Settled, Trail, normalise_remote};
-use rekindle_core::scope::ProjectId;
 
 pub use place::{Place, locate};
 pub use registry::{RememberError, load};

@@ -2,16 +2,17 @@
 //! transaction, so nothing that was decided is forgotten.
 
 use jiff::SignedDuration;
+use rekindle_core::base::decided_by::By;
+use rekindle_core::base::scope::{ProjectId, Scope};
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{Event, ProposalDecided, names};
-use rekindle_core::proposal::worth::ranked;
-use rekindle_core::proposal::{By, Proposal, Status};
-use rekindle_core::reflect::likeness::Statement;
-use rekindle_core::scope::{ProjectId, Scope};
+use rekindle_core::knowledge::proposal::worth::ranked;
+use rekindle_core::knowledge::proposal::{Proposal, Status};
+use rekindle_core::knowledge::triage::Why;
 use rekindle_core::text::admit;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::time::Timestamp;
-use rekindle_core::triage::Why;
+use rekindle_core::text::similarity::Statement;
 use rekindle_core::vault::daily_log::End;
 use rekindle_core::vault::review::Id;
 

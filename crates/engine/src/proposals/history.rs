@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rekindle_core::proposal::acceptance::{Acceptance, Category, Told, acceptance};
-use rekindle_core::proposal::{By, Proposal, Status};
-use rekindle_core::time::Timestamp;
-use rekindle_core::triage::Why;
+use rekindle_core::base::decided_by::By;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::knowledge::proposal::acceptance::{Acceptance, Category, Told, acceptance};
+use rekindle_core::knowledge::proposal::{Proposal, Status};
+use rekindle_core::knowledge::triage::Why;
 use rekindle_core::vault::review::Id;
 
 use super::{Standing, receipts, standings};

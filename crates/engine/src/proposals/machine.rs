@@ -126,12 +126,13 @@ pub fn renamed(db: &Db) -> Result<Renamed, Error> {
 
 #[cfg(test)]
 mod tests {
-    use rekindle_core::time::{Date, Timestamp};
+    use rekindle_core::base::time::{Date, Timestamp};
     use rekindle_testkit::fixtures;
 
     use super::super::{Decided, Handed, Verdict, check, decide, hand_in, said, standing, write};
     use super::*;
-    use rekindle_core::proposal::{By, Proposal};
+    use rekindle_core::base::decided_by::By;
+    use rekindle_core::knowledge::proposal::Proposal;
 
     fn propose(db: &mut Db, text: &str) -> Id {
         let day = Date::constant(2026, 11, 10);

@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rekindle_core::hash::ContentHash;
-use rekindle_core::proposal::By;
-use rekindle_core::time::Date;
+use rekindle_core::base::decided_by::By;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::time::Date;
 use rekindle_core::vault::daily_log::{Decider, End, Receipt};
 
 use super::Standing;

@@ -1,10 +1,10 @@
 //! An agent's new version of a memory that needs the person: it waits in the queue like every proposal.
 
-use rekindle_core::proposal::revision::revision;
-use rekindle_core::proposal::{Evidence, Proposal, Source, Target, instead_of};
-use rekindle_core::provenance::Origin;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::Zoned;
+use rekindle_core::knowledge::proposal::revision::revision;
+use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source, Target, instead_of};
 use rekindle_core::text::admit;
-use rekindle_core::time::Zoned;
 use rekindle_core::vault::entry::Entry;
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::path::VaultPath;

@@ -1,6 +1,6 @@
 //! How far the journal was looked through for promotions that the person took back.
 
-use rekindle_core::id::ChangeId;
+use rekindle_core::base::id::ChangeId;
 
 use crate::db::{Db, Error, OptionalExtension};
 

@@ -1,8 +1,8 @@
 //! Taking a run, and letting go of it.
 
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::Event;
 use rekindle_core::run::{Status, retry};
-use rekindle_core::time::Timestamp;
 
 use super::{Ended, Interrupt, Queue};
 use crate::db::{self, OptionalExtension, params};

@@ -1,8 +1,8 @@
 //! What ran, and how (EXE-10).
 
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::Event;
 use rekindle_core::run::Status;
-use rekindle_core::time::Timestamp;
 use serde_json::Value;
 
 use super::Queue;

@@ -1,6 +1,6 @@
 //! Locks with an end, for what must not happen twice within a time (CAP-13, STO-03, STO-04).
 
-use rekindle_core::time::Timestamp;
+use rekindle_core::base::time::Timestamp;
 
 use super::Queue;
 use crate::db::{self, Db, params};

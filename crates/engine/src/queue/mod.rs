@@ -12,8 +12,8 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::Event;
-use rekindle_core::time::Timestamp;
 
 use crate::db::{self, Db, Transaction, params};
 use crate::random;

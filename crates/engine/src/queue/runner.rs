@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use rekindle_core::time::Timestamp;
+use rekindle_core::base::time::Timestamp;
 use serde_json::Value;
 
 use super::claim::LEASE_MS;

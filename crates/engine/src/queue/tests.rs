@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use rekindle_core::base::time::{TimeZone, Timestamp};
 use rekindle_core::event::{Event, names};
 use rekindle_core::run::Status;
 use rekindle_core::run::retry::MOST_ATTEMPTS;
-use rekindle_core::time::{TimeZone, Timestamp};
 use serde_json::{Value, json};
 
 use super::*;

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rekindle_core::base::scope::{ProjectId, is_shown};
 use rekindle_core::recall::abstain::Decision;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
@@ -13,7 +14,6 @@ use rekindle_core::recall::merge::Mention;
 use rekindle_core::recall::rank::Ranked;
 use rekindle_core::recall::select::{self, Hit, Rule, Selection, select};
 use rekindle_core::recall::windows::{self, Window};
-use rekindle_core::scope::{ProjectId, is_shown};
 use rekindle_core::text::normal::normalised;
 
 use super::merged::Merger;

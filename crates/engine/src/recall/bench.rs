@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::config::Decay;
-use rekindle_core::hash::ContentHash;
-use rekindle_core::provenance::Origin;
 use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
 use rekindle_core::recall::fuse::Method;
-use rekindle_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::search::{Found, Rules, search};

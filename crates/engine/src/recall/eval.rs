@@ -6,13 +6,13 @@ use std::io::{self, BufRead};
 use std::path::Path;
 use std::time::Instant;
 
-use rekindle_core::hash::ContentHash;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::time::{Timestamp, iso};
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::score::{self, Standing};
 use rekindle_core::recall::select::MOST;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::time::{Timestamp, iso};
 use serde::{Deserialize, Serialize};
 
 use super::ask::{Degraded, Request, ask};

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rekindle_core::base::scope::is_shown;
+use rekindle_core::base::time::Zoned;
 use rekindle_core::config::{self, Decay};
 use rekindle_core::recall::adjust::Circumstances;
 use rekindle_core::recall::collection::{Columns, Postings};
@@ -12,8 +14,6 @@ use rekindle_core::recall::lexical;
 use rekindle_core::recall::query::QueryTerm;
 use rekindle_core::recall::rank::{Ranked, rank};
 use rekindle_core::recall::when;
-use rekindle_core::scope::is_shown;
-use rekindle_core::time::Zoned;
 use rekindle_embed::{Quantised, quantise};
 
 use super::thought::{Compared, Thought};

@@ -1,7 +1,7 @@
 //! What the rule of silence needs to know about a prompt and its hits (B-06).
 
 use rekindle_core::recall::abstain::{self, Decision, Evidence, PromptTerm};
-use rekindle_core::recall::commonplace::is_commonplace;
+use rekindle_core::text::domain_stopwords::is_commonplace;
 
 use super::reading::{Reading, read};
 use super::search::Found;

@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rekindle_core::hash::ContentHash;
-use rekindle_core::id::ChangeId;
-use rekindle_core::journal::{Op, Place, Root};
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::id::ChangeId;
 use rekindle_core::recall::collect::MAX_DOCUMENTS;
 use rekindle_core::recall::document::Stamp;
+use rekindle_core::vault::journal::{Op, Place, Root};
 
 use crate::index::embedding::{Embedder, Known, SAVE_BUDGET};
 use crate::index::{Error as IndexError, Index, Old, PreparedUnit, Snapshot};

@@ -7,9 +7,10 @@ use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use rekindle_core::base::time;
+use rekindle_core::base::time::{Timestamp, iso};
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::select::Lived;
-use rekindle_core::time::{self, Timestamp, iso};
 use serde::{Deserialize, Serialize};
 
 use crate::disk::{self, Lines};

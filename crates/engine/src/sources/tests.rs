@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use rekindle_core::journal::Actor;
+use rekindle_core::base::time::Zoned;
 use rekindle_core::recall::document::Source;
-use rekindle_core::time::Zoned;
 use rekindle_core::vault::daily_log::{Clock, Note, Section};
+use rekindle_core::vault::journal::Actor;
 
 use super::*;
 use crate::trial_notes::{Notes, places_in};

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use rekindle_core::journal::{Actor, Root};
-use rekindle_core::notice::Kept;
-use rekindle_core::scope::ProjectId;
-use rekindle_core::time::{Timestamp, iso};
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::{Timestamp, iso};
+use rekindle_core::context::notice::Kept;
 use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::journal::{Actor, Root};
 use rekindle_core::vault::path::VaultPath;
 
 use super::World;

@@ -11,12 +11,12 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{BACKFILL, CaptureRequested, Event, Trigger};
-use rekindle_core::journal::Actor;
 use rekindle_core::session::{Head, Message};
 use rekindle_core::text::admit;
-use rekindle_core::time::Timestamp;
 use rekindle_core::vault::daily_log::{Clock, Flush, Handoff, Section, Source};
+use rekindle_core::vault::journal::Actor;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

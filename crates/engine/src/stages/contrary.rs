@@ -1,13 +1,13 @@
 //! What cannot hold if something new does: a line of `MEMORY.md`, or a statement of a memory. It is never changed for that
 //! here; the person is shown both and asked (REF-05, REV-13).
 
-use rekindle_core::journal;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::knowledge::reflect::memory::Memory;
 use rekindle_core::recall::document::Source;
-use rekindle_core::reflect::likeness::Statement;
-use rekindle_core::reflect::memory::Memory;
-use rekindle_core::scope::ProjectId;
+use rekindle_core::text::similarity::Statement;
 use rekindle_core::vault::amend::statements;
 use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::journal;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::path::VaultPath;
 

@@ -8,16 +8,16 @@ mod turn;
 
 use std::collections::{HashMap, HashSet};
 
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::scope::ProjectId;
 use rekindle_core::config::ReviewMode;
 use rekindle_core::event::{EchoRequested, Event};
-use rekindle_core::feedback::{Judged, Verdict, correction, used};
-use rekindle_core::observe::rules::Correction;
-use rekindle_core::proposal::{Evidence, Proposal, Source as Came};
-use rekindle_core::provenance::Origin;
+use rekindle_core::knowledge::feedback::{Judged, Verdict, correction, used};
+use rekindle_core::knowledge::observe::rules::Correction;
+use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source as Came};
 use rekindle_core::recall::abstain;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
-use rekindle_core::scope::ProjectId;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::review::{Id, Kind, Place};

@@ -8,15 +8,15 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use rekindle_core::base::time::Date;
 use rekindle_core::event::Event;
-use rekindle_core::friction::{
+use rekindle_core::knowledge::friction::{
     Earlier, Fix, Fixes, Gate, Kind as Detected, Known, Pattern, WINDOW_DAYS, Why, ask, detect, fixes, heard,
 };
-use rekindle_core::journal::{Place, Root};
+use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::llm::Model;
-use rekindle_core::proposal::Proposal;
-use rekindle_core::time::Date;
 use rekindle_core::vault::identity::SHARED;
+use rekindle_core::vault::journal::{Place, Root};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::review::Id;
 use serde::{Deserialize, Serialize};

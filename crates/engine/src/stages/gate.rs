@@ -1,12 +1,12 @@
 //! The write gate at work (FBK-08): every finding is held against the messages it rests on and against what is known.
 //! What comes out is written beside the finding; nothing is held back for it.
 
-use rekindle_core::observe::Observed;
-use rekindle_core::observe::evidence::Evidence;
-use rekindle_core::observe::finding::Verdict;
-use rekindle_core::observe::gate::{Standing, judge};
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::knowledge::observe::Observed;
+use rekindle_core::knowledge::observe::evidence::Evidence;
+use rekindle_core::knowledge::observe::finding::Verdict;
+use rekindle_core::knowledge::observe::gate::{Standing, judge};
 use rekindle_core::recall::document::Source;
-use rekindle_core::scope::ProjectId;
 use rekindle_core::session::Message;
 
 use super::near::{Near, Wanted};

@@ -6,9 +6,9 @@ mod markers;
 use std::path::Path;
 
 use jiff::SignedDuration;
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{CaptureRequested, EchoRequested, Event, Trigger, names};
-use rekindle_core::time::Timestamp;
 
 use super::{World, signal};
 use crate::db::{self, Db, params};

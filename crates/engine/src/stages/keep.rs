@@ -1,23 +1,25 @@
 //! Where candidates go: what the person said outright becomes an entry, what they meant a proposal, what was seen once waits
 //! in the inbox and counts (SID-04…07, R-06). Every part of it can be run twice.
 
+use rekindle_core::base::provenance::{Origin, Provenance};
+use rekindle_core::base::scope::{ProjectId, Scope};
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::config::{ReviewMode, ScopeRule};
-use rekindle_core::journal::{self, Actor};
-use rekindle_core::mine::{Candidate, Idea};
-use rekindle_core::proposal::{EVERY_PROJECT, Evidence, Proposal, Source, Target};
-use rekindle_core::provenance::{Origin, Provenance};
-use rekindle_core::reflect::likeness::Statement;
-use rekindle_core::reflect::memory::Memory;
-use rekindle_core::scope::{ProjectId, Scope};
+use rekindle_core::knowledge::mine::{Candidate, Idea};
+use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source, Target};
+use rekindle_core::knowledge::reflect::memory::Memory;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::time::Timestamp;
+use rekindle_core::text::similarity::Statement;
 use rekindle_core::vault::entry::{Confidence, Entry, Status};
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::ideas;
+use rekindle_core::vault::journal;
+use rekindle_core::vault::journal::Actor;
 use rekindle_core::vault::layout::{self, Destination, Group, Shelf};
 use rekindle_core::vault::memory::user_section;
 use rekindle_core::vault::path::{VaultPath, slug};
+use rekindle_core::vault::review::EVERY_PROJECT;
 use rekindle_core::vault::review::{Id, Kind, Place};
 use rekindle_embed::{Role, Scratch};
 use serde::{Deserialize, Serialize};

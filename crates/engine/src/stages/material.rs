@@ -1,8 +1,8 @@
 //! What `reflect` and `friction` look at: what was observed over days, and MEMORY.md.
 
-use rekindle_core::journal::Place;
-use rekindle_core::reflect::{Observation, Period};
-use rekindle_core::time::Date;
+use rekindle_core::base::time::Date;
+use rekindle_core::knowledge::reflect::{Observation, Period};
+use rekindle_core::vault::journal::Place;
 use rekindle_core::vault::layout;
 
 use super::World;

@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
+use rekindle_core::base::scope::ProjectId;
 use rekindle_core::config::Decay;
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::fuse::Method;
-use rekindle_core::scope::ProjectId;
 
 use super::World;
 use crate::index::{Embedder, Index};

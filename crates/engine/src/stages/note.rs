@@ -1,16 +1,16 @@
 //! `observe-session-noted` (CAP-20): what somebody noted in so many words goes to the log of the day. What the person said in a
 //! session that nobody else looks at is kept as well: it was said outright (SID-04).
 
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::provenance::Origin;
 use rekindle_core::event::{Event, Noted};
-use rekindle_core::hash::ContentHash;
-use rekindle_core::journal::Actor;
-use rekindle_core::mine::{Candidate, Category};
-use rekindle_core::observe::Kind;
-use rekindle_core::proposal::title;
-use rekindle_core::provenance::Origin;
+use rekindle_core::knowledge::mine::{Candidate, Category};
+use rekindle_core::knowledge::observe::Kind;
+use rekindle_core::knowledge::proposal::title;
 use rekindle_core::text::admit;
 use rekindle_core::vault::daily_log::{Clock, Mark, Note, Section, Source};
 use rekindle_core::vault::entry::Confidence;
+use rekindle_core::vault::journal::Actor;
 use serde::Deserialize;
 use serde_json::json;
 

@@ -4,19 +4,19 @@
 
 mod observer;
 
+use rekindle_core::base::time::{Date, Zoned, day};
 use rekindle_core::config::{Gate, ResearchWhen};
 use rekindle_core::event::{Accumulated, Event, SessionCaptured, names};
-use rekindle_core::journal::Actor;
-use rekindle_core::mine::{Candidate, Idea};
-use rekindle_core::observe::Observed;
-use rekindle_core::observe::check::DONE;
-use rekindle_core::observe::fault::Faults;
-use rekindle_core::observe::gate::Counts;
+use rekindle_core::knowledge::mine::{Candidate, Idea};
+use rekindle_core::knowledge::observe::Observed;
+use rekindle_core::knowledge::observe::check::DONE;
+use rekindle_core::knowledge::observe::fault::Faults;
+use rekindle_core::knowledge::observe::gate::Counts;
 use rekindle_core::session::became::DUPLICATE;
 use rekindle_core::session::{Message, Role, restore};
 use rekindle_core::text::tokens;
-use rekindle_core::time::{Date, Zoned, day};
 use rekindle_core::vault::daily_log::{Body, Clock, Files, Observation, Section, Source};
+use rekindle_core::vault::journal::Actor;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -9,12 +9,14 @@ mod reconsider;
 pub(super) mod tests;
 mod undone;
 
+use rekindle_core::base::decided_by::By;
+use rekindle_core::base::scope::ProjectId;
 use rekindle_core::event::{Event, FixCompleted, ProposalDecided, names};
-use rekindle_core::journal::{self, Actor};
-use rekindle_core::proposal::rebase::{Aim, aim};
-use rekindle_core::proposal::{By, Proposal, Status};
-use rekindle_core::scope::ProjectId;
+use rekindle_core::knowledge::proposal::rebase::{Aim, aim};
+use rekindle_core::knowledge::proposal::{Proposal, Status};
 use rekindle_core::text::normal::normalised;
+use rekindle_core::vault::journal;
+use rekindle_core::vault::journal::Actor;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::memory::{Mark, Outcome, is_noted, sections, user_section};
 use rekindle_core::vault::review::Id;

@@ -10,17 +10,17 @@ mod ask;
 #[cfg(test)]
 mod tests;
 
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::time::Date;
 use rekindle_core::event::{Accumulated, Event, Reflected, names};
-use rekindle_core::hash::ContentHash;
-use rekindle_core::journal::Actor;
+use rekindle_core::knowledge::proposal::Proposal;
+use rekindle_core::knowledge::reflect::memory::Memory;
+use rekindle_core::knowledge::reflect::settle::settle;
+use rekindle_core::knowledge::reflect::{Draft, Dropped, check, distil, prompt, summary};
 use rekindle_core::llm::Model;
-use rekindle_core::proposal::Proposal;
-use rekindle_core::reflect::memory::Memory;
-use rekindle_core::reflect::settle::settle;
-use rekindle_core::reflect::{Draft, Dropped, check, distil, prompt, summary};
 use rekindle_core::text::tokens;
-use rekindle_core::time::Date;
 use rekindle_core::vault::daily_log::{self, Clock, Section, Source};
+use rekindle_core::vault::journal::Actor;
 use rekindle_core::vault::memory::user_section;
 use rekindle_core::vault::review::{Id, Kind};
 use serde::{Deserialize, Serialize};

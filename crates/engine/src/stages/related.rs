@@ -1,8 +1,8 @@
 //! What an idea has to do with: the entries and notes that its words bring to mind (IDEA-03), those of its own project
 //! first, and nothing of another project's (B-05).
 
+use rekindle_core::base::scope::ProjectId;
 use rekindle_core::recall::document::Source;
-use rekindle_core::scope::ProjectId;
 use rekindle_core::text::admit;
 use rekindle_core::vault::link;
 

@@ -1,9 +1,9 @@
 //! Looking into an idea with a program of the person's, within what it may take (IDEA-04). What it finds is kept
 //! beside the idea, as a quotation of nobody in particular.
 
-use rekindle_core::journal::Actor;
+use rekindle_core::knowledge::mine::research::{quotation, request};
 use rekindle_core::llm::Model;
-use rekindle_core::mine::research::{quotation, request};
+use rekindle_core::vault::journal::Actor;
 
 use super::World;
 use crate::vault;

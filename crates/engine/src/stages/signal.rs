@@ -1,9 +1,9 @@
 //! What a hook's signal changes: how far a session has come, and whether it is time to look at it (CAP-01…03).
 
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{CaptureRequested, EchoRequested, Event, Trigger, names};
-use rekindle_core::hook::{Kind, Signal};
-use rekindle_core::time::Timestamp;
+use rekindle_core::hosts::hook::{Kind, Signal};
 
 use crate::db::{Transaction, params};
 use crate::told::Record;

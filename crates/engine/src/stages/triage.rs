@@ -8,14 +8,15 @@ mod tests;
 
 use std::time::Duration;
 
+use rekindle_core::base::decided_by::By;
 use rekindle_core::config::Triage;
 use rekindle_core::event::{Event, ProposalsTriaged, names};
-use rekindle_core::journal::Place;
+use rekindle_core::knowledge::proposal::acceptance::Category;
+use rekindle_core::knowledge::proposal::{Proposal, Status};
+use rekindle_core::knowledge::reflect::memory::Memory;
+use rekindle_core::knowledge::triage::{BATCH, Facts, Judgement, Outcome, Why, ask, judge, weigh};
 use rekindle_core::llm::Model;
-use rekindle_core::proposal::acceptance::Category;
-use rekindle_core::proposal::{By, Proposal, Status};
-use rekindle_core::reflect::memory::Memory;
-use rekindle_core::triage::{BATCH, Facts, Judgement, Outcome, Why, ask, judge, weigh};
+use rekindle_core::vault::journal::Place;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::review::Id;
 use serde::{Deserialize, Serialize};

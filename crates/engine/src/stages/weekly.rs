@@ -5,8 +5,8 @@ use std::io;
 use std::path::PathBuf;
 
 use jiff::SignedDuration;
+use rekindle_core::base::time::{Timestamp, day};
 use rekindle_core::event::{Event, WeeklySummary, names};
-use rekindle_core::time::{Timestamp, day};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::{Date, TimeZone, Timestamp, Zoned};
 use rekindle_core::config::{Config, Provider};
 use rekindle_core::event::Event;
 use rekindle_core::llm::{Error, Fault, Model, Retry};
-use rekindle_core::scope::ProjectId;
-use rekindle_core::time::{Date, TimeZone, Timestamp, Zoned};
 use serde_json::Value;
 
 use crate::cost::{Caps, Metered};

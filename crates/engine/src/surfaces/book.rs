@@ -1,8 +1,8 @@
 //! Which proposal is what in which place, and how it stands with each place.
 
 use jiff::SignedDuration;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::surface::Surface;
-use rekindle_core::time::Timestamp;
 use rekindle_core::vault::review::Id;
 
 use crate::db::{Db, Error, OptionalExtension, params};

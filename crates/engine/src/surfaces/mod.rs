@@ -12,10 +12,10 @@ mod todoist;
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use rekindle_core::base::time::{Timestamp, Zoned};
 use rekindle_core::config::Review;
 use rekindle_core::event::{Event, names};
 use rekindle_core::surface::{Question, Surface};
-use rekindle_core::time::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -7,13 +7,13 @@
 use std::collections::HashMap;
 
 use jiff::SignedDuration;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::config;
 use rekindle_core::event::{Event, TaskChanged, names};
-use rekindle_core::hash::ContentHash;
-use rekindle_core::proposal::Status;
+use rekindle_core::knowledge::proposal::Status;
 use rekindle_core::surface::Surface;
 use rekindle_core::surface::todoist::{self, LABEL, Task};
-use rekindle_core::time::Timestamp;
 use rekindle_core::vault::review::Id;
 use serde::Deserialize;
 use serde_json::{Value, json};

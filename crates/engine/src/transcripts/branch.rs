@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
 use rekindle_core::session::host::{self, Seen};
 
 use super::lines::{self, Line, Place};

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
 
 /// Why a transcript was not read. The transcript itself is never changed.
 #[derive(Debug, thiserror::Error)]

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::agent::Agent;
-use rekindle_core::time::Timestamp;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::time::Timestamp;
 
 use super::Found;
 

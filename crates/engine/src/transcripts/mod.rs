@@ -14,10 +14,10 @@ use std::io::{self, BufReader, Read as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::session::Message;
 use rekindle_core::session::host::{self, Transcript, codex};
-use rekindle_core::time::Timestamp;
 
 use lines::{Line, Place};
 

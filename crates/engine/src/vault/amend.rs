@@ -3,18 +3,18 @@
 
 use std::path::PathBuf;
 
-use rekindle_core::hash::ContentHash;
-use rekindle_core::journal::{Actor, Permission, Place, Root};
-use rekindle_core::proposal::{Proposal, Target};
-use rekindle_core::provenance::Origin;
-use rekindle_core::scope::{ProjectId, Scope};
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::scope::{ProjectId, Scope};
+use rekindle_core::base::time::Zoned;
+use rekindle_core::knowledge::proposal::{Proposal, Target};
 use rekindle_core::text::admit;
 use rekindle_core::text::normal::normalised;
-use rekindle_core::time::Zoned;
 use rekindle_core::vault::amend::{LEARNED, amend};
 use rekindle_core::vault::entry::{Entry, superseded};
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::identity::DOCUMENTS;
+use rekindle_core::vault::journal::{Actor, Permission, Place, Root};
 use rekindle_core::vault::layout::Shelf;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::shelving::dropped;

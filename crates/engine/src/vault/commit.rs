@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::hash::ContentHash;
-use rekindle_core::id::ChangeId;
-use rekindle_core::journal::{Actor, Change, Op, Patch, Permission, Place, Root};
-use rekindle_core::time::{Zoned, iso};
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::time::{Zoned, iso};
+use rekindle_core::vault::journal::{Actor, Change, Op, Patch, Permission, Place, Root};
 use rekindle_core::vault::layout;
 
 use super::journal::{Journal, Outcome};
@@ -450,7 +450,7 @@ fn folders(steps: &[Step]) -> BTreeSet<&Path> {
 
 #[cfg(test)]
 mod tests {
-    use rekindle_core::time::TimeZone;
+    use rekindle_core::base::time::TimeZone;
     use rekindle_core::vault::path::VaultPath;
 
     use super::*;
@@ -465,7 +465,10 @@ mod tests {
     }
 
     fn now() -> Zoned {
-        "2026-11-15T02:13:08Z".parse::<rekindle_core::time::Timestamp>().unwrap().to_zoned(TimeZone::UTC)
+        "2026-11-15T02:13:08Z"
+            .parse::<rekindle_core::base::time::Timestamp>()
+            .unwrap()
+            .to_zoned(TimeZone::UTC)
     }
 
     fn create(root: Root, path: &str, permission: Option<Permission>) -> Draft {

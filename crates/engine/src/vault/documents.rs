@@ -4,17 +4,17 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use rekindle_core::id::ChangeId;
-use rekindle_core::journal::{Actor, Permission, Place, Root};
-use rekindle_core::provenance::Provenance;
-use rekindle_core::scope::Scope;
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::provenance::Provenance;
+use rekindle_core::base::scope::Scope;
+use rekindle_core::base::time::{Date, Timestamp, Zoned};
 use rekindle_core::text::admit;
 use rekindle_core::text::normal::normalised;
 use rekindle_core::text::redact::Counts;
-use rekindle_core::time::{Date, Timestamp, Zoned};
 use rekindle_core::vault::entry::{Entry, Status};
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::ideas::{self, Idea};
+use rekindle_core::vault::journal::{Actor, Permission, Place, Root};
 use rekindle_core::vault::layout::{self, Group};
 use rekindle_core::vault::memory::{self, Mark};
 use rekindle_core::vault::path::{VaultPath, slug};

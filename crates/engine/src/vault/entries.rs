@@ -2,18 +2,18 @@
 
 use std::path::PathBuf;
 
-use rekindle_core::id::{ChangeId, EntryId};
-use rekindle_core::journal::{Actor, Place};
-use rekindle_core::observe::Sentiment;
-use rekindle_core::provenance::{Origin, Provenance};
-use rekindle_core::scope::Scope;
+use rekindle_core::base::id::{ChangeId, EntryId};
+use rekindle_core::base::provenance::{Origin, Provenance};
+use rekindle_core::base::scope::Scope;
+use rekindle_core::base::sentiment::Sentiment;
+use rekindle_core::base::time::{Timestamp, Zoned};
 use rekindle_core::text::admit;
 use rekindle_core::text::redact::Counts;
-use rekindle_core::time::{Timestamp, Zoned};
 use rekindle_core::vault::entry::{
     Confidence, Entry, Evolution, Evolve, MAX_BODY_BYTES, Status, evolve, superseded,
 };
 use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::journal::{Actor, Place};
 use rekindle_core::vault::layout::{self, Destination, Shelf};
 use rekindle_core::vault::path::{VaultPath, slug};
 

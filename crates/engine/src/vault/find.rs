@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use rekindle_core::id::EntryId;
-use rekindle_core::reference::{Meant, alike, by_prefix};
-use rekindle_core::scope::Scope;
+use rekindle_core::base::id::EntryId;
+use rekindle_core::base::reference::{Meant, alike, by_prefix};
+use rekindle_core::base::scope::Scope;
 use rekindle_core::vault::agent_edit::{AgentEdit, agent_edit};
 use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::layout::{self, Shelf};

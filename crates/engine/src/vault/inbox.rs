@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::id::{ChangeId, EntryId};
-use rekindle_core::journal::{Actor, Place};
-use rekindle_core::time::Zoned;
+use rekindle_core::base::id::{ChangeId, EntryId};
+use rekindle_core::base::time::Zoned;
 use rekindle_core::vault::entry::Entry;
 use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::journal::{Actor, Place};
 use rekindle_core::vault::layout::{self, Destination, Group, Shelf};
 use rekindle_core::vault::path::{VaultPath, folded, slug};
 use rekindle_core::vault::shelving;

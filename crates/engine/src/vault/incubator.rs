@@ -3,11 +3,11 @@
 
 use std::path::PathBuf;
 
-use rekindle_core::id::ChangeId;
-use rekindle_core::journal::{Actor, Permission, Place};
-use rekindle_core::time::{Date, TimeZone, Zoned, parse};
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::time::{Date, TimeZone, Zoned, parse};
 use rekindle_core::vault::frontmatter::{self, Note};
 use rekindle_core::vault::ideas::{self, Entry};
+use rekindle_core::vault::journal::{Actor, Permission, Place};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::link::speaks_of_idea;
 use rekindle_core::vault::path::{VaultPath, folded, slug};
@@ -205,8 +205,8 @@ impl Vault {
         let told = overdue.into_iter().map(|(since, idea, slug)| Overdue {
             slug: slug.clone(),
             title: idea.title.clone(),
-            date: rekindle_core::time::day(idea.date),
-            since: rekindle_core::time::day(since),
+            date: rekindle_core::base::time::day(idea.date),
+            since: rekindle_core::base::time::day(since),
             days: since.until(today).map_or(0, |age| age.get_days()),
         });
         Ok(told.collect())

@@ -6,8 +6,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::id::ChangeId;
-use rekindle_core::journal::Change;
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::vault::journal::Change;
 use serde::{Deserialize, Serialize};
 
 use super::Error;

@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rekindle_core::id::ChangeId;
+use rekindle_core::base::id::ChangeId;
 use serde::{Deserialize, Serialize};
 
 use super::Error;

@@ -10,10 +10,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use rekindle_core::hash::{ContentHash, Hashing};
-use rekindle_core::journal::{Actor, Patch, Place};
-use rekindle_core::time::{Date, Zoned};
+use rekindle_core::base::hash::{ContentHash, Hashing};
+use rekindle_core::base::time::{Date, Zoned};
 use rekindle_core::vault::daily_log::{self, Section, Tail};
+use rekindle_core::vault::journal::{Actor, Patch, Place};
 use rekindle_core::vault::layout;
 
 use super::{Committed, Draft, Error, Vault, Write};

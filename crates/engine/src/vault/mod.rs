@@ -31,10 +31,10 @@ mod undo;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::time::TimeZone;
 use rekindle_core::config::ReadNotes;
-use rekindle_core::hash::ContentHash;
-use rekindle_core::journal::{Place, Root};
-use rekindle_core::time::TimeZone;
+use rekindle_core::vault::journal::{Place, Root};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::tombstone::Graveyard;

@@ -4,8 +4,8 @@
 //! still there takes its place. If a note was changed by somebody in the meantime, the change, which nobody was ever
 //! told had happened, is taken back instead.
 
-use rekindle_core::hash::ContentHash;
-use rekindle_core::journal::Op;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::vault::journal::Op;
 
 use super::Error;
 use super::commit::{Step, Writer};

@@ -1,12 +1,12 @@
 //! What was found out about an idea, beside its page in the incubator (IDEA-03): the text of a program, from anywhere.
 //! It says so in its properties and its first line, and counts as tool output that nobody has reviewed.
 
-use rekindle_core::journal::{Actor, Place};
-use rekindle_core::provenance::{Origin, Provenance};
+use rekindle_core::base::provenance::{Origin, Provenance};
+use rekindle_core::base::time::{Zoned, day};
 use rekindle_core::text::clean::one_line;
-use rekindle_core::time::{Zoned, day};
 use rekindle_core::vault::entry::{Confidence, Entry, Status};
 use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::journal::{Actor, Place};
 use rekindle_core::vault::layout::{self, Group};
 use rekindle_core::vault::path::VaultPath;
 
@@ -26,7 +26,7 @@ pub struct Researchable {
     pub title: String,
     /// What its page says, without what it has to do with.
     pub summary: String,
-    scope: rekindle_core::scope::Scope,
+    scope: rekindle_core::base::scope::Scope,
 }
 
 impl Vault {

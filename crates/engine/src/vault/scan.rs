@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rekindle_core::provenance::{Origin, Provenance};
-use rekindle_core::time::Zoned;
+use rekindle_core::base::provenance::{Origin, Provenance};
+use rekindle_core::base::time::Zoned;
 use rekindle_core::vault::entry::{Entry, title};
 use rekindle_core::vault::frontmatter::{self, Note};
 use rekindle_core::vault::layout::{self, Group, Shelf, is_conflict_copy};

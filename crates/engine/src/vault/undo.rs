@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use rekindle_core::id::ChangeId;
-use rekindle_core::journal::{Actor, Change, Op, Place};
-use rekindle_core::time::Zoned;
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::time::Zoned;
+use rekindle_core::vault::journal::{Actor, Change, Op, Place};
 
 use super::journal::Outcome;
 use super::{Committed, Draft, Error, Vault, Write};

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use clap::Args;
-use rekindle_core::answer::{self, Sentence, Subject};
+use rekindle_core::base::scope::ProjectId;
 use rekindle_core::llm::Model;
+use rekindle_core::recall::answer;
+use rekindle_core::recall::answer::{Sentence, Subject};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::select::MOST;
-use rekindle_core::scope::ProjectId;
 use rekindle_core::text::admit;
 use rekindle_engine::index::Embedder;
 use rekindle_engine::llm::Job;

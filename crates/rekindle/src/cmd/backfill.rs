@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use clap::Args;
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::Typed;
 use rekindle_core::config::Provider;
-use rekindle_core::scope::ProjectId;
 use rekindle_core::text::clean::one_line;
-use rekindle_core::time::Typed;
 use rekindle_engine::backfill::{
     Backfill as Engine, Extent, Learnt, Plan, Progress as Step, Report, Unknown,
 };

@@ -3,9 +3,9 @@
 mod memory;
 
 use clap::Args;
+use rekindle_core::base::time::day;
 use rekindle_core::config::{Llm as Settings, Provider};
 use rekindle_core::llm::Cost as Money;
-use rekindle_core::time::day;
 use rekindle_engine::cost::{Caps, Limit, Spent, spent, used};
 use rekindle_engine::db::Db;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! `rekindle daily`
 
 use clap::{Args, Subcommand};
+use rekindle_core::base::time::{Date, Typed, day};
 use rekindle_core::text::admit;
-use rekindle_core::time::{Date, Typed, day};
 use rekindle_core::vault::daily_log::{Clock, Mark, Note, Section, Source, parse};
 use serde_json::json;
 

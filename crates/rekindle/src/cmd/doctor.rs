@@ -1,7 +1,7 @@
 //! `rekindle doctor`
 
 use clap::Args;
-use rekindle_core::time::TimeZone;
+use rekindle_core::base::time::TimeZone;
 use rekindle_engine::doctor::{
     Level, examine, examine_agents, examine_index, examine_learning, examine_models, examine_runs,
     examine_surfaces,

@@ -5,8 +5,8 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rekindle_core::base::scope::ProjectId;
 use rekindle_core::recall::select::{MOST, USUAL};
-use rekindle_core::scope::ProjectId;
 use rekindle_core::text;
 use rekindle_engine::index::{Embedder, Snapshot};
 use rekindle_engine::recall::eval::{self, Asking, Measured, Origin, Pair, PairsError, Run};

@@ -1,10 +1,10 @@
 //! `rekindle evolve`
 
 use clap::Args;
-use rekindle_core::journal::Actor;
-use rekindle_core::provenance::Origin;
-use rekindle_core::speaker::Speaker;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::session::speaker::Speaker;
 use rekindle_core::vault::agent_edit::AgentEdit;
+use rekindle_core::vault::journal::Actor;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;
 use rekindle_engine::proposals;

@@ -1,9 +1,9 @@
 //! `rekindle feedback`
 
 use clap::{Args, ValueEnum};
+use rekindle_core::base::scope::{ProjectId, is_shown};
 use rekindle_core::recall::document::Document;
-use rekindle_core::scope::{ProjectId, is_shown};
-use rekindle_core::speaker::Speaker;
+use rekindle_core::session::speaker::Speaker;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::entry::Entry;
 use rekindle_core::vault::frontmatter::Note;

@@ -1,8 +1,8 @@
 //! `rekindle forget`
 
 use clap::Args;
-use rekindle_core::journal::Actor;
 use rekindle_core::vault::agent_edit::AgentEdit;
+use rekindle_core::vault::journal::Actor;
 use rekindle_engine::messages::Messages;
 use rekindle_engine::recall::find;
 use rekindle_engine::vault::forget::{Forgotten, What};

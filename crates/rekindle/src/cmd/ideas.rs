@@ -1,10 +1,10 @@
 //! `rekindle ideas`
 
 use clap::{Args, Subcommand};
-use rekindle_core::provenance::Provenance;
-use rekindle_core::scope::{ProjectId, is_shown};
+use rekindle_core::base::provenance::Provenance;
+use rekindle_core::base::scope::{ProjectId, is_shown};
+use rekindle_core::base::time::{Date, day};
 use rekindle_core::text::Counts;
-use rekindle_core::time::{Date, day};
 use rekindle_core::vault::ideas::{Entry, MANY_UNPROMOTED};
 use rekindle_engine::stages::research::{self, research};
 use rekindle_engine::vault::{Error, IdeaMoved, NewIdea, Overdue, Vault};

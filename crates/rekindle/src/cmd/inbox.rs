@@ -1,10 +1,10 @@
 //! `rekindle inbox`
 
 use clap::{Args, Subcommand};
-use rekindle_core::journal::Actor;
+use rekindle_core::base::time::Zoned;
 use rekindle_core::text::Counts;
-use rekindle_core::time::Zoned;
 use rekindle_core::vault::entry::Confidence;
+use rekindle_core::vault::journal::Actor;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::shelving::MANY_IN_INBOX;
 use rekindle_engine::db::Db;

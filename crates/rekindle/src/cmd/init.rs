@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
 use rekindle_core::config::{Config, Loaded, Provider, ReadNotes};
 use rekindle_engine::backfill::Plan;
 use rekindle_engine::home::Home;

@@ -6,8 +6,8 @@ mod skill;
 use std::path::PathBuf;
 
 use clap::Args;
-use rekindle_core::agent::Agent;
-use rekindle_core::install::Invocation;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::hosts::install::Invocation;
 use rekindle_core::text::redact::redact;
 use rekindle_engine::home::{Home, Places};
 use rekindle_engine::install::{Change, Installer, Machine, Plan, State, Status, invocation};

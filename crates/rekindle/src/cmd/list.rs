@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
-use rekindle_core::time::{Timestamp, iso};
+use rekindle_core::base::time::{Timestamp, iso};
 use rekindle_core::vault::entry::Status;
 use rekindle_core::vault::layout::{Group, Shelf};
 use rekindle_engine::vault::Found;

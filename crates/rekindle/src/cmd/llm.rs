@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand, ValueEnum};
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
 use rekindle_core::config::{Llm as Settings, Provider, keys};
+use rekindle_core::llm::prompts;
 use rekindle_core::llm::{Answer, Budget, Cost, Error, Expects, Fault, Model, Prompt, Request, Retry, Usage};
-use rekindle_core::prompts;
 use rekindle_engine::cost::{Caps, spent};
 use rekindle_engine::db::Db;
 use rekindle_engine::llm::{self, Job, Leaves, Surroundings};

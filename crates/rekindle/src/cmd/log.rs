@@ -1,8 +1,8 @@
 //! `rekindle log`
 
 use clap::Args;
-use rekindle_core::journal::{Change, Op};
-use rekindle_core::time::{Timestamp, parse};
+use rekindle_core::base::time::{Timestamp, parse};
+use rekindle_core::vault::journal::{Change, Op};
 use rekindle_engine::vault::{Outcome, Record};
 use serde_json::{Value, json};
 

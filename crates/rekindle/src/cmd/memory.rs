@@ -1,9 +1,9 @@
 //! `rekindle memory`
 
 use clap::{Args, Subcommand};
-use rekindle_core::journal::{Actor, Place};
-use rekindle_core::provenance::Origin;
-use rekindle_core::time::day;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::day;
+use rekindle_core::vault::journal::{Actor, Place};
 use rekindle_core::vault::layout;
 use rekindle_core::vault::memory::{
     Mark, Outcome, is_titled, render_new, section_titles, sections, user_section,

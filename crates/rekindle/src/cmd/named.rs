@@ -1,6 +1,6 @@
 //! What a person means by the beginning of an id.
 
-use rekindle_core::reference::{Meant, by_prefix};
+use rekindle_core::base::reference::{Meant, by_prefix};
 use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;
 use rekindle_engine::proposals;

@@ -1,8 +1,8 @@
 //! `rekindle note`
 
 use clap::Args;
+use rekindle_core::base::provenance::Origin;
 use rekindle_core::event::{Noted, names};
-use rekindle_core::provenance::Origin;
 use rekindle_core::text::admit;
 use serde_json::json;
 

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use clap::Args;
-use rekindle_core::provenance::Origin;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::{Typed, Zoned, iso};
 use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::merge::{self, Mention};
 use rekindle_core::recall::rewrite::Rewrite;
 use rekindle_core::recall::select::{Hit, MOST_LISTED};
 use rekindle_core::text;
-use rekindle_core::time::{Typed, Zoned, iso};
 use rekindle_core::vault::layout::Group;
 use rekindle_core::vault::priority::Priority;
 use rekindle_engine::index::Embedder;

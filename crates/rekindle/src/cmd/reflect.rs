@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
 use rekindle_core::event::{ASKED, CaptureRequested, Event, Trigger, names};
-use rekindle_core::observe::Finding;
+use rekindle_core::knowledge::observe::Finding;
 use rekindle_core::run::Status;
 use rekindle_engine::db::Db;
 use rekindle_engine::queue::{Filter, Queue, Run};

@@ -1,8 +1,8 @@
 //! `rekindle review apply`: the person changes an identity file as they approved it (IDN-05).
 
 use clap::Args;
-use rekindle_core::install::diff;
-use rekindle_core::proposal::Status;
+use rekindle_core::hosts::install::diff;
+use rekindle_core::knowledge::proposal::Status;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;
 use rekindle_engine::patches::{self, Waiting};

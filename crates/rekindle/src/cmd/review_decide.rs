@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use clap::Args;
-use rekindle_core::proposal::{By, Status};
-use rekindle_core::scope::Scope;
-use rekindle_core::time::Timestamp;
+use rekindle_core::base::decided_by::By;
+use rekindle_core::base::scope::Scope;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::knowledge::proposal::Status;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;
 use rekindle_engine::patches::is_patch;

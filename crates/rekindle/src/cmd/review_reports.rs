@@ -1,8 +1,8 @@
 //! What `rekindle review` tells besides what waits: what was decided without the person, how they decide, and whether every
 //! proposal ended once.
 
+use rekindle_core::base::time::{day, iso};
 use rekindle_core::text::clean::one_line;
-use rekindle_core::time::{day, iso};
 use rekindle_engine::db::Db;
 use rekindle_engine::proposals;
 use serde_json::{Value, json};

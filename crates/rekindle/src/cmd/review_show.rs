@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use rekindle_core::journal;
-use rekindle_core::proposal::Status;
-use rekindle_core::scope::ProjectId;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::{day, iso};
+use rekindle_core::knowledge::proposal::Status;
 use rekindle_core::text::clean::{clean, one_line};
-use rekindle_core::time::{day, iso};
+use rekindle_core::vault::journal;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::memory::sections;
 use rekindle_core::vault::review::{Id, Place};

@@ -1,7 +1,7 @@
 //! `rekindle run`
 
 use clap::Args;
-use rekindle_core::time::iso;
+use rekindle_core::base::time::iso;
 use rekindle_engine::queue::{Queue, Run as Found};
 use serde_json::{Value, json};
 

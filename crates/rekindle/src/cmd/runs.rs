@@ -2,8 +2,8 @@
 
 use clap::Args;
 use jiff::SignedDuration;
+use rekindle_core::base::time::iso;
 use rekindle_core::run::Status;
-use rekindle_core::time::iso;
 use rekindle_engine::queue::{Filter, Queue, Run, Step};
 use serde_json::{Value, json};
 
@@ -105,7 +105,7 @@ pub(crate) fn tail(id: &str) -> &str {
 
 /// A run as JSON; with what its steps returned if `whole`.
 pub(crate) fn object(run: &Run, whole: bool) -> Value {
-    let at = |at: Option<rekindle_core::time::Timestamp>| at.map(|at| at.to_string());
+    let at = |at: Option<rekindle_core::base::time::Timestamp>| at.map(|at| at.to_string());
     json!({
         "id": run.id,
         "function": run.function,

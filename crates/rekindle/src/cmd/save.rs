@@ -1,11 +1,11 @@
 //! `rekindle save`
 
 use clap::Args;
-use rekindle_core::journal::Actor;
-use rekindle_core::provenance::{Origin, Provenance};
-use rekindle_core::scope::Scope;
-use rekindle_core::speaker::Speaker;
+use rekindle_core::base::provenance::{Origin, Provenance};
+use rekindle_core::base::scope::Scope;
+use rekindle_core::session::speaker::Speaker;
 use rekindle_core::vault::entry::Confidence;
+use rekindle_core::vault::journal::Actor;
 use rekindle_core::vault::layout::{Destination, Group};
 use rekindle_engine::vault::{NewEntry, Saved};
 use serde_json::json;

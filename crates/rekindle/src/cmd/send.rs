@@ -1,9 +1,9 @@
 //! `rekindle send`
 
 use clap::Args;
+use rekindle_core::base::provenance::Origin;
 use rekindle_core::event::{self, Event, names};
-use rekindle_core::provenance::Origin;
-use rekindle_core::speaker::Speaker;
+use rekindle_core::session::speaker::Speaker;
 use rekindle_engine::hooks;
 use rekindle_engine::random;
 use rekindle_engine::spool::{Spool, What};

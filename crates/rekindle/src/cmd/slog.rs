@@ -1,8 +1,8 @@
 //! `rekindle slog`
 
 use clap::{Args, Subcommand};
+use rekindle_core::base::time::iso;
 use rekindle_core::text::admit;
-use rekindle_core::time::iso;
 use rekindle_core::vault::system_log::Line;
 use serde_json::json;
 

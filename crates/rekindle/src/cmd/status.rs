@@ -3,8 +3,8 @@
 mod learnt;
 
 use clap::Args;
+use rekindle_core::base::time::{day, iso};
 use rekindle_core::run::Status as Run;
-use rekindle_core::time::{day, iso};
 use rekindle_core::vault::layout::{Group, Shelf};
 use rekindle_engine::config;
 use rekindle_engine::db::Db;

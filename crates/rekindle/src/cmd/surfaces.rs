@@ -3,11 +3,11 @@
 use std::io::Read;
 
 use clap::{Args, Subcommand, ValueEnum};
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::time::iso;
 use rekindle_core::config::Review as Settings;
 use rekindle_core::event::names;
-use rekindle_core::hash::ContentHash;
 use rekindle_core::surface::{Surface, signature, telegram, todoist};
-use rekindle_core::time::iso;
 use rekindle_engine::db::Db;
 use rekindle_engine::{config, environment, hooks, surfaces};
 use serde_json::{Value, json};

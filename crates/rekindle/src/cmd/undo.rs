@@ -1,8 +1,8 @@
 //! `rekindle undo`
 
 use clap::Args;
-use rekindle_core::journal::{Actor, Change};
 use rekindle_core::text::Counts;
+use rekindle_core::vault::journal::{Actor, Change};
 use rekindle_core::vault::review::Id;
 use rekindle_engine::stages::promote::{self, Reconsidered};
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! `rekindle uninstall`
 
 use clap::Args;
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
 use rekindle_engine::install::{Change, Plan, State};
 use serde_json::json;
 

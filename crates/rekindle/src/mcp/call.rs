@@ -1,7 +1,7 @@
 //! One call: what it has to work with, and how it is answered.
 
 use rekindle_core::config::Source;
-use rekindle_core::inject::ANSWER_CHARS;
+use rekindle_core::context::inject::ANSWER_CHARS;
 use rekindle_core::text::{admit, fence};
 use rekindle_engine::inject;
 

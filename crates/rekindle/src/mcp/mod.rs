@@ -14,7 +14,7 @@ mod wire;
 
 use std::time::Duration;
 
-use rekindle_core::hash::ContentHash;
+use rekindle_core::base::hash::ContentHash;
 use rekindle_engine::{clock, random};
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
@@ -56,6 +56,6 @@ pub(crate) fn serve(global: &Global) -> Result<(), Failure> {
 /// A name for this run that nobody can guess, and with it the marker of its fence (B-02).
 fn session() -> Result<String, Failure> {
     let bytes: [u8; 16] = random::bytes()?;
-    let at = clock::now(rekindle_core::time::TimeZone::UTC).timestamp();
+    let at = clock::now(rekindle_core::base::time::TimeZone::UTC).timestamp();
     Ok(format!("mcp-{}", ContentHash::of_parts(&[&bytes, at.to_string().as_bytes()]).short(24)))
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rekindle_core::scope::ProjectId;
+use rekindle_core::base::scope::ProjectId;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::text::fence;
 use rekindle_core::vault::entry::{Entry, title};

@@ -1,8 +1,8 @@
 //! What waits for the person: listed for agents, and decided by them only where the person has allowed it
 //! (`mcp.review_decide`). Even then an agent cannot make its own words, or a tool's, into what holds (B-01).
 
-use rekindle_core::proposal::Proposal;
-use rekindle_core::provenance::Origin;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;

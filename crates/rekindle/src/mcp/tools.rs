@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use rekindle_core::agent::Agent;
-use rekindle_core::briefing::Moment;
-use rekindle_core::id::EntryId;
-use rekindle_core::inject::{Chosen, results};
-use rekindle_core::provenance::{Origin, Provenance};
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::id::EntryId;
+use rekindle_core::base::provenance::{Origin, Provenance};
+use rekindle_core::base::scope::Scope;
+use rekindle_core::context::briefing::Moment;
+use rekindle_core::context::inject::{Chosen, results};
 use rekindle_core::recall::filter::Filters;
 use rekindle_core::recall::select::MOST;
-use rekindle_core::scope::Scope;
-use rekindle_core::speaker::Speaker;
+use rekindle_core::session::speaker::Speaker;
 use rekindle_core::text::Counts;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::entry::Confidence;

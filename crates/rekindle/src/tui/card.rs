@@ -1,9 +1,9 @@
 //! What a person is shown of a proposal: a line in the list, and all that is known about it.
 
-use rekindle_core::proposal::Proposal;
-use rekindle_core::provenance::Origin;
-use rekindle_core::scope::ProjectId;
-use rekindle_core::time::{Timestamp, iso};
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::{Timestamp, iso};
+use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::vault::memory::Outcome;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::proposals::Standing;

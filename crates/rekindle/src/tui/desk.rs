@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use rekindle_core::proposal::{By, Status};
-use rekindle_core::scope::{ProjectId, Scope};
-use rekindle_core::time::Timestamp;
+use rekindle_core::base::decided_by::By;
+use rekindle_core::base::scope::{ProjectId, Scope};
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::knowledge::proposal::Status;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;
 use rekindle_engine::patches::is_patch;

@@ -6,8 +6,8 @@ pub(crate) mod tests;
 
 use std::collections::HashSet;
 
-use rekindle_core::scope::Scope;
-use rekindle_core::time::Timestamp;
+use rekindle_core::base::scope::Scope;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::proposals::Verdict;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rekindle_core::time::parse;
+use rekindle_core::base::time::parse;
 use rekindle_testkit::Sandbox;
 use rekindle_testkit::faults::{self, Fault};
 use serde_json::{Value, json};

@@ -396,7 +396,7 @@ fn fut_04_brf_03_the_nudge_the_status_line_and_the_footer_count_what_waits() {
 fn r_17_a_note_belongs_to_the_day_on_which_it_was_noted() {
     use rekindle_core::event::{Event, names};
     let sandbox = sandbox();
-    let at: rekindle_core::time::Timestamp = "2026-03-14T15:09:00Z".parse().unwrap();
+    let at: rekindle_core::base::time::Timestamp = "2026-03-14T15:09:00Z".parse().unwrap();
     let data = serde_json::json!({"text": "The pump was replaced.", "origin": "user"});
     let event = Event { id: "01TEST".to_owned(), name: names::NOTED.to_owned(), data, at };
     let db = rekindle_engine::db::Db::open(&sandbox.state().join("rekindle.db")).unwrap();

@@ -1,7 +1,7 @@
 //! What keeps going wrong, found through the real binary (SPEC section 10).
 
-use rekindle_core::observe::Kind;
-use rekindle_core::time::{TimeZone, Timestamp};
+use rekindle_core::base::time::{TimeZone, Timestamp};
+use rekindle_core::knowledge::observe::Kind;
 
 use crate::reflect::observed_on;
 use crate::review::{page, quiet, review, status};

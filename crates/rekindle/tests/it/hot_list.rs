@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rekindle_core::observe::Sentiment;
+use rekindle_core::base::sentiment::Sentiment;
 use rekindle_core::vault::daily_log::{self, Body, Section};
 use serde_json::json;
 
@@ -22,7 +22,7 @@ fn sto_02_sto_07_observations_are_listed_for_other_programs() {
     let entries = list();
     let [entry] = entries.as_array().unwrap().as_slice() else { panic!("{entries}") };
     assert_eq!((text(entry, "sessionId"), &entry["schemaVersion"]), ("s1", &json!(1)));
-    assert_eq!(text(entry, "pointId"), rekindle_core::id::point_id(text(entry, "dedupeKey")));
+    assert_eq!(text(entry, "pointId"), rekindle_core::base::id::point_id(text(entry, "dedupeKey")));
     assert!(entry["observations"].to_string().contains("linter"), "{entry}");
     let shown = sandbox.rekindle(&["inspect", "--observations", "--days", "366"]).run().ok().stdout;
     assert!(shown.contains("s1") && shown.contains("linter before a push"), "{shown}");

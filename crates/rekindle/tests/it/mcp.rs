@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use rekindle_core::provenance::Origin;
+use rekindle_core::base::provenance::Origin;
 use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 
@@ -418,7 +418,8 @@ fn ops_03_switched_off_is_said_and_nothing_is_written() {
 #[test]
 fn b_04_a_model_that_we_asked_ourselves_gets_nothing() {
     let sandbox = warm();
-    let mut server = Server::start_with(&sandbox, sandbox.work(), &[(rekindle_core::hook::GUARD, "1")]);
+    let mut server =
+        Server::start_with(&sandbox, sandbox.work(), &[(rekindle_core::hosts::hook::GUARD, "1")]);
     server.say(&initialize(1, "2025-11-25", &json!({})));
     server.hear();
     assert!(server.refused("recall", &json!({"query": "ledger"})).starts_with("memory is switched off"));

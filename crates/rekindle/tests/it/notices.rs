@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::time::{TimeZone, Timestamp, day};
+use rekindle_core::base::time::{TimeZone, Timestamp, day};
 use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 

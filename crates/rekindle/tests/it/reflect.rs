@@ -1,8 +1,8 @@
 //! From observations to REVIEW.md through the real worker.
 
-use rekindle_core::observe::{Finding, Kind};
-use rekindle_core::provenance::Origin;
-use rekindle_core::time::{Date, Timestamp};
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::{Date, Timestamp};
+use rekindle_core::knowledge::observe::{Finding, Kind};
 use rekindle_engine::db::Db;
 use rekindle_engine::observations::{self, Entry};
 use rekindle_testkit::{Sandbox, fixtures};

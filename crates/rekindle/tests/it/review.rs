@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use rekindle_core::proposal::{Evidence, Proposal, title};
-use rekindle_core::provenance::Origin;
-use rekindle_core::time::{Date, Timestamp};
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::{Date, Timestamp};
+use rekindle_core::knowledge::proposal::{Evidence, Proposal, title};
 use rekindle_engine::db::Db;
 use rekindle_engine::proposals::{self, Handed};
 use rekindle_testkit::{Sandbox, fixtures};

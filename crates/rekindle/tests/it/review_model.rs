@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use rekindle_core::proposal::{Proposal, Status, Target};
-use rekindle_core::provenance::Origin;
-use rekindle_core::time::{Date, Timestamp};
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::{Date, Timestamp};
+use rekindle_core::knowledge::proposal::{Proposal, Status, Target};
 use rekindle_core::vault::daily_log::{self, End, Section};
 use rekindle_core::vault::review::{Id, Place};
 use rekindle_engine::db::Db;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use rekindle_core::proposal::{Proposal, Target};
+use rekindle_core::knowledge::proposal::{Proposal, Target};
 use rekindle_core::vault::review::Place;
 use rekindle_testkit::{Command, Sandbox};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use rekindle_core::provenance::Origin;
+use rekindle_core::base::provenance::Origin;
 use rekindle_testkit::Sandbox;
 
 use crate::review::{hand_in, memory, page, propose, quiet, status};

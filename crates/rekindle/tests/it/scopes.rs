@@ -3,8 +3,8 @@
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rekindle_core::proposal::Proposal;
-use rekindle_core::scope::ProjectId;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_engine::db::Db;
 use rekindle_engine::proposals;
 use rekindle_testkit::Sandbox;
@@ -334,7 +334,7 @@ fn rev_10_what_expired_does_not_come_back_under_another_id() {
     let id = text(one, "id").to_owned();
     let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
     #[expect(clippy::disallowed_methods, reason = "the binary under test goes by the same clock")]
-    let now = rekindle_core::time::Timestamp::now();
+    let now = rekindle_core::base::time::Timestamp::now();
     assert!(proposals::expire(&mut db, id.parse().unwrap(), 0, now).unwrap());
     session(&sandbox, "pumps", "s3", "Never squash the commits before merging a branch.");
     assert_eq!(waiting(&sandbox), Vec::<Value>::new());

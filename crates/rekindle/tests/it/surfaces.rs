@@ -173,7 +173,7 @@ fn rev_10_what_is_decided_elsewhere_or_expires_is_closed() {
         let now = db
             .run(|c| c.query_row("SELECT max(created) FROM proposals", [], |row| row.get::<_, i64>(0)))
             .unwrap();
-        let at = rekindle_core::time::Timestamp::from_millisecond(now).unwrap();
+        let at = rekindle_core::base::time::Timestamp::from_millisecond(now).unwrap();
         assert!(rekindle_engine::proposals::expire(&mut db, id.parse().unwrap(), 0, at).unwrap());
     }
     drop(db);

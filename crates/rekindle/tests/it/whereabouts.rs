@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::proposal::{Evidence, Proposal};
-use rekindle_core::scope::ProjectId;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::knowledge::proposal::{Evidence, Proposal};
 use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 

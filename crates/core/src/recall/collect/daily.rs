@@ -6,11 +6,11 @@
 use std::ops::Range;
 
 use super::{File, Found, Text, note};
-use crate::provenance::Origin;
+use crate::base::provenance::Origin;
+use crate::base::scope::ProjectId;
+use crate::base::time::{Date, Timestamp};
 use crate::recall::document::{Document, Source};
-use crate::scope::ProjectId;
 use crate::text::clean::one_line;
-use crate::time::{Date, Timestamp};
 use crate::vault::daily_log::{
     Body, Clock, Fact, Mark, Observation, Placed, Section, Source as From, When, placed,
 };

@@ -9,7 +9,7 @@
 
 use super::visible::visible;
 use super::{File, Text};
-use crate::provenance::Origin;
+use crate::base::provenance::Origin;
 use crate::recall::document::{Document, Source};
 use crate::vault::entry::{Entry, Status, is_reviewed, title};
 use crate::vault::frontmatter::{Note, scalar};

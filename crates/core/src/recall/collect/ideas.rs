@@ -3,7 +3,7 @@
 
 use super::visible::visible;
 use super::{File, Text, memory, note};
-use crate::provenance::Origin;
+use crate::base::provenance::Origin;
 use crate::recall::document::{Document, Source};
 use crate::text::clean::one_line;
 use crate::vault::entry::MAX_TITLE_CHARS;

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::visible::visible;
 use super::{File, Text, note};
+use crate::base::scope::ProjectId;
 use crate::recall::document::{Document, Source};
-use crate::scope::ProjectId;
 use crate::vault::lines::Kind;
 use crate::vault::memory::{self, INTRODUCTION, Item, Section};
 use crate::vault::scope_mark;

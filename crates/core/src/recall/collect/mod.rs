@@ -23,10 +23,10 @@ mod waiting;
 use std::collections::HashMap;
 
 use super::document::{Document, Source};
-use crate::hash::ContentHash;
-use crate::id::EntryId;
+use crate::base::hash::ContentHash;
+use crate::base::id::EntryId;
+use crate::base::time::{Date, TimeZone, Timestamp};
 use crate::text::clean::one_line;
-use crate::time::{Date, TimeZone, Timestamp};
 use crate::vault;
 use crate::vault::entry::MAX_TITLE_CHARS;
 use crate::vault::layout::{self, is_conflict_copy};

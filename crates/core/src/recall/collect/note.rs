@@ -6,11 +6,11 @@ use std::ops::Range;
 use super::entry::{first_line, with_properties};
 use super::visible::visible;
 use super::{File, Text};
+use crate::base::scope::{ProjectId, Scope};
+use crate::base::time::{Date, Timestamp, parse};
 use crate::recall::document::{Document, Source};
-use crate::recall::terms::is_unspaced;
-use crate::scope::{ProjectId, Scope};
 use crate::text::clean::one_line;
-use crate::time::{Date, Timestamp, parse};
+use crate::text::terms::is_unspaced;
 use crate::vault::frontmatter::Note;
 use crate::vault::lines::{Kind, Line};
 

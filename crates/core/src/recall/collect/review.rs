@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use super::visible::visible;
 use super::{File, Text, note};
-use crate::proposal::EVERY_PROJECT;
-use crate::provenance::Origin;
+use crate::base::provenance::Origin;
+use crate::base::scope::Scope;
 use crate::recall::document::{Document, Source};
-use crate::scope::Scope;
 use crate::text::clean::one_line;
 use crate::vault::entry::MAX_TITLE_CHARS;
+use crate::vault::review::EVERY_PROJECT;
 use crate::vault::review::{self, Entry, Id, Place, State};
 
 pub(super) fn documents(file: &File<'_>) -> Vec<Document> {

@@ -3,9 +3,9 @@ use std::ops::Not;
 use proptest::prelude::*;
 
 use super::*;
-use crate::provenance::Origin;
-use crate::scope::ProjectId;
-use crate::time::{iso, parse};
+use crate::base::provenance::Origin;
+use crate::base::scope::ProjectId;
+use crate::base::time::{iso, parse};
 use crate::vault::entry::Confidence;
 use crate::vault::lines::tests::document as markdown;
 use crate::vault::priority::Priority;

@@ -121,7 +121,7 @@ pub(super) fn without_forgotten(text: &str, graves: &Graveyard) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::parse;
+    use crate::base::time::parse;
     use crate::vault::lines::walk;
     use crate::vault::tombstone::Tombstone;
 

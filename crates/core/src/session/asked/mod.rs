@@ -8,8 +8,9 @@
 mod tests;
 mod words;
 
-use super::own::{self, after_words, phrases};
 use super::pasted;
+use crate::text::sentences;
+use crate::text::sentences::{after_words, phrases};
 
 /// Nobody asks for more at once; a text with more of it is a document.
 pub const MOST: usize = 5;
@@ -43,7 +44,7 @@ pub fn wishes(message: &str) -> Vec<Wish> {
         if long && (inside || line.len() > LONG_MESSAGE) {
             continue;
         }
-        for sentence in own::sentences(line) {
+        for sentence in sentences::sentences(line) {
             let Some(cue) = cue(sentence) else { continue };
             if cue == Cue::Rule && long {
                 continue;
@@ -80,9 +81,9 @@ pub(crate) enum Cue {
 
 /// What a sentence asks for, if it does.
 pub(crate) fn cue(sentence: &str) -> Option<Cue> {
-    let folded = own::folded(sentence);
+    let folded = sentences::folded(sentence);
     let text = folded.as_str();
-    if own::asks_or_quotes(text) {
+    if sentences::asks_or_quotes(text) {
         return None;
     }
     dense(text).or_else(|| order(without_lead(text))).or_else(|| pleaded(text).find_map(order))
@@ -133,7 +134,7 @@ fn starts_with_any(text: &str, cues: &'static str, but_not: &'static str) -> boo
 /// Languages that put no spaces between words: the order may stand anywhere in the sentence.
 fn dense(text: &str) -> Option<Cue> {
     let body = text.trim_end_matches(['。', '！', '!', '.', '、', '～', '~']);
-    if !own::is_dense(body) || phrases(words::DENSE_NOT).any(|not| body.contains(not)) {
+    if !sentences::is_dense(body) || phrases(words::DENSE_NOT).any(|not| body.contains(not)) {
         return None;
     }
     let quoted =

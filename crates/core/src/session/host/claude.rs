@@ -19,8 +19,9 @@ use self::queue::Queue;
 use super::content::Content;
 use super::recent::Recent;
 use super::{Line, Transcript, add, told, typed};
+use crate::base::time;
+use crate::base::time::Timestamp;
 use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
-use crate::time::{self, Timestamp};
 
 pub use self::walk::Walk;
 

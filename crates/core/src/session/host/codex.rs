@@ -11,9 +11,10 @@ use serde_json::value::RawValue;
 use super::content::Content;
 use super::recent::Recent;
 use super::{Line, Transcript, add, told, typed};
-use crate::hash::ContentHash;
+use crate::base::hash::ContentHash;
+use crate::base::time;
+use crate::base::time::Timestamp;
 use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
-use crate::time::{self, Timestamp};
 
 pub use self::walk::Walk;
 

@@ -10,8 +10,9 @@ use serde_json::Value;
 use super::content::Content;
 use super::recent::Recent;
 use super::{Branch, Line, Seen, Transcript, add, told, typed};
+use crate::base::time;
+use crate::base::time::Timestamp;
 use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
-use crate::time::{self, Timestamp};
 
 /// What a summary of compressed history begins with, and what the host then puts into the agent's mouth.
 const SUMMARY: &str = "<state_snapshot>";

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::{Head, Message, clean};
-use crate::agent::Agent;
+use crate::base::agent::Agent;
 
 /// Which lines of a transcript of `agent` are on its current branch.
 pub fn branch(agent: Agent) -> Box<dyn Branch> {

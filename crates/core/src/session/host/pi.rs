@@ -8,9 +8,10 @@ use serde_json::value::RawValue;
 use super::chain::Chain;
 use super::content::Content;
 use super::{Branch, Line, Seen, Transcript, add, told, typed};
-use crate::hash::ContentHash;
+use crate::base::hash::ContentHash;
+use crate::base::time;
+use crate::base::time::Timestamp;
 use crate::session::{Head, Message, Outcome, Role, clean, tools};
-use crate::time::{self, Timestamp};
 
 /// The newest version of the format that is known here. Version 1 had no tree: its entries are in order.
 const VERSION: u64 = 3;

@@ -5,7 +5,7 @@ mod red_team;
 use serde_json::{Value, json};
 
 use super::transcript;
-use crate::agent::Agent;
+use crate::base::agent::Agent;
 use crate::session::{Message, Role};
 
 fn read(agent: Agent, lines: &[Value]) -> Vec<Message> {

@@ -20,7 +20,7 @@ mod tests;
 mod words;
 
 use self::signs::{announces, is_field, is_marked, is_weak_field};
-use super::own;
+use crate::text::sentences;
 
 /// A message of more lines than this was not typed line by line.
 const MAX_TYPED_LINES: usize = 12;
@@ -41,7 +41,7 @@ pub(crate) fn lines(message: &str) -> Vec<TypedLine<'_>> {
     let foreign = foreign_from(message);
     let between = between_fences(message);
     let mut announced = Announced::No;
-    own::lines(message)
+    sentences::lines(message)
         .into_iter()
         .map(|text| {
             let at = text.as_ptr().addr().wrapping_sub(message.as_ptr().addr());

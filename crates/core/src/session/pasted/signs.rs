@@ -1,10 +1,11 @@
 //! The signs by which a line shows that somebody else wrote it.
 
 use super::words;
-use crate::observe::rules::line::{has, has_dense};
-use crate::observe::rules::words::common;
-use crate::session::own::{self, phrases};
 use crate::session::{asked, clean};
+use crate::text::common_words;
+use crate::text::phrases::{has, has_dense};
+use crate::text::sentences;
+use crate::text::sentences::phrases;
 
 /// Nobody types a line of so many characters and goes on in the middle of a sentence on the next.
 const WRAPPED_CHARS: usize = 55;
@@ -196,12 +197,12 @@ pub(super) fn greets(line: &str) -> bool {
     if line.len() > MAX_SIGN {
         return false;
     }
-    let folded = own::folded(line);
+    let folded = sentences::folded(line);
     let named = line.split_whitespace().next_back().is_some_and(|name| name.starts_with(char::is_uppercase));
     if !line.ends_with(',') && !named {
         return false;
     }
-    phrases(words::GREETINGS).filter_map(|greeting| own::after_words(&folded, greeting)).any(|name| {
+    phrases(words::GREETINGS).filter_map(|greeting| sentences::after_words(&folded, greeting)).any(|name| {
         let name = name.trim_end_matches([',', '!', '.', ' ']);
         let words = name.split_whitespace().count();
         (1..NAME_WORDS).contains(&words)
@@ -259,7 +260,7 @@ pub(super) fn hands_over(line: &str, apart: bool) -> bool {
     if line.len() > MAX_SIGN || asked::cue(line.trim()).is_some() {
         return false;
     }
-    let folded = own::folded(line.trim());
+    let folded = sentences::folded(line.trim());
     let bare = folded.trim_end_matches([':', '.', '!', '?', ',', ' ']);
     let last = bare.rsplit(' ').next().unwrap_or_default();
     let perhaps = || words::POINTS_BELOW.contains(&last) || has(&folded, words::PERHAPS_HANDS_OVER);
@@ -271,8 +272,8 @@ pub(super) fn announces(line: &str) -> bool {
     if !line.ends_with([':', '：']) {
         return false;
     }
-    let folded = own::folded(line);
-    has(&folded, common::ANNOUNCES) || has_dense(&folded, common::DENSE_ANNOUNCES)
+    let folded = sentences::folded(line);
+    has(&folded, common_words::ANNOUNCES) || has_dense(&folded, common_words::DENSE_ANNOUNCES)
 }
 
 /// A line with a time, a level of a log or the name of a speaker in front, or a place in a file.
@@ -291,7 +292,7 @@ pub(super) fn is_marked(line: &str) -> bool {
     let speaker = name_end.is_some_and(|end| {
         let name = bare[..end].to_lowercase();
         let marked = bare[end..].starts_with(':') || bare[end..].contains("]:") || line.starts_with('[');
-        marked && phrases(common::SPEAKERS).any(|speaker| speaker == name.trim())
+        marked && phrases(common_words::SPEAKERS).any(|speaker| speaker == name.trim())
     });
     let place = first.contains('.')
         && first.split(':').nth(1).is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()));

@@ -4,7 +4,7 @@ use super::Kind;
 use super::marks::Marks;
 use super::values::{distinct, is_placeholder};
 use super::walk::{Openings, RunEnds, Span, head, starts_word};
-use crate::hash::ContentHash;
+use crate::base::hash::ContentHash;
 
 /// What a token is made of after its prefix.
 #[derive(Clone, Copy)]

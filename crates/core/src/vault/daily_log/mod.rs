@@ -4,7 +4,6 @@
 //! What only the machine needs (ids, origins, sources, dedupe keys) stands in comments. A section is one of ours if
 //! such a comment is below its heading; everything else in the file is the person's.
 
-mod clock;
 mod parse;
 mod render;
 mod tail;
@@ -18,11 +17,11 @@ use serde::{Deserialize, Serialize};
 use super::as_text;
 use super::comment;
 use super::priority::Priority;
-use crate::observe::Sentiment;
-use crate::provenance::Origin;
-use crate::time::Date;
+use crate::base::provenance::Origin;
+use crate::base::sentiment::Sentiment;
+use crate::base::time::Date;
 
-pub use clock::{Clock, NotAClock, When};
+pub use crate::base::time_of_day::{Clock, NotAClock, When};
 pub use parse::{parse, placed};
 pub use render::{append, render_new, segment_title};
 pub use tail::Tail;

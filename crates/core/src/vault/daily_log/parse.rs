@@ -10,7 +10,7 @@ use super::{
     Body, Clock, Decider, End, Fact, Files, Flush, Handoff, Log, Mark, Note, Observation, Placed, Priority,
     Receipt, Receipts, Reflected, Section, Segment, Source, When,
 };
-use crate::observe::Sentiment;
+use crate::base::sentiment::Sentiment;
 use crate::vault::comment;
 use crate::vault::escape::{self, Style, plain, plain_heading, plain_item, plain_line, plain_quote};
 use crate::vault::lines::{Kind, Line, heading_words, item_lines, walk};

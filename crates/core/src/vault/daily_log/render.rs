@@ -4,7 +4,7 @@ use super::{
     Body, Clock, Fact, Flush, Handoff, Mark, Note, Observation, Receipts, Reflected, Section, Source, Tail,
     When,
 };
-use crate::time::{Date, day};
+use crate::base::time::{Date, day};
 use crate::vault::comment;
 use crate::vault::escape::{self, Style, tidy, tidy_line};
 

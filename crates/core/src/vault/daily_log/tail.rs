@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::render::{DEDUPE, render};
 use super::{Section, comment};
-use crate::hash::checksum;
+use crate::base::hash::checksum;
 use crate::vault::lines::Ending;
 
 /// A log, read piece by piece and not kept.

@@ -6,9 +6,9 @@ use jiff::civil::Date;
 
 use super::parse::{self, Noted, first_line, is_id, noted, read_item};
 use super::{Change, Error, Item, Mark, Outcome};
-use crate::provenance::Origin;
-use crate::scope::Scope;
-use crate::time::day;
+use crate::base::provenance::Origin;
+use crate::base::scope::Scope;
+use crate::base::time::day;
 use crate::vault::escape::{self, Style, tidy, tidy_line};
 use crate::vault::lines::blocks::fence;
 use crate::vault::lines::{self, Insertion, Kind, Line, heading_words, splice};

@@ -17,8 +17,9 @@ use thiserror::Error;
 use super::as_text;
 use super::escape;
 use super::lines::Broken;
-use crate::provenance::Origin;
-use crate::scope::{self, ProjectId};
+use crate::base::provenance::Origin;
+use crate::base::scope;
+use crate::base::scope::ProjectId;
 
 pub use change::{append, is_noted, supersede};
 pub use parse::{is_titled, section_titles, sections, shown_in};

@@ -5,8 +5,8 @@ use std::ops::Range;
 use jiff::civil::Date;
 
 use super::{Broken, Item, Section};
-use crate::provenance::Origin;
-use crate::scope::{ProjectId, Scope};
+use crate::base::provenance::Origin;
+use crate::base::scope::{ProjectId, Scope};
 use crate::vault::comment;
 use crate::vault::escape::{self, Style};
 use crate::vault::lines::{self, Kind, Line, heading_words, item_lines};
@@ -172,7 +172,7 @@ const SUPERSEDED: &str = "(superseded ";
 
 /// The words with a strike, and the note that says since when.
 pub(super) fn strike(words: &str, date: Date) -> String {
-    let note = format!("{SUPERSEDED}{})", crate::time::day(date));
+    let note = format!("{SUPERSEDED}{})", crate::base::time::day(date));
     if words.is_empty() {
         note
     } else if words.starts_with('~') || words.ends_with('~') {

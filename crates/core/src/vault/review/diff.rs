@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::parse::{Entry, Parsed, Reading, State, after_dash, parse};
 use super::{Id, Proposal, Shown};
-use crate::scope::Scope;
+use crate::base::scope::Scope;
 use crate::vault::escape::tidy_line;
 use crate::vault::lines::Broken;
 

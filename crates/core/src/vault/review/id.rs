@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::time::compact_day;
+use crate::base::time::compact_day;
 
 /// Which stage proposed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::as_text;
 use super::escape::{tidy, tidy_line};
-use crate::hash::ContentHash;
-use crate::scope::ProjectId;
-use crate::time::{day, iso};
+use crate::base::hash::ContentHash;
+use crate::base::scope::ProjectId;
+use crate::base::time::{day, iso};
 
 pub use carry::{Carried, Left, carry};
 pub use diff::{Decided, Decision, Decisions, Doubt, How, diff};
@@ -27,6 +27,9 @@ pub use parse::{Entry, Footer, Parsed, State, parse};
 pub use renamed::Renamed;
 pub use render::render;
 pub use update::{Error, update};
+
+/// The heading for the question whether something holds in every project.
+pub const EVERY_PROJECT: &str = "Every project";
 
 /// Where a proposal would go, which is also the heading it is listed under.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

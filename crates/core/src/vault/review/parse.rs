@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::render::{FOOTER, FRICTION, INSTRUCTION, OLD_INSTRUCTION, REVIEWER, SECTION, TITLE};
 use super::{Id, Place};
-use crate::scope::Scope;
-use crate::time;
+use crate::base::scope::Scope;
+use crate::base::time;
 use crate::vault::comment;
 use crate::vault::escape::{self, plain, tidy, tidy_line};
 use crate::vault::lines::{self, Broken, Kind, Line, heading_words, item_lines};

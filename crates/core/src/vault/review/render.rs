@@ -1,8 +1,8 @@
 //! The page as we write it.
 
 use super::{Place, Proposal, Queue, State};
-use crate::scope::Scope;
-use crate::time::{day, iso};
+use crate::base::scope::Scope;
+use crate::base::time::{day, iso};
 use crate::vault::comment;
 use crate::vault::escape::{self, Style};
 use crate::vault::scope_mark;

@@ -2,7 +2,7 @@ use jiff::civil::date;
 use proptest::prelude::*;
 
 use super::*;
-use crate::scope::Scope;
+use crate::base::scope::Scope;
 use crate::vault::escape::tests::hostile;
 use crate::vault::lines::Broken;
 use crate::vault::lines::tests::document;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rekindle_core::hash::ContentHash;
+use rekindle_core::base::hash::ContentHash;
 use rekindle_core::recall::document::{Source, Stamp, Unit};
 use rekindle_core::recall::fuse::Close;
 

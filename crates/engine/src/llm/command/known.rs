@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
 use rekindle_core::config::Model as Name;
 use rekindle_core::llm::Request;
 use toml_edit::Document;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
 use rekindle_core::llm::{Cost, Error, Request, Usage};
 use serde_json::Value;
 
@@ -206,8 +206,8 @@ fn pi(text: &str) -> Heard {
 
 #[cfg(test)]
 mod tests {
+    use rekindle_core::llm::prompts;
     use rekindle_core::llm::{Budget, Expects, Fault, Prompt, Retry};
-    use rekindle_core::prompts;
 
     use super::*;
 

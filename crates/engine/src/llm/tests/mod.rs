@@ -11,8 +11,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use rekindle_core::config::{Layers, Llm, load};
+use rekindle_core::llm::prompts;
 use rekindle_core::llm::{Answer, Budget, Cost, Error, Expects, Fault, Model, Prompt, Request, Retry};
-use rekindle_core::prompts;
 use serde_json::{Value, json};
 
 use super::{Job, Surroundings, model};

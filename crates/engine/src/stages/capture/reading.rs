@@ -2,18 +2,19 @@
 
 use std::borrow::Cow;
 
-use rekindle_core::agent::Agent;
-use rekindle_core::capture::{self, Window, Windows};
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::{
     ASKED, CaptureRequested, Event, Noted, SCHEMA_VERSION, SessionCaptured, Trigger, dedupe_key, names,
 };
-use rekindle_core::provenance::Origin;
 use rekindle_core::session::asked::{self, Wish};
 use rekindle_core::session::became::NOTHING_NEW;
+use rekindle_core::session::capture;
+use rekindle_core::session::capture::{Window, Windows};
 use rekindle_core::session::gate::Facts;
 use rekindle_core::session::{Call, Head, Message, Role};
 use rekindle_core::text::{admit, tokens};
-use rekindle_core::time::Timestamp;
 use rekindle_core::vault::tombstone::Graveyard;
 
 use super::Captured;

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use rekindle_core::scope::ProjectId;
+use rekindle_core::base::scope::ProjectId;
 use rekindle_core::session::{Message, Role};
 
 use crate::project;

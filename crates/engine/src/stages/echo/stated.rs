@@ -1,12 +1,13 @@
 //! Keeps what the person asked to be remembered, or put right, when the turn ends. The look at the whole session later finds
 //! the same statements and knows them.
 
+use rekindle_core::base::provenance::Origin;
 use rekindle_core::config::Provider;
 use rekindle_core::event::EchoRequested;
-use rekindle_core::mine::candidate::Thresholds;
-use rekindle_core::mine::{self, Candidate};
-use rekindle_core::observe::rules;
-use rekindle_core::provenance::Origin;
+use rekindle_core::knowledge::mine;
+use rekindle_core::knowledge::mine::Candidate;
+use rekindle_core::knowledge::mine::candidate::Thresholds;
+use rekindle_core::knowledge::observe::rules;
 use rekindle_core::session::{Message, Role};
 use rekindle_core::text::admit;
 use rekindle_core::vault::entry::Confidence;

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
+use rekindle_core::context::inject::fingerprint;
 use rekindle_core::event::{CaptureRequested, EchoRequested, Trigger};
-use rekindle_core::inject::fingerprint;
 use rekindle_core::session::{Head, Message, Role};
 
 use super::super::{World, capture};

@@ -1,9 +1,9 @@
 //! The stage through the real runner, killed at every step.
 
+use rekindle_core::base::provenance::Origin;
 use rekindle_core::event::names;
-use rekindle_core::observe::{Finding, Kind as Found};
-use rekindle_core::proposal::Status;
-use rekindle_core::provenance::Origin;
+use rekindle_core::knowledge::observe::{Finding, Kind as Found};
+use rekindle_core::knowledge::proposal::Status;
 use rekindle_testkit::{ScriptedLlm, fixtures};
 
 use super::*;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::Event;
-use rekindle_core::time::Timestamp;
 use rekindle_core::vault::marker::{self, KEEP_DAYS, Limits, Marker};
 
 use super::super::World;

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use rekindle_core::mine::Category;
-use rekindle_core::observe;
-use rekindle_core::time::TimeZone;
+use rekindle_core::base::time::TimeZone;
+use rekindle_core::knowledge::mine::Category;
+use rekindle_core::knowledge::observe;
 
 use super::super::index;
 use super::*;

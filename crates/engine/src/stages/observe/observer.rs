@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::knowledge::mine;
+use rekindle_core::knowledge::mine::candidate::Thresholds;
+use rekindle_core::knowledge::mine::{Candidate, Idea, answer};
+use rekindle_core::knowledge::observe;
+use rekindle_core::knowledge::observe::check::DONE;
+use rekindle_core::knowledge::observe::evidence::Evidence;
+use rekindle_core::knowledge::observe::fault::Fault;
+use rekindle_core::knowledge::observe::finding::Finding;
+use rekindle_core::knowledge::observe::noise::{Noise, says};
+use rekindle_core::knowledge::observe::prompt;
+use rekindle_core::knowledge::observe::prompt::About;
+use rekindle_core::knowledge::observe::{Observed, check, rules};
 use rekindle_core::llm::{self, Model, Request};
-use rekindle_core::mine::candidate::Thresholds;
-use rekindle_core::mine::{self, Candidate, Idea, answer};
-use rekindle_core::observe::check::DONE;
-use rekindle_core::observe::evidence::Evidence;
-use rekindle_core::observe::fault::Fault;
-use rekindle_core::observe::finding::Finding;
-use rekindle_core::observe::noise::{Noise, says};
-use rekindle_core::observe::prompt::{self, About};
-use rekindle_core::observe::{self, Observed, check, rules};
-use rekindle_core::provenance::Origin;
 use rekindle_core::text::admit;
 use rekindle_core::vault::entry::Confidence;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! What an approval would do to its file, before anybody approves.
 
-use rekindle_core::install::diff;
-use rekindle_core::proposal::Target;
+use rekindle_core::hosts::install::diff;
+use rekindle_core::knowledge::proposal::Target;
 use rekindle_core::vault::layout;
 
 use super::{mark, promotion, where_now};

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use rekindle_core::journal::Actor;
 use rekindle_core::vault::daily_log::{Clock, Receipts, Section, Source};
+use rekindle_core::vault::journal::Actor;
 
 use crate::disk;
 use crate::proposals::{self, Owed};

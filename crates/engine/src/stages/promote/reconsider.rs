@@ -1,10 +1,10 @@
 //! A decision that the person takes back: the proposal waits again, and what followed from the decision is undone. An end
 //! that is taken back has its receipt, and so has the taking back: each proposal has one end more than was taken back.
 
-use rekindle_core::journal::Actor;
-use rekindle_core::proposal::Status;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::knowledge::proposal::Status;
 use rekindle_core::run;
-use rekindle_core::time::Timestamp;
+use rekindle_core::vault::journal::Actor;
 use rekindle_core::vault::review::Id;
 
 use super::undone::rejections;

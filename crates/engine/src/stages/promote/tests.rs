@@ -5,8 +5,9 @@ mod model;
 mod reconsider;
 mod targets;
 
-use rekindle_core::proposal::{By, Proposal};
-use rekindle_core::time::{Date, TimeZone, Timestamp};
+use rekindle_core::base::decided_by::By;
+use rekindle_core::base::time::{Date, TimeZone, Timestamp};
+use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::vault::memory::render_new;
 use rekindle_core::vault::review::Place;
 use rekindle_testkit::fixtures;
@@ -125,7 +126,7 @@ impl Trial {
     fn hand_in(&self, section: &str, text: &str, supersedes: Option<&str>, days_ago: i64) -> Id {
         self.hand_in_as(|proposal| Proposal {
             place: Place::Section(section.to_owned()),
-            title: rekindle_core::proposal::title(text),
+            title: rekindle_core::knowledge::proposal::title(text),
             text: text.to_owned(),
             supersedes: supersedes.map(str::to_owned),
             created: proposal.created - jiff::SignedDuration::from_hours(24 * days_ago),

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use rekindle_core::id::ChangeId;
-use rekindle_core::journal::{Change, Op};
-use rekindle_core::proposal::Status;
-use rekindle_core::time;
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::time;
+use rekindle_core::knowledge::proposal::Status;
+use rekindle_core::vault::journal::{Change, Op};
 use rekindle_core::vault::review::Id;
 
 use super::{apply, found_promoted, receipts};

@@ -1,10 +1,10 @@
 //! Who reflects: a model if there is one and it answers, the rules otherwise.
 
 use jiff::SignedDuration;
+use rekindle_core::knowledge::reflect::parse::Answer;
+use rekindle_core::knowledge::reflect::{Draft, Dropped, Period, compress, offline, prompt};
+use rekindle_core::llm::prompts;
 use rekindle_core::llm::{self, Model, Retry};
-use rekindle_core::prompts;
-use rekindle_core::reflect::parse::Answer;
-use rekindle_core::reflect::{Draft, Dropped, Period, compress, offline, prompt};
 use serde::{Deserialize, Serialize};
 
 use super::World;

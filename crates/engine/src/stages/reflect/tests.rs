@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use jiff::ToSpan;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::TimeZone;
+use rekindle_core::knowledge::observe::{Finding, Kind as Found};
+use rekindle_core::knowledge::proposal::Source as From;
+use rekindle_core::knowledge::reflect::Period;
 use rekindle_core::llm::{Error, Fault, Retry};
-use rekindle_core::observe::{Finding, Kind as Found};
-use rekindle_core::proposal::Source as From;
-use rekindle_core::provenance::Origin;
-use rekindle_core::reflect::Period;
 use rekindle_core::run::Status;
-use rekindle_core::time::TimeZone;
 use rekindle_core::vault::memory::Mark;
 use rekindle_core::vault::priority::Priority;
 use rekindle_testkit::ScriptedLlm;

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
+use rekindle_core::knowledge::proposal::Grade;
+use rekindle_core::knowledge::triage::{ask_for_grade, is_graded, read_grade};
 use rekindle_core::llm::Model;
-use rekindle_core::triage::{Grade, ask_for_grade, is_graded, read_grade};
 use rekindle_core::vault::review::Id;
 
 use super::World;

@@ -1,8 +1,8 @@
 //! Triage against a real database, a real vault, the real runner and a scripted model.
 
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::Timestamp;
 use rekindle_core::llm::{self, Answer, Fault, Request, Retry};
-use rekindle_core::provenance::Origin;
-use rekindle_core::time::Timestamp;
 
 use super::*;
 use crate::proposals::Decided;
@@ -81,7 +81,7 @@ fn fut_03_b_01_what_a_category_has_earned_is_promoted_logged_and_taken_back() {
     assert_eq!(told(&trial), [("earned".to_owned(), Status::Promoted)]);
     // An undo takes it back, and with it what was earned.
     let vault = trial.world.vault().unwrap();
-    vault.undo(None, rekindle_core::journal::Actor::User, &trial.world.now()).unwrap();
+    vault.undo(None, rekindle_core::vault::journal::Actor::User, &trial.world.now()).unwrap();
     assert_eq!(promote::take_back(&trial.world).unwrap(), [own]);
     assert!(!trial.read("MEMORY.md").contains("furnace"), "{}", trial.read("MEMORY.md"));
     let next = said(&trial, "Deploy the crane on Tuesdays only.");
@@ -156,12 +156,12 @@ fn b_07_what_is_folded_ends_with_the_one_that_is_shown() {
         assert_eq!(decided, 1, "one decision counts once (FUT-03)");
         if end == Status::Promoted {
             let (vault, now) = (trial.world.vault().unwrap(), trial.world.now());
-            let undone = vault.undo(None, rekindle_core::journal::Actor::User, &now).unwrap();
+            let undone = vault.undo(None, rekindle_core::vault::journal::Actor::User, &now).unwrap();
             let mut waiting = promote::take_back(&trial.world).unwrap();
             waiting.sort();
             assert_eq!(waiting, [shown, same[0], same[1]], "all of them wait again");
             let change = undone.by.change.unwrap().to_string();
-            vault.undo(Some(&change), rekindle_core::journal::Actor::User, &now).unwrap();
+            vault.undo(Some(&change), rekindle_core::vault::journal::Actor::User, &now).unwrap();
             assert_eq!(promote::take_back(&trial.world).unwrap(), []);
             assert!(waiting.iter().all(|id| trial.status(*id) == Status::Promoted), "done again");
         } else {

@@ -8,7 +8,7 @@ mod shapes;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
 use rekindle_core::session::{Message, Role};
 
 use super::{Error, Read, find, read};

@@ -11,13 +11,13 @@ mod stores;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::id::EntryId;
-use rekindle_core::journal::{Actor, Place};
-use rekindle_core::time::{Zoned, iso, parse};
+use rekindle_core::base::id::EntryId;
+use rekindle_core::base::time::{Zoned, iso, parse};
 use rekindle_core::vault::agent_edit::is_vouched_for;
 use rekindle_core::vault::entry::Entry;
 use rekindle_core::vault::erase::Target;
 use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::journal::{Actor, Place};
 use rekindle_core::vault::layout::{self, Shelf, is_conflict_copy};
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::tombstone::Tombstone;

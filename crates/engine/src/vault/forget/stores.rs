@@ -3,10 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rekindle_core::journal::{Op, Place, Root};
 use rekindle_core::recall::document::Document;
 use rekindle_core::vault::erase::Target;
 use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::journal::{Op, Place, Root};
 use rekindle_core::vault::layout::{self, Shelf};
 
 use super::Going;

@@ -5,9 +5,9 @@
 
 use std::fs;
 
-use rekindle_core::journal::Op;
-use rekindle_core::time::{TimeZone, Timestamp};
+use rekindle_core::base::time::{TimeZone, Timestamp};
 use rekindle_core::vault::daily_log::{Handoff, Source};
+use rekindle_core::vault::journal::Op;
 
 use super::*;
 use crate::trial_notes::Notes;

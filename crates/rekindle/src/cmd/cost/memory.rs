@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use rekindle_core::base::time::{Date, day};
 use rekindle_core::config::Provider;
 use rekindle_core::llm::Usage;
 use rekindle_core::recall::score::percentile;
-use rekindle_core::time::{Date, day};
 use rekindle_engine::injected::{self, Given};
 use rekindle_engine::llm::{AS_OF, list_price};
 use serde_json::{Value, json};

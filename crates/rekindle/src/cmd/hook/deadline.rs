@@ -6,9 +6,9 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rekindle_core::agent::Agent;
-use rekindle_core::hook::Kind;
-use rekindle_core::id::ChangeId;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::hosts::hook::Kind;
 use rekindle_engine::background;
 use serde::de::IgnoredAny;
 

@@ -1,8 +1,8 @@
 //! `rekindle inspect --gate`: what the write gate thought (FBK-08).
 
-use rekindle_core::observe::Finding;
-use rekindle_core::observe::finding::Verdict;
-use rekindle_core::time::{Date, day};
+use rekindle_core::base::time::{Date, day};
+use rekindle_core::knowledge::observe::Finding;
+use rekindle_core::knowledge::observe::finding::Verdict;
 use rekindle_engine::db::Db;
 use rekindle_engine::observations;
 use serde_json::{Value, json};

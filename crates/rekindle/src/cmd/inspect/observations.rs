@@ -1,6 +1,6 @@
 //! `rekindle inspect --observations`: the hot list (STO-01, STO-02).
 
-use rekindle_core::time::day;
+use rekindle_core::base::time::day;
 use rekindle_engine::db::Db;
 use rekindle_engine::observations::{self, Entry};
 use serde_json::json;

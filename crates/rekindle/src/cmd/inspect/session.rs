@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use rekindle_core::feedback::Verdict;
+use rekindle_core::base::time::iso;
+use rekindle_core::knowledge::feedback::Verdict;
 use rekindle_core::text::tokens;
-use rekindle_core::time::iso;
 use rekindle_engine::db::Db;
 use rekindle_engine::recall::log::Log;
 use rekindle_engine::told::{self, Outcome, Record, Told, What};
@@ -144,7 +144,7 @@ fn asked(context: &Context<'_>, session: &str) -> Result<Vec<Value>, Failure> {
 }
 
 /// About how many tokens the session has besides, as far as its transcript is there.
-fn spoken(context: &Context<'_>, agent: rekindle_core::agent::Agent, session: &str) -> Option<u64> {
+fn spoken(context: &Context<'_>, agent: rekindle_core::base::agent::Agent, session: &str) -> Option<u64> {
     let db = Db::open_existing(&context.places.database()).ok()??;
     let path = sessions::transcript(&db, agent, session).ok()??;
     let mut sum = 0;

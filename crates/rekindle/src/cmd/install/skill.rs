@@ -2,9 +2,9 @@
 //! come from the command line itself, so that the two cannot differ.
 
 use clap::{Command, CommandFactory};
-use rekindle_core::install::Invocation;
-use rekindle_core::install::command::quote;
-use rekindle_core::install::plugin::SKILL;
+use rekindle_core::hosts::install::Invocation;
+use rekindle_core::hosts::install::command::quote;
+use rekindle_core::hosts::install::plugin::SKILL;
 
 use crate::cli::Cli;
 
@@ -87,7 +87,7 @@ fn called(invocation: &Invocation, line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use rekindle_core::install::command::split;
+    use rekindle_core::hosts::install::command::split;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! Which agents are connected, what became of their sessions, and what was learnt from them this week.
 
 use jiff::SignedDuration;
-use rekindle_core::agent::Agent;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::time::{Timestamp, day, iso};
 use rekindle_core::text::clean::one_line;
-use rekindle_core::time::{Timestamp, day, iso};
 use rekindle_core::vault::layout::Shelf;
 use rekindle_engine::db::Db;
 use rekindle_engine::install::{self, Installer, Machine, State};

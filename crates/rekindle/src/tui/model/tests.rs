@@ -1,5 +1,5 @@
-use rekindle_core::scope::ProjectId;
-use rekindle_core::time::Date;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::Date;
 use rekindle_core::vault::review::Kind;
 
 use super::*;

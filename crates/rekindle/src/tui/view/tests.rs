@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use rekindle_core::proposal::{Evidence, Proposal, Source};
-use rekindle_core::provenance::Origin;
-use rekindle_core::time::Timestamp;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source};
 use rekindle_core::vault::memory::Outcome;
 use rekindle_core::vault::review::Place;
 use rekindle_engine::proposals::Standing;

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use rekindle_core::proposal::{By, Target};
+use rekindle_core::base::decided_by::By;
+use rekindle_core::knowledge::proposal::Target;
 
 use super::super::*;
 use super::Trial;

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rekindle_core::proposal::Target;
-use rekindle_core::provenance::Provenance;
-use rekindle_core::scope::Scope;
+use rekindle_core::base::provenance::Provenance;
+use rekindle_core::base::scope::Scope;
+use rekindle_core::knowledge::proposal::Target;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::layout::{Destination, Group};
 use rekindle_core::vault::review::Place;

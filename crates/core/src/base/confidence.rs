@@ -1,0 +1,25 @@
+//! Confidence in a statement: how plainly it was said, in how many sessions and by whom (FBK-06, STO-16).
+
+use super::provenance::Origin;
+
+/// How sure we are of something said so plainly, in so many sessions, by such words (FBK-06).
+pub(crate) fn confidence(strength: f64, sessions: usize, origin: Origin) -> f64 {
+    const PER_SESSION: f64 = 0.05;
+    let more = PER_SESSION * sessions.saturating_sub(1) as f64;
+    ((strength + more).min(most_confidence(origin)) * 100.0).round() / 100.0
+}
+
+/// However often something comes up, we are never surer of it than this.
+fn most_confidence(origin: Origin) -> f64 {
+    match origin {
+        Origin::User => 0.95,
+        Origin::Agent | Origin::Import => 0.7,
+        Origin::Tool => 0.5,
+    }
+}
+
+/// The confidence of what rested on `before` sessions and now rests on `after` (STO-16). It never falls.
+pub(crate) fn risen(so_far: f64, before: usize, after: usize, origin: Origin) -> f64 {
+    let more = after.saturating_sub(before.max(1));
+    so_far.max(confidence(so_far, more + 1, origin))
+}

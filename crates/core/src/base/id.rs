@@ -1,0 +1,138 @@
+//! Names for things that have no name of their own. Randomness comes in as bytes.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::base::reference::SHORTEST;
+
+/// Crockford's alphabet without case, I, L, O or U: safe to read aloud and to type.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+fn base32(value: u128, digits: u32) -> String {
+    (0..digits).rev().map(|i| char::from(ALPHABET[((value >> (5 * i)) & 31) as usize])).collect()
+}
+
+/// The id of an observation in a vector collection (STO-07): a UUID of version 5 of its dedupe key, so that storing the same
+/// observation again replaces it.
+pub fn point_id(dedupe_key: &str) -> String {
+    Uuid::new_v5(&Uuid::NAMESPACE_URL, dedupe_key.as_bytes()).to_string()
+}
+
+/// The id of one memory: `m-` and twelve characters. A new version of a memory is a new memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EntryId(String);
+
+impl EntryId {
+    /// A fresh id from eight random bytes.
+    pub fn new(random: [u8; 8]) -> Self {
+        Self(format!("m-{}", base32(u128::from(u64::from_le_bytes(random)), 12)))
+    }
+
+    /// The id written in an entry, or `None` where the text is not one of ours.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("m-")?;
+        let ours = digits.len() == 12 && digits.bytes().all(|b| ALPHABET.contains(&b));
+        ours.then(|| Self(text.to_owned()))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The id of one change to the vault: a ULID, so that ids sort by time (EXE-10 has the shape).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ChangeId(String);
+
+impl ChangeId {
+    /// An id for a change made at `at`, unique by ten random bytes.
+    pub fn new(at: Timestamp, random: [u8; 10]) -> Self {
+        let millis = u128::try_from(at.as_millisecond()).unwrap_or(0) & ((1 << 48) - 1);
+        let noise = random.iter().fold(0u128, |sum, byte| (sum << 8) | u128::from(*byte));
+        Self(base32((millis << 80) | noise, 26).to_uppercase())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The id that was written down, or `None` where the text is not one of ours.
+    pub fn parse(text: &str) -> Option<Self> {
+        let ours = text.len() == 26 && text.bytes().all(|b| ALPHABET.contains(&b.to_ascii_lowercase()));
+        ours.then(|| Self(text.to_owned()))
+    }
+
+    /// When the change was made, to the millisecond.
+    pub fn at(&self) -> Option<Timestamp> {
+        const TIME_DIGITS: usize = 10;
+        let digit = |byte: u8| ALPHABET.iter().position(|ours| *ours == byte.to_ascii_lowercase());
+        let digits = self.0.bytes().take(TIME_DIGITS).map(digit);
+        let millis =
+            digits.into_iter().try_fold(0i64, |sum, digit| Some((sum << 5) | i64::try_from(digit?).ok()?));
+        Timestamp::from_millisecond(millis?).ok()
+    }
+
+    /// Whether `typed` names this change: the whole id, its end, or the beginning of the tail that people are shown. The
+    /// beginning of the whole is the time, which recent changes share.
+    pub fn matches(&self, typed: &str) -> bool {
+        let typed = typed.to_uppercase();
+        typed.len() >= SHORTEST && (self.0.ends_with(&typed) || self.tail().starts_with(&typed))
+    }
+
+    /// The tail that listings show.
+    pub fn tail(&self) -> &str {
+        self.0.get(self.0.len().saturating_sub(8)..).unwrap_or(&self.0)
+    }
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for ChangeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entry_ids_read_back_and_foreign_ones_do_not() {
+        let id = EntryId::new([1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(EntryId::parse(id.as_str()), Some(id));
+        assert_eq!(EntryId::parse("m-short"), None);
+        assert_eq!(EntryId::parse("m-00000000000U"), None);
+    }
+
+    #[test]
+    fn sto_07_a_point_id_is_the_uuid_of_its_key() {
+        // As Python's `uuid.uuid5(uuid.NAMESPACE_URL, key)` gives them.
+        assert_eq!(point_id("https://example.com/"), "dd2c1780-811a-5296-81c5-178a0ef488bc");
+        assert_eq!(point_id("session-1:shutdown"), "e345bad2-d704-5149-92ea-e9cccb094bc9");
+    }
+
+    #[test]
+    fn exe_10_change_ids_sort_by_time_and_match_by_their_tail() {
+        let early = ChangeId::new("2026-01-01T00:00:00Z".parse().unwrap(), [255; 10]);
+        let late = ChangeId::new("2026-01-01T00:00:00.001Z".parse().unwrap(), [0; 10]);
+        assert!(early < late);
+        assert_eq!(early.as_str().len(), 26);
+        assert_eq!(late.at(), Some("2026-01-01T00:00:00.001Z".parse().unwrap()));
+        assert!(early.matches(early.tail()) && early.matches(early.as_str()));
+        assert!(early.matches(&early.tail().to_lowercase()));
+        assert!(early.matches(&early.tail()[..4]), "the beginning of what is shown");
+        assert!(!early.matches("zzz"));
+    }
+}

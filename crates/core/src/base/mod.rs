@@ -1,0 +1,13 @@
+//! Values that everything else is made of: time, ids, hashes, scope, provenance.
+
+pub mod agent;
+pub mod confidence;
+pub mod decided_by;
+pub mod hash;
+pub mod id;
+pub mod provenance;
+pub mod reference;
+pub mod scope;
+pub mod sentiment;
+pub mod time;
+pub mod time_of_day;

@@ -1,0 +1,174 @@
+//! Times as people type them into an option: `2026-11-15`, `yesterday`, `2w`, `3 days ago`. A day is the person's own,
+//! so it gets its instants only when the clock and the zone come in.
+
+use std::str::FromStr;
+
+use jiff::Span;
+
+use super::{Date, Timestamp, Zoned};
+
+/// A time that somebody typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Typed {
+    /// An instant.
+    At(Timestamp),
+    /// A whole day.
+    Day(Date),
+    /// So long before now; from days upwards, the whole day.
+    Ago(u32, Unit),
+}
+
+/// The unit of a distance in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Counted from this very moment.
+    Hour,
+    /// A calendar day.
+    Day,
+    /// Seven days.
+    Week,
+    /// A calendar month.
+    Month,
+    /// A calendar year.
+    Year,
+}
+
+/// The most units that a distance may have. Whatever is further back means "from the beginning" anyway.
+const FARTHEST: u32 = 9_999;
+
+/// A text that is no time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write a date such as 2026-11-15, yesterday, 2w or \"3 days ago\"")]
+pub struct NotATime;
+
+impl FromStr for Typed {
+    type Err = NotATime;
+
+    fn from_str(text: &str) -> Result<Self, NotATime> {
+        let text = text.trim().to_lowercase();
+        match text.as_str() {
+            "today" => return Ok(Self::Ago(0, Unit::Day)),
+            "yesterday" => return Ok(Self::Ago(1, Unit::Day)),
+            _ => {}
+        }
+        if let Ok(at) = text.to_uppercase().parse() {
+            return Ok(Self::At(at));
+        }
+        if let Ok(day) = text.parse() {
+            return Ok(Self::Day(day));
+        }
+        distance(&text).ok_or(NotATime)
+    }
+}
+
+/// `2w`, `2 weeks`, `2 weeks ago`.
+fn distance(text: &str) -> Option<Typed> {
+    let text = text.strip_suffix("ago").map_or(text, str::trim_end);
+    let end = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at(end);
+    let number: u32 = number.parse().ok().filter(|number| *number <= FARTHEST)?;
+    let unit = match unit.trim_start() {
+        "h" | "hour" | "hours" => Unit::Hour,
+        "d" | "day" | "days" => Unit::Day,
+        "w" | "week" | "weeks" => Unit::Week,
+        "month" | "months" => Unit::Month,
+        "y" | "year" | "years" => Unit::Year,
+        _ => return None,
+    };
+    Some(Typed::Ago(number, unit))
+}
+
+impl Typed {
+    /// The day that is meant, in the zone of `now`.
+    pub fn day(self, now: &Zoned) -> Date {
+        match self {
+            Self::At(at) => at.to_zoned(now.time_zone().clone()).date(),
+            Self::Day(day) => day,
+            Self::Ago(number, Unit::Hour) => before(now, number).date(),
+            Self::Ago(number, unit) => {
+                let number = i64::from(number);
+                let back = match unit {
+                    Unit::Week => Span::new().weeks(number),
+                    Unit::Month => Span::new().months(number),
+                    Unit::Year => Span::new().years(number),
+                    Unit::Day | Unit::Hour => Span::new().days(number),
+                };
+                now.date().saturating_sub(back)
+            }
+        }
+    }
+
+    /// Its first instant.
+    pub fn start(self, now: &Zoned) -> Timestamp {
+        match self {
+            Self::At(at) => at,
+            Self::Ago(number, Unit::Hour) => before(now, number).timestamp(),
+            Self::Day(_) | Self::Ago(..) => midnight(self.day(now), now).unwrap_or(Timestamp::MIN),
+        }
+    }
+
+    /// Its last instant: of a day, the end of that day.
+    pub fn end(self, now: &Zoned) -> Timestamp {
+        match self {
+            Self::At(_) | Self::Ago(_, Unit::Hour) => self.start(now),
+            Self::Day(_) | Self::Ago(..) => {
+                let next = self.day(now).tomorrow().ok().and_then(|next| midnight(next, now));
+                next.and_then(|next| next.checked_sub(Span::new().nanoseconds(1)).ok())
+                    .unwrap_or(Timestamp::MAX)
+            }
+        }
+    }
+}
+
+fn before(now: &Zoned, hours: u32) -> Zoned {
+    now.saturating_sub(Span::new().hours(i64::from(hours)))
+}
+
+fn midnight(day: Date, now: &Zoned) -> Option<Timestamp> {
+    Some(day.to_zoned(now.time_zone().clone()).ok()?.timestamp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::time::iso;
+
+    fn now() -> Zoned {
+        "2026-11-18T01:30:00+01:00[Europe/Vienna]".parse().unwrap()
+    }
+
+    fn typed(text: &str) -> Typed {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn r_17_a_typed_day_is_the_day_of_the_person() {
+        for (text, day) in [
+            ("today", "2026-11-18"),
+            ("Yesterday", "2026-11-17"),
+            ("2w", "2026-11-04"),
+            ("3d", "2026-11-15"),
+            ("3 days ago", "2026-11-15"),
+            ("1 month ago", "2026-10-18"),
+            ("1y", "2025-11-18"),
+            ("2026-10-01", "2026-10-01"),
+            ("2026-10-01T23:30:00Z", "2026-10-02"),
+            ("2h", "2026-11-17"),
+        ] {
+            assert_eq!(typed(text).day(&now()).to_string(), day, "{text}");
+        }
+        // Midnight in Vienna, not in Greenwich.
+        assert_eq!(iso(typed("yesterday").start(&now())), "2026-11-16T23:00:00Z");
+        assert_eq!(iso(typed("yesterday").end(&now())), "2026-11-17T22:59:59Z");
+        assert_eq!(iso(typed("2h").start(&now())), "2026-11-17T22:30:00Z");
+        assert_eq!(iso(typed("2026-10-01T23:30:00Z").start(&now())), "2026-10-01T23:30:00Z");
+    }
+
+    #[test]
+    fn what_is_no_time_says_how_to_write_one() {
+        for text in ["", "nope", "w", "2", "ago", "2 fortnights", "99999w", "-3d", "2026-13-01", "tomorrow"] {
+            assert_eq!(text.parse::<Typed>(), Err(NotATime), "{text}");
+        }
+        assert!(typed("9999 years ago").start(&now()) < typed("1y").start(&now()));
+    }
+}

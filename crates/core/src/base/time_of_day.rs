@@ -1,0 +1,132 @@
+//! Times of day as the log writes them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// `14:05`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Clock {
+    hour: u8,
+    minute: u8,
+}
+
+/// A text that is not a time of day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a time of day looks like 14:05")]
+pub struct NotAClock;
+
+impl Clock {
+    /// The wall clock at `at`, in the zone it is given in.
+    pub fn of(at: &Zoned) -> Self {
+        let part = |value: i8| u8::try_from(value).unwrap_or(0);
+        Self { hour: part(at.hour()), minute: part(at.minute()) }
+    }
+
+    /// The instant at which a clock in `zone` shows this on `date`.
+    pub fn on(self, date: Date, zone: &TimeZone) -> Option<Timestamp> {
+        let part = |value: u8| i8::try_from(value).unwrap_or(0);
+        let at = date.at(part(self.hour), part(self.minute), 0, 0);
+        Some(at.to_zoned(zone.clone()).ok()?.timestamp())
+    }
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}", self.hour, self.minute)
+    }
+}
+
+impl FromStr for Clock {
+    type Err = NotAClock;
+
+    fn from_str(text: &str) -> Result<Self, NotAClock> {
+        let two = |text: &str| (text.len() == 2).then(|| text.parse().ok()).flatten();
+        let read = || {
+            let (hour, minute) = text.split_once(':')?;
+            Some(Self { hour: two(hour)?, minute: two(minute)? })
+        };
+        read()
+            .filter(|clock| clock.hour < 24 && clock.minute < 60 && clock.to_string() == text)
+            .ok_or(NotAClock)
+    }
+}
+
+impl TryFrom<String> for Clock {
+    type Error = NotAClock;
+
+    fn try_from(text: String) -> Result<Self, NotAClock> {
+        text.parse()
+    }
+}
+
+impl From<Clock> for String {
+    fn from(clock: Clock) -> Self {
+        clock.to_string()
+    }
+}
+
+/// When a fact was said. Without a clock time in the transcript none is made up (OBS-07).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// At this time.
+    At(Clock),
+    /// Somewhere at the beginning.
+    EarlyInSession,
+    /// Somewhere at the end.
+    NearEnd,
+}
+
+const EARLY: &str = "early in session";
+const NEAR_END: &str = "near end";
+
+impl When {
+    /// `(14:05)` or one of the phrases at the start of `text`, and what follows it.
+    pub fn prefix(text: &str) -> Option<(Self, &str)> {
+        let (inside, rest) = text.strip_prefix('(')?.split_once(')')?;
+        let when = match inside {
+            EARLY => Self::EarlyInSession,
+            NEAR_END => Self::NearEnd,
+            clock => Self::At(clock.parse().ok()?),
+        };
+        Some((when, rest))
+    }
+}
+
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(clock) => write!(f, "({clock})"),
+            Self::EarlyInSession => write!(f, "({EARLY})"),
+            Self::NearEnd => write!(f, "({NEAR_END})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn obs_07_times_read_back_and_others_do_not() {
+        for text in ["(00:00)", "(23:59)", "(early in session)", "(near end)"] {
+            let line = format!("{text} x");
+            let (when, rest) = When::prefix(&line).unwrap();
+            assert_eq!((when.to_string().as_str(), rest), (text, " x"));
+        }
+        for text in ["(24:00)", "(9:05)", "(+9:05)", "(later)", "14:05"] {
+            assert_eq!(When::prefix(text), None, "{text}");
+        }
+        let at: Zoned = "2026-02-14T17:05:50+01:00[+01:00]".parse().unwrap();
+        assert_eq!(Clock::of(&at).to_string(), "17:05");
+        let instant = Clock::of(&at).on(at.date(), at.time_zone());
+        assert_eq!(instant.map(crate::base::time::iso).as_deref(), Some("2026-02-14T16:05:00Z"));
+    }
+}

@@ -1,0 +1,82 @@
+//! The same hook called twice for one event: by an agent's settings and by a plugin, say. The second call is told by what
+//! it says and when, and does nothing.
+
+use super::Signal;
+use crate::base::hash::ContentHash;
+
+/// Two calls for one event come this close to each other, in milliseconds; nobody says the same again so soon.
+const WINDOW_MS: i64 = 2_000;
+/// The last calls of so many sessions are remembered.
+const MOST: usize = 32;
+
+/// What makes two calls the same one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    session: String,
+    said: String,
+}
+
+impl Call {
+    /// What a hook was told, by hashes.
+    pub fn of(signal: &Signal) -> Self {
+        let Signal { agent, session, reason, prompt, answer, .. } = signal;
+        let kind = format!("{:?}", signal.kind);
+        let said = [reason, prompt, answer].map(|text| text.as_deref().unwrap_or_default());
+        let hash = |parts: &[&str]| {
+            let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
+            ContentHash::of_parts(&parts).short(24)
+        };
+        Self {
+            session: hash(&[agent.word(), session]),
+            said: hash(&[kind.as_str(), said[0], said[1], said[2]]),
+        }
+    }
+
+    /// The list of the last calls with this one in it; `None` if it is the last of its session already.
+    pub fn join(&self, list: &str, now_ms: i64) -> Option<String> {
+        let lines = list.lines().filter_map(|line| {
+            let mut words = line.split(' ');
+            let call = Self { session: words.next()?.to_owned(), said: words.next()?.to_owned() };
+            Some((call, words.next()?.parse::<i64>().ok()?))
+        });
+        // A clock that was set back must not silence anybody.
+        let mut recent: Vec<(Self, i64)> = lines.filter(|(_, at)| (now_ms - at).abs() < WINDOW_MS).collect();
+        if recent.iter().any(|(call, _)| call == self) {
+            return None;
+        }
+        recent.retain(|(call, _)| call.session != self.session);
+        recent.push((self.clone(), now_ms));
+        let kept = &recent[recent.len().saturating_sub(MOST)..];
+        Some(kept.iter().map(|(call, at)| format!("{} {} {at}\n", call.session, call.said)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(session: &str, said: &str) -> Call {
+        Call { session: session.to_owned(), said: said.to_owned() }
+    }
+
+    #[test]
+    fn b_15_a_second_call_for_one_event_is_known() {
+        let list = call("s", "a").join("", 10_000).unwrap();
+        assert_eq!(call("s", "a").join(&list, 10_500), None);
+        let list = call("t", "a").join(&list, 10_600).unwrap();
+        assert_eq!(call("s", "a").join(&list, 11_999), None, "whatever other sessions say");
+        assert!(call("s", "a").join(&list, 12_000).is_some(), "later it is said again");
+        assert!(call("s", "a").join(&list, 7_000).is_some(), "the clock was set back");
+        let list = call("s", "b").join(&list, 10_700).unwrap();
+        assert!(call("s", "a").join(&list, 10_800).is_some(), "something came between");
+        assert!(call("s", "a").join("rubbish\n\u{0} a", 1).is_some());
+    }
+
+    #[test]
+    fn the_list_stays_short() {
+        let join = |list: String, n: i64| call(&format!("s{n}"), "a").join(&list, n).unwrap();
+        let list = (0..500).fold(String::new(), join);
+        assert_eq!(list.lines().count(), MOST);
+        assert_eq!(call("s499", "a").join(&list, 500), None);
+    }
+}

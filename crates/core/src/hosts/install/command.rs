@@ -1,0 +1,180 @@
+//! The command that an agent runs, as a line for a shell, and how we know it again.
+
+use crate::base::agent::Agent;
+
+/// How this program is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invocation {
+    /// The whole path of the program.
+    pub program: String,
+    /// The home to pass on, where it is not the usual one: agents hand only part of the environment to their hooks.
+    pub home: Option<String>,
+    /// Whether it is to be called before tools run as well (`recall.before_tools`).
+    pub before_tools: bool,
+}
+
+impl Invocation {
+    /// The words of a hook's command.
+    pub fn words(&self, agent: Agent, event: &str) -> Vec<String> {
+        let mut words = vec![self.program.clone()];
+        if let Some(home) = &self.home {
+            words.extend(["--home".to_owned(), home.clone()]);
+        }
+        words.extend(["hook".to_owned(), agent.word().to_owned(), event.to_owned()]);
+        words
+    }
+
+    /// The same as one line for a shell. (Claude Code could do without a shell by `args`; its older versions do not know
+    /// that key, would call the bare program, and take its complaint for a refusal of the person's prompt.)
+    pub fn line(&self, agent: Agent, event: &str) -> String {
+        let words: Vec<String> = self.words(agent, event).iter().map(|word| quote(word)).collect();
+        words.join(" ")
+    }
+}
+
+/// A word as a shell reads it back.
+pub fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    // Windows has no single quotes, but paths there cannot hold a double one.
+    if word.contains(":\\") || word.starts_with("\\\\") {
+        return format!("\"{}\"", word.replace('\\', "/"));
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// The words of a command line, as a shell would split it; what it would expand is left as it is.
+pub fn split(line: &str) -> Vec<String> {
+    let (mut words, mut word): (Vec<String>, Option<String>) = (Vec::new(), None);
+    let (mut characters, mut inside) = (line.chars(), None);
+    while let Some(c) = characters.next() {
+        match (inside, c) {
+            (Some('\''), '\'') | (Some('"'), '"') => inside = None,
+            (None, '\'' | '"') => {
+                inside = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, ' ' | '\t' | '\n') => words.extend(word.take()),
+            (Some('"') | None, '\\') => {
+                let next = characters.next();
+                let word = word.get_or_insert_default();
+                // Inside double quotes only these are meant by a backslash; paths of Windows are full of others.
+                if inside.is_some() && !matches!(next, Some('"' | '\\' | '$' | '`')) {
+                    word.push('\\');
+                }
+                word.extend(next);
+            }
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// A command in an agent's settings that is ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recognised {
+    /// The program it calls.
+    pub program: String,
+    /// The home it passes on.
+    pub home: Option<String>,
+    /// The event it names.
+    pub event: String,
+}
+
+/// Knows a command of ours again, whichever version, folder or home it was written for: it calls a program named
+/// `rekindle` with `hook` and the agent.
+pub fn recognise(words: &[String], agent: Agent) -> Option<Recognised> {
+    let is_prefix = |word: &&String| matches!(word.as_str(), "exec" | "env") || is_assignment(word);
+    let skipped = words.iter().take_while(is_prefix).count();
+    let (program, rest) = words.get(skipped..)?.split_first()?;
+    if !matches!(program.rsplit(['/', '\\']).next(), Some("rekindle" | "rekindle.exe")) {
+        return None;
+    }
+    let (mut rest, mut home) = (rest.iter(), None);
+    loop {
+        let word = rest.next()?;
+        match word.as_str() {
+            "hook" => break,
+            "--home" => home = rest.next().cloned(),
+            "-c" | "--config" | "--color" => drop(rest.next()?),
+            option if option.starts_with("--home=") => {
+                home = option.split_once('=').map(|(_, home)| home.to_owned());
+            }
+            option if option.starts_with('-') => {}
+            _ => return None,
+        }
+    }
+    if rest.next()? != agent.word() {
+        return None;
+    }
+    Some(Recognised { program: program.clone(), home, event: rest.next().cloned().unwrap_or_default() })
+}
+
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn b_15_our_commands_are_known_again() {
+        let known = |line: &str| recognise(&split(line), Agent::Claude);
+        let plain = known("/usr/bin/rekindle hook claude Stop").unwrap();
+        assert_eq!(
+            (plain.program.as_str(), plain.home, plain.event.as_str()),
+            ("/usr/bin/rekindle", None, "Stop")
+        );
+        let home = known("'/opt/my tools/rekindle' --home '/a b/c' hook claude SessionEnd").unwrap();
+        assert_eq!((home.program.as_str(), home.home.as_deref()), ("/opt/my tools/rekindle", Some("/a b/c")));
+        assert!(known("RUST_LOG=x exec rekindle --home=/h -c a=b hook claude Stop --new-flag").is_some());
+        assert!(known("\"C:/Program Files/rekindle.exe\" hook claude Stop").is_some());
+        assert!(known("\"C:\\Program Files\\rekindle.exe\" hook claude Stop").is_some());
+    }
+
+    #[test]
+    fn b_15_other_peoples_commands_are_not() {
+        let known = |line: &str| recognise(&split(line), Agent::Claude).is_some();
+        for line in [
+            "",
+            "rekindle",
+            "rekindle list",
+            "rekindle hook",
+            "rekindle hook codex Stop",
+            "echo rekindle hook claude Stop",
+            "/usr/bin/rekindle-hook claude Stop",
+            "my-rekindle hook claude Stop",
+            "rekindle save hook claude",
+        ] {
+            assert!(!known(line), "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_quoted_word_is_read_back(words in prop::collection::vec("[^\0]{0,12}", 1..5)) {
+            prop_assume!(words.iter().all(|word| !word.contains(":\\") && !word.starts_with("\\\\")));
+            let line: Vec<String> = words.iter().map(|word| quote(word)).collect();
+            prop_assert_eq!(split(&line.join(" ")), words);
+        }
+
+        #[test]
+        fn what_we_write_we_recognise(folder in "(/[a-zA-Z 'é\"$-]{1,8}){0,3}", home in prop::option::of("/[ -~]{1,20}")) {
+            prop_assume!(home.as_ref().is_none_or(|home| !home.contains(":\\")));
+            let invocation = Invocation { program: format!("{folder}/rekindle"), home, before_tools: false };
+            for agent in Agent::ALL {
+                let known = recognise(&split(&invocation.line(agent, "Stop")), agent).unwrap();
+                prop_assert_eq!(&known.program, &invocation.program);
+                prop_assert_eq!(&known.home, &invocation.home);
+                prop_assert_eq!(known.event, "Stop");
+            }
+        }
+    }
+}

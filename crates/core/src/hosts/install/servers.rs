@@ -1,0 +1,183 @@
+//! Our MCP server in an agent's settings: `mcpServers.<name> = {"command": …, "args": […]}`, as Claude Code, Gemini CLI and
+//! others have it. It is called `memory`, and `rekindle` where somebody has a server of that name already.
+
+use serde_json::{Value, json};
+
+use super::command::Invocation;
+use super::settings::{Blanks, dialect, is_blank, record, take_out};
+use crate::base::agent::Agent;
+use crate::hosts::jsonc;
+use crate::hosts::jsonc::{BOM, Document, Node, Step};
+
+/// What it is called, and what else if that is taken.
+pub const NAMES: [&str; 2] = ["memory", "rekindle"];
+
+const SERVERS: &str = "mcpServers";
+const COMMAND: &str = "command";
+const ARGS: &str = "args";
+
+impl Invocation {
+    /// What an MCP server of ours is started with, after the program.
+    pub fn server_args(&self) -> Vec<String> {
+        let home = self.home.iter().flat_map(|home| ["--home".to_owned(), home.clone()]);
+        home.chain(["mcp".to_owned()]).collect()
+    }
+}
+
+/// Our server by its name, as an agent has it among others.
+pub fn entry(agent: Agent, invocation: &Invocation) -> Value {
+    json!({NAMES[0]: server(agent, invocation)})
+}
+
+fn server(agent: Agent, invocation: &Invocation) -> Value {
+    let args = invocation.server_args();
+    match agent {
+        // Behind a search they would hardly be found.
+        Agent::Pi => json!({COMMAND: invocation.program, ARGS: args, "directTools": true}),
+        _ => json!({COMMAND: invocation.program, ARGS: args}),
+    }
+}
+
+/// Knows a server of ours again, whichever version, folder or home it was written for.
+pub fn is_ours<'a>(command: &str, args: impl IntoIterator<Item = &'a str>) -> bool {
+    let program = matches!(command.rsplit(['/', '\\']).next(), Some("rekindle" | "rekindle.exe"));
+    program && args.into_iter().last() == Some("mcp")
+}
+
+/// The names of our servers in a text.
+pub fn find(text: &str, agent: Agent) -> Result<Vec<String>, jsonc::Error> {
+    if is_blank(text) {
+        return Ok(Vec::new());
+    }
+    Ok(find_in(&Document::parse(text, dialect(agent))?))
+}
+
+fn find_in(document: &Document) -> Vec<String> {
+    let Some(servers) = document.get(&[Step::Key(SERVERS)]) else { return Vec::new() };
+    let ours = |name: &&str| {
+        let server = servers.get(name);
+        let command = server.and_then(|server| server.get(COMMAND)?.text());
+        let args = server.and_then(|server| server.get(ARGS)).map(Node::items).unwrap_or_default();
+        command.is_some_and(|command| is_ours(command, args.iter().filter_map(Node::text)))
+    };
+    servers.keys().filter(ours).map(str::to_owned).collect()
+}
+
+/// The text with our server in it and everything else as it was; unchanged if both of its names belong to others.
+pub fn register(
+    text: &str,
+    agent: Agent,
+    invocation: &Invocation,
+    blanks: &mut Blanks,
+) -> Result<String, jsonc::Error> {
+    let server = server(agent, invocation);
+    if is_blank(text) {
+        let mark = if text.starts_with(BOM) { BOM.to_string() } else { String::new() };
+        return Ok(mark + &jsonc::fresh(&json!({SERVERS: entry(agent, invocation)})));
+    }
+    let mut document = Document::parse(text, dialect(agent))?;
+    let root = document.root();
+    if !root.is_object() {
+        return Err(document.error(root, "settings have to be an object `{ … }`"));
+    }
+    let servers = root.get(SERVERS);
+    if let Some(servers) = servers.filter(|servers| !servers.is_object()) {
+        return Err(document.error(servers, "`mcpServers` has to be an object `{ … }`"));
+    }
+    let has_servers = servers.is_some();
+    let free = NAMES.into_iter().find(|name| servers.is_none_or(|servers| servers.get(name).is_none()));
+    if let Some(name) = find_in(&document).first() {
+        let at = [Step::Key(SERVERS), Step::Key(name)];
+        for (key, value) in [(COMMAND, &server[COMMAND]), (ARGS, &server[ARGS])] {
+            let path = [at[0], at[1], Step::Key(key)];
+            if document.get(&path).is_some_and(|node| node.value() != *value) {
+                document.replace(&path, value)?;
+            }
+        }
+        return Ok(document.into_text());
+    }
+    match (free, has_servers) {
+        (None, _) => {}
+        (Some(name), true) => record(&mut document, &[Step::Key(SERVERS)], Some(name), &server, blanks)?,
+        (Some(name), false) => record(&mut document, &[], Some(SERVERS), &json!({name: server}), blanks)?,
+    }
+    Ok(document.into_text())
+}
+
+/// The text without our servers and without what was made for them.
+pub fn unregister(text: &str, agent: Agent, blanks: &Blanks) -> Result<String, jsonc::Error> {
+    if is_blank(text) {
+        return Ok(text.to_owned());
+    }
+    let mut document = Document::parse(text, dialect(agent))?;
+    for name in find_in(&document) {
+        let at = document.get(&[Step::Key(SERVERS)]).and_then(|servers| servers.position(&name));
+        if let Some(at) = at
+            && take_out(&mut document, &[Step::Key(SERVERS)], at, blanks)?
+            && let Some(at) = document.root().position(SERVERS)
+        {
+            take_out(&mut document, &[], at, blanks)?;
+        }
+    }
+    Ok(document.into_text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hosts::jsonc::Dialect;
+
+    fn invocation(home: Option<&str>) -> Invocation {
+        Invocation { program: "/usr/bin/rekindle".into(), home: home.map(str::to_owned), before_tools: false }
+    }
+
+    fn value(text: &str) -> Value {
+        Document::parse(text, Dialect::Commented).unwrap().root().value()
+    }
+
+    #[test]
+    fn b_15_a_server_comes_and_goes_without_a_trace() {
+        for text in [
+            "{}",
+            "{ \n}",
+            "{\n  \"a\": 1 // mine\n}\n",
+            "{\"mcpServers\": {}}",
+            "{\"mcpServers\": {\"other\": {\"command\": \"x\"}}, \"z\": 1}",
+            "\u{feff}{\"mcpServers\":{ }}",
+        ] {
+            let mut blanks = Blanks::new();
+            let with = register(text, Agent::Gemini, &invocation(Some("/h")), &mut blanks).unwrap();
+            let server = &value(&with)["mcpServers"]["memory"];
+            assert_eq!(*server, json!({"command": "/usr/bin/rekindle", "args": ["--home", "/h", "mcp"]}));
+            assert_eq!(find(&with, Agent::Gemini).unwrap(), ["memory"]);
+            let again = register(&with, Agent::Gemini, &invocation(Some("/h")), &mut blanks).unwrap();
+            assert_eq!(again, with);
+            assert_eq!(unregister(&with, Agent::Gemini, &blanks).unwrap(), text, "{with}");
+        }
+    }
+
+    #[test]
+    fn a_new_place_is_written_into_the_server_that_is_there() {
+        let mut blanks = Blanks::new();
+        let old = r#"{"mcpServers": {"mem": {"command": "/old/rekindle", "args": ["mcp"], "timeout": 5}}}"#;
+        let new = register(old, Agent::Claude, &invocation(Some("/h")), &mut blanks).unwrap();
+        let server = &value(&new)["mcpServers"]["mem"];
+        assert_eq!((&server["command"], &server["timeout"]), (&json!("/usr/bin/rekindle"), &json!(5)));
+        assert_eq!(server["args"], json!(["--home", "/h", "mcp"]));
+        assert_eq!(unregister(&new, Agent::Claude, &Blanks::new()).unwrap(), "{}");
+    }
+
+    #[test]
+    fn b_15_somebody_elses_memory_is_left_alone() {
+        let theirs = r#"{"mcpServers": {"memory": {"command": "npx", "args": ["-y", "other"]}}}"#;
+        let mut blanks = Blanks::new();
+        let with = register(theirs, Agent::Claude, &invocation(None), &mut blanks).unwrap();
+        assert_eq!(find(&with, Agent::Claude).unwrap(), ["rekindle"]);
+        assert_eq!(unregister(&with, Agent::Claude, &blanks).unwrap(), theirs);
+        let both = r#"{"mcpServers": {"memory": {"command": "x"}, "rekindle": {"url": "y"}}}"#;
+        assert_eq!(register(both, Agent::Claude, &invocation(None), &mut blanks).unwrap(), both);
+        for bad in ["[]", "{\"mcpServers\": []}", "{"] {
+            assert!(register(bad, Agent::Claude, &invocation(None), &mut blanks).is_err(), "{bad}");
+        }
+    }
+}

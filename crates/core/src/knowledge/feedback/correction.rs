@@ -1,0 +1,111 @@
+//! What the person put right: "no, I told you …" (FBK-05). Only their own words count, typed and not pasted, and only where
+//! the agent had said or done something before.
+
+use std::collections::HashSet;
+
+use crate::knowledge::observe::rules;
+use crate::knowledge::observe::rules::Correction;
+use crate::session::{Message, Role};
+use crate::text::sentences::phrases;
+use crate::text::specifics::{coverage, is_clock, is_count, occurs, specifics, words};
+use crate::text::terms;
+use crate::text::word_sets::Words;
+
+/// A memory that holds so much of what was put right would have told it …
+const COVERED: f64 = 0.6;
+/// … and so much, if it names the same thing.
+const NAMED: f64 = 0.4;
+/// Two statements that share so much are about the same thing.
+const ABOUT: f64 = 0.5;
+/// So many words behind a "not" are what is not so.
+const BEHIND_NOT: usize = 4;
+
+/// What comes in front of what is not so.
+const NOT: &str = "\
+not | instead of | rather than | no longer | never
+nicht | statt | anstatt | kein | keine | keinen
+no | en vez de | en lugar de | ya no
+pas | au lieu de | plutôt que
+não | em vez de | ao invés de
+не | вместо
+";
+/// The same without spaces.
+const DENSE_NOT: &str = "ではなく | じゃなくて | 不是 | 而不是 | 不要用 | 别用";
+
+/// Whether a prompt sounds like a correction, before anybody has looked at what it answers.
+pub fn sounds_like(prompt: &str) -> bool {
+    let messages =
+        [Message::new("a", None, Role::Assistant, "Done."), Message::new("u", None, Role::User, prompt)];
+    !rules::corrections(&messages).is_empty()
+}
+
+/// What the last message of the person puts right.
+pub fn corrections(messages: &[Message]) -> Vec<Correction> {
+    rules::corrections(messages)
+}
+
+/// Whether a memory says what had to be said again.
+pub fn covers(memory: &str, correction: &Correction) -> bool {
+    let right = &correction.right;
+    if contradicts(memory, correction) {
+        return false;
+    }
+    let share = coverage(&words(right), &words(memory));
+    let named = telling(right).iter().any(|specific| occurs(specific, memory));
+    share >= COVERED || (named && share >= NAMED)
+}
+
+/// Whether a memory says what was put right the wrong way round.
+pub fn contradicts(memory: &str, correction: &Correction) -> bool {
+    let right = &correction.right;
+    let affirmed = affirmed(right);
+    denies(memory, right) || differs(memory, affirmed) || Words::of(affirmed).contradict(&Words::of(memory))
+}
+
+/// "…, not 7410": what comes before the denial, if that says something by itself.
+fn affirmed(right: &str) -> &str {
+    let cues = phrases(NOT).filter_map(|cue| right.find(&format!(" {cue} ")));
+    let end = cues.chain(phrases(DENSE_NOT).filter_map(|cue| right.find(cue))).min();
+    end.map(|end| &right[..end]).filter(|before| words(before).len() >= 2).unwrap_or(right)
+}
+
+/// "…, not 7410": what is denied is in the memory, and what is said instead is not.
+fn denies(memory: &str, right: &str) -> bool {
+    let there = words(memory);
+    let lower = right.to_lowercase();
+    let spaced = phrases(NOT).flat_map(|cue| {
+        let cue = format!(" {cue} ");
+        let at: Vec<usize> = lower.match_indices(&cue).map(|(at, _)| at + cue.len()).collect();
+        at
+    });
+    let dense = phrases(DENSE_NOT)
+        .flat_map(|cue| lower.match_indices(cue).map(|(at, _)| at + cue.len()).collect::<Vec<_>>());
+    spaced.chain(dense).any(|at| {
+        let behind: Vec<&str> = lower[at..].split_whitespace().take(BEHIND_NOT).collect();
+        let denied = words(&behind.join(" "));
+        let instead = words(&lower[..at]);
+        let held = denied.iter().any(|term| there.contains(term));
+        held && instead.difference(&denied).any(|term| !there.contains(term))
+    })
+}
+
+/// The same subject with another number or name.
+fn differs(memory: &str, right: &str) -> bool {
+    let (ours, theirs) = (telling(right), telling(memory));
+    let only_ours = ours.iter().any(|specific| !occurs(specific, memory));
+    let only_theirs = theirs.iter().any(|specific| !occurs(specific, right));
+    let shared = ours.iter().any(|specific| occurs(specific, memory));
+    let subject: HashSet<u64> = words(right)
+        .into_iter()
+        .filter(|term| !ours.iter().any(|specific| terms::terms(specific).iter().any(|(own, _)| own == term)))
+        .collect();
+    only_ours && only_theirs && !shared && subject.len() >= 2 && coverage(&subject, &words(memory)) >= ABOUT
+}
+
+/// The specifics that make a statement what it is.
+fn telling(text: &str) -> Vec<String> {
+    specifics(text).into_iter().filter(|specific| !is_count(specific) && !is_clock(specific)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! Patterns in a week of observations (FRI-02), by counting: nothing that was said once is one.
+
+use std::collections::BTreeMap;
+
+use super::{Kind, Pattern};
+use crate::base::provenance::Origin;
+use crate::base::provenance::Strength;
+use crate::base::scope::ProjectId;
+use crate::base::time::Timestamp;
+use crate::knowledge::observe;
+use crate::knowledge::proposal::Evidence;
+use crate::knowledge::reflect::{MAX_TEXT_CHARS, Period, Seen, distance, is_forged};
+use crate::text::admit;
+use crate::text::clean::one_line;
+use crate::text::similarity::Statement;
+use crate::vault::memory::sections;
+
+/// So many findings are held against each other, the newest ones.
+const MOST_FINDINGS: usize = 600;
+/// How much of a finding is kept as a quotation.
+const QUOTE_CHARS: usize = 200;
+/// The longest name of a command that is one.
+const COMMAND_CHARS: usize = 80;
+
+/// The same thing, as often as it was found.
+struct Cluster<'a> {
+    statement: Statement,
+    seen: Vec<Seen<'a>>,
+}
+
+/// Everything that came up, however often. What came up too seldom is left to [`super::fixes`], which counts it.
+pub fn detect(period: &Period<'_>) -> Vec<Pattern> {
+    let mut seen: Vec<Seen<'_>> = period.findings().collect();
+    seen.sort_by_key(|seen| seen.observation.at);
+    let surplus = seen.len().saturating_sub(MOST_FINDINGS);
+    seen.drain(..surplus);
+    let mut patterns = corrections(&seen);
+    patterns.extend(failures(period));
+    patterns.extend(stale(period, &seen));
+    patterns
+}
+
+fn clusters<'a>(seen: impl Iterator<Item = Seen<'a>>) -> Vec<Cluster<'a>> {
+    let mut clusters: Vec<Cluster<'a>> = Vec::new();
+    for seen in seen {
+        let statement = Statement::of(&seen.finding.text);
+        match clusters.iter_mut().find(|cluster| cluster.statement.is_same(&statement)) {
+            Some(cluster) => {
+                cluster.seen.push(seen);
+                cluster.statement = statement;
+            }
+            None => clusters.push(Cluster { statement, seen: vec![seen] }),
+        }
+    }
+    clusters
+}
+
+/// What the person has to say again and again. Only their own words count (B-01).
+fn corrections(seen: &[Seen<'_>]) -> Vec<Pattern> {
+    use observe::Kind::{Correction, Preference, Rule};
+    let own = seen.iter().copied().filter(|seen| {
+        seen.finding.origin == Origin::User && matches!(seen.finding.kind, Correction | Rule | Preference)
+    });
+    clusters(own).iter().filter_map(|cluster| cluster.pattern(Kind::RepeatedCorrection)).collect()
+}
+
+impl Cluster<'_> {
+    fn pattern(&self, kind: Kind) -> Option<Pattern> {
+        let origin = self.seen.iter().map(|seen| seen.finding.origin).min_by_key(|one| distance(*one))?;
+        // The newest words of the most trusted: what only a tool said does not speak for the person.
+        let told = self.seen.iter().rev().find(|seen| seen.finding.origin == origin)?;
+        let text = one_line(&admit(&told.finding.text).text, usize::MAX);
+        if text.is_empty() || text.chars().count() > MAX_TEXT_CHARS {
+            return None;
+        }
+        let theirs = self.seen.iter().filter(|seen| seen.finding.origin == origin);
+        let sightings = self.seen.iter().map(|seen| Sighting {
+            session: &seen.observation.session,
+            at: seen.observation.at,
+            window: &seen.observation.key,
+            messages: &seen.finding.messages,
+            quote: &seen.finding.text,
+        });
+        let (evidence, times) = rests_on(sightings);
+        let mut projects = self.seen.iter().map(|seen| seen.observation.project.clone());
+        let first = projects.next().flatten();
+        Some(Pattern {
+            kind,
+            text,
+            supersedes: None,
+            section: None,
+            origin,
+            strength: theirs.map(|seen| seen.finding.strength).max().unwrap_or(Strength::Inferred),
+            evidence,
+            times,
+            project: first.filter(|first| projects.all(|other| other.as_ref() == Some(first))),
+        })
+    }
+}
+
+struct Sighting<'a> {
+    session: &'a str,
+    at: Timestamp,
+    window: &'a str,
+    messages: &'a [String],
+    quote: &'a str,
+}
+
+/// What sightings come to, and the newest time in each session.
+fn rests_on<'a>(sightings: impl Iterator<Item = Sighting<'a>>) -> (Evidence, Vec<Timestamp>) {
+    let mut evidence = Evidence::default();
+    let mut times: BTreeMap<&str, Timestamp> = BTreeMap::new();
+    for seen in sightings {
+        evidence.merge(&Evidence {
+            sessions: vec![seen.session.to_owned()],
+            messages: seen.messages.to_vec(),
+            quotes: vec![one_line(&admit(seen.quote).text, QUOTE_CHARS)],
+            observations: vec![seen.window.to_owned()],
+            said: Some(seen.at),
+        });
+        let newest = times.entry(seen.session).or_insert(seen.at);
+        *newest = seen.at.max(*newest);
+    }
+    (evidence, times.into_values().collect())
+}
+
+/// The commands that failed, as the rules of observation write it down: in a finding or in what a session came to.
+fn failures(period: &Period<'_>) -> Vec<Pattern> {
+    let mut found: BTreeMap<(String, String), Vec<Sighting<'_>>> = BTreeMap::new();
+    for observation in period.observations {
+        for part in &observation.observed.parts {
+            let own: &[String] = &[];
+            let findings =
+                part.findings.iter().map(|finding| (finding.text.as_str(), finding.messages.as_slice()));
+            for (text, messages) in findings.chain([(part.narrative.as_str(), own)]) {
+                if is_forged(text) {
+                    continue;
+                }
+                let Some(command) = failed(text) else { continue };
+                let project = observation.project.as_ref().map(ToString::to_string).unwrap_or_default();
+                found.entry((project, command)).or_default().push(Sighting {
+                    session: &observation.session,
+                    at: observation.at,
+                    window: &observation.key,
+                    messages,
+                    quote: text,
+                });
+            }
+        }
+    }
+    let pattern = |((project, command), sightings): ((String, String), Vec<Sighting<'_>>)| {
+        let (evidence, times) = rests_on(sightings.into_iter());
+        let of = period
+            .observations
+            .iter()
+            .find_map(|observation| observation.project.clone().filter(|known| known.to_string() == project));
+        Pattern {
+            kind: Kind::RecurringFailure,
+            text: format!(
+                "`{command}` keeps failing: run it before a change is called done, and read its first error."
+            ),
+            supersedes: None,
+            section: None,
+            // That it failed is what the tool says.
+            origin: Origin::Tool,
+            strength: Strength::Inferred,
+            evidence,
+            times,
+            project: of,
+        }
+    };
+    found.into_iter().map(pattern).collect()
+}
+
+/// The command of "`cargo test` failed…" or "… `cargo test` still failed at the end".
+fn failed(text: &str) -> Option<String> {
+    let mut rest = text;
+    while let Some((_, behind)) = rest.split_once('`') {
+        let (command, after) = behind.split_once('`')?;
+        let fails = [" failed", " still failed"].iter().any(|word| after.starts_with(word));
+        let command = one_line(&admit(command).text, usize::MAX);
+        if fails && !command.is_empty() && command.chars().count() <= COMMAND_CHARS && !command.contains('<')
+        {
+            return Some(command);
+        }
+        rest = after;
+    }
+    None
+}
+
+/// The lines of `MEMORY.md` that newer observations contradict, by the words that do.
+fn stale(period: &Period<'_>, seen: &[Seen<'_>]) -> Vec<Pattern> {
+    let Ok(sections) = sections(period.memory) else { return Vec::new() };
+    let mut patterns = Vec::new();
+    for section in &sections {
+        for item in section.items.iter().filter(|item| item.superseded.is_none()) {
+            let line = Statement::of(&item.text);
+            let newer = seen.iter().copied().filter(|seen| {
+                // Another project says nothing about a line of this one.
+                item.is_shown(seen.observation.project.as_ref().map(ProjectId::as_str))
+                    && seen.finding.origin != Origin::Tool
+                    && item.date.is_none_or(|since| since < seen.observation.day)
+                    && line.contradicts(&Statement::of(&seen.finding.text))
+            });
+            for cluster in clusters(newer) {
+                let pattern = cluster.pattern(Kind::StaleMemory);
+                patterns.extend(pattern.map(|pattern| Pattern {
+                    supersedes: Some(item.text.clone()),
+                    section: Some(section.title.clone()),
+                    ..pattern
+                }));
+            }
+        }
+    }
+    patterns
+}

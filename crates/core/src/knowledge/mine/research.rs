@@ -1,0 +1,67 @@
+//! What a program finds out about an idea (IDEA-04, X-22): the question, and what of the answer is kept. It is somebody
+//! else's text from anywhere, and stays a quotation.
+
+use std::time::Duration;
+
+use crate::config::Research;
+use crate::llm::prompts::RESEARCH;
+use crate::llm::{Budget, Cost, Expects, Prompt, Request};
+use crate::text::admit;
+
+/// What looking into one idea may cost.
+pub const MOST_COST: Cost = Cost { micro_dollars: 250_000 };
+/// Characters of a token, about.
+const TOKEN_CHARS: usize = 4;
+/// The most characters of an idea that are told.
+const MAX_IDEA: usize = 2_000;
+const TAG: &str = "research";
+
+/// What is asked about an idea.
+pub fn request(title: &str, summary: &str, limits: &Research) -> Request {
+    let idea: String = format!("{title}\n\n{summary}").chars().take(MAX_IDEA).collect();
+    let told = format!(
+        "Fetch at most {} pages, and answer in at most {} tokens.\n\nThe idea:\n\n{idea}",
+        limits.fetches, limits.tokens
+    );
+    Request {
+        prompt: Prompt::new(RESEARCH, &told),
+        expects: Expects::Tags(&[TAG]),
+        deadline: Duration::from_secs(60 * u64::from(limits.minutes)),
+        budget: Budget { tokens: limits.tokens, cost: MOST_COST },
+    }
+}
+
+/// What was found, as a quotation of at most so many tokens; `None` if it is nothing. A program that knows no tags is
+/// taken at all it says.
+pub fn quotation(answer: &str, tokens: u32) -> Option<String> {
+    let (open, close) = (format!("<{TAG}>"), format!("</{TAG}>"));
+    let inside = answer.split_once(&open).map_or(answer, |(_, rest)| rest);
+    let inside = inside.split_once(&close).map_or(inside, |(inside, _)| inside);
+    let admitted = admit(inside.trim()).text;
+    let most = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(TOKEN_CHARS);
+    let mut text: String = admitted.chars().take(most).collect();
+    if text.len() < admitted.len() {
+        text.push_str(" […]");
+    }
+    let quoted: Vec<String> = text.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
+    (!text.trim().is_empty()).then(|| quoted.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idea_04_what_was_found_is_quoted_and_capped() {
+        assert_eq!(
+            quotation("Sure!\n<research>\nOne.\n\n# Two\n</research> bye", 100).unwrap(),
+            "> One.\n>\n> # Two"
+        );
+        assert_eq!(quotation("no tags", 100).unwrap(), "> no tags");
+        assert_eq!(quotation("<research> \n</research>", 100), None);
+        let long = quotation(&"word ".repeat(1000), 100).unwrap();
+        assert!(long.len() < 420 && long.ends_with("[…]"), "{}", long.len());
+        let token = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
+        assert!(!quotation(&format!("the key is {token}"), 100).unwrap().contains(token));
+    }
+}

@@ -1,0 +1,13 @@
+//! From sessions to memories: what is observed, proposed and decided.
+//!
+//! [`observe`] finds statements in a session, [`reflect`] turns a day of them into proposals, [`triage`] and the person decide,
+//! [`feedback`] counts what was used. [`mine`] finds ideas, [`friction`] finds what annoys.
+
+pub mod feedback;
+pub mod friction;
+pub mod mine;
+pub mod observe;
+pub mod proposal;
+pub mod reflect;
+pub mod statement;
+pub mod triage;

@@ -1,0 +1,228 @@
+//! Nothing a model says is believed unchecked. A statement is held against the messages it cites: what it names has to be
+//! there, its time has to be theirs, and whose words support it is found out here and not taken from the model (B-01).
+
+use std::collections::HashSet;
+
+use super::evidence::{COVERED, Evidence, MAX_MESSAGES, Wanted};
+use super::fault::{Fault, Faults};
+use super::finding::{Finding, Kind, Observed, Part};
+use super::noise::Noise;
+use super::parse::{ObserverOutput, bullet};
+use crate::base::provenance::Origin;
+use crate::base::provenance::Strength;
+use crate::base::sentiment::Sentiment;
+use crate::base::time::{Date, TimeZone};
+use crate::session::Message;
+use crate::text::admit;
+use crate::text::clean::one_line;
+use crate::vault::daily_log::When;
+use crate::vault::priority::Priority;
+
+/// The most characters of one statement.
+pub const MAX_TEXT: usize = 400;
+/// The most characters of a narrative, a task or a suggestion.
+pub const MAX_NARRATIVE: usize = 600;
+/// The most statements of one window: whoever finds more has copied, not distilled.
+pub const MAX_FINDINGS: usize = 40;
+
+/// What is left of an observer's answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Checked {
+    /// What can be believed.
+    pub observed: Observed,
+    /// What was wrong with the rest.
+    pub faults: Faults,
+}
+
+/// The fixed words for a session that is done (OBS-16).
+pub const DONE: &str = "Session completed normally.";
+
+/// Holds an observer's answer against the messages it is about.
+pub fn check(output: &ObserverOutput, messages: &[Message], zone: &TimeZone) -> Checked {
+    let evidence = Evidence::new(messages, zone);
+    let noise = Noise::new(messages, zone);
+    let mut checked = Checked::default();
+    let mut seen = HashSet::new();
+    let mut count = 0;
+    let flat = super::parse::DistilledSegment {
+        narrative: String::new(),
+        facts: output.observations.lines().map(str::to_owned).collect(),
+    };
+    let segments = if output.segments.is_empty() { std::slice::from_ref(&flat) } else { &output.segments };
+    for segment in segments {
+        let mut parts = Days::of(narrative(&segment.narrative, &evidence));
+        for line in &segment.facts {
+            let Some(claim) = claim(line) else { continue };
+            let mut fault = |fault: Fault| *checked.faults.entry(fault).or_default() += 1;
+            if count >= MAX_FINDINGS {
+                fault(Fault::TooMany);
+                continue;
+            }
+            match finding(&claim, &evidence, &noise, &mut fault) {
+                Ok((found, day)) if seen.insert(crate::text::normal::normalised(&found.text)) => {
+                    count += 1;
+                    parts.add(found, day);
+                }
+                Ok(_) => fault(Fault::Repeated),
+                Err(why) => fault(why),
+            }
+        }
+        checked.observed.parts.extend(parts.all);
+    }
+    // A model need not keep to the order of the days; what has no day counts for the last one.
+    checked.observed.parts.sort_by_key(|part| part.day.unwrap_or(Date::MAX));
+    let spoken =
+        |text: &str| Some(one_line(&admit(text).text, MAX_NARRATIVE)).filter(|text| evidence.is_spoken(text));
+    checked.observed.current_task = output.current_task.as_deref().and_then(spoken);
+    checked.observed.suggested_response = output
+        .suggested_response
+        .as_deref()
+        .and_then(|text| if text.trim() == DONE { Some(DONE.to_owned()) } else { spoken(text) });
+    checked
+}
+
+/// What happened, and the day on which it was said.
+fn narrative(text: &str, evidence: &Evidence<'_>) -> (String, Option<Date>) {
+    let text = one_line(&admit(text).text, MAX_NARRATIVE);
+    match evidence.support(&text, &[]) {
+        Ok(support) if !evidence.is_copied(&text) => {
+            let day = evidence.day(&support.places);
+            (text, day)
+        }
+        _ => (String::new(), None),
+    }
+}
+
+/// A segment as parts of one day each: a session may go on past midnight.
+struct Days {
+    all: Vec<Part>,
+}
+
+impl Days {
+    fn of((narrative, day): (String, Option<Date>)) -> Self {
+        let part = Part { narrative, day, ..Part::default() };
+        Self { all: if part.narrative.is_empty() { Vec::new() } else { vec![part] } }
+    }
+
+    /// A finding without a time goes with the one before it.
+    fn add(&mut self, finding: Finding, day: Option<Date>) {
+        let day = day.or_else(|| self.all.last()?.day);
+        match self.all.iter_mut().find(|part| part.day == day) {
+            Some(part) => part.findings.push(finding),
+            None => self.all.push(Part { day, findings: vec![finding], ..Part::default() }),
+        }
+    }
+}
+
+/// What an observer claims.
+struct Claim {
+    priority: Priority,
+    when: Option<When>,
+    text: String,
+    cited: Vec<usize>,
+    feels: Option<Sentiment>,
+}
+
+fn claim(line: &str) -> Option<Claim> {
+    let (priority, rest) = bullet(line)?;
+    let (when, rest) =
+        When::prefix(rest).map_or((None, rest), |(when, rest)| (Some(when), rest.trim_start()));
+    let (rest, feels) = feeling(rest);
+    let (text, cited) = citations(rest);
+    let text = one_line(&admit(text).text, MAX_TEXT);
+    (!text.is_empty()).then_some(Claim { priority, when, text, cited, feels })
+}
+
+/// `… [#3] {urgent}`: the line without its last word in braces, and what that word says, if it is one of the few that say
+/// something (FBK-07). Braces that follow no citation are part of the text.
+fn feeling(text: &str) -> (&str, Option<Sentiment>) {
+    let braced = || {
+        let (before, word) = text.trim_end().strip_suffix('}')?.rsplit_once('{')?;
+        let before = before.trim_end();
+        let word = word.trim().to_lowercase();
+        let feels = Sentiment::of(&word);
+        before.ends_with([']', ')']).then_some((before, feels))
+    };
+    braced().unwrap_or((text, None))
+}
+
+/// `… [#3, #7]`: the text, and the numbers behind it.
+pub fn citations(text: &str) -> (&str, Vec<usize>) {
+    let trimmed = text.trim_end();
+    let numbers = |open: usize| -> Option<Vec<usize>> {
+        let inside = trimmed.get(open + 1..trimmed.len() - 1)?;
+        let parts = inside.split([',', ';', ' ']).filter(|part| !part.is_empty());
+        let mut numbers = Vec::new();
+        for part in parts {
+            let part = part.trim_start_matches('#');
+            match part.split_once(['-', '–']) {
+                Some((from, to)) => {
+                    let (from, to): (usize, usize) =
+                        (from.parse().ok()?, to.trim_start_matches('#').parse().ok()?);
+                    numbers.extend((from..=to).take(MAX_MESSAGES));
+                }
+                None => numbers.push(part.parse().ok()?),
+            }
+        }
+        (!numbers.is_empty()).then_some(numbers)
+    };
+    let open = match trimmed.chars().next_back() {
+        Some(']') => trimmed.rfind('['),
+        Some(')') => trimmed.rfind("(#"),
+        _ => None,
+    };
+    let found = open.and_then(|open| Some((trimmed.get(..open)?.trim_end(), numbers(open)?)));
+    found.unwrap_or((trimmed, Vec::new()))
+}
+
+fn finding(
+    claim: &Claim,
+    evidence: &Evidence<'_>,
+    noise: &Noise<'_>,
+    fault: &mut impl FnMut(Fault),
+) -> Result<(Finding, Option<Date>), Fault> {
+    let support = evidence.support(&claim.text, &claim.cited)?;
+    if evidence.is_copied(&claim.text) {
+        return Err(Fault::Copied);
+    }
+    noise.pass(&claim.text, &support)?;
+    let (when, wrong) = evidence.when(claim.when, &support.places);
+    if wrong {
+        fault(Fault::Time);
+    }
+    let certain = support.covered >= COVERED && support.counted;
+    let question = claim.text.trim_end().ends_with(['?', '？']);
+    let most = match support.origin {
+        _ if !certain => Priority::Low,
+        Origin::User if !question => Priority::High,
+        // What an agent says of a fault and its cure is what it knows; without a name in it, it is talk.
+        Origin::Agent if !question && !Wanted::of(&claim.text).names.is_empty() => Priority::High,
+        _ => Priority::Medium,
+    };
+    if claim.priority > most {
+        fault(Fault::Lowered);
+    }
+    let day = evidence.day(&support.places);
+    let found = Finding {
+        kind: if question { Kind::Question } else { Kind::Other },
+        priority: claim.priority.min(most),
+        when,
+        text: claim.text.clone(),
+        origin: support.origin,
+        strength: match support.origin {
+            Origin::User if certain => Strength::Implied,
+            _ => Strength::Inferred,
+        },
+        everywhere: false,
+        perhaps_everywhere: false,
+        ends: false,
+        // Only a person feels something, and only about what they said themselves.
+        sentiment: claim.feels.filter(|_| support.origin == Origin::User),
+        gate: None,
+        messages: evidence.ids(&support.places),
+    };
+    Ok((found, day))
+}
+
+#[cfg(test)]
+mod tests;

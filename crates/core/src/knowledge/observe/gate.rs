@@ -1,0 +1,162 @@
+//! The write gate (FBK-08), which only takes notes: of every finding it says whether it can be looked up, whether anybody
+//! will want it next time, and what it contradicts. Nothing is held back or changed for it, so that it can be compared with
+//! what people keep before anybody lets it decide.
+
+use serde::{Deserialize, Serialize};
+
+use super::evidence::Evidence;
+use super::finding::{Doubt, Finding, Kind, Observed, Verdict};
+use super::retold::retells;
+use super::rules::words::gate;
+use crate::base::provenance::Origin;
+use crate::text::phrases::{has, has_dense};
+use crate::text::sentences::folded;
+use crate::text::similarity::Statement;
+use crate::text::specifics::{is_clock, is_count, specifics};
+
+/// How many findings there were, and how many of them the gate doubts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counts {
+    /// Findings that were judged.
+    pub judged: u64,
+    /// That would pass.
+    pub passed: u64,
+    /// That cannot be looked up.
+    pub unverifiable: u64,
+    /// That nobody will want.
+    pub useless: u64,
+    /// That contradict something.
+    pub conflicting: u64,
+}
+
+impl Counts {
+    /// Of everything that was observed and judged.
+    pub fn of(observed: &Observed) -> Self {
+        let mut counts = Self::default();
+        for verdict in observed.findings().filter_map(|finding| finding.gate.as_ref()) {
+            counts.judged += 1;
+            counts.passed += u64::from(verdict.passes());
+            counts.unverifiable += u64::from(!verdict.verifiable());
+            counts.useless += u64::from(!verdict.useful());
+            counts.conflicting += u64::from(verdict.conflicting());
+        }
+        counts
+    }
+}
+
+/// Something that stands: a line of `MEMORY.md`, an entry, an earlier observation.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// Its name.
+    pub id: String,
+    /// What it says.
+    pub statement: Statement,
+}
+
+impl Standing {
+    /// Takes a text apart.
+    pub fn new(id: &str, text: &str) -> Self {
+        Self { id: id.to_owned(), statement: Statement::of(text) }
+    }
+}
+
+/// Judges a finding by the messages it rests on, and by what stands.
+pub fn judge(finding: &Finding, evidence: &Evidence<'_>, standing: &[Standing]) -> Verdict {
+    let doubts = [verifiable(finding, evidence), useful(finding)].into_iter().flatten().collect();
+    let statement = Statement::of(&finding.text);
+    let against = standing.iter().find(|other| other.statement.contradicts(&statement));
+    Verdict { doubts, against: against.map(|other| other.id.clone()) }
+}
+
+fn verifiable(finding: &Finding, evidence: &Evidence<'_>) -> Option<Doubt> {
+    let named: Vec<String> = specifics(&finding.text)
+        .into_iter()
+        .filter(|specific| !is_clock(specific) && !is_count(specific))
+        .collect();
+    let founded = named.iter().all(|name| evidence.has(name, &finding.messages));
+    if finding.messages.is_empty() || !founded {
+        return Some(Doubt::Unfounded);
+    }
+    // What the person said can be looked up where they said it.
+    (named.is_empty() && finding.origin != Origin::User).then_some(Doubt::Vague)
+}
+
+fn useful(finding: &Finding) -> Option<Doubt> {
+    let text = folded(&finding.text);
+    if has(&text, gate::ONCE) || has_dense(&text, gate::DENSE_ONCE) {
+        return Some(Doubt::Once);
+    }
+    // A rule, a decision or a fix is what it is, however it begins.
+    let told = matches!(finding.kind, Kind::Other | Kind::Files | Kind::Change | Kind::Workflow);
+    (told && retells(&finding.text)).then_some(Doubt::Step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::time::TimeZone;
+    use crate::fixtures;
+    use crate::session::{Message, Role};
+
+    fn verdict(kind: Kind, origin: Origin, text: &str, standing: &[(&str, &str)]) -> Verdict {
+        let said = [
+            Message::new(
+                "m1",
+                None,
+                Role::User,
+                "Always run pnpm test in packages/api before a push, for port 5432",
+            ),
+            Message::new(
+                "m2",
+                None,
+                Role::Assistant,
+                "The pool in src/pool.rs leaked because close() was never called",
+            ),
+        ];
+        let evidence = Evidence::new(&said, &TimeZone::UTC);
+        let messages = vec!["m1".to_owned(), "m2".to_owned()];
+        let finding = Finding { messages, ..fixtures::finding(kind, origin, text) };
+        let standing: Vec<Standing> = standing.iter().map(|(id, text)| Standing::new(id, text)).collect();
+        judge(&finding, &evidence, &standing)
+    }
+
+    #[test]
+    fn fbk_08_what_can_be_looked_up_is_verifiable() {
+        let passes = |origin, text: &str| verdict(Kind::Other, origin, text, &[]).doubts;
+        assert_eq!(passes(Origin::Agent, "The leak was in src/pool.rs because close() was never called"), []);
+        assert_eq!(passes(Origin::Agent, "The leak was in src/store.rs"), [Doubt::Unfounded]);
+        assert_eq!(passes(Origin::Agent, "The code is cleaner"), [Doubt::Vague]);
+        assert_eq!(passes(Origin::User, "Always test before a push"), [], "the person said so");
+    }
+
+    #[test]
+    fn fbk_08_steps_and_what_is_meant_for_once_are_of_no_use() {
+        for (text, doubt) in [
+            ("Ran pnpm test for port 5432", Doubt::Step),
+            ("The agent checked src/pool.rs", Doubt::Step),
+            ("Hat src/pool.rs geprüft", Doubt::Step),
+            ("src/pool.rs を確認しました", Doubt::Step),
+            ("Leave src/pool.rs as it is for now", Doubt::Once),
+            ("Vorerst bleibt src/pool.rs so", Doubt::Once),
+        ] {
+            assert_eq!(verdict(Kind::Other, Origin::Agent, text, &[]).doubts, [doubt], "{text}");
+        }
+        let cause = "Ran into a leak in src/pool.rs; the root cause was that close() was never called";
+        assert_eq!(verdict(Kind::Other, Origin::Agent, cause, &[]).doubts, []);
+        assert_eq!(
+            verdict(Kind::Rule, Origin::User, "Checked in files need a licence header", &[]).doubts,
+            []
+        );
+    }
+
+    #[test]
+    fn fbk_08_what_contradicts_something_that_stands_names_it() {
+        let standing = [("MEMORY.md#1", "Use tabs in Go"), ("m-1", "Staging Postgres listens on port 5433.")];
+        let found = verdict(Kind::Rule, Origin::User, "Staging Postgres listens on port 5432.", &standing);
+        assert_eq!(found.against.as_deref(), Some("m-1"));
+        assert!(found.conflicting() && !found.passes() && found.verifiable() && found.useful());
+        let same = verdict(Kind::Rule, Origin::User, "Staging Postgres listens on port 5433.", &standing);
+        assert_eq!(same.against, None);
+    }
+}

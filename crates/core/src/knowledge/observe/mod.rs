@@ -1,0 +1,18 @@
+//! A session becomes observations: by rules that need no model, or by a model whose answer is read
+//! ([`mod@parse`]) and checked against what was really said. Both come to the same: [`Observed`].
+
+pub mod check;
+pub mod evidence;
+pub mod fault;
+pub mod finding;
+pub mod gate;
+pub mod noise;
+pub mod parse;
+pub mod prompt;
+mod retold;
+pub mod rules;
+
+pub use check::{Checked, check};
+pub use finding::{Finding, Kind, Observed, Part};
+pub use parse::{DistilledSegment, ObserverOutput, optimize_for_context, parse, parse_segments};
+pub use rules::{observe, observe_with};

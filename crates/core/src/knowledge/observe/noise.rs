@@ -1,0 +1,169 @@
+//! What is true and still not worth keeping: a message word for word, and the course of a session retold (OBS-03, OBS-13).
+//!
+//! Small models do little else. What the person laid down is kept however it is told: the rules say where they did.
+
+use super::evidence::{COVERED, Support, said_and_done};
+use super::fault::Fault;
+use super::finding::{Finding, Kind};
+use super::retold::{retells, retells_request};
+use super::rules::observe;
+use super::rules::words::{cause, idea, retold, wish};
+use crate::base::provenance::Origin;
+use crate::base::time::TimeZone;
+use crate::session::{Message, Role};
+use crate::text::common_words;
+use crate::text::phrases::{begins, content, has, has_dense};
+use crate::text::sentences;
+use crate::text::sentences::folded;
+use crate::text::specifics::{coverage, specifics, words};
+
+/// A statement of fewer words that say something states nothing by itself.
+const FEWEST_WORDS: usize = 4;
+
+/// A session, prepared for telling noise apart.
+pub struct Noise<'a> {
+    messages: &'a [Message],
+    /// The words of each message, with spaces around them.
+    lines: Vec<String>,
+    /// What the rules find in it.
+    found: Vec<Finding>,
+}
+
+impl<'a> Noise<'a> {
+    /// Reads the messages once.
+    pub fn new(messages: &'a [Message], zone: &TimeZone) -> Self {
+        Self {
+            messages,
+            lines: messages.iter().map(|message| in_words(&said_and_done(message))).collect(),
+            found: observe(messages, zone, None).findings().cloned().collect(),
+        }
+    }
+
+    /// Whether a statement with this support is worth keeping; if not, why.
+    pub fn pass(&self, text: &str, support: &Support) -> Result<(), Fault> {
+        if self.laid_down(text, &support.places) {
+            return Ok(());
+        }
+        if self.is_idle_copy(text) {
+            return Err(Fault::Quoted);
+        }
+        // What the person said is no step of the agent, however it begins.
+        let step = support.origin != Origin::User && retells(text);
+        if step || retells_request(text) { Err(Fault::Retold) } else { Ok(()) }
+    }
+
+    /// Whether the rules find in one of these messages what a statement says.
+    fn laid_down(&self, text: &str, places: &[usize]) -> bool {
+        let said = words(text);
+        let here = |finding: &&Finding| {
+            let ids = places.iter().filter_map(|place| self.messages.get(*place)).map(|message| &message.id);
+            ids.into_iter().any(|id| finding.messages.contains(id))
+        };
+        let found = self.found.iter().filter(|finding| !matches!(finding.kind, Kind::Files | Kind::Workflow));
+        found.filter(here).any(|finding| coverage(&said, &words(&finding.text)) >= COVERED)
+    }
+
+    /// Whether a statement is a message, or a part of one, that states nothing which lasts.
+    fn is_idle_copy(&self, text: &str) -> bool {
+        let line = in_words(text);
+        // The person's own message before the agent's before a tool's: whoever repeats somebody says the same words.
+        let of = |role: fn(Role) -> bool| {
+            self.messages
+                .iter()
+                .zip(&self.lines)
+                .any(|(message, words)| role(message.role) && holds(words, &line))
+        };
+        if of(|role| role == Role::User) {
+            return !asserts(text);
+        }
+        if of(|role| matches!(role, Role::Assistant | Role::Summary)) {
+            return !explains(text);
+        }
+        of(|role| role == Role::Tool)
+    }
+
+    /// Whether one of these messages thinks of something that is not done now: what a model calls an idea rests on one.
+    pub fn thinks_ahead(&self, places: &[usize]) -> bool {
+        let said = |message: &&Message| message.role != Role::Tool;
+        let here = places.iter().filter_map(|place| self.messages.get(*place)).filter(said);
+        let found = |id: &String| {
+            self.found.iter().any(|found| found.kind == Kind::Idea && found.messages.contains(id))
+        };
+        here.into_iter().any(|message| {
+            let text = folded(&message.text);
+            found(&message.id) || has(&text, idea::THOUGHT_OF) || has_dense(&text, idea::DENSE_THOUGHT_OF)
+        })
+    }
+
+    /// What the person laid down, in their own words.
+    pub fn lasting(&self) -> impl Iterator<Item = &Finding> {
+        self.found.iter().filter(|finding| {
+            let kind = finding.kind;
+            finding.origin == Origin::User
+                && matches!(
+                    kind,
+                    Kind::Rule | Kind::Preference | Kind::Correction | Kind::Decision | Kind::Change
+                )
+        })
+    }
+
+    /// What of that none of these statements says.
+    pub fn passed_over(&self, said: &[&str]) -> impl Iterator<Item = &Finding> {
+        self.lasting().filter(move |finding| !said.iter().any(|text| says(text, finding)))
+    }
+}
+
+/// Whether a statement says what was found.
+pub fn says(statement: &str, finding: &Finding) -> bool {
+    coverage(&words(&finding.text), &words(statement)) >= COVERED
+}
+
+/// The words of a text and nothing between them, with spaces around them.
+fn in_words(text: &str) -> String {
+    let mut line = String::from(" ");
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        line.extend(word.chars().flat_map(char::to_lowercase));
+        line.push(' ');
+    }
+    line
+}
+
+/// Whether a message has all of a statement, up to a word in front or behind that was put there.
+fn holds(message: &str, statement: &str) -> bool {
+    let inner = statement.trim();
+    let after = inner.split_once(' ').map(|(_, rest)| format!(" {rest} "));
+    let before = inner.rsplit_once(' ').map(|(rest, _)| format!(" {rest} "));
+    let long = |part: &String| part.split_whitespace().count() >= 2;
+    !inner.is_empty()
+        && (message.contains(statement)
+            || after.filter(long).is_some_and(|part| message.contains(&part))
+            || before.filter(long).is_some_and(|part| message.contains(&part)))
+}
+
+/// Whether a sentence of the person states something that can be looked up, and asks for nothing.
+fn asserts(text: &str) -> bool {
+    let folded = folded(text);
+    let asks = sentences::asks_or_quotes(&folded)
+        || has(&folded, wish::REQUESTS)
+        || has(&folded, retold::PLEASE)
+        || has_dense(&folded, retold::DENSE_ORDERS);
+    let orders = folded.split([',', ';', '.', '!', ':']).any(|clause| {
+        let clause = crate::session::asked::without_lead(clause.trim());
+        begins(clause, retold::ORDERS, "").is_some()
+    });
+    let approves = begins(&folded, common_words::APPROVALS, "").is_some();
+    !asks && !orders && !approves && content(text).len() >= FEWEST_WORDS && !specifics(text).is_empty()
+}
+
+/// Whether the agent says how something is, and not only what it is about to do.
+fn explains(text: &str) -> bool {
+    sentences::sentences(text).into_iter().any(|sentence| {
+        let folded = folded(sentence);
+        let plans = sentences::asks_or_quotes(&folded) || begins(&folded, cause::PLANS, "").is_some();
+        let causes = has(&folded, cause::NAMED) || has_dense(&folded, cause::DENSE_NAMED);
+        !plans && content(sentence).len() >= FEWEST_WORDS && (causes || !specifics(sentence).is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests;

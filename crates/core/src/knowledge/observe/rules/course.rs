@@ -1,0 +1,268 @@
+//! What the course of a session tells: something failed, files were changed, and then it passed.
+
+use std::collections::HashMap;
+
+use super::command::Command;
+use super::draft::Draft;
+use super::output;
+use super::output::State;
+use super::request;
+use super::view::{Step, View};
+use super::words::cause;
+use crate::base::provenance::Strength;
+use crate::knowledge::observe::Kind;
+use crate::text::common_words;
+use crate::text::phrases::{MOST, begins, content, find_words, has, has_dense, head, line};
+use crate::text::sentences;
+use crate::text::sentences::phrases;
+use crate::vault::priority::Priority;
+
+/// What failed and passed later.
+pub(super) struct Mended {
+    /// The step that failed first.
+    pub failed: usize,
+    /// The step that failed last.
+    pub last: usize,
+    /// The step that passed.
+    pub passed: usize,
+}
+
+/// What is read of what the agent says.
+const AGENT_HEAD: usize = 16 * 1024;
+/// What the agent says about a cause stands within so many messages after the command that passed.
+const AFTER: usize = 2;
+
+/// So many times somebody says "go on" about one thing.
+const TURNS: usize = 4;
+/// What passes so many calls later has other reasons.
+const FAR: usize = 300;
+
+/// Every check, or other command that was tried again, that failed and passed later, in order.
+pub(super) fn mended(view: &View<'_>) -> Vec<Mended> {
+    let mut open: HashMap<String, (usize, usize)> = HashMap::new();
+    let mut mended: Vec<Mended> = Vec::new();
+    for (place, step) in view.steps.iter().enumerate() {
+        let Some(command) = &step.command else { continue };
+        match step.state {
+            State::Failed => {
+                for key in command.keys() {
+                    open.entry(key).or_insert((place, place)).1 = place;
+                }
+            }
+            State::Passed => {
+                let failed = command.keys().iter().filter_map(|key| open.remove(key)).min();
+                if let Some((failed, last)) = failed.filter(|(failed, _)| place - failed < FAR)
+                    && mended.last().is_none_or(|last| last.failed != failed)
+                {
+                    mended.push(Mended { failed, last, passed: place });
+                }
+            }
+            State::Refused | State::Open => {}
+        }
+    }
+    mended
+}
+
+/// Root causes with what mended them (OBS-04).
+///
+/// While something new is built, checks fail and pass all the time. So it counts only if it was broken before the
+/// agent touched anything or the person said so, or if the agent names a cause in so many words.
+pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
+    let mut drafts: Vec<Draft> = mended(view).iter().filter_map(|mended| fix(view, mended)).collect();
+    drafts.extend(explained(view, &drafts));
+    drafts
+}
+
+fn fix(view: &View<'_>, mended: &Mended) -> Option<Draft> {
+    let (failed, passed) = (&view.steps[mended.failed], &view.steps[mended.passed]);
+    let files = view.files(failed.at, passed.at);
+    let command = failed.command.as_ref()?;
+    if files.is_empty() {
+        return None;
+    }
+    let asked = view.said[..view.said.partition_point(|said| said.at < failed.at)].last();
+    let began = asked.map_or(0, |said| said.at);
+    let reported = asked.is_some_and(|said| is_report(&said.text));
+    let before = view.files(began, failed.at).is_empty();
+    let error = failed.result.and_then(|at| output::key_line(&view.messages[at].text));
+    let end = (passed.result.unwrap_or(passed.at) + 1 + AFTER).min(next_said(view, passed.at));
+    let cause = cause_of(view, mended, end);
+    let known = match &cause {
+        // What the agent broke itself a moment ago is worth a word only if it named what was wrong in so many.
+        Some(cause) => before || reported || cause.named,
+        // Without the error or the cause nobody can use it again.
+        None => error.is_some() && before && reported,
+    };
+    if !known {
+        return None;
+    }
+    let mut text = format!("`{}` failed", line(&command.name(), 60));
+    if let Some(error) = &error {
+        text.push_str(&format!(" (tool output: “{}”)", line(&by_ends(error), 90)));
+    }
+    let changed = format!(". Passed after changing {}", names(&files, 2, 40));
+    if let Some(cause) = &cause {
+        // The cause has what room is left.
+        let room = MOST.saturating_sub(text.chars().count() + changed.chars().count() + 14).max(60);
+        text.push_str(&format!(". Agent: “{}”", line(&cause.text, room)));
+    }
+    text.push_str(&changed);
+    let mut draft = Draft::of_agent(Kind::Fix, passed.result.unwrap_or(passed.at), text);
+    draft.messages.extend([failed.at, failed.result.unwrap_or(failed.at), passed.at]);
+    draft.messages.extend(cause.as_ref().map(|cause| cause.at));
+    draft.messages.extend(files.iter().take(2).map(|(at, _)| *at));
+    if cause.is_some() {
+        draft.strength = Strength::Implied;
+        draft.priority = if before || reported { Priority::High } else { Priority::Medium };
+    }
+    Some(draft)
+}
+
+/// What the person said was broken, the agent named the cause of, and a change mended, without a check that failed.
+fn explained(view: &View<'_>, known: &[Draft]) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for (place, said) in view.said.iter().enumerate() {
+        // "Yes, do that" goes on with the same.
+        let on = view.said[place + 1..].iter().take(TURNS).take_while(|next| request::goes_on(next)).count();
+        let end = view.said.get(place + 1 + on).map_or(view.messages.len(), |next| next.at);
+        let covered = known.iter().any(|draft| draft.messages.iter().any(|at| (said.at..end).contains(at)));
+        if covered || !is_report(&said.text) || request::goes_on(said) {
+            continue;
+        }
+        let Some(request) = request::request(said) else { continue };
+        let Some(cause) = cause(view, said.at + 1, end) else { continue };
+        let files = view.files(cause.at, end);
+        let Some(last) = files.last().map(|(at, _)| *at) else { continue };
+        let verified = view.steps_between(last, end).find_map(|step| settled(step));
+        let Some((passed, State::Passed)) = verified else { continue };
+        let name = passed.command.as_ref().map_or_else(String::new, |command| line(&command.name(), 40));
+        let after = format!(". Changed {}; then `{name}` passed", names(&files, 2, 40));
+        let asked = format!("Asked: “{}”. Agent: “", line(request, 80));
+        let room = MOST.saturating_sub(asked.chars().count() + after.chars().count() + 2).max(60);
+        let mut draft =
+            Draft::of_agent(Kind::Fix, cause.at, format!("{asked}{}”{after}", line(&cause.text, room)));
+        draft.strength = Strength::Implied;
+        draft.priority = Priority::High;
+        draft.messages.extend([said.at, last, passed.at]);
+        drafts.push(draft);
+    }
+    drafts
+}
+
+/// A step that settles how work ended: a check or a commit.
+pub(super) fn settled<'s, 'a>(step: &'s Step<'a>) -> Option<(&'s Step<'a>, State)> {
+    let command = step.command.as_ref()?;
+    let tells = command.checks() || command.commits();
+    (tells && matches!(step.state, State::Passed | State::Failed)).then_some((step, step.state))
+}
+
+/// Whether the person reports something broken.
+pub(super) fn is_report(text: &str) -> bool {
+    let folded = sentences::folded(head(text, 2_000));
+    has(&folded, common_words::BROKEN) || has_dense(&folded, common_words::DENSE_BROKEN)
+}
+
+fn next_said(view: &View<'_>, at: usize) -> usize {
+    let next = view.said.partition_point(|said| said.at <= at);
+    view.said.get(next).map_or(view.messages.len(), |said| said.at)
+}
+
+/// A few names of files.
+pub(super) fn names(files: &[(usize, String)], most: usize, each: usize) -> String {
+    let shown: Vec<String> = files.iter().take(most).map(|(_, name)| shorter(name, each)).collect();
+    let more = files.len().saturating_sub(most);
+    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
+}
+
+/// A line with long paths by their ends.
+fn by_ends(text: &str) -> String {
+    let end = |word: &str| {
+        let pieces = word.matches('/').count();
+        let name = word.rsplit('/').next().filter(|name| pieces >= 2 && name.chars().count() > 3);
+        name.map_or_else(|| word.to_owned(), |name| format!("…/{name}"))
+    };
+    text.split(' ').map(end).collect::<Vec<_>>().join(" ")
+}
+
+/// A path by its end, which tells it from others.
+fn shorter(name: &str, most: usize) -> String {
+    if name.chars().count() <= most {
+        return name.to_owned();
+    }
+    let mut kept = name;
+    while kept.chars().count() > most {
+        match kept.split_once('/') {
+            Some((_, rest)) => kept = rest,
+            None => return kept.to_owned(),
+        }
+    }
+    format!("…/{kept}")
+}
+
+/// What the agent says was wrong.
+pub(super) struct Cause {
+    at: usize,
+    text: String,
+    /// Whether it is said to be the cause, and not only what the agent sees at this moment.
+    named: bool,
+}
+
+/// The cause of what was mended: said after it failed last or first, and before anything else failed.
+fn cause_of(view: &View<'_>, mended: &Mended, end: usize) -> Option<Cause> {
+    let own = view.steps[mended.failed].command.as_ref().map(Command::keys).unwrap_or_default();
+    let window = |from: usize| {
+        let start = view.steps[from].result.unwrap_or(view.steps[from].at);
+        // What was called together with it failed together with it.
+        let later = view.steps[from + 1..mended.passed].iter().filter(|step| step.at > start);
+        let other = later.into_iter().find(|step| {
+            let check = step.command.as_ref().filter(|command| command.checks());
+            step.state == State::Failed
+                && check.is_some_and(|command| !command.keys().iter().any(|key| own.contains(key)))
+        });
+        cause(view, start, other.map_or(end, |step| step.at))
+    };
+    window(mended.last).or_else(|| window(mended.failed))
+}
+
+/// The sentence in which the agent names a cause, between two messages: the first that does.
+pub(super) fn cause(view: &View<'_>, from: usize, to: usize) -> Option<Cause> {
+    let mut pointed: Option<Cause> = None;
+    for (at, text) in view.agent(from, to) {
+        let mut points = None;
+        for sentence in sentences::lines(head(text, AGENT_HEAD)).into_iter().flat_map(sentences::sentences) {
+            let folded = sentences::folded(&sentence.replace("**", ""));
+            let plan =
+                has(&folded, cause::PLANS) || sentences::asks_or_quotes(&folded) && !folded.starts_with('`');
+            let whole = content(sentence).len() >= 4 && !sentence.ends_with([':', '：']);
+            if whole && !plan && names_cause(&folded) {
+                return Some(Cause { at, text: plain(sentence), named: true });
+            }
+            match points {
+                Some(true) if whole && !plan => {
+                    return Some(Cause { at, text: plain(sentence), named: true });
+                }
+                Some(false) if whole && !plan && pointed.is_none() => {
+                    pointed = Some(Cause { at, text: plain(sentence), named: false });
+                }
+                _ => {}
+            }
+            let found = begins(&folded, cause::FOUND, "").is_some();
+            let seen = begins(&folded, cause::SEEN, "").is_some();
+            points = (!plan && (found || seen)).then_some(found);
+        }
+    }
+    pointed
+}
+
+fn names_cause(folded: &str) -> bool {
+    phrases(cause::NAMED).any(|words| find_words(folded, words).is_some())
+        || sentences::is_dense(folded) && has_dense(folded, cause::DENSE_NAMED)
+}
+
+/// A sentence without the marks of Markdown.
+fn plain(sentence: &str) -> String {
+    let bare = sentence.replace("**", "");
+    let start = bare.trim_start_matches(['-', '*', '•', ' ', '#']);
+    let digits = start.trim_start_matches(|c: char| c.is_ascii_digit());
+    digits.strip_prefix(". ").unwrap_or(start).to_owned()
+}

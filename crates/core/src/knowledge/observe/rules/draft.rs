@@ -1,0 +1,134 @@
+//! A finding while it is still known by the places of its messages.
+
+use super::view::View;
+use crate::base::provenance::Origin;
+use crate::base::provenance::Strength;
+use crate::base::sentiment::Sentiment;
+use crate::knowledge::observe::{Finding, Kind};
+use crate::text::normal::normalised;
+use crate::text::phrases::{self, line};
+use crate::vault::priority::Priority;
+
+/// The most messages that one finding points at.
+const MAX_MESSAGES: usize = 8;
+
+/// The most characters of what a commit, a pull request or an issue says: whoever made it wrote down the reasons.
+pub(super) const MAX_COMMIT_CHARS: usize = 600;
+
+/// A finding in the making.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub kind: Kind,
+    pub priority: Priority,
+    pub strength: Strength,
+    pub sentiment: Option<Sentiment>,
+    pub origin: Origin,
+    pub everywhere: bool,
+    pub perhaps_everywhere: bool,
+    pub ends: bool,
+    /// What the text points at.
+    pub topic: Option<String>,
+    pub text: String,
+    /// The message that dates it.
+    pub at: usize,
+    /// The messages that support it, `at` among them.
+    pub messages: Vec<usize>,
+}
+
+impl Draft {
+    /// What the agent did, as it follows from the course of the session.
+    pub(super) fn of_agent(kind: Kind, at: usize, text: String) -> Self {
+        Self {
+            kind,
+            priority: Priority::Medium,
+            strength: Strength::Inferred,
+            sentiment: None,
+            origin: Origin::Agent,
+            everywhere: false,
+            perhaps_everywhere: false,
+            ends: false,
+            topic: None,
+            text,
+            at,
+            messages: vec![at],
+        }
+    }
+
+    /// The same where the words may be somebody else's: the person is asked, and it holds here at most.
+    pub(super) fn doubted(self) -> Self {
+        Self {
+            strength: self.strength.min(Strength::Implied),
+            everywhere: false,
+            perhaps_everywhere: false,
+            ..self
+        }
+    }
+
+    pub(super) fn finding(&self, view: &View<'_>) -> Finding {
+        let mut messages = self.messages.clone();
+        messages.push(self.at);
+        Finding {
+            kind: self.kind,
+            priority: self.priority,
+            when: view.when(self.at),
+            text: line(&self.text, if self.kind == Kind::Commit { MAX_COMMIT_CHARS } else { phrases::MOST }),
+            origin: self.origin,
+            strength: self.strength,
+            everywhere: self.everywhere,
+            perhaps_everywhere: self.perhaps_everywhere && !self.everywhere,
+            ends: self.ends,
+            sentiment: self.sentiment,
+            gate: None,
+            messages: view.ids(&messages, MAX_MESSAGES),
+        }
+    }
+
+    /// What is kept first when there is too much.
+    fn worth(&self) -> (Priority, Strength, u8) {
+        let kind = match self.kind {
+            Kind::Rule | Kind::Correction => 5,
+            Kind::Decision | Kind::Preference | Kind::Convention | Kind::Fact => 4,
+            Kind::Fix | Kind::Commit => 3,
+            Kind::Change | Kind::Work => 2,
+            Kind::Files | Kind::Workflow | Kind::Idea => 1,
+            Kind::Question | Kind::Other => 0,
+        };
+        (self.priority, self.strength, kind)
+    }
+}
+
+/// What is said twice is kept once, in its strongest form and with the messages of both.
+pub(super) fn folded(drafts: Vec<Draft>) -> Vec<Draft> {
+    let mut kept: Vec<(String, Draft)> = Vec::new();
+    for draft in drafts {
+        let key = normalised(&draft.text);
+        // A part of another is the same only where both are of one kind: a purpose quotes what was decided.
+        let within = |one: &str, other: &str| one.len() > 24 && other.contains(one);
+        let same = |(other, known): &&mut (String, Draft)| {
+            *other == key || known.kind == draft.kind && (within(&key, other) || within(other, &key))
+        };
+        match kept.iter_mut().find(same) {
+            // Only what is of the same origin speaks for it: a tool's text never becomes the person's word.
+            Some((_, known)) if known.origin == draft.origin => {
+                if draft.worth() > known.worth() {
+                    known.kind = draft.kind;
+                    known.priority = draft.priority;
+                    known.strength = draft.strength;
+                }
+                known.sentiment = known.sentiment.or(draft.sentiment);
+                known.messages.extend(draft.messages);
+            }
+            Some(_) => {}
+            None => kept.push((key, draft)),
+        }
+    }
+    kept.into_iter().map(|(_, draft)| draft).collect()
+}
+
+/// The best `most`, in the order in which they were said.
+pub(super) fn best(mut drafts: Vec<Draft>, most: usize) -> Vec<Draft> {
+    drafts.sort_by_key(|draft| std::cmp::Reverse(draft.worth()));
+    drafts.truncate(most);
+    drafts.sort_by_key(|draft| draft.at);
+    drafts
+}

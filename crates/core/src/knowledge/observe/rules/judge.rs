@@ -1,0 +1,395 @@
+//! What a sentence of the person is: a rule, a preference, a correction, a decision, an idea, or nothing.
+//!
+//! Most sentences ask for one piece of work and are nothing. A cue has to stand at the beginning of a clause, and
+//! something has to be said besides it.
+
+use super::person::Sentence;
+use super::words::{cause, change, correct, decide, idea, prefer, wish};
+use crate::base::provenance::Strength;
+use crate::knowledge::observe::Kind;
+use crate::session::asked::{self, Cue};
+use crate::text::common_words;
+use crate::text::phrases::{begins, content, find_words, has, has_dense};
+use crate::text::sentences;
+use crate::text::sentences::{after_words, phrases};
+use crate::vault::priority::Priority;
+
+/// What a sentence is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub kind: Kind,
+    pub priority: Priority,
+    pub strength: Strength,
+    /// Whether the next sentence says what this one is about.
+    pub with_next: bool,
+}
+
+impl Verdict {
+    /// Whether it is a statement, which a classifier can tell better than words.
+    pub(super) fn states(&self) -> bool {
+        matches!(self.kind, Kind::Rule | Kind::Preference | Kind::Correction | Kind::Decision)
+    }
+}
+
+const fn plain(kind: Kind) -> Verdict {
+    Verdict { kind, priority: Priority::High, strength: Strength::Explicit, with_next: false }
+}
+
+const fn mild(kind: Kind) -> Verdict {
+    Verdict { kind, priority: Priority::Medium, strength: Strength::Implied, with_next: false }
+}
+
+/// The verdict on a sentence, if it is anything.
+pub(super) fn judge(sentence: &Sentence<'_>) -> Option<Verdict> {
+    let folded = sentences::folded(sentence.text);
+    // A question states nothing, whatever words are in it (OBS-08).
+    if sentences::asks_or_quotes(&folded) {
+        return None;
+    }
+    let verdict =
+        if sentences::is_dense(&folded) { dense(&folded, sentence) } else { spaced(&folded, sentence) };
+    verdict
+        .filter(|verdict| !sentence.long || verdict.strength == Strength::Explicit && !is_rule(verdict.kind))
+}
+
+fn is_rule(kind: Kind) -> bool {
+    matches!(kind, Kind::Rule | Kind::Preference)
+}
+
+fn spaced(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
+    wished(folded, sentence)
+        .or_else(|| convention(folded))
+        .or_else(|| onwards(folded))
+        .or_else(|| clauses(folded).find_map(|clause| corrected(clause, sentence)))
+        .or_else(|| contradicted(folded, sentence))
+        .or_else(|| clauses(folded).find_map(changed))
+        .or_else(|| clauses(folded).find_map(put_off))
+        .or_else(|| clauses(folded).find_map(decided))
+        .or_else(|| clauses(folded).find_map(preferred))
+        .or_else(|| forbidden(folded))
+        .or_else(|| explained(folded))
+}
+
+/// A sentence, and what follows a "but" or the like in it.
+fn clauses(folded: &str) -> impl Iterator<Item = &str> {
+    const JOINTS: &[&str] = &[
+        " but ", "; ", " - ", " – ", " — ", ", so ", ", and ", ", also ", " aber ", ", und ", " pero ",
+        " mais ", " mas ", ", но ", ", a ", ", et ", ", e ", ", y ", ", и ",
+    ];
+    let inner = JOINTS.iter().flat_map(move |joint| {
+        folded.match_indices(joint).take(3).map(move |(at, _)| &folded[at + joint.len()..])
+    });
+    std::iter::once(folded).chain(inner)
+}
+
+/// What follows a phrase of `list` at the beginning of a clause, with or without a "so" or "please" in front.
+fn opens<'a>(clause: &'a str, list: &'static str, but_not: &'static str) -> Option<&'a str> {
+    let bare = asked::without_lead(clause);
+    if begins(bare, but_not, "").is_some() {
+        return None;
+    }
+    begins(clause, list, but_not).or_else(|| begins(bare, list, but_not))
+}
+
+fn says(rest: &str, words: usize) -> bool {
+    content(rest).len() >= words
+}
+
+/// "Remember …", "always …", "when …, never …".
+fn wished(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
+    let points = !sentence.list.is_empty();
+    if sentence.text.ends_with([':', '：']) && !points {
+        return None;
+    }
+    match asked::cue(sentence.text) {
+        Some(Cue::Wish) if opens(folded, wish::MILDLY, "").is_some() => Some(mild(Kind::Rule)),
+        Some(_) if points || says(folded, 2) => Some(plain(Kind::Rule)),
+        Some(_) => None,
+        None => {
+            let (condition, rest) = folded.split_once(", ")?;
+            let conditional = begins(condition, common_words::CONDITIONS, "").is_some();
+            (conditional && asked::cue(rest) == Some(Cue::Rule) && says(rest, 1)).then_some(plain(Kind::Rule))
+        }
+    }
+}
+
+/// "In this project we …", "our convention is …", "we use tabs here".
+fn convention(folded: &str) -> Option<Verdict> {
+    if opens(folded, prefer::CONVENTIONS, prefer::NOT_CONVENTIONS).is_some_and(|rest| says(rest, 1)) {
+        return Some(plain(Kind::Rule));
+    }
+    if let Some(rest) = opens(folded, prefer::PLACES, "") {
+        let habit = begins(rest, prefer::HABITS, prefer::NOT_HABITS).is_some();
+        return (habit && says(rest, 2)).then_some(plain(Kind::Rule));
+    }
+    let place = phrases(prefer::PLACES).any(|place| find_words(folded, place).is_some_and(|at| at > 0));
+    let here = place || folded.trim_end_matches(['.', '!']).ends_with(" here");
+    let rest = opens(
+        folded,
+        "we use | we only use | we don't use | we do not use | we write | we name | we deploy with | we test with",
+        "",
+    )?;
+    let named =
+        !rest.split_whitespace().next().is_some_and(|word| phrases(prefer::POINTING).any(|p| p == word));
+    (here && named && says(rest, 1) && folded.split_whitespace().count() <= 16).then_some(plain(Kind::Rule))
+}
+
+/// "Use strong types wherever we can", "findings should get a ticket going forward", "keys must never be logged".
+fn onwards(folded: &str) -> Option<Verdict> {
+    let end = folded.trim_end_matches(['.', '!', ' ']);
+    let onwards = phrases(prefer::ONWARDS).any(|words| end.ends_with(words) && end.len() > words.len());
+    if onwards && has(folded, prefer::ORDERS) && says(folded, 3) {
+        return Some(plain(Kind::Rule));
+    }
+    let everywhere = clauses(folded)
+        .any(|clause| opens(clause, prefer::USING, "").is_some() && has(clause, prefer::EVERYWHERE));
+    let never = has(folded, prefer::MUST_NEVER);
+    (everywhere && says(folded, 2) || never && says(folded, 3)).then_some(mild(Kind::Rule))
+}
+
+/// "That's not correct, …", "no, use …", "stop adding …".
+fn corrected(clause: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
+    if !sentence.answers {
+        return None;
+    }
+    let next = sentence.next.map(sentences::folded).unwrap_or_default();
+    let told = |rest: &str| {
+        if says(rest, 2) {
+            return Some(false);
+        }
+        (says(&format!("{rest} {next}"), 3) && !sentences::asks_or_quotes(&next)).then_some(true)
+    };
+    if let Some(rest) = opens(clause, correct::PLAINLY, correct::NOT) {
+        return told(rest).map(|with_next| Verdict { with_next, ..plain(Kind::Correction) });
+    }
+    if let Some(rest) = begins(clause, prefer::STOP, "") {
+        let habit =
+            rest.split_whitespace().next().is_some_and(|word| word.ends_with("ing") && word.len() > 4);
+        return (habit && says(rest, 2)).then_some(plain(Kind::Correction));
+    }
+    if opens(clause, correct::STOP, "").is_some_and(|rest| says(rest, 2)) {
+        return Some(plain(Kind::Correction));
+    }
+    let rest = begins(clause, correct::NO, correct::NOT_NO)?;
+    if sentence.asked {
+        return None;
+    }
+    let (with_next, rest) = if rest.is_empty() { (true, next.as_str()) } else { (false, rest) };
+    let right = has(rest, correct::RIGHT) && says(rest, 2) && !sentences::asks_or_quotes(rest);
+    right.then_some(Verdict { with_next, ..mild(Kind::Correction) })
+}
+
+/// Whether a sentence puts something right, even if it is a rule or a decision as well, and what is right.
+pub(super) fn corrects(sentence: &Sentence<'_>) -> Option<(Verdict, String)> {
+    let folded = sentences::folded(sentence.text);
+    if sentences::asks_or_quotes(&folded) {
+        return None;
+    }
+    let (verdict, right) = if sentences::is_dense(&folded) {
+        let verdict = dense(&folded, sentence).filter(|verdict| verdict.kind == Kind::Correction)?;
+        (verdict, folded.clone())
+    } else if let Some(found) =
+        clauses(&folded).find_map(|clause| Some((corrected(clause, sentence)?, clause)))
+    {
+        (found.0, right_of(found.1).to_owned())
+    } else {
+        (contradicted(&folded, sentence)?, folded.clone())
+    };
+    if sentence.long && verdict.strength != Strength::Explicit {
+        return None;
+    }
+    let next = sentence.next.filter(|_| verdict.with_next).map(sentences::folded).unwrap_or_default();
+    Some((verdict, format!("{right} {next}").trim().to_owned()))
+}
+
+/// A clause without the words that only say that something was wrong.
+fn right_of(clause: &str) -> &str {
+    let mut rest = clause;
+    // "No, that's wrong, I told you …" is as far as it goes.
+    for _ in 0..3 {
+        let shorter = opens(rest, correct::PLAINLY, "").or_else(|| begins(rest, correct::NO, ""));
+        match shorter {
+            Some(shorter) if !shorter.is_empty() => rest = shorter,
+            _ => break,
+        }
+    }
+    rest
+}
+
+/// "The first part is not correct, …".
+fn contradicted(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
+    let after = |words: &str| Some(&folded[find_words(folded, words)? + words.len()..]);
+    let rest = phrases(correct::MIDDLE).find_map(after)?;
+    (sentence.answers && says(rest, 3)).then_some(mild(Kind::Correction))
+}
+
+/// "We switched from … to …".
+fn changed(clause: &str) -> Option<Verdict> {
+    let verdict = plain(Kind::Change);
+    if let Some(rest) = opens(clause, change::CHANGES, change::NOT) {
+        let unused =
+            ["we don't use", "we don't have"].iter().any(|words| after_words(clause, words).is_some());
+        return (says(rest, 1) && (!unused || has(rest, change::ANY_MORE))).then_some(verdict);
+    }
+    let rest = opens(clause, change::GERMAN, "")?;
+    let end = rest.trim_end_matches(['.', '!', ' ']);
+    (phrases(change::GERMAN_ENDS).any(|word| end.ends_with(word)) && says(rest, 2)).then_some(verdict)
+}
+
+/// "Later we should …", "idea: …".
+fn put_off(clause: &str) -> Option<Verdict> {
+    let rest = opens(clause, idea::IDEAS, idea::NOT)?;
+    let named = clause[..clause.len() - rest.len()].contains(':');
+    let strength = if named { Strength::Explicit } else { Strength::Implied };
+    says(rest, 2).then_some(Verdict { kind: Kind::Idea, priority: Priority::Low, strength, with_next: false })
+}
+
+/// "We decided …", "let's go with …", "use … instead of … because …".
+fn decided(clause: &str) -> Option<Verdict> {
+    if opens(clause, decide::PLAINLY, decide::NOT).is_some_and(|rest| says(rest, 2)) {
+        return Some(plain(Kind::Decision));
+    }
+    let because = has(clause, decide::BECAUSE);
+    if let Some(rest) = opens(clause, decide::LETS, "") {
+        return (says(rest, 1) && number(rest).is_none()).then_some(plain(Kind::Decision));
+    }
+    if because && instead(clause).is_some_and(|(chosen, other)| says(chosen, 1) && says(other, 1)) {
+        return Some(plain(Kind::Decision));
+    }
+    let rest = opens(clause, decide::LETS_USE, "")?;
+    let named = !points(rest);
+    let purpose = has(rest, "for | für | para | pour | для");
+    match (named, because, purpose) {
+        (true, true, _) if says(rest, 2) => Some(plain(Kind::Decision)),
+        (true, false, true) if says(rest, 2) => Some(mild(Kind::Decision)),
+        _ => None,
+    }
+}
+
+/// "I prefer …", "use pnpm instead of npm".
+fn preferred(clause: &str) -> Option<Verdict> {
+    if opens(clause, prefer::PLAINLY, prefer::NOT).is_some_and(|rest| says(rest, 1)) {
+        return Some(plain(Kind::Preference));
+    }
+    if opens(clause, prefer::MILDLY, prefer::NOT).is_some_and(|rest| says(rest, 2)) {
+        return Some(mild(Kind::Preference));
+    }
+    let (chosen, other) = instead(clause)?;
+    let short = clause.split_whitespace().count() <= 12;
+    (short && is_name(chosen) && is_name(other))
+        .then_some(Verdict { strength: Strength::Implied, ..plain(Kind::Preference) })
+}
+
+/// What is to be used, and instead of what.
+fn instead(clause: &str) -> Option<(&str, &str)> {
+    let rest = opens(clause, prefer::USE, "")?;
+    let (at, joint) =
+        phrases(prefer::INSTEAD).filter_map(|joint| Some((find_words(rest, joint)?, joint))).min()?;
+    let other = rest[at + joint.len()..].trim_start();
+    Some((rest[..at].trim_end_matches([',', ' ']), other))
+}
+
+/// Whether the first words are a name: of a tool, a library, a way; not a thing at hand, and no piece of code.
+fn is_name(text: &str) -> bool {
+    const ENDS: &str = "for | in | because | when | as | since | on | at | everywhere | here | please | from | with | to | für | in | weil | bei | para | en | porque | pour | dans | parce | em | для | в | потому";
+    let end = text
+        .find([',', '.', ';', '!', '('])
+        .filter(|end| text[*end..].len() == 1 || !text[*end + 1..].starts_with(char::is_alphanumeric));
+    let words: Vec<&str> = text[..end.unwrap_or(text.len())]
+        .split_whitespace()
+        .take_while(|word| !phrases(ENDS).any(|end| end == *word))
+        .collect();
+    let code = |word: &&str| {
+        word.contains(['_', '(', ')', '`', '=', '{', '[', '"', '/', '\\']) || word.contains("::")
+    };
+    matches!(words.len(), 1..=3) && !points(words[0]) && !words.iter().any(code) && says(&words.join(" "), 1)
+}
+
+/// Whether the first word points at something that only the surroundings tell.
+fn points(text: &str) -> bool {
+    text.split_whitespace()
+        .next()
+        .is_none_or(|word| phrases(prefer::POINTING).any(|pointing| pointing == word))
+}
+
+/// "Don't … without asking".
+fn forbidden(folded: &str) -> Option<Verdict> {
+    let bare = asked::without_lead(folded);
+    let forbids = |(dont, for_good): &(&'static str, &'static str)| {
+        let rest = begins(folded, dont, prefer::NOT_DONT).or_else(|| begins(bare, dont, prefer::NOT_DONT));
+        rest.is_some_and(|rest| has(rest, for_good) && says(rest, 2))
+    };
+    prefer::DONT.iter().any(forbids).then_some(plain(Kind::Rule))
+}
+
+/// "Turns out …", "the root cause was …".
+fn explained(folded: &str) -> Option<Verdict> {
+    opens(folded, cause::TOLD, "").is_some_and(|rest| says(rest, 3)).then_some(plain(Kind::Fix))
+}
+
+/// Languages without spaces between words.
+fn dense(folded: &str, sentence: &Sentence<'_>) -> Option<Verdict> {
+    // What stands in quotation marks was said by somebody else.
+    let body = folded.split(['「', '『', '“', '"']).next().unwrap_or(folded);
+    let is = |list, but_not| has_dense(body, list) && !has_dense(folded, but_not) && says(folded, 3);
+    let verdict = match asked::cue(sentence.text) {
+        Some(Cue::Wish | Cue::Rule) if says(folded, 3) || !sentence.list.is_empty() => plain(Kind::Rule),
+        _ if has_dense(body, prefer::DENSE_PLACES)
+            && has_dense(body, prefer::DENSE_HABITS)
+            && says(folded, 4) =>
+        {
+            plain(Kind::Rule)
+        }
+        _ if sentence.answers && is(correct::DENSE, correct::DENSE_NOT) => plain(Kind::Correction),
+        _ if is(change::DENSE, "") => plain(Kind::Change),
+        _ if is(idea::DENSE, idea::DENSE_NOT) => Verdict { priority: Priority::Low, ..mild(Kind::Idea) },
+        _ if is(decide::DENSE, decide::DENSE_NOT) => plain(Kind::Decision),
+        _ if is(prefer::DENSE, "") => plain(Kind::Preference),
+        _ if is(prefer::DENSE_INSTEAD, "")
+            && has_dense(body, prefer::DENSE_USE)
+            && folded.chars().count() <= 40 =>
+        {
+            let pointing = has_dense(body, "この | その | それ | これ | 这个 | 那个 | 這個 | 那個 | 它");
+            return (!pointing).then_some(Verdict { strength: Strength::Implied, ..plain(Kind::Preference) });
+        }
+        _ if phrases(cause::DENSE_TOLD).any(|cue| body.starts_with(cue)) && says(folded, 5) => {
+            plain(Kind::Fix)
+        }
+        _ => return None,
+    };
+    Some(verdict)
+}
+
+/// The number or letter of a choice: "option 2", "2", "the second" is none.
+pub(super) fn number(rest: &str) -> Option<String> {
+    let mut words = rest.split(|c: char| !c.is_alphanumeric() && c != '#').filter(|word| !word.is_empty());
+    let mut word = words.next()?;
+    if points(word)
+        && let Some(next) = words.next()
+    {
+        word = next;
+    }
+    if let Some(number) = word.strip_prefix('#').filter(|number| !number.is_empty()) {
+        word = number;
+    } else if phrases(decide::NUMBERED).any(|named| named == word) {
+        word = words.next()?;
+    }
+    let is_number = word.len() <= 2 && word.chars().all(|c| c.is_ascii_digit());
+    // More than one is more than a choice.
+    if words.any(|word| word.chars().any(|c| c.is_ascii_digit())) {
+        return None;
+    }
+    let is_letter = word.len() == 1 && word.chars().all(|c| ('a'..='f').contains(&c));
+    (is_number || is_letter).then(|| word.to_owned())
+}
+
+/// The number of what is chosen from the agent's list, if a sentence only does that.
+pub(super) fn chosen(text: &str) -> Option<String> {
+    let folded = sentences::folded(text);
+    if sentences::asks_or_quotes(&folded) {
+        return None;
+    }
+    let rest = opens(&folded, decide::LETS, "")
+        .or_else(|| begins(&folded, decide::NUMBERED, "").map(|_| folded.as_str()))?;
+    number(rest)
+}

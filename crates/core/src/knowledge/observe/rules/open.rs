@@ -1,0 +1,127 @@
+//! Open work: what the person put off, and items of a list that nobody ticked.
+
+use super::draft::Draft;
+use super::judge;
+use super::notes;
+use super::output::State;
+use super::person;
+use super::statements::{OPEN, clean};
+use super::view::View;
+use crate::base::provenance::Origin;
+use crate::base::provenance::Strength;
+use crate::base::time::day;
+use crate::knowledge::observe::Kind;
+use crate::session::notes::{DONE_STEP, OPEN_STEP, Place, STEP_TOOLS};
+use crate::text::normal::normalised;
+use crate::text::phrases::{content, has, has_dense, line};
+use crate::text::sentences;
+use crate::vault::priority::Priority;
+
+/// So many messages of the person at the end may put something off: earlier "later" means later in the session.
+const LAST_MESSAGES: usize = 2;
+/// The most items of lists.
+const MAX_ITEMS: usize = 3;
+/// Characters of an item.
+const ITEM_CHARS: usize = 160;
+/// Fewer telling words name nothing.
+const MIN_WORDS: usize = 2;
+/// Words for the next day.
+const TOMORROW: &str = "tomorrow | morgen | mañana | demain | amanhã | завтра";
+const DENSE_TOMORROW: &str = "明日 | 明天";
+/// Words that put something off.
+const LATER: &str = "\
+next session | next time | next week | another day | continue later | do later | do that later | do it later | do this later | leave for later
+pick this up later | pick it up later | finish later | finish it later | the rest later | on monday
+nächste woche | nächstes mal | beim nächsten mal | später weiter | den rest später | am montag
+la próxima semana | la próxima vez | la próxima sesión | más tarde | el lunes
+la semaine prochaine | la prochaine fois | plus tard | lundi
+na próxima semana | da próxima vez | mais tarde | na segunda";
+const DENSE_LATER: &str = "来週 | 次回 | 下次 | 下周 | 下週";
+/// The same words, meant otherwise.
+const NOT_PUT_OFF: &str = "\
+until tomorrow | see you tomorrow | guten morgen | bis morgen | heute morgen | esta mañana | por la mañana | de la mañana | hasta mañana | à demain
+até amanhã | as of tomorrow | by tomorrow";
+
+/// Things that the person put off at the end of the session, and open items of its lists.
+pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for said in view.said.iter().rev().take(LAST_MESSAGES) {
+        let sentences = person::sentences(view, said);
+        let found = sentences.iter().filter(|sentence| !sentence.long && judge::judge(sentence).is_none());
+        drafts.extend(found.filter_map(|sentence| put_off(view, said.at, sentence.text)));
+    }
+    drafts.extend(items(view));
+    drafts
+}
+
+/// A sentence that puts something off, with the day that it means (OBS-07).
+fn put_off(view: &View<'_>, at: usize, sentence: &str) -> Option<Draft> {
+    let folded = sentences::folded(sentence);
+    let tomorrow = has(&folded, TOMORROW) || has_dense(&folded, DENSE_TOMORROW);
+    let later = has(&folded, LATER) || has_dense(&folded, DENSE_LATER);
+    let text = clean(sentence);
+    if !(tomorrow || later)
+        || sentences::asks_or_quotes(&folded)
+        || has(&folded, NOT_PUT_OFF)
+        || content(text).len() < MIN_WORDS
+    {
+        return None;
+    }
+    let meant = view.day(&view.messages[at]).filter(|_| tomorrow).and_then(|today| today.tomorrow().ok());
+    let meant = meant.map(|meant| format!(" (meaning {})", day(meant))).unwrap_or_default();
+    Some(Draft {
+        kind: Kind::Work,
+        priority: Priority::Medium,
+        strength: Strength::Explicit,
+        sentiment: None,
+        origin: Origin::User,
+        everywhere: false,
+        perhaps_everywhere: false,
+        ends: false,
+        topic: None,
+        text: format!("{OPEN}{text}{meant}"),
+        at,
+        messages: vec![at],
+    })
+}
+
+/// Items that were added to a file of things to do and not ticked since.
+fn items(view: &View<'_>) -> Vec<Draft> {
+    let mut open: Vec<(usize, usize, String)> = Vec::new();
+    for step in view.steps.iter().filter(|step| step.state == State::Passed && !step.call.notes.is_empty()) {
+        if !matches!(notes::noted_in(view, step), Some((_, Place::Todo))) {
+            continue;
+        }
+        for item in step.call.notes.lines().map(str::trim) {
+            if let Some(done) = ticked(item) {
+                let done = normalised(done);
+                open.retain(|(_, _, text)| normalised(text) != done);
+            } else if let Some(text) = to_do(item).filter(|text| content(text).len() >= MIN_WORDS) {
+                open.push((step.at, step.result.unwrap_or(step.at), text.to_owned()));
+            }
+        }
+    }
+    let draft = |(call, at, text): (usize, usize, String)| {
+        let mut draft = Draft::of_agent(Kind::Work, at, format!("{OPEN}{}", line(&text, ITEM_CHARS)));
+        draft.messages.push(call);
+        draft
+    };
+    open.into_iter().take(MAX_ITEMS).map(draft).collect()
+}
+
+fn ticked(item: &str) -> Option<&str> {
+    item.strip_prefix(DONE_STEP)
+        .or_else(|| item.strip_prefix("- [X] "))
+        .or_else(|| item.strip_prefix("* [x] "))
+}
+
+fn to_do(item: &str) -> Option<&str> {
+    [OPEN_STEP, "* [ ] ", "- TODO: ", "TODO: ", "- ", "* "].iter().find_map(|start| item.strip_prefix(start))
+}
+
+/// The steps that the agent's own list has left at the end of the session.
+pub(super) fn steps(view: &View<'_>) -> Vec<String> {
+    let list = view.steps.iter().rev().find(|step| STEP_TOOLS.contains(&step.call.tool.as_str()));
+    let lines = list.map(|step| step.call.notes.lines()).into_iter().flatten();
+    lines.filter_map(|item| item.strip_prefix(OPEN_STEP)).map(|text| line(text, ITEM_CHARS)).collect()
+}

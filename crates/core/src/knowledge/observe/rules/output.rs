@@ -1,0 +1,266 @@
+//! What the output of a tool tells: whether it went well, and the one line that says why not. Nothing else of it is
+//! looked at, and nothing in it is taken for anybody's word (B-01).
+
+use super::command::Command;
+use crate::session::Outcome;
+use crate::text::phrases::{head, line, tail};
+
+/// What is looked at of an output: its beginning and its end.
+const HEAD: usize = 4 * 1024;
+const TAIL: usize = 8 * 1024;
+/// The most characters of a line that says what failed.
+const MOST: usize = 140;
+
+/// What hosts write when the person, or a setting, did not let a tool run.
+const REFUSED: &[&str] = &[
+    "The user doesn't want to proceed",
+    "The user doesn't want to take this action",
+    "The tool use was rejected",
+    "[Request interrupted",
+    "Request interrupted",
+    "Permission to use",
+    "exec command rejected by user",
+    "patch rejected by user",
+    "User rejected",
+    "User denied",
+    "User cancelled",
+    "Operation cancelled by user",
+    "aborted by user",
+    "command aborted",
+    "Sibling tool call errored",
+    "Claude requested permissions",
+];
+
+/// How a call went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// As it should.
+    Passed,
+    /// It failed, or its output says that what it checked did.
+    Failed,
+    /// Somebody did not let it run.
+    Refused,
+    /// Nobody knows: there is no output.
+    Open,
+}
+
+/// How a call went.
+pub(super) fn state(outcome: &Outcome, output: &str, command: Option<&Command>) -> State {
+    if outcome.failed && REFUSED.iter().any(|words| head(output, 300).contains(words)) {
+        return State::Refused;
+    }
+    if outcome.failed || outcome.exit_code.is_some_and(|code| code != 0) {
+        return State::Failed;
+    }
+    // A pipe hides how a check went, its output does not.
+    if command.is_some_and(Command::checks) && lines(output).any(says_failed) {
+        return State::Failed;
+    }
+    State::Passed
+}
+
+/// The line of an output that says best what failed.
+pub(super) fn key_line(output: &str) -> Option<String> {
+    let ranked = lines(output).filter_map(|text| Some((rank(text)?, text)));
+    // The first of the best: what comes later mostly follows from it.
+    let mut best: Option<(u8, &str)> = None;
+    for (rank, text) in ranked {
+        if best.is_none_or(|(known, _)| rank > known) {
+            best = Some((rank, text));
+        }
+    }
+    let text =
+        best?.1.trim().trim_matches(|c: char| matches!(c, '=' | '-' | '|' | '*' | '>') || c.is_whitespace());
+    let told = line(text, MOST);
+    (told.chars().filter(|c| c.is_alphanumeric()).count() >= 6).then_some(told)
+}
+
+fn lines(output: &str) -> impl Iterator<Item = &str> {
+    let (start, end) = match output.len() > HEAD + TAIL {
+        true => (head(output, HEAD), tail(output, TAIL)),
+        false => (output, ""),
+    };
+    start.lines().chain(end.lines()).filter(|text| text.len() < 2_000)
+}
+
+/// Whether a line of a check's output says that it failed, in words that no passing check has.
+fn says_failed(text: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "--- FAIL:",
+        "FAIL\t",
+        "FAIL ",
+        "FAILED ",
+        "error[E",
+        "error: could not compile",
+        "error: test failed",
+        "test result: FAILED",
+        "npm ERR!",
+        "npm error",
+        "Traceback (most recent call last)",
+        "FAILURE:",
+        "BUILD FAILED",
+        "[ERROR]",
+        "make: ***",
+        "gmake: ***",
+        "error TS",
+        "✗ FAIL",
+        "Build FAILED",
+        "Error: Process completed with exit code",
+        "ELIFECYCLE",
+        "** TEST FAILED **",
+        "** BUILD FAILED **",
+    ];
+    let text = text.trim();
+    STARTS.iter().any(|start| text.starts_with(start))
+        || text.contains("[build failed]")
+        || text.contains("): error TS")
+        || text.contains(": error TS")
+        || counted_failures(text)
+        || issues(text)
+}
+
+/// `3 failed, 10 passed`, `Tests: 1 failed`, `2 failing`
+fn counted_failures(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.len() < 20
+        && words.windows(2).any(|pair| {
+            let count = pair[0].trim_matches(|c: char| !c.is_ascii_digit());
+            count.parse::<u64>().is_ok_and(|count| count > 0)
+                && matches!(
+                    pair[1].trim_end_matches([',', ';', '.', ')', '=']),
+                    "failed" | "failing" | "failures" | "failure"
+                )
+        })
+}
+
+/// `3 issues:`, as linters end.
+fn issues(text: &str) -> bool {
+    text.split_once(' ').is_some_and(|(count, rest)| {
+        matches!(rest, "issues:" | "issue:" | "errors" | "error" | "problems" | "problem")
+            && count.parse::<u64>().is_ok_and(|count| count > 0)
+    })
+}
+
+/// How well a line says what failed; `None` if it does not.
+fn rank(text: &str) -> Option<u8> {
+    let text = text.trim();
+    if text.chars().filter(|c| c.is_alphanumeric()).count() < 6 || text.starts_with("Exit code") {
+        return None;
+    }
+    let lower = head(text, 400).to_lowercase();
+    let place = place(text);
+    let summary = [
+        "error: could not compile",
+        "error: test failed",
+        "error: aborting",
+        "error: recipe",
+        "npm err!",
+        "npm error",
+        "error: process completed",
+        "error: command failed",
+        "error: failed to run",
+    ]
+    .iter()
+    .any(|start| lower.starts_with(start));
+    if summary {
+        return Some(1);
+    }
+    // An exception by its name, a compiler's message, an assertion.
+    let named = lower
+        .split([':', ' '])
+        .next()
+        .is_some_and(|word| (word.ends_with("error") || word.ends_with("exception")) && word.len() > 5);
+    if lower.starts_with("error[")
+        || lower.starts_with("error:")
+        || lower.starts_with("fatal:")
+        || named
+        || lower.starts_with("panic:")
+        || lower.starts_with("e   ")
+        || lower.contains("panicked at")
+        || lower.starts_with("assertion")
+    {
+        return Some(5);
+    }
+    let logged = ["info", "debug", "output:"].iter().any(|word| lower.contains(word));
+    let wrong =
+        ["error", "warning", "undefined", "expected", "cannot", "unused", "mismatch", "duplicate", "unknown"]
+            .iter()
+            .any(|word| lower.contains(word));
+    if lower.starts_with("--- fail:") || lower.starts_with("failed ") || (place && wrong && !logged) {
+        return Some(4);
+    }
+    if (place && !logged && lower.contains(": "))
+        || lower.contains("not found")
+        || lower.contains("no such file")
+        || lower.contains("permission denied")
+        || lower.contains("cannot find")
+        || lower.contains("refused")
+        || lower.starts_with("conflict (")
+    {
+        return Some(3);
+    }
+    (says_failed(text) || lower.starts_with("✗") || lower.starts_with("not ok")).then_some(2)
+}
+
+/// Whether a line begins with a place in a file: `src/a.rs:12:`.
+fn place(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or("");
+    let mut pieces = first.split(':');
+    let name = pieces.next().unwrap_or("");
+    name.contains('.')
+        && name.len() > 2
+        && pieces
+            .next()
+            .is_some_and(|number| !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn went(command: &str, output: &str) -> State {
+        state(&Outcome::default(), output, Command::read(command).as_ref())
+    }
+
+    #[test]
+    fn a_pipe_does_not_hide_a_failure() {
+        assert_eq!(
+            went("cargo test 2>&1 | tail -5", "test result: FAILED. 3 passed; 1 failed"),
+            State::Failed
+        );
+        assert_eq!(went("go test ./... | head", "--- FAIL: TestA (0.00s)\nFAIL"), State::Failed);
+        assert_eq!(went("npx eslint . | tail", "12 problems"), State::Failed);
+        assert_eq!(went("cargo test | tail", "test result: ok. 3 passed; 0 failed"), State::Passed);
+        assert_eq!(went("pytest -q | tail", "12 passed, 0 failed"), State::Passed);
+        assert_eq!(went("cat notes.txt", "FAILED once"), State::Passed);
+    }
+
+    #[test]
+    fn what_was_not_allowed_did_not_fail() {
+        let outcome = Outcome { failed: true, ..Outcome::default() };
+        let said = "The user doesn't want to proceed with this tool use.";
+        assert_eq!(state(&outcome, said, None), State::Refused);
+        assert_eq!(state(&outcome, "boom", None), State::Failed);
+    }
+
+    #[test]
+    fn the_line_that_says_what_failed() {
+        for (output, key) in [
+            (
+                "Compiling a\nerror[E0432]: unresolved import `x`\n --> a.rs",
+                "error[E0432]: unresolved import `x`",
+            ),
+            ("src/a.go:12:3: undefined: Foo\nFAIL", "src/a.go:12:3: undefined: Foo"),
+            ("=== FAILURES ===\nE   ValueError: bad port\n1 failed", "E   ValueError: bad port"),
+            ("--- FAIL: TestA (0.00s)\nFAIL", "FAIL: TestA (0.00s)"),
+            (
+                "error: test failed, to rerun\nTypeError: x is not a function",
+                "TypeError: x is not a function",
+            ),
+        ] {
+            let key = key.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(key_line(output), Some(key));
+        }
+        assert_eq!(key_line("all is well\n"), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! Plans that an agent showed the person: approved, or still waiting. What a person says when they send one back is their own
+//! message, as the host's reader gives it.
+
+use super::draft::Draft;
+use super::output::State;
+use super::published::whole_sentences;
+use super::view::{Step, View};
+use crate::base::provenance::Strength;
+use crate::knowledge::observe::Kind;
+use crate::session::Role;
+use crate::session::notes::{PLAN_TOOLS, Place, place};
+use crate::text::phrases::{MOST, content, line};
+
+/// How messages begin with which hosts hand the agent's own plan back to it, in the person's name.
+const HANDED_BACK: &[&str] = &[
+    "Implement the following plan:",
+    "A previous agent produced the plan below to accomplish the user's task.",
+];
+/// Codex says this in the person's name when they approve a plan.
+const APPROVES: &str = "Implement the plan.";
+/// Around a plan in an answer of Codex.
+const PROPOSED: (&str, &str) = ("<proposed_plan>", "</proposed_plan>");
+/// Hosts answer the agent with one of these when the person approved its plan.
+const APPROVED: &[&str] = &["approved your plan", "The approved implementation plan is stored at:"];
+/// The most sentences of a plan.
+const MAX_SENTENCES: usize = 3;
+/// Characters of a plan's title.
+const TITLE_CHARS: usize = 100;
+
+/// The plan in a message that only hands it back to the agent.
+pub(super) fn carried_out(message: &str) -> Option<&str> {
+    HANDED_BACK.iter().find_map(|start| message.strip_prefix(start))
+}
+
+/// True if a message only approves the agent's plan.
+pub(super) fn approves(message: &str) -> bool {
+    message.trim() == APPROVES
+}
+
+/// The first heading of a plan, or its first line that says something.
+pub(super) fn title(plan: &str) -> Option<&str> {
+    let lines = || plan.lines().map(str::trim).filter(|line| !line.is_empty());
+    let heading = lines().find(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let heading = heading.map(|text| text.strip_prefix("Plan: ").unwrap_or(text));
+    heading
+        .filter(|text| content(text).len() >= 2)
+        .or_else(|| lines().find(|line| content(line).len() >= 2 && !line.starts_with('#')))
+}
+
+/// A plan behind its title.
+pub(super) fn after_title(plan: &str) -> &str {
+    let end = title(plan).map_or(0, |title| title.as_ptr().addr() + title.len() - plan.as_ptr().addr());
+    plan.get(end..).unwrap_or_default()
+}
+
+/// The plans that the person approved: the agent's words, chosen by the person.
+pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for step in view.steps.iter().filter(|step| PLAN_TOOLS.contains(&step.call.tool.as_str())) {
+        let Some(result) = step.result.filter(|_| step.state == State::Passed) else { continue };
+        let output = &view.messages[result].text;
+        if APPROVED.iter().any(|words| output.contains(words)) {
+            drafts.extend(shown(view, step).and_then(|plan| approved(plan, step.at, result)));
+        }
+    }
+    for said in view.said.iter().filter(|said| approves(&said.text)) {
+        if let Some((at, plan)) =
+            view.agent(0, said.at).next_back().and_then(|(at, text)| Some((at, proposed(text)?)))
+        {
+            drafts.extend(approved(plan, at, said.at));
+        }
+    }
+    drafts
+}
+
+fn approved(plan: &str, at: usize, by: usize) -> Option<Draft> {
+    let lead = format!("The user approved the plan “{}”. ", line(title(plan)?, TITLE_CHARS));
+    let said = whole_sentences(after_title(plan), MOST.saturating_sub(lead.chars().count()), MAX_SENTENCES);
+    let mut draft = Draft::of_agent(Kind::Decision, by, format!("{lead}{said}").trim().to_owned());
+    draft.strength = Strength::Implied;
+    draft.messages.push(at);
+    Some(draft)
+}
+
+/// The plan that a call shows: it holds it, or a file that was written before does.
+fn shown<'v>(view: &'v View<'_>, step: &'v Step<'_>) -> Option<&'v str> {
+    if !step.call.notes.is_empty() {
+        return Some(&step.call.notes);
+    }
+    let earlier = view.steps_between(0, step.at).rev();
+    let plan = |other: &&Step<'_>| {
+        !other.call.notes.is_empty() && other.call.writes.iter().any(|path| place(path) == Some(Place::Plan))
+    };
+    earlier.into_iter().find(plan).map(|other| other.call.notes.as_str())
+}
+
+/// The plan in an answer.
+fn proposed(answer: &str) -> Option<&str> {
+    let (_, rest) = answer.split_once(PROPOSED.0)?;
+    Some(rest.split_once(PROPOSED.1).map_or(rest, |(plan, _)| plan).trim())
+}
+
+/// True if the session ended with a plan that nobody decided on.
+pub(super) fn waits(view: &View<'_>) -> bool {
+    let after = |at: usize| view.said.last().is_none_or(|said| said.at <= at);
+    let shown = view.steps.iter().rev().find(|step| PLAN_TOOLS.contains(&step.call.tool.as_str()));
+    let undecided = shown.is_some_and(|step| step.state == State::Open && after(step.at));
+    let last = view.messages.iter().rposition(|message| message.role == Role::Assistant);
+    undecided || last.is_some_and(|at| after(at) && proposed(&view.messages[at].text).is_some())
+}
+
+/// The plan file that was written last, as the person would name it.
+pub(super) fn file(view: &View<'_>) -> Option<String> {
+    let written = view.steps.iter().rev().filter(|step| step.state == State::Passed);
+    let mut paths = written.flat_map(|step| &step.call.writes);
+    paths.find(|path| place(path) == Some(Place::Plan)).map(|path| view.name(path))
+}

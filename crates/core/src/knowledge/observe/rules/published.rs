@@ -1,0 +1,233 @@
+//! Pull requests and issues that the session made: their titles and the first whole sentences of their texts. Whoever writes one
+//! has distilled what was done, or what is wrong (B-01: it is the agent's word).
+
+use super::command::Part;
+use super::draft::{Draft, MAX_COMMIT_CHARS};
+use super::output::State;
+use super::statements::plain;
+use super::view::{Step, View};
+use crate::knowledge::observe::Kind;
+use crate::session::notes::here_document;
+use crate::text::phrases::{content, head, line};
+use crate::text::sentences;
+use crate::vault::priority::Priority;
+
+/// Commands that publish something, and what that is.
+const COMMANDS: &[(&[&str], Published)] = &[
+    (&["gh", "pr", "create"], Published::Change),
+    (&["gh", "issue", "create"], Published::Issue),
+    (&["glab", "mr", "create"], Published::Change),
+    (&["glab", "issue", "create"], Published::Issue),
+];
+/// Endings of the names of tools that do.
+const TOOLS: &[(&str, Published)] = &[
+    ("create_pull_request", Published::Change),
+    ("create_merge_request", Published::Change),
+    ("create_issue", Published::Issue),
+];
+/// Flags of those commands.
+const TITLE_FLAGS: &[&str] = &["--title", "-t"];
+const BODY_FLAGS: &[&str] = &["--body", "-b", "--description", "-d"];
+const BODY_FROM_INPUT: &[&str] = &["--body-file - <<", "--body-file=- <<", "-F - <<"];
+/// The most of one session.
+const MAX_PUBLISHED: usize = 12;
+/// The most characters of a title.
+const TITLE_CHARS: usize = 160;
+/// The most sentences of a text.
+const MAX_SENTENCES: usize = 5;
+/// Fewer telling words are a heading.
+const MIN_WORDS: usize = 3;
+/// The part of a text that is read.
+const TEXT_BYTES: usize = 8 * 1024;
+/// The part of an output in which the number is looked for.
+const OUTPUT_BYTES: usize = 4 * 1024;
+
+/// A published thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Published {
+    /// A pull request, or a merge request.
+    Change,
+    Issue,
+}
+
+/// The pull requests and issues that were made.
+pub(super) fn drafts(view: &View<'_>) -> Vec<Draft> {
+    view.steps.iter().filter_map(|step| draft(view, step)).take(MAX_PUBLISHED).collect()
+}
+
+/// True if a call publishes something whose title is known.
+pub(super) fn has_title(step: &Step<'_>) -> bool {
+    published(step).is_some()
+}
+
+fn draft(view: &View<'_>, step: &Step<'_>) -> Option<Draft> {
+    let result = step.result.filter(|_| step.state == State::Passed)?;
+    let (what, title, body) = published(step)?;
+    let number = number(head(&view.messages[result].text, OUTPUT_BYTES));
+    let number = number.map(|number| format!(" #{number}")).unwrap_or_default();
+    let made = match what {
+        Published::Change => "Opened pull request",
+        Published::Issue => "Filed issue",
+    };
+    let mut text = format!("{made}{number} “{}”", line(&title, TITLE_CHARS));
+    let room = MAX_COMMIT_CHARS.saturating_sub(text.chars().count() + 2);
+    let body = whole_sentences(&body, room, MAX_SENTENCES);
+    let has_body = !body.is_empty();
+    if has_body {
+        text.push_str(&format!(": {body}"));
+    }
+    let mut draft = Draft::of_agent(Kind::Commit, result, text);
+    // A title alone names the work; the text gives the reasons.
+    draft.priority = if has_body { Priority::Medium } else { Priority::Low };
+    draft.messages.push(step.at);
+    Some(draft)
+}
+
+/// The thing that a call publishes, with its title and its text.
+fn published(step: &Step<'_>) -> Option<(Published, String, String)> {
+    if let Some((_, what)) = TOOLS.iter().find(|(name, _)| step.call.tool.ends_with(name)) {
+        let (title, body) = step.call.notes.split_once('\n').unwrap_or((&step.call.notes, ""));
+        return (!title.trim().is_empty()).then(|| (*what, title.trim().to_owned(), body.to_owned()));
+    }
+    let parts: &[Part] = step.command.as_ref().map(|command| command.parts.as_slice()).unwrap_or_default();
+    let (words, what) = COMMANDS.iter().find(|(words, _)| parts.iter().any(|part| part.is(words)))?;
+    let input = &step.call.input[step.call.input.find(&words.join(" "))?..];
+    let title = value(input, TITLE_FLAGS)?;
+    // A title that a variable or another command fills in is not known.
+    if title.trim().is_empty() || title.contains("$(") || title.starts_with('$') {
+        return None;
+    }
+    let piped = BODY_FROM_INPUT.iter().find_map(|flag| Some(&input[input.find(flag)? + flag.len()..]));
+    let body = match piped {
+        Some(here) => here_document(here).map(str::to_owned),
+        None => value(input, BODY_FLAGS),
+    };
+    Some((*what, title.trim().to_owned(), body.unwrap_or_default()))
+}
+
+/// The value of a flag: in quotes, as a here-document, or one word. What stands inside quotes is no flag.
+fn value(input: &str, flags: &[&str]) -> Option<String> {
+    let mut quote: Option<char> = None;
+    let mut before = ' ';
+    for (at, sign) in input.char_indices() {
+        match quote {
+            Some(open) if sign == open && before != '\\' => quote = None,
+            Some(_) => {}
+            None if matches!(sign, '"' | '\'') && before != '\\' => quote = Some(sign),
+            None if sign == '-' && before.is_whitespace() => {
+                let rest = &input[at..];
+                let found = flags.iter().find_map(|flag| rest.strip_prefix(flag));
+                if let Some(rest) = found.filter(|rest| rest.starts_with(['=', ' ', '\n', '\t'])) {
+                    return argument(rest[1..].trim_start());
+                }
+            }
+            None => {}
+        }
+        before = sign;
+    }
+    None
+}
+
+/// The argument with which `rest` begins.
+fn argument(rest: &str) -> Option<String> {
+    let open = rest.chars().next()?;
+    if !matches!(open, '"' | '\'') {
+        return rest.split_whitespace().next().map(str::to_owned);
+    }
+    let inner = &rest[1..];
+    if let Some(here) = inner.strip_prefix("$(cat <<") {
+        return here_document(here).map(str::to_owned);
+    }
+    let mut text = String::new();
+    let mut signs = inner.chars();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\\' if open == '"' => text.extend(signs.next()),
+            sign if sign == open => return Some(text),
+            sign => text.push(sign),
+        }
+    }
+    // The end was cut off: what is there is there.
+    Some(text)
+}
+
+/// The number under which a host keeps it, from the address that the command printed.
+fn number(output: &str) -> Option<u64> {
+    ["/pull/", "/issues/", "/merge_requests/"].iter().find_map(|part| {
+        let digits = &output[output.rfind(part)? + part.len()..];
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        digits[..end].parse().ok()
+    })
+}
+
+/// The first sentences of a text that say something, whole ones only: no headings, code, check lists or trailers.
+pub(super) fn whole_sentences(text: &str, most: usize, count: usize) -> String {
+    let mut kept = String::new();
+    let lines = sentences::lines(head(text, TEXT_BYTES)).into_iter();
+    for sentence in lines.filter(|line| !is_furniture(line)).flat_map(sentences::sentences).take(count * 4) {
+        let bare = line(&plain(sentence), TEXT_BYTES);
+        if content(&bare).len() < MIN_WORDS || bare.ends_with([':', '：']) {
+            continue;
+        }
+        if kept.chars().count() + bare.chars().count() + 2 > most {
+            break;
+        }
+        if !kept.is_empty() {
+            kept.push_str(if kept.ends_with(['.', '!', '?', '。', '！', '？']) { " " } else { ". " });
+        }
+        kept.push_str(&bare);
+        if sentences::sentences(&kept).len() >= count {
+            break;
+        }
+    }
+    kept
+}
+
+/// A line that belongs to the form and says nothing.
+fn is_furniture(line: &str) -> bool {
+    let bare = line.trim_start_matches(['-', '*', ' ']);
+    line.starts_with("- [") || bare.starts_with('🤖') || bare.contains("Generated with") || is_trailer(bare)
+}
+
+/// `Co-Authored-By: A <a@example.com>`
+fn is_trailer(line: &str) -> bool {
+    let name = line.split_once(": ").map(|(name, _)| name).unwrap_or_default();
+    name.contains('-') && !name.contains(' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_read_as_a_shell_would() {
+        let input = "gh pr create --title \"Say \\\"hi\\\" -b no\" --body 'Parsing took 40 ms.'";
+        assert_eq!(value(input, TITLE_FLAGS).as_deref(), Some("Say \"hi\" -b no"));
+        assert_eq!(value(input, BODY_FLAGS).as_deref(), Some("Parsing took 40 ms."));
+        let input =
+            "gh issue create -t='It leaks' --body \"$(cat <<'EOF'\nThe pool leaks.\nEOF\n)\" --label bug";
+        assert_eq!(value(input, TITLE_FLAGS).as_deref(), Some("It leaks"));
+        assert_eq!(value(input, BODY_FLAGS).as_deref(), Some("The pool leaks.\n"));
+        assert_eq!(value("gh pr create --fill", TITLE_FLAGS), None);
+        assert_eq!(value("gh pr create --title", TITLE_FLAGS), None);
+    }
+
+    #[test]
+    fn sentences_are_never_cut() {
+        let body = "## Summary\n- The parser caches its tables now.\n- It saves 40 ms a start, measured on CI.\n\n## Test plan\n\
+                    - [x] cargo test\n🤖 Generated with an agent\nCo-Authored-By: A <a@b>";
+        assert_eq!(
+            whole_sentences(body, 600, 5),
+            "The parser caches its tables now. It saves 40 ms a start, measured on CI."
+        );
+        assert_eq!(whole_sentences(body, 40, 5), "The parser caches its tables now.");
+        assert_eq!(whole_sentences(body, 600, 1), "The parser caches its tables now.");
+        assert_eq!(whole_sentences(body, 20, 5), "");
+    }
+
+    #[test]
+    fn the_number_is_read_from_the_address() {
+        assert_eq!(number("Creating…\nhttps://example.com/o/r/pull/12\n"), Some(12));
+        assert_eq!(number("done"), None);
+    }
+}

@@ -1,0 +1,47 @@
+//! What a message of the person asks for, in their own words.
+
+use super::judge::chosen;
+use super::plans;
+use super::view::Said;
+use crate::session::pasted;
+use crate::text::common_words;
+use crate::text::phrases::{begins, content};
+use crate::text::sentences;
+
+/// The words with which a request can be told: its first line that says something. "Implement the following plan:" says it with
+/// the title of the plan.
+pub(super) fn request(said: &Said) -> Option<&str> {
+    // The agent's own plan in the person's name is told by its title.
+    if let Some(plan) = plans::carried_out(&said.text) {
+        return plans::title(plan);
+    }
+    if plans::approves(&said.text) {
+        return None;
+    }
+    let lines: Vec<&str> = pasted::lines(&said.text).iter().map(|line| line.text).collect();
+    let line = lines.into_iter().find(|line| content(line).len() >= 2 && !is_approval(line))?;
+    let title = line.ends_with(':').then(|| title_behind(&said.text, line)).flatten();
+    Some(title.unwrap_or(line))
+}
+
+/// The heading right behind a line of a message.
+fn title_behind<'a>(message: &'a str, line: &str) -> Option<&'a str> {
+    let mut lines = message.lines().skip_while(|other| other.trim() != line).skip(1);
+    let next = lines.find(|other| !other.trim().is_empty())?;
+    let title = next.trim().strip_prefix('#')?.trim_start_matches('#').trim();
+    (content(title).len() >= 2).then_some(title)
+}
+
+/// Whether a line only says go on.
+fn is_approval(line: &str) -> bool {
+    let folded = sentences::folded(line);
+    let rest = begins(&folded, common_words::APPROVALS, "");
+    rest.is_some_and(|rest| content(rest).len() < 2)
+}
+
+/// Whether a message goes on with what was asked before: it agrees, chooses, or asks for nothing by itself.
+pub(super) fn goes_on(said: &Said) -> bool {
+    let Some(line) = request(said) else { return true };
+    let folded = sentences::folded(line);
+    begins(&folded, common_words::APPROVALS, "").is_some() || chosen(line).is_some()
+}

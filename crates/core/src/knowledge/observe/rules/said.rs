@@ -1,0 +1,234 @@
+//! Findings from the person's own words: word for word, and nothing else (B-01, OBS-11).
+
+use super::draft::Draft;
+use super::judge::{self, Verdict};
+use super::person::{self, Sentence};
+use super::statements;
+use super::view::{Said, View};
+use super::words::{feel, wish};
+use crate::base::provenance::Origin;
+use crate::base::provenance::Strength;
+use crate::base::sentiment::Sentiment;
+use crate::knowledge::observe::Kind;
+use crate::knowledge::statement::{Classify, Labels};
+use crate::session::Role;
+use crate::session::asked;
+use crate::text::phrases::{content, has, has_dense, line};
+use crate::text::sentences;
+use crate::vault::priority::Priority;
+
+/// The most findings of one message: a text with more is a document.
+const MOST: usize = 8;
+/// What the words take for a rule is one if the classifier thinks it at least this likely.
+const WORDS_SUFFICE: f32 = 0.1;
+
+/// What the person said that is worth keeping: by its words, and by what the classifier says where there is one.
+pub(super) fn drafts(view: &View<'_>, classify: Option<&Classify<'_>>) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for (place, said) in view.said.iter().enumerate() {
+        let sentences = person::sentences(view, said);
+        let mut found: Vec<Draft> = Vec::new();
+        let mut skip = false;
+        // Whether the last draft is a statement that the next sentence may go on with.
+        let mut goes_on = false;
+        let mut is_kept = false;
+        // Labelling is what takes the time, and a sentence is looked at twice: by itself, and by the one before it.
+        let mut labelled: Vec<Option<Labels>> = vec![None; sentences.len()];
+        let mut label = |number: usize| {
+            let (sentence, classify) = (sentences.get(number)?, classify?);
+            let known = labelled.get_mut(number)?;
+            Some(*known.get_or_insert_with(|| statements::label(view, said, sentence, classify)))
+        };
+        for (number, sentence) in sentences.iter().enumerate() {
+            let follows = std::mem::take(&mut goes_on);
+            let is_before_kept = std::mem::take(&mut is_kept);
+            if std::mem::take(&mut skip) {
+                continue;
+            }
+            let verdict = judge::judge(sentence);
+            let labels = statements::can_state(sentence).then(|| label(number)).flatten();
+            let stated = labels.and_then(|labels| statements::of_person(view, said, sentence, &labels));
+            let next = sentences.get(number + 1).filter(|next| sentence.next == Some(next.text));
+            // What the next sentence states is joined below.
+            let next_states = stated.is_some()
+                && next.is_some_and(|next| {
+                    let labels = label(number + 1);
+                    labels.is_some_and(|labels| statements::of_person(view, said, next, &labels).is_some())
+                });
+            let stated = stated.map(|stated| match next_states {
+                true => stated,
+                false => statements::completed(view, sentence, stated),
+            });
+            let before = number.checked_sub(1).and_then(|before| sentences.get(before));
+            let before = before.filter(|before| before.certain && before.next == Some(sentence.text));
+            let before = before.filter(|_| !is_before_kept);
+            let stated = stated.map(|stated| match before {
+                Some(before) => statements::led_by(before, stated),
+                None => stated,
+            });
+            let draft = match (verdict, labels, stated) {
+                // Ideas and questions are known by their words alone.
+                (Some(verdict), _, _) if !verdict.states() => Some(draft(said, sentence, verdict)),
+                // The words say so, and nothing says that it was meant for once.
+                (Some(verdict), None, _) => {
+                    skip = verdict.with_next;
+                    Some(draft(said, sentence, verdict))
+                }
+                // A rule that lists what it is about, or needs the next sentence, stays as it was said.
+                (Some(verdict), Some(labels), _)
+                    if labels.lasting >= WORDS_SUFFICE
+                        && (verdict.with_next || !sentence.list.is_empty()) =>
+                {
+                    skip = verdict.with_next;
+                    Some(draft(said, sentence, verdict))
+                }
+                (Some(verdict), Some(_), Some(stated)) => {
+                    goes_on = sentence.next.is_some();
+                    Some(Draft { kind: verdict.kind, sentiment: sentiment(said, &stated.text), ..stated })
+                }
+                // "Remember that …" needs no second opinion.
+                (Some(verdict), Some(labels), None)
+                    if labels.lasting >= WORDS_SUFFICE || !asked::find(sentence.text).is_empty() =>
+                {
+                    Some(draft(said, sentence, verdict))
+                }
+                (_, Some(_), Some(stated)) => {
+                    goes_on = sentence.next.is_some();
+                    Some(Draft { sentiment: sentiment(said, &stated.text), ..stated })
+                }
+                _ => None,
+            };
+            let draft = draft.map(|draft| if sentence.certain { draft } else { draft.doubted() });
+            is_kept = draft.is_some();
+            match (draft, found.last_mut().filter(|_| follows)) {
+                (Some(draft), Some(last)) if statements::joined(last, &draft).is_some() => {
+                    *last = statements::joined(last, &draft).unwrap_or(draft);
+                }
+                (draft, _) => found.extend(draft),
+            }
+            found.extend(chosen(view, sentence));
+        }
+        let mut found: Vec<Draft> = found.into_iter().map(statements::finished).collect();
+        found.truncate(MOST);
+        drafts.extend(found);
+        drafts.extend(question(view, place, &sentences));
+    }
+    drafts
+}
+
+/// A sentence with what belongs to it.
+pub(super) fn worded(sentence: &Sentence<'_>, verdict: Verdict) -> String {
+    let mut text = sentence.text.trim_start_matches(['-', '*', '•', ' ']).to_owned();
+    let next = sentence.next.filter(|_| verdict.with_next);
+    for more in next.into_iter().chain(sentence.list.iter().copied().filter(|_| verdict.kind == Kind::Rule)) {
+        text.push(' ');
+        text.push_str(more);
+    }
+    text
+}
+
+fn draft(said: &Said, sentence: &Sentence<'_>, verdict: Verdict) -> Draft {
+    let text = worded(sentence, verdict);
+    Draft {
+        kind: verdict.kind,
+        priority: verdict.priority,
+        strength: verdict.strength,
+        sentiment: sentiment(said, &text),
+        origin: Origin::User,
+        everywhere: false,
+        perhaps_everywhere: false,
+        ends: false,
+        topic: None,
+        text,
+        at: sentence.at,
+        messages: vec![sentence.at],
+    }
+}
+
+/// How the person felt, where the words tell (FBK-07).
+fn sentiment(said: &Said, text: &str) -> Option<Sentiment> {
+    let folded = sentences::folded(text);
+    let message: &str = crate::text::phrases::head(&said.text, 4_096);
+    if has(&folded, feel::FRUSTRATED)
+        || has_dense(&folded, feel::DENSE_FRUSTRATED)
+        || message.contains(feel::CROSS)
+    {
+        Some(Sentiment::Frustrated)
+    } else if has(&folded, feel::URGENT) || has_dense(&folded, feel::DENSE_URGENT) {
+        Some(Sentiment::Urgent)
+    } else if has(&folded, feel::PLEASED)
+        || has_dense(&folded, feel::DENSE_PLEASED)
+        || message.contains(feel::GLAD)
+    {
+        Some(Sentiment::Pleased)
+    } else {
+        None
+    }
+}
+
+/// "Let's go with option 1": what that is, the agent said. So it is the agent's word, chosen by the person.
+fn chosen(view: &View<'_>, sentence: &Sentence<'_>) -> Option<Draft> {
+    let number = judge::chosen(sentence.text)?;
+    let earlier = view.messages[..sentence.at].iter().enumerate().rev();
+    let (offered, message) = earlier
+        .take_while(|(_, message)| message.role != Role::User)
+        .find(|(_, message)| message.role == Role::Assistant && !message.text.trim().is_empty())?;
+    let option = option(crate::text::phrases::tail(&message.text, 8_192), &number)?;
+    let text =
+        format!("Chosen: “{}”. The agent had offered: “{}”", line(sentence.text, 80), line(&option, 180));
+    let mut draft = Draft::of_agent(Kind::Decision, sentence.at, text);
+    draft.strength = Strength::Implied;
+    draft.messages.push(offered);
+    Some(draft)
+}
+
+/// The line of the agent's last list that begins with `number`.
+fn option(text: &str, number: &str) -> Option<String> {
+    let is = |line: &&str| {
+        let bare = line.trim_start_matches(['#', '*', '-', ' ', '_']);
+        let lower = bare.to_lowercase();
+        let named = ["option ", "variant ", "approach ", "variante ", "opción ", "opção ", "вариант "]
+            .iter()
+            .find_map(|name| lower.strip_prefix(name).map(str::to_owned));
+        let rest = named.as_deref().unwrap_or(&lower);
+        let after = rest.strip_prefix(number);
+        match named {
+            Some(_) => after.is_some_and(|after| after.starts_with([':', '.', ')', ' ', '*', '—', '–', '-'])),
+            None => after.is_some_and(|after| after.starts_with([')', '.', ':'])),
+        }
+    };
+    let found = text.lines().rfind(is)?;
+    let bare = found.replace("**", "").replace('`', "'");
+    let told = bare.trim_start_matches(['#', '*', '-', ' ', '_']).trim();
+    (content(told).len() >= 3).then(|| told.to_owned())
+}
+
+/// A question that nobody answered or acted upon (OBS-06).
+fn question(view: &View<'_>, place: usize, sentences: &[Sentence<'_>]) -> Option<Draft> {
+    let asked = sentences.iter().rev().find(|sentence| sentence.text.ends_with(['?', '？']))?;
+    let folded = sentences::folded(asked.text);
+    if asked.long || has(&folded, wish::REQUESTS) || content(asked.text).len() < 2 {
+        return None;
+    }
+    // Who goes on without waiting for the answer has put it differently, or does not need it.
+    if place + 1 < view.said.len() {
+        return None;
+    }
+    let silent = view.messages[asked.at + 1..].iter().all(|message| {
+        message.role != Role::Assistant || (message.text.trim().is_empty() && message.calls.is_empty())
+    });
+    silent.then(|| Draft {
+        kind: Kind::Question,
+        priority: Priority::Low,
+        strength: Strength::Explicit,
+        sentiment: None,
+        origin: Origin::User,
+        everywhere: false,
+        perhaps_everywhere: false,
+        ends: false,
+        topic: None,
+        text: asked.text.trim_start_matches(['-', '*', '•', ' ']).to_owned(),
+        at: asked.at,
+        messages: vec![asked.at],
+    })
+}

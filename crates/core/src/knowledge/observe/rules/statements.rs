@@ -1,0 +1,449 @@
+//! Sentences that the classifier takes for lasting: the person's own as what they said, the agent's as what it concluded.
+//!
+//! The classifier only ranks and sorts what structure found. It never lifts an agent's words to the person's rank (B-01).
+
+use super::answers::AnswerSentence;
+use super::digest::is_once;
+use super::draft::Draft;
+use super::person::Sentence;
+use super::view::{Said, View};
+use super::words::change;
+use crate::base::provenance::Strength;
+use crate::knowledge::observe::Kind;
+use crate::knowledge::statement;
+use crate::knowledge::statement::{Classify, Labels, SENTENCE_CHARS, Speaker, StatementKind, Surroundings};
+use crate::session::{Role, answer};
+use crate::text::phrases::{content, has};
+use crate::text::sentences;
+use crate::text::sentences::phrases;
+use crate::text::specifics::specifics;
+use crate::vault::priority::Priority;
+
+/// From here up a sentence of the person is kept.
+const USER_LASTING: f32 = 0.45;
+/// Of fewer telling words …
+const FEW_TELLING_WORDS: usize = 3;
+/// … a sentence is kept from here up.
+const SHORT_LASTING: f32 = 0.65;
+/// So much likelier it may be that a sentence is for this once, and it is kept all the same.
+const ONCE_MARGIN: f32 = 0.2;
+/// From here up a sentence of the agent is kept.
+const AGENT_LASTING: f32 = 0.5;
+/// The most sentences of one answer that are kept.
+const MAX_OF_ANSWER: usize = 5;
+/// Fewer words state nothing; an answer to a question may.
+const MIN_WORDS: usize = 3;
+/// A lead-in has at most so many words.
+const MAX_LEAD_WORDS: usize = 5;
+/// The most words of a sentence that is kept because the next one states something.
+const MAX_LED_WORDS: usize = 10;
+/// Words that agree or go on, and say nothing about what follows.
+const ASSENT: &str = "\
+    nice | good | great | cool | morning | hello | forgot | oops | aaah | perfect | thanks | thx | thank | yes | yep | yeah | yup | ok | okay | fine | right | sure | go | done | commit
+    push | fix | it | do | next | now | pls | please | awesome | lol | haha | ohh | aha | super | danke | gut | genau | ja | gracias | vale
+    merci | oui | parfait | obrigado | sim | continue | ahead | looks | works | that | this | one | last";
+/// Characters of what a sentence refers to.
+const MAX_TOPIC_CHARS: usize = 90;
+/// From here up a statement is about the person's work everywhere, although its words do not say so: a rule of one project must
+/// not enter another.
+const EVERYWHERE: f32 = 0.97;
+/// From here up it is where the words say so.
+const EVERYWHERE_SAID: f32 = 0.3;
+/// From here up the person is asked whether it is.
+const PERHAPS_EVERYWHERE: f32 = 0.8;
+/// Such words.
+const EVERYWHERE_WORDS: &str = "\
+    all my | any of my | my repos | my other repos | my other projects | my projects | other repos | other project | other projects
+    every project | any project | all projects | every repo | any repo | all repos | whatever repo | whatever the repo
+    whatever the project | everything i do | everywhere | in general | generally | überall | in allen | in jedem | en todos | en todas | partout
+    dans tous | em todos | em todas";
+/// Words that point at what this project has: a statement with them belongs to it.
+const POINTING_HERE: &str = "\
+    here | this repo | this repository | this project | this codebase | in the log | like in | as in | like the others | like the other
+    like the rest | the existing | same as | hier | dieses projekt | in diesem | wie im | wie in | aquí | este repo | este proyecto | como en
+    ici | ce projet | ce dépôt | comme dans | comme les autres | aqui | este projeto | como no | como na";
+/// A sentence of so few words may only give the new value.
+const MAX_VALUE_WORDS: usize = 8;
+/// The most characters of statements that are joined.
+const MAX_JOINED_CHARS: usize = 280;
+/// Words of a lead-in that say something, but not what the statement says.
+const LEAD_WORDS: &str = "\
+    stop | wait | hm | hmm | nope | nah | btw | fyi | oh | ah | actually | well | told | tell | said | say | remember | note | reminder | hey
+    sorry | wrong | moment | halt | warte | stopp | ach | übrigens | gesagt | merk | espera | ojo | oye | recuerda | attends | attention
+    rappel | espera | lembra | aliás";
+/// Lead-ins that no mark parts from the statement.
+const BARE_LEADS: &str = "\
+    ok but | okay but | yes but | and please | also please | btw | fyi | oh and | ah and | and btw | hm | hmm | but | ok | and | also | ojo que";
+/// Words anywhere that do.
+const POINTING_BACK: &str = "\
+    that one | this one | like that | same in | same for | same goes | goes for | for that | the same | auch so | igual en | pareil";
+/// Words at the beginning of a sentence that point at something said before.
+const POINTING: &[&str] = &[
+    "it", "it's", "its", "that", "that's", "thats", "this", "they", "they're", "those", "these", "them",
+    "he", "she", "das", "dies", "es", "die", "eso", "esto", "ese", "cela", "ça", "c'est", "isso", "isto",
+];
+
+/// Before what is left to be done.
+pub(crate) const OPEN: &str = "Open: ";
+
+/// How a sentence of the person is labelled, in its message and after what the agent said.
+pub(super) fn label(
+    view: &View<'_>,
+    said: &Said,
+    sentence: &Sentence<'_>,
+    classify: &Classify<'_>,
+) -> Labels {
+    let stopped = view.messages[said.at].stopped.then(|| last_act(view, said.at)).flatten();
+    if let Some((question, answer)) = answer::parse(sentence.text) {
+        let around = Surroundings { before: question, ..Surroundings::default() };
+        return classify(&statement::context(Speaker::User, &around), answer);
+    }
+    let at = sentence.text.as_ptr().addr().saturating_sub(said.text.as_ptr().addr());
+    let around = Surroundings {
+        stopped: stopped.as_deref(),
+        before: agent_before(view, said.at),
+        ahead: said.text.get(..at).unwrap_or_default(),
+        behind: said.text.get(at + sentence.text.len()..).unwrap_or_default(),
+    };
+    classify(&statement::context(Speaker::User, &around), limited(sentence.text))
+}
+
+fn limited(text: &str) -> &str {
+    text.char_indices().nth(SENTENCE_CHARS).map_or(text, |(end, _)| &text[..end])
+}
+
+/// The words of the agent that the person answers.
+fn agent_before<'a>(view: &View<'a>, at: usize) -> &'a str {
+    view.agent(0, at).next_back().map_or("", |(_, text)| text)
+}
+
+/// What the agent was doing when it was stopped: the call that has no result, or was refused.
+fn last_act(view: &View<'_>, at: usize) -> Option<String> {
+    let step = view.steps_between(0, at).next_back()?;
+    Some(format!("{}: {}", step.call.tool, step.call.input))
+}
+
+/// Whether a sentence can be a statement at all.
+pub(super) fn can_state(sentence: &Sentence<'_>) -> bool {
+    if answer::parse(sentence.text).is_some() {
+        return true;
+    }
+    let words = sentence.text.split_whitespace().count();
+    let dense = sentences::is_dense(sentence.text);
+    (dense || words >= MIN_WORDS) && !sentences::folded(sentence.text).ends_with(['?', '？'])
+}
+
+/// A statement of the person, if the labels say that it is one.
+pub(super) fn of_person(
+    view: &View<'_>,
+    said: &Said,
+    sentence: &Sentence<'_>,
+    labels: &Labels,
+) -> Option<Draft> {
+    let once = labels.once > labels.lasting + ONCE_MARGIN || is_once(sentence.text);
+    // A few words have to be meant clearly.
+    let telling = content(clean(sentence.text)).len();
+    let least = if telling < FEW_TELLING_WORDS { SHORT_LASTING } else { USER_LASTING };
+    if labels.lasting < least || once {
+        return None;
+    }
+    let kind = kind_of(labels.kind());
+    // A wish that files were changed for is no open work any more.
+    let done = || view.steps.iter().any(|step| step.at > said.at && !step.call.writes.is_empty());
+    if kind == Kind::Work && done() {
+        return None;
+    }
+    Some(Draft {
+        kind,
+        priority: Priority::High,
+        strength: Strength::Explicit,
+        sentiment: None,
+        origin: Role::User.origin(),
+        everywhere: is_everywhere(sentence.text, labels.everywhere),
+        perhaps_everywhere: is_perhaps_everywhere(sentence.text, labels.everywhere),
+        ends: labels.ends >= 0.5 || has(&sentences::folded(sentence.text), change::NOW),
+        text: capital(clean(sentence.text)),
+        topic: topic(view, said, sentence),
+        at: sentence.at,
+        messages: vec![sentence.at],
+    })
+}
+
+/// Whether a statement may be about the person's work everywhere, so that asking is worth it: the words say so, or the
+/// classifier is rather sure and nothing in it points at this project.
+fn is_perhaps_everywhere(text: &str, likely: f32) -> bool {
+    is_said_everywhere(text) || likely >= PERHAPS_EVERYWHERE && !points_here(text)
+}
+
+/// Whether a statement is about the person's work everywhere: the words say so, or the classifier is as sure as can be and
+/// nothing in it points at this project.
+fn is_everywhere(text: &str, likely: f32) -> bool {
+    match is_said_everywhere(text) {
+        true => likely >= EVERYWHERE_SAID,
+        false => likely >= EVERYWHERE && !points_here(text),
+    }
+}
+
+fn is_said_everywhere(text: &str) -> bool {
+    has(&sentences::folded(text), EVERYWHERE_WORDS)
+}
+
+/// Whether a statement names something of this project, or points at it.
+fn points_here(text: &str) -> bool {
+    has(&sentences::folded(text), POINTING_HERE) || !specifics(text).is_empty()
+}
+
+/// A statement with what it needs beside it: the new value where it only says that the old one ended, and all that was said to
+/// stop the agent.
+pub(super) fn completed(view: &View<'_>, sentence: &Sentence<'_>, stated: Draft) -> Draft {
+    let stopped = view.messages[sentence.at].stopped;
+    let value = |next: &str| {
+        next.split_whitespace().count() <= MAX_VALUE_WORDS && next.chars().any(|c| c.is_ascii_digit())
+    };
+    let Some(next) = sentence.next.filter(|next| stopped || stated.ends && value(next)) else {
+        return stated;
+    };
+    let added = Draft { text: next.to_owned(), ..stated.clone() };
+    joined(&stated, &added).unwrap_or(stated)
+}
+
+/// A statement with the sentence before it, which often names what it is about: "take drf out again. the kiosk is the only
+/// client". A question becomes the topic; a few words become a part of it.
+pub(super) fn led_by(before: &Sentence<'_>, stated: Draft) -> Draft {
+    if stated.topic.is_some() || is_once(before.text) {
+        return stated;
+    }
+    let lead = clean(before.text);
+    let is_empty = |word: &String| phrases(LEAD_WORDS).chain(phrases(ASSENT)).any(|known| known == word);
+    if content(lead).iter().all(is_empty) {
+        return stated;
+    }
+    if sentences::folded(lead).ends_with(['?', '？']) {
+        return Draft { topic: Some(crate::text::phrases::line(&plain(lead), MAX_TOPIC_CHARS)), ..stated };
+    }
+    if lead.split_whitespace().count() > MAX_LED_WORDS {
+        return stated;
+    }
+    let first = Draft { text: capital(lead), ..stated.clone() };
+    match joined(&first, &stated) {
+        Some(both) => Draft { kind: stated.kind, ..both },
+        None => stated,
+    }
+}
+
+/// Two statements in one breath are one: the rule and its reason, the fact and what follows from it.
+pub(super) fn joined(one: &Draft, next: &Draft) -> Option<Draft> {
+    let text = format!("{}{} {}", one.text, if ends_sentence(&one.text) { "" } else { "." }, next.text);
+    let fits = text.chars().count() <= MAX_JOINED_CHARS;
+    // What points back at a statement says how far that one reaches.
+    let alike = one.at == next.at && one.origin == next.origin;
+    let reach = one.everywhere == next.everywhere || next.topic.is_some();
+    let instructs = |kind: Kind| matches!(kind, Kind::Rule | Kind::Preference | Kind::Convention);
+    let kind = match (one.kind, next.kind) {
+        (_, Kind::Work) => Kind::Work,
+        (one, next) if instructs(next) && !instructs(one) => next,
+        (one, _) => one,
+    };
+    let (ends, everywhere) = (one.ends || next.ends, one.everywhere || next.everywhere);
+    let strength = one.strength.min(next.strength);
+    (fits && alike && reach).then(|| Draft { kind, text, ends, everywhere, strength, ..one.clone() })
+}
+
+fn ends_sentence(text: &str) -> bool {
+    text.ends_with(['.', '!', '?', '。', '！', '？', ':', ';', ')'])
+}
+
+fn kind_of(kind: StatementKind) -> Kind {
+    match kind {
+        StatementKind::Rule => Kind::Rule,
+        StatementKind::Preference => Kind::Preference,
+        StatementKind::Convention => Kind::Convention,
+        StatementKind::Decision => Kind::Decision,
+        StatementKind::Environment => Kind::Fact,
+        StatementKind::Cause => Kind::Fix,
+        StatementKind::Work => Kind::Work,
+    }
+}
+
+/// What a statement points at, if it points at something: the sentence before it, or what the agent said last.
+fn topic(view: &View<'_>, said: &Said, sentence: &Sentence<'_>) -> Option<String> {
+    let text = clean(sentence.text);
+    let folded = sentences::folded(text);
+    let first = folded.split_whitespace().next().unwrap_or_default();
+    let first = first.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'');
+    if !POINTING.contains(&first) && !has(&folded, POINTING_BACK) {
+        return None;
+    }
+    let at = sentence.text.as_ptr().addr().saturating_sub(said.text.as_ptr().addr());
+    let ahead = said.text.get(..at).unwrap_or_default();
+    let in_message =
+        sentences::lines(ahead).into_iter().flat_map(sentences::sentences).next_back().map(str::to_owned);
+    let topic = in_message.filter(|topic| content(topic).len() >= 2).or_else(|| {
+        let before = agent_before(view, sentence.at);
+        let last = sentences::lines(before).into_iter().rev().find(|line| content(line).len() >= 2)?;
+        sentences::sentences(last).pop().map(str::to_owned)
+    })?;
+    Some(crate::text::phrases::line(&plain(&topic), MAX_TOPIC_CHARS))
+}
+
+/// A sentence without what leads up to it: "no,", "ok but", "btw", "I told you:".
+pub(super) fn clean(sentence: &str) -> &str {
+    let mut text = sentence.trim().trim_start_matches(['-', '*', '•', ' ']);
+    for _ in 0..3 {
+        let Some(end) = text.find([',', ':', ';', '—', '–', '!', '.']) else { break };
+        let mark = text[end..].chars().next().unwrap_or(',');
+        let (lead, rest) = (&text[..end], text[end + mark.len_utf8()..].trim_start());
+        // A mark inside a name, a path or a number parts nothing.
+        let parts = text[end + mark.len_utf8()..].starts_with(char::is_whitespace);
+        let words = lead.split_whitespace().count();
+        let empty = content(lead).iter().all(|word| phrases(LEAD_WORDS).any(|known| known == word));
+        // "it's" and "that's" begin a statement, however little they say.
+        let states =
+            lead.contains(['\'', '’', '`', '/', '_']) && !lead.to_lowercase().starts_with("that's wrong");
+        if !parts || words > MAX_LEAD_WORDS || !empty || states || rest.split_whitespace().count() < MIN_WORDS
+        {
+            break;
+        }
+        text = rest;
+    }
+    for lead in phrases(BARE_LEADS) {
+        let folded = text.to_lowercase();
+        let after = sentences::after_words(&folded, lead).map(str::len);
+        if let Some(rest) = after.and_then(|length| text.get(text.len().checked_sub(length)?..))
+            && rest.split_whitespace().count() >= MIN_WORDS
+        {
+            text = rest;
+        }
+    }
+    text
+}
+
+/// With a capital letter, unless it begins with a name that is written as it is.
+fn capital(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let is_word = first.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’' | ','));
+    let mut signs = text.chars();
+    match signs.next() {
+        Some(sign) if is_word => sign.to_uppercase().chain(signs).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+/// What the agent concluded in a turn: the sentences of its answers that hold beyond it, the best first.
+pub(super) fn of_agent(answers: &[AnswerSentence]) -> Vec<Draft> {
+    answers.chunk_by(|a, b| a.at == b.at).flat_map(of_answer).collect()
+}
+
+fn of_answer(sentences: &[AnswerSentence]) -> Vec<Draft> {
+    let mut found: Vec<(f32, Draft)> = Vec::new();
+    let mut last_place = None;
+    for sentence in sentences {
+        let Some(labels) = sentence.labels else { continue };
+        if labels.lasting < AGENT_LASTING || labels.once > labels.lasting {
+            continue;
+        }
+        // What an agent calls a rule is a fact that it noticed (B-01).
+        let kind = if labels.kind() == StatementKind::Work { Kind::Work } else { Kind::Fact };
+        let mut draft = Draft::of_agent(kind, sentence.at, sentence.text.clone());
+        draft.ends = labels.ends >= 0.5;
+        let follows = last_place.is_some_and(|last| last + 1 == sentence.place);
+        last_place = Some(sentence.place);
+        if let Some((likely, last)) = found.last_mut().filter(|_| follows)
+            && let Some(both) = joined(last, &draft)
+        {
+            (*likely, *last) = (likely.max(labels.lasting), both);
+            continue;
+        }
+        found.push((labels.lasting, draft));
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.truncate(MAX_OF_ANSWER);
+    found.into_iter().map(|(_, draft)| finished(draft)).collect()
+}
+
+/// A statement as it is stored: with what it points at, and what is left to be done says so.
+pub(super) fn finished(draft: Draft) -> Draft {
+    let about = draft.topic.as_ref().map(|topic| format!(" (about: {topic})")).unwrap_or_default();
+    let open = if draft.kind == Kind::Work { OPEN } else { "" };
+    Draft { text: format!("{open}{}{about}", draft.text), topic: None, ..draft }
+}
+
+/// A sentence without Markdown: bullets, emphasis, numbers of a list.
+pub(super) fn plain(sentence: &str) -> String {
+    let bare = sentence.trim().trim_start_matches(['-', '*', '•', '#', '>', ' ']);
+    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let bare = match digits.strip_prefix(". ").or_else(|| digits.strip_prefix(") ")) {
+        Some(rest) if digits.len() < bare.len() => rest,
+        _ => bare,
+    };
+    bare.replace("**", "").replace("__", "").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_stored_without_its_lead_in() {
+        for (said, stored) in [
+            ("no, I told you: staging is on 5433", "staging is on 5433"),
+            ("ok, but errors go through apperr.Wrap", "errors go through apperr.Wrap"),
+            ("and always show me the diff", "always show me the diff"),
+            ("i don't do these fix: / feat: prefixes", "i don't do these fix: / feat: prefixes"),
+            ("stop, the pbxproj is generated.", "the pbxproj is generated."),
+            ("no, it's uv here, always", "it's uv here, always"),
+            ("use pnpm, not npm", "use pnpm, not npm"),
+            ("not yarn, we're on pnpm here", "not yarn, we're on pnpm here"),
+            ("- no, keep it on port 7012", "keep it on port 7012"),
+            ("v1.2: keep it", "v1.2: keep it"),
+        ] {
+            assert_eq!(clean(said), stored);
+        }
+        assert_eq!(capital("staging is on 5433"), "Staging is on 5433");
+        assert_eq!(capital("apperr.Wrap wraps"), "apperr.Wrap wraps");
+    }
+
+    #[test]
+    fn a_statement_keeps_the_sentence_that_names_what_it_is_about() {
+        let of = |before: &str, stated: &str| {
+            let sentence = |text| Sentence {
+                at: 0,
+                text,
+                next: None,
+                list: Vec::new(),
+                answers: true,
+                asked: false,
+                certain: true,
+                long: false,
+            };
+            let draft = Draft { text: stated.to_owned(), ..Draft::of_agent(Kind::Fact, 0, String::new()) };
+            finished(led_by(&sentence(before), draft)).text
+        };
+        let client = "The kiosk is the only client";
+        assert_eq!(of("take drf out again.", client), "Take drf out again. The kiosk is the only client");
+        assert_eq!(of("no amend.", "I squash when I merge"), "No amend. I squash when I merge");
+        assert_eq!(
+            of("which slots are full on staging?", "Db is vm-stage:5433"),
+            "Db is vm-stage:5433 (about: which slots are full on staging?)"
+        );
+        for nothing in ["nice.", "ok, do it.", "no tests, just this once.", &"long ".repeat(11)] {
+            assert_eq!(of(nothing, client), client, "{nothing}");
+        }
+    }
+
+    #[test]
+    fn r_15_a_statement_that_points_at_the_project_stays_there() {
+        assert!(is_everywhere("I like short commit messages", 0.98));
+        assert!(!is_everywhere("commit, subject with the area in front like in the log", 0.99));
+        assert!(!is_everywhere("errors go through apperr.Wrap", 0.99));
+        assert!(is_everywhere("in all my projects errors go through apperr.Wrap", 0.5));
+        assert!(!is_everywhere("I like short commit messages", 0.9));
+    }
+
+    #[test]
+    fn markdown_goes() {
+        assert_eq!(plain("- **Cause**: the clock"), "Cause: the clock");
+        assert_eq!(plain("2. It retries"), "It retries");
+        assert_eq!(plain("5433 is the port"), "5433 is the port");
+    }
+}

@@ -1,0 +1,122 @@
+//! The rules on sentences of eight languages, on made-up sessions, and on whatever comes.
+
+mod course;
+mod golden;
+mod hostile;
+mod left;
+mod sentences;
+
+use crate::base::time::{TimeZone, Timestamp};
+use crate::knowledge::observe::{Finding, Kind, Observed, rules};
+use crate::session::{Call, Message, Outcome, Role};
+
+/// A session in the making: a minute passes between messages.
+#[derive(Default)]
+pub(super) struct Session {
+    pub(super) messages: Vec<Message>,
+    minute: i64,
+}
+
+/// 09:00 on the day of every made-up session.
+const MORNING: &str = "2026-03-02T09:00:00Z";
+
+impl Session {
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    fn push(&mut self, role: Role, text: &str) -> &mut Message {
+        let at = self.messages.len();
+        let morning: Timestamp = MORNING.parse().unwrap();
+        self.messages.push(Message {
+            id: format!("m{at}"),
+            at: Some(Timestamp::from_second(morning.as_second() + self.minute * 60).unwrap()),
+            role,
+            text: text.to_owned(),
+            calls: Vec::new(),
+            outcome: None,
+            stopped: false,
+            cwd: None,
+            automated: false,
+        });
+        self.minute += 1;
+        self.messages.last_mut().unwrap()
+    }
+
+    pub(super) fn user(mut self, text: &str) -> Self {
+        self.push(Role::User, text);
+        self
+    }
+
+    pub(super) fn agent(mut self, text: &str) -> Self {
+        self.push(Role::Assistant, text);
+        self
+    }
+
+    pub(super) fn later(mut self, minutes: i64) -> Self {
+        self.minute += minutes;
+        self
+    }
+
+    fn called(mut self, tool: &str, input: &str, writes: &[&str], failed: bool, output: &str) -> Self {
+        let id = format!("c{}", self.messages.len());
+        let call = Call {
+            id: id.clone(),
+            tool: tool.to_owned(),
+            input: input.to_owned(),
+            reads: Vec::new(),
+            writes: writes.iter().map(|&name| name.to_owned()).collect(),
+            ..Call::default()
+        };
+        self.push(Role::Assistant, "").calls.push(call);
+        let outcome = Outcome { call: id, failed, exit_code: failed.then_some(1), ..Outcome::default() };
+        self.push(Role::Tool, output).outcome = Some(outcome);
+        self
+    }
+
+    /// A command that went well.
+    pub(super) fn ran(self, command: &str, output: &str) -> Self {
+        self.called("Bash", command, &[], false, output)
+    }
+
+    /// A command that failed.
+    pub(super) fn failed(self, command: &str, output: &str) -> Self {
+        self.called("Bash", command, &[], true, output)
+    }
+
+    /// A call that writes something down for later.
+    pub(super) fn wrote(mut self, tool: &str, writes: &[&str], notes: &str, output: &str) -> Self {
+        self = self.called(tool, "", writes, false, output);
+        let call = self.messages.iter_mut().rev().find_map(|message| message.calls.last_mut());
+        call.unwrap().notes = notes.to_owned();
+        self
+    }
+
+    /// A file that was changed.
+    pub(super) fn edited(self, path: &str) -> Self {
+        self.called("Edit", path, &[path], false, "The file was updated.")
+    }
+
+    pub(super) fn observe(&self) -> Observed {
+        rules::observe(&self.messages, &TimeZone::UTC, Some("/home/dev/shop"))
+    }
+
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        self.observe().findings().cloned().collect()
+    }
+
+    /// `Rule: text` of every finding.
+    pub(super) fn told(&self) -> Vec<String> {
+        self.findings().iter().map(|finding| format!("{:?}: {}", finding.kind, finding.text)).collect()
+    }
+}
+
+/// What one message of the person comes to, said to an agent that had done something.
+pub(super) fn said(text: &str) -> Vec<(Kind, String)> {
+    let session = Session::new()
+        .user("please look at the parser module")
+        .agent("I looked at it.")
+        .user(text)
+        .agent("Done.");
+    session.findings().into_iter().map(|finding| (finding.kind, finding.text)).collect()
+}

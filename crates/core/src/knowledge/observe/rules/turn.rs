@@ -1,0 +1,129 @@
+//! A session as a list of turns: a request with everything until the next one (OBS-14, OBS-15).
+//!
+//! A word that only says go on, or that steers the agent while it works, belongs to the turn that it is about.
+
+use super::command;
+use super::draft::{Draft, MAX_COMMIT_CHARS};
+use super::output::State;
+use super::request;
+use super::statements::plain;
+use super::view::View;
+use crate::base::time::{Date, Timestamp};
+use crate::knowledge::observe::Kind;
+use crate::session::Role;
+use crate::text::phrases::line;
+use crate::text::sentences;
+use crate::vault::priority::Priority;
+
+/// After a silence of so many seconds a new turn begins, whatever is said.
+const SILENCE_SECONDS: i64 = 45 * 60;
+/// A message of so few words goes on with what was asked before.
+const SHORT_WORDS: usize = 3;
+/// One turn: messages from `from` up to `to`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    pub from: usize,
+    pub to: usize,
+    /// The person's messages in it, as places in [`View::said`]; the first is the request.
+    pub said: Vec<usize>,
+}
+
+impl Turn {
+    /// What was asked for, in the person's words.
+    pub(super) fn request<'v>(&self, view: &'v View<'_>) -> Option<&'v str> {
+        self.said.iter().find_map(|place| request::request(&view.said[*place]))
+    }
+
+    /// The agent's answers: what it said last before the person spoke again, and at the end.
+    pub(super) fn answers<'v>(&self, view: &View<'v>) -> Vec<(usize, &'v str)> {
+        let ends = self.said.iter().skip(1).map(|place| view.said[*place].at).chain([self.to]);
+        let mut answers: Vec<(usize, &str)> = Vec::new();
+        let mut from = self.from;
+        for end in ends {
+            answers.extend(view.agent(from, end).next_back());
+            from = end;
+        }
+        answers
+    }
+
+    /// The day on which it was over.
+    pub(super) fn day(&self, view: &View<'_>) -> Option<Date> {
+        view.messages[self.from..self.to].iter().rev().find_map(|message| view.day(message))
+    }
+}
+
+/// The turns of a session, in order; together they are all of it.
+pub(super) fn turns(view: &View<'_>) -> Vec<Turn> {
+    let mut turns: Vec<Turn> = Vec::new();
+    for (place, said) in view.said.iter().enumerate() {
+        let message = &view.messages[said.at];
+        let before = said.at.checked_sub(1).map(|at| view.messages[at].role);
+        // Typed while the agent was at work: nothing was answered yet.
+        let steers = message.stopped || matches!(before, Some(Role::Tool)) && !turns.is_empty();
+        // "good, commit" is about what was done before.
+        let short = said.text.split_whitespace().count() <= SHORT_WORDS;
+        let joins = (steers || short || request::goes_on(said))
+            && !silence(view, said.at)
+            && !cut_before(view, said.at);
+        match turns.last_mut() {
+            Some(last) if joins => last.said.push(place),
+            last => {
+                let from = if last.is_some() { said.at } else { 0 };
+                if let Some(last) = last {
+                    last.to = said.at;
+                }
+                turns.push(Turn { from, to: view.messages.len(), said: vec![place] });
+            }
+        }
+    }
+    turns
+}
+
+/// Whether nobody said anything for long before message `at`. A clock that went backwards tells nothing.
+fn silence(view: &View<'_>, at: usize) -> bool {
+    let time = |at: usize| view.messages[at].at.map(Timestamp::as_second);
+    at > 0 && time(at).zip(time(at - 1)).is_some_and(|(now, before)| now - before >= SILENCE_SECONDS)
+}
+
+/// Whether the host dropped its context just before message `at`.
+fn cut_before(view: &View<'_>, at: usize) -> bool {
+    at > 0 && view.messages[at - 1].role == Role::Summary
+}
+
+/// What the commits of a turn say: whoever commits has distilled what was done, and the body gives the reasons.
+pub(super) fn commits(view: &View<'_>, turn: &Turn) -> Vec<Draft> {
+    let made = view.steps_between(turn.from, turn.to).filter(|step| {
+        step.state == State::Passed && step.command.as_ref().is_some_and(command::Command::commits)
+    });
+    let draft = |step: &super::view::Step<'_>| {
+        let (subject, body) = command::commit_message(&step.call.input)?;
+        let text = if body.is_empty() {
+            format!("Committed “{subject}”")
+        } else {
+            let room = MAX_COMMIT_CHARS.saturating_sub(subject.chars().count() + 16);
+            format!("Committed “{subject}”: {}", sentences_within(&body, room))
+        };
+        let mut draft = Draft::of_agent(Kind::Commit, step.result.unwrap_or(step.at), text);
+        // A subject alone is a title; reasons are worth keeping.
+        draft.priority = if body.is_empty() { Priority::Low } else { Priority::Medium };
+        draft.messages.push(step.at);
+        Some(draft)
+    };
+    made.filter_map(draft).collect()
+}
+
+/// As many whole sentences as fit.
+fn sentences_within(text: &str, most: usize) -> String {
+    let mut kept = String::new();
+    for sentence in text.lines().flat_map(sentences::sentences) {
+        let bare = plain(sentence);
+        if kept.chars().count() + bare.chars().count() + 1 > most {
+            break;
+        }
+        if !kept.is_empty() {
+            kept.push(' ');
+        }
+        kept.push_str(&bare);
+    }
+    if kept.is_empty() { line(text, most) } else { kept }
+}

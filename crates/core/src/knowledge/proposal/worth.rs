@@ -1,0 +1,159 @@
+//! Which proposals a person is asked about first, and how many at once (B-07): a queue that shows everything is one that
+//! nobody looks at.
+
+use std::collections::HashSet;
+
+use super::Proposal;
+use crate::base::provenance::Origin;
+use crate::base::time::Timestamp;
+use crate::text::similarity::Statement;
+use crate::vault::review::Id;
+
+/// After so many days a proposal counts half as recent.
+const HALF_LIFE_DAYS: f64 = 7.0;
+const DAY_SECONDS: f64 = 86_400.0;
+
+/// How much it is worth to be asked about this now, from 0 to about 1: how often it came up, how sure we are, how recent
+/// it is, whether something that is written would change, and whose words it rests on.
+pub fn worth(proposal: &Proposal, now: Timestamp) -> f64 {
+    let sessions = i32::try_from(proposal.evidence.sessions.len().clamp(1, 10)).unwrap_or(1);
+    let often = 1.0 - 0.5_f64.powi(sessions);
+    let age = (now.as_second() - proposal.created.as_second()).max(0) as f64 / DAY_SECONDS;
+    let recent = 0.5_f64.powf(age / HALF_LIFE_DAYS);
+    let changes = if proposal.supersedes.is_some() { 1.0 } else { 0.0 };
+    let own = match proposal.origin {
+        Origin::User => 1.0,
+        Origin::Tool => 0.0,
+        _ => 0.5,
+    };
+    0.3 * often + 0.3 * proposal.confidence.clamp(0.0, 1.0) + 0.15 * recent + 0.15 * changes + 0.1 * own
+}
+
+/// A proposal, and those that say the same in other words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Folded<'a> {
+    /// The one that is asked about.
+    pub proposal: &'a Proposal,
+    /// The others, the most valuable first.
+    pub same: Vec<Id>,
+}
+
+/// The proposals, the most valuable first, near-duplicates folded into the one that the person sees already, or else into
+/// the best of them.
+pub fn ranked<'a>(proposals: &'a [Proposal], on_page: &HashSet<Id>, now: Timestamp) -> Vec<Folded<'a>> {
+    let mut order: Vec<(f64, &Proposal)> =
+        proposals.iter().map(|proposal| (worth(proposal, now), proposal)).collect();
+    order.sort_by(|(a, one), (b, other)| {
+        b.total_cmp(a).then(one.created.cmp(&other.created)).then(one.id.cmp(&other.id))
+    });
+    let (seen, unseen): (Vec<_>, Vec<_>) =
+        order.into_iter().enumerate().partition(|(_, (_, proposal))| on_page.contains(&proposal.id));
+    let mut folded: Vec<(usize, Statement, Folded<'a>)> = Vec::new();
+    for (place, (_, proposal)) in seen.into_iter().chain(unseen) {
+        let statement = Statement::of(&proposal.text);
+        // What the person sees is never folded away.
+        let leader = folded
+            .iter_mut()
+            .find(|(_, leader, of)| of.proposal.shares_file(proposal) && leader.is_same(&statement));
+        match leader.filter(|_| !on_page.contains(&proposal.id)) {
+            Some((_, _, leader)) => leader.same.push(proposal.id),
+            None => folded.push((place, statement, Folded { proposal, same: Vec::new() })),
+        }
+    }
+    folded.sort_by_key(|(place, ..)| *place);
+    folded.into_iter().map(|(_, _, folded)| folded).collect()
+}
+
+/// How many of what is `ranked` are asked about: what a person sees already stays in front of them, and the rest of the
+/// day's share is filled with the best. 0 a day is all.
+pub fn asked<'a>(
+    ranked: &[Folded<'a>],
+    on_page: &HashSet<Id>,
+    per_day: usize,
+    decided_today: usize,
+) -> Vec<Folded<'a>> {
+    let mut free = match per_day {
+        0 => usize::MAX,
+        per_day => {
+            let seen = ranked.iter().filter(|folded| on_page.contains(&folded.proposal.id)).count();
+            per_day.saturating_sub(decided_today).saturating_sub(seen)
+        }
+    };
+    let mut asked = Vec::new();
+    for folded in ranked {
+        let seen = on_page.contains(&folded.proposal.id);
+        if seen || free > 0 {
+            free -= usize::from(!seen && per_day > 0);
+            asked.push(folded.clone());
+        }
+    }
+    asked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{now, proposal};
+
+    fn numbers(folded: &[Folded<'_>]) -> Vec<u32> {
+        folded.iter().map(|folded| folded.proposal.id.number).collect()
+    }
+
+    #[test]
+    fn b_07_the_most_valuable_comes_first() {
+        let plain = proposal(1, "Use tabs for indentation in Makefiles.");
+        let mut often = proposal(2, "Deploys go through the staging cluster first.");
+        often.evidence.sessions = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let sure = Proposal { confidence: 0.95, ..proposal(3, "Reviews need two people for migrations.") };
+        let old = Proposal {
+            created: now() - jiff::SignedDuration::from_hours(20 * 24),
+            ..proposal(4, "The printer on floor two speaks IPP.")
+        };
+        let changes = Proposal {
+            supersedes: Some("The port is 1.".to_owned()),
+            ..proposal(5, "The gateway listens on port 8443.")
+        };
+        let strange =
+            Proposal { origin: Origin::Tool, ..proposal(6, "Vendored crates live below third_party.") };
+        let all = [plain, often, sure, old, changes, strange];
+        let order = numbers(&ranked(&all, &HashSet::new(), now()));
+        let place = |number| order.iter().position(|n| *n == number).unwrap();
+        for better in [2, 3, 5] {
+            assert!(place(better) < place(1), "{better} in {order:?}");
+        }
+        for worse in [4, 6] {
+            assert!(place(worse) > place(1), "{worse} in {order:?}");
+        }
+    }
+
+    #[test]
+    fn b_07_near_duplicates_are_one_question() {
+        let sure =
+            Proposal { confidence: 0.9, ..proposal(2, "Always run the tests with the release profile.") };
+        let all = [
+            proposal(1, "Always run tests with the release profile"),
+            sure,
+            proposal(3, "The queue lives in SQLite."),
+        ];
+        let unseen = ranked(&all, &HashSet::new(), now());
+        assert_eq!(numbers(&unseen), [2, 3]);
+        assert_eq!(unseen[0].same, [all[0].id]);
+        let seen = ranked(&all, &HashSet::from([all[0].id]), now());
+        assert_eq!((numbers(&seen), &seen[0].same), (vec![1, 3], &vec![all[1].id]));
+    }
+
+    #[test]
+    fn a_few_a_day_and_what_is_seen_stays() {
+        let texts = ["alpha one two", "beta three four", "gamma five six", "delta seven eight"];
+        let all: Vec<Proposal> = texts.iter().zip(1..).map(|(text, number)| proposal(number, text)).collect();
+        let ranked = ranked(&all, &HashSet::new(), now());
+        let none = HashSet::new();
+        assert_eq!(numbers(&asked(&ranked, &none, 2, 0)), [1, 2]);
+        assert_eq!(numbers(&asked(&ranked, &none, 2, 1)), [1]);
+        assert_eq!(numbers(&asked(&ranked, &none, 2, 9)), [] as [u32; 0]);
+        assert_eq!(numbers(&asked(&ranked, &none, 0, 9)), [1, 2, 3, 4]);
+        let seen = HashSet::from([all[3].id]);
+        assert_eq!(numbers(&asked(&ranked, &seen, 2, 0)), [1, 4]);
+        assert_eq!(numbers(&asked(&ranked, &seen, 1, 1)), [4], "what is on the page does not vanish");
+    }
+}

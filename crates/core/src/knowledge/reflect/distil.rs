@@ -1,0 +1,135 @@
+//! Observations shrink with age (REF-15): hours are kept in full, days as stories with what matters, weeks as a few
+//! sentences. The log of each day keeps everything.
+//!
+//! Deterministic, and the same however often and by whichever way a level is reached.
+
+use crate::knowledge::observe::{Finding, Kind, Observed, Part};
+use crate::text::normal::normalised;
+use crate::vault::priority::Priority;
+
+/// From this age on, in days, narratives and 🔴 are left.
+const STORIES: i32 = 3;
+/// From this age on each narrative is its first sentence.
+const SENTENCES: i32 = 8;
+/// From this age on it is one sentence, and what may be wanted again.
+const ABSTRACT: i32 = 15;
+
+/// The level for an age in days.
+pub fn level(age: i32) -> u32 {
+    match age {
+        ..STORIES => 0,
+        STORIES..SENTENCES => 1,
+        SENTENCES..ABSTRACT => 2,
+        _ => 3,
+    }
+}
+
+/// An observation at a level; one that is there already does not change.
+pub fn distil(observed: &Observed, level: u32) -> Observed {
+    if level == 0 {
+        return observed.clone();
+    }
+    let mut seen = Vec::new();
+    let mut parts: Vec<Part> = observed
+        .parts
+        .iter()
+        .map(|part| Part {
+            day: part.day,
+            narrative: part.narrative.clone(),
+            findings: kept(part, level, &mut seen),
+        })
+        .collect();
+    if level >= 2 {
+        for part in &mut parts {
+            part.narrative = first_sentence(&part.narrative).to_owned();
+        }
+    }
+    if level >= 3 {
+        let findings = parts.iter().flat_map(|part| part.findings.clone()).collect();
+        let narrative = parts.into_iter().map(|part| part.narrative).find(|text| !text.is_empty());
+        parts = vec![Part { day: None, narrative: narrative.unwrap_or_default(), findings }];
+    }
+    parts.retain(|part| !part.narrative.is_empty() || !part.findings.is_empty());
+    // What a session was about to do is nobody's business days later.
+    Observed { parts, current_task: None, suggested_response: None }
+}
+
+/// What is worth weeks, each once; of the oldest only what somebody may want to know again.
+fn kept(part: &Part, level: u32, seen: &mut Vec<(Kind, String)>) -> Vec<Finding> {
+    let lasting = |kind: Kind| !matches!(kind, Kind::Files | Kind::Question);
+    let mut findings: Vec<Finding> = Vec::new();
+    for finding in part.findings.iter().filter(|finding| finding.priority == Priority::High) {
+        let said = (finding.kind, normalised(&finding.text));
+        if (level < 3 || lasting(finding.kind)) && !seen.contains(&said) {
+            seen.push(said);
+            findings.push(finding.clone());
+        }
+    }
+    findings
+}
+
+/// `v1.2` is not the end of a sentence; a blank behind the stop is.
+fn first_sentence(text: &str) -> &str {
+    let ends = text.match_indices(['.', '!', '?']).map(|(at, stop)| at + stop.len());
+    let end = ends.into_iter().find(|end| text[*end..].starts_with(char::is_whitespace));
+    let wide = text.match_indices(['。', '！', '？']).map(|(at, stop)| at + stop.len()).next();
+    let end = [end, wide].into_iter().flatten().min();
+    end.map_or(text, |end| &text[..end]).trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::base::provenance::Origin;
+    use crate::fixtures;
+
+    fn finding() -> impl Strategy<Value = Finding> {
+        let kind = prop_oneof![Just(Kind::Rule), Just(Kind::Files), Just(Kind::Question), Just(Kind::Fix)];
+        let priority = prop::sample::select(Priority::ALL.to_vec());
+        (kind, priority, "[ab] [cd]\\.?").prop_map(|(kind, priority, text)| Finding {
+            priority,
+            ..fixtures::finding(kind, Origin::User, &text)
+        })
+    }
+
+    fn observed() -> impl Strategy<Value = Observed> {
+        let part = ("([A-Z]v1.2[.!?。] ?){0,3}", prop::collection::vec(finding(), 0..5)).prop_map(
+            |(narrative, findings)| Part { day: None, narrative: narrative.trim().to_owned(), findings },
+        );
+        (prop::collection::vec(part, 0..4), prop::option::of("[a-z]{3}"))
+            .prop_map(|(parts, current_task)| Observed { parts, current_task, suggested_response: None })
+    }
+
+    #[test]
+    fn ref_15_hours_in_full_days_as_stories_weeks_as_sentences() {
+        assert_eq!([0, 2, 3, 7, 8, 14, 15, 40].map(level), [0, 0, 1, 1, 2, 2, 3, 3]);
+        assert_eq!(first_sentence("Moved to v1.2 of it. Then rested."), "Moved to v1.2 of it.");
+        assert_eq!(first_sentence("動いた。次。"), "動いた。");
+        assert_eq!(first_sentence("No end"), "No end");
+    }
+
+    proptest! {
+        #[test]
+        fn ref_15_every_way_to_a_level_ends_at_the_same(observed in observed(), one in 0u32..4, two in 0u32..4) {
+            let (low, high) = (one.min(two), one.max(two));
+            let there = distil(&observed, high);
+            prop_assert_eq!(&distil(&distil(&observed, low), high), &there);
+            prop_assert_eq!(&distil(&there, high), &there);
+        }
+
+        #[test]
+        fn ref_15_what_matters_stays_and_nothing_is_added(observed in observed(), level in 1u32..4) {
+            let distilled = distil(&observed, level);
+            prop_assert!(distilled.findings().all(|finding| finding.priority == Priority::High));
+            for finding in observed.findings() {
+                let lasts = finding.priority == Priority::High && matches!(finding.kind, Kind::Rule | Kind::Fix);
+                let said = |other: &Finding| normalised(&other.text) == normalised(&finding.text);
+                prop_assert!(!lasts || distilled.findings().any(said));
+            }
+            let size = |observed: &Observed| super::super::prompt::text_of(&observed.parts).len();
+            prop_assert!(size(&distilled) <= size(&observed));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What `MEMORY.md` says, as far as proposals have to know it.
+
+use std::borrow::Cow;
+
+use crate::base::scope::ProjectId;
+use crate::base::time::Date;
+use crate::text::normal::normalised;
+use crate::text::similarity::Statement;
+use crate::vault::memory::{sections, shown_in};
+
+/// What the document says today: struck lines do not count.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// Everything, in normal form.
+    said: String,
+    lines: Vec<Line>,
+    titles: Vec<String>,
+    /// The document, if some of its lines hold in one project only.
+    scoped: Option<String>,
+}
+
+/// A statement of the document.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The statement.
+    pub statement: Statement,
+    /// Since when.
+    pub date: Option<Date>,
+}
+
+impl Memory {
+    /// Reads the document. One whose structure is not certain still says what it says.
+    pub fn read(text: &str) -> Self {
+        let Ok(sections) = sections(text) else {
+            return Self { said: normalised(text), ..Self::default() };
+        };
+        let (mut standing, mut from) = (String::with_capacity(text.len()), 0);
+        let mut lines = Vec::new();
+        for item in sections.iter().flat_map(|section| &section.items) {
+            if item.superseded.is_some() {
+                standing.push_str(text.get(from..item.range.start).unwrap_or_default());
+                from = item.range.end;
+                continue;
+            }
+            lines.push(Line { statement: Statement::of(&item.text), date: item.date });
+        }
+        standing.push_str(text.get(from..).unwrap_or_default());
+        // The statements again without dates and escapes, as somebody would repeat them.
+        for line in &lines {
+            standing.push('\n');
+            standing.push_str(line.statement.text());
+        }
+        let is_scoped = sections.iter().flat_map(|section| &section.items).any(|item| item.project.is_some());
+        let titles = sections.into_iter().filter(|section| section.level == 2).map(|section| section.title);
+        let scoped = is_scoped.then(|| text.to_owned());
+        Self { said: normalised(&standing), lines, titles: titles.collect(), scoped }
+    }
+
+    /// What it says to somebody in `project`: what holds there or everywhere.
+    pub fn seen_from(&self, project: Option<&ProjectId>) -> Cow<'_, Self> {
+        match &self.scoped {
+            Some(text) => Cow::Owned(Self::read(&shown_in(text, project.map(ProjectId::as_str)))),
+            None => Cow::Borrowed(self),
+        }
+    }
+
+    /// Whether it says this already (REF-17): the words stand in it, or one of its lines is the same in other words.
+    pub fn says(&self, statement: &Statement) -> bool {
+        let words = normalised(statement.text());
+        !words.is_empty() && self.said.contains(&words)
+            || self.lines.iter().any(|line| line.statement.is_same(statement))
+    }
+
+    /// The line that cannot hold if the statement does.
+    pub fn contradicted_by(&self, statement: &Statement) -> Option<&Line> {
+        self.lines.iter().find(|line| line.statement.contradicts(statement))
+    }
+
+    /// The headings of its sections.
+    pub fn titles(&self) -> &[String] {
+        &self.titles
+    }
+}

@@ -1,0 +1,154 @@
+//! What a reflector is given: the observations of the period with their ages, `MEMORY.md`, and how the observations came
+//! about (REF-03, REF-04).
+
+use serde_json::{Value, json};
+
+use super::{Observation, Period, is_forged};
+use crate::base::time::day;
+use crate::knowledge::observe::Part;
+use crate::llm::Prompt;
+use crate::llm::prompts::{REFLECT, Template};
+use crate::text::admit;
+use crate::text::tokens;
+use crate::vault::memory::{FIXED_SECTIONS, user_section};
+
+/// No model is given more than this; the oldest observations are left out, and counted.
+pub const MAX_MATERIAL_TOKENS: u64 = 60_000;
+/// A longer `MEMORY.md` is cut; what it says is checked against all of it.
+const MAX_MEMORY_CHARS: usize = 40_000;
+
+/// What a reflector is given.
+#[derive(Clone, Debug)]
+pub struct Material {
+    days: Value,
+    /// About how many tokens the observations are: what the answer must stay below (REF-12).
+    pub tokens: u64,
+    /// How many windows did not fit.
+    pub left_out: usize,
+}
+
+/// Puts the observations together, the newest first for what does not fit, the oldest first for the reader.
+pub fn material(period: &Period<'_>) -> Material {
+    let (mut tokens, mut left_out) = (0, 0);
+    let mut days: Vec<(String, i32, Vec<Value>)> = Vec::new();
+    for observation in period.observations.iter().rev() {
+        let cost = tokens_of(observation);
+        if tokens + cost > MAX_MATERIAL_TOKENS {
+            left_out += 1;
+            continue;
+        }
+        tokens += cost;
+        let window = window(observation);
+        let date = day(observation.day);
+        match days.iter_mut().find(|(other, ..)| *other == date) {
+            Some((_, _, windows)) => windows.push(window),
+            None => days.push((date, age(period, observation), vec![window])),
+        }
+    }
+    days.sort_by(|one, other| one.0.cmp(&other.0));
+    let days = days.into_iter().map(|(date, age, mut windows)| {
+        windows.reverse();
+        json!({"date": date, "age": age, "sessions": windows})
+    });
+    Material { days: days.collect(), tokens, left_out }
+}
+
+impl Material {
+    /// The observations by day.
+    pub fn days(&self) -> &Value {
+        &self.days
+    }
+
+    /// The prompt at a level of [`guidance`]. `observer` is what made the observations.
+    pub fn prompt(&self, period: &Period<'_>, observer: Option<Template>, level: u8) -> Prompt {
+        // JSON, so that nothing that was said can look like the end of what was said.
+        let mut material = json!({
+            "today": day(period.today),
+            "user": user_section(period.user),
+            "sections": [&user_section(period.user), FIXED_SECTIONS[0], FIXED_SECTIONS[1], FIXED_SECTIONS[2]],
+            "memory": capped(period.memory),
+            "days": self.days,
+        });
+        if let Some(observer) = observer {
+            material["observer"] = json!(observer.instructions());
+        }
+        if let Some(guidance) = guidance(level) {
+            material["guidance"] = json!(guidance);
+        }
+        Prompt::new(REFLECT, &material.to_string())
+    }
+}
+
+/// What a model is told beside it at a level; nothing at first (REF-13).
+pub fn guidance(level: u8) -> Option<&'static str> {
+    match level {
+        0 => None,
+        1 => Some(
+            "Your last answer was longer than the observations themselves. Keep about 8/10 of its detail: merge what \
+             belongs together more boldly, above all what is older than 48 hours.",
+        ),
+        _ => Some(
+            "Your last answer was still longer than the observations themselves. Keep about 6/10 of its detail: only \
+             what has high priority, and medium where it is critical. Nothing of low priority.",
+        ),
+    }
+}
+
+/// How many days ago it was observed.
+pub(super) fn age(period: &Period<'_>, observation: &Observation) -> i32 {
+    period.today.since(observation.day).map_or(0, |span| span.get_days()).max(0)
+}
+
+/// About how many tokens an observation is, as a reader sees it.
+pub fn tokens_of(observation: &Observation) -> u64 {
+    tokens::estimate(&text_of(&observation.observed.parts))
+}
+
+/// The narratives and facts of a window, as text.
+pub fn text_of(parts: &[Part]) -> String {
+    let mut text = String::new();
+    for part in parts {
+        if !part.narrative.is_empty() {
+            text.push_str(&format!("{}\n", part.narrative));
+        }
+        for finding in part.findings.iter().filter(|finding| !is_forged(&finding.text)) {
+            let when = finding.when.map(|when| format!("{when} ")).unwrap_or_default();
+            text.push_str(&format!("* {} {when}{}\n", finding.priority.emoji(), finding.text));
+        }
+    }
+    text
+}
+
+fn window(observation: &Observation) -> Value {
+    let part = |part: &Part| {
+        let facts: Vec<Value> = part
+            .findings
+            .iter()
+            .filter(|finding| !is_forged(&finding.text))
+            .map(|finding| {
+                let mut fact = json!({
+                    "priority": finding.priority.word(),
+                    "kind": finding.kind,
+                    "origin": finding.origin.word(),
+                    "text": admit(&finding.text).text,
+                });
+                if let Some(when) = finding.when {
+                    fact["time"] = json!(when.to_string());
+                }
+                fact
+            })
+            .collect();
+        let narrative = if is_forged(&part.narrative) { "" } else { &part.narrative };
+        json!({"narrative": admit(narrative).text, "facts": facts})
+    };
+    let topics: Vec<Value> = observation.observed.parts.iter().map(part).collect();
+    json!({"project": observation.project.as_ref().map(ToString::to_string), "topics": topics})
+}
+
+fn capped(memory: &str) -> String {
+    let memory = admit(memory).text;
+    match memory.char_indices().nth(MAX_MEMORY_CHARS) {
+        Some((end, _)) => memory[..end].to_owned(),
+        None => memory,
+    }
+}

@@ -1,0 +1,86 @@
+//! What language models are told. The words are in Markdown files beside this one, each with a version: what a model
+//! made can be traced to the words it was given. There are no worked examples in them, because small models hand
+//! those back as facts.
+
+/// Instructions for one job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// The job.
+    pub name: &'static str,
+    /// Goes up whenever a word changes.
+    pub version: u32,
+    text: &'static str,
+}
+
+impl Template {
+    /// The words, without the line that names them.
+    pub fn instructions(&self) -> &'static str {
+        self.text.split_once('\n').map_or(self.text, |(_, words)| words).trim()
+    }
+}
+
+/// A question into search words (REC-05).
+pub const REWRITE: Template = Template { name: "rewrite", version: 1, text: include_str!("rewrite.md") };
+
+/// A session into observations (OBS-03…16).
+pub const OBSERVE: Template = Template { name: "observe", version: 2, text: include_str!("observe.md") };
+
+/// Observations into what should be remembered (SID-02, SID-03).
+pub const MINE: Template = Template { name: "mine", version: 1, text: include_str!("mine.md") };
+
+/// Observations into ideas (IDEA-01).
+pub const IDEAS: Template = Template { name: "ideas", version: 1, text: include_str!("ideas.md") };
+
+/// A question and passages into an answer (REC-16).
+pub const ANSWER: Template = Template { name: "answer", version: 1, text: include_str!("answer.md") };
+
+/// A word back, to see whether anybody answers.
+pub const PROBE: Template = Template { name: "probe", version: 1, text: include_str!("probe.md") };
+
+/// Observations into proposals (REF-04…11).
+pub const REFLECT: Template = Template { name: "reflect", version: 1, text: include_str!("reflect.md") };
+
+/// An idea into what is known about it elsewhere (IDEA-04).
+pub const RESEARCH: Template = Template { name: "research", version: 1, text: include_str!("research.md") };
+/// Observations into what keeps going wrong (FRI-03).
+pub const FRICTION: Template = Template { name: "friction", version: 1, text: include_str!("friction.md") };
+/// Proposals into what is worth asking about (REV-09).
+pub const TRIAGE: Template = Template { name: "triage", version: 1, text: include_str!("triage.md") };
+/// An inferred proposal into a grade (SID-09).
+pub const GRADE: Template = Template { name: "grade", version: 1, text: include_str!("grade.md") };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::hash::ContentHash;
+
+    /// Every template, and the hash of its words in this version.
+    const ALL: [(Template, &str); 11] = [
+        (FRICTION, "7ae4a32f59d2f97c"),
+        (REWRITE, "ea4854b5b56c0d3e"),
+        (OBSERVE, "a8379c53ebafbeca"),
+        (MINE, "a4d1b8555719af32"),
+        (IDEAS, "196e2d902fdfb0c3"),
+        (ANSWER, "39c2861fd23c81ea"),
+        (REFLECT, "0df0ce08713eb552"),
+        (TRIAGE, "b712b012f7803121"),
+        (PROBE, "656a16b05c64965c"),
+        (RESEARCH, "235f29968170f040"),
+        (GRADE, "86e44567086a139d"),
+    ];
+
+    /// Requirements: OBS-23.
+    #[test]
+    fn a_changed_word_is_a_new_version() {
+        for (template, hash) in ALL {
+            let Template { name, version, text } = template;
+            assert_eq!(text.lines().next().unwrap(), format!("<!-- {name}, version {version} -->"));
+            assert_eq!(
+                ContentHash::of(text.as_bytes()).short(16),
+                hash,
+                "{name}.md changed: raise its version here and in the file, then put the new hash into this test"
+            );
+            assert!(template.instructions().len() > 100);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The answer to a question, from passages that were found for it (REC-16). A model may put them together; each of its
+//! sentences has to cite passages that say so, and what does not is not passed on.
+
+mod subject;
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::llm::prompts::ANSWER;
+use crate::llm::{Budget, Cost, Expects, Prompt, Request};
+use crate::text::admit;
+use crate::text::clean::one_line;
+use crate::text::sentences;
+use crate::text::specifics::{coverage, plain, specifics, stands_in, words};
+
+pub use subject::Subject;
+
+/// What an answer may cost.
+const BUDGET: Budget = Budget { tokens: 600, cost: Cost { micro_dollars: 50_000 } };
+/// The most characters of one passage that a model is shown.
+const PASSAGE_CHARS: usize = 2_000;
+/// The most characters of one sentence that is passed on.
+const SENTENCE_CHARS: usize = 600;
+/// So much of a sentence has to be in the passages it cites.
+const COVERED: f64 = 0.4;
+
+/// A passage whose odds of answering the question, read together with it, are lower answers nothing.
+const ANSWERS: f64 = 0.0;
+/// A sentence of a passage is the answer only if it alone is this likely to be.
+const SAYS_IT: f64 = 2.0;
+/// A sentence of a later passage, which is older or less trusted, has to be this much likelier to be preferred.
+const CLEARLY: f64 = 2.0;
+/// So many sentences of the best passages are read.
+const READ_SENTENCES: usize = 24;
+
+/// Whether a passage with these log-odds of answering the question is shown.
+pub fn is_answer(odds: f64) -> bool {
+    odds > ANSWERS
+}
+
+/// The sentences of passages that could be the answer by themselves, each with its passage, the best passage first.
+pub fn candidates(passages: &[String]) -> Vec<Sentence> {
+    let of = |(place, text): (usize, &String)| {
+        let lines = text
+            .lines()
+            .flat_map(sentences::sentences)
+            .map(|text| text.trim_start_matches(['-', '*', '#', ' ']));
+        let fitting = lines.filter(|text| text.chars().count() <= SENTENCE_CHARS && text.contains(' '));
+        fitting.map(|text| Sentence { text: text.to_owned(), passages: vec![place + 1] }).collect::<Vec<_>>()
+    };
+    passages.iter().enumerate().flat_map(of).take(READ_SENTENCES).collect()
+}
+
+/// The candidate that says it, given each one's log-odds; none if none is likely enough. The order of the passages
+/// counts (what is newer, and what the person said, comes first) unless another sentence is clearly likelier.
+pub fn the_answer(candidates: Vec<Sentence>, odds: &[f64]) -> Option<Sentence> {
+    let scored = candidates.into_iter().zip(odds.iter().copied()).filter(|(_, odds)| *odds >= SAYS_IT);
+    let best = scored.reduce(|best, next| {
+        let margin = if best.0.passages == next.0.passages { 0.0 } else { CLEARLY };
+        if next.1 > best.1 + margin { next } else { best }
+    })?;
+    Some(best.0)
+}
+
+/// A sentence, and the passages that say it, counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Sentence {
+    /// What is said.
+    pub text: String,
+    /// By which passages.
+    pub passages: Vec<usize>,
+}
+
+/// Asks a model to answer from passages.
+pub fn request(question: &str, passages: &[String], deadline: Duration) -> Request {
+    let passages: Vec<_> = passages
+        .iter()
+        .enumerate()
+        .map(|(place, text)| json!({"number": place + 1, "text": one_line(text, PASSAGE_CHARS)}))
+        .collect();
+    let material = json!({"question": question, "passages": passages}).to_string();
+    Request {
+        prompt: Prompt::new(ANSWER, &material),
+        expects: Expects::Tags(&["answer"]),
+        deadline,
+        budget: BUDGET,
+    }
+}
+
+/// The sentences of an answer that the passages really support; none if it does not know, or cannot be believed.
+pub fn believed(answer: &str, passages: &[String]) -> Vec<Sentence> {
+    let body = answer.split_once("<answer>").map_or(answer, |(_, body)| body);
+    let body = body.split_once("</answer>").map_or(body, |(body, _)| body);
+    let mut believed = Vec::new();
+    let mut rest = body.trim();
+    // A sentence goes up to the numbers behind it.
+    while let Some((text, numbers, after)) = next_cited(rest) {
+        rest = after;
+        let text = one_line(&admit(text).text, SENTENCE_CHARS);
+        let cited: Vec<usize> =
+            numbers.into_iter().filter(|number| (1..=passages.len()).contains(number)).collect();
+        if supports(&text, &cited, passages) {
+            believed.push(Sentence { text, passages: cited });
+        }
+    }
+    believed
+}
+
+fn next_cited(text: &str) -> Option<(&str, Vec<usize>, &str)> {
+    let mut from = 0;
+    loop {
+        let open = from + text.get(from..)?.find('[')?;
+        let close = open + text.get(open..)?.find(']')?;
+        let numbers: Option<Vec<usize>> = text
+            .get(open + 1..close)?
+            .split([',', ';', ' '])
+            .filter(|part| !part.is_empty())
+            .map(|part| part.trim_start_matches('#').parse().ok())
+            .collect();
+        match numbers.filter(|numbers| !numbers.is_empty()) {
+            Some(mut numbers) => {
+                let mut after = text.get(close + 1..)?.trim_start_matches(['.', '。', ' ', '\n']);
+                // [1][2] is [1, 2].
+                while let Some((more, rest)) = after.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+                    let Ok(number) = more.trim_start_matches('#').parse() else { break };
+                    numbers.push(number);
+                    after = rest.trim_start_matches(['.', '。', ' ', '\n']);
+                }
+                return Some((text.get(..open)?.trim(), numbers, after));
+            }
+            None => from = close + 1,
+        }
+    }
+}
+
+fn supports(text: &str, cited: &[usize], passages: &[String]) -> bool {
+    let texts: Vec<String> =
+        cited.iter().filter_map(|number| passages.get(number - 1)).map(|text| plain(text)).collect();
+    let all = texts.join("\n");
+    let named = specifics(text).iter().all(|name| stands_in(name, &all));
+    !text.is_empty() && !texts.is_empty() && named && coverage(&words(text), &words(&all)) >= COVERED
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passages() -> Vec<String> {
+        vec![
+            "We set the Redis TTL to 3600 seconds because sessions must not outlive an hour.".to_owned(),
+            "Redis runs on port 6379 in staging.".to_owned(),
+        ]
+    }
+
+    #[test]
+    fn rec_16_a_sentence_that_its_passages_do_not_say_is_not_passed_on() {
+        let answer = "<answer>The Redis TTL is 3600 seconds [1]. Redis runs on port 6379 in staging. [2] It is 7200 in \
+                      production [1]. Redis listens on port 6380 [2]. Kafka was replaced last week [1].</answer>";
+        let believed = believed(answer, &passages());
+        let texts: Vec<&str> = believed.iter().map(|sentence| sentence.text.as_str()).collect();
+        assert_eq!(texts, ["The Redis TTL is 3600 seconds", "Redis runs on port 6379 in staging."]);
+        assert_eq!(believed[0].passages, [1]);
+    }
+
+    #[test]
+    fn rec_16_the_sentence_that_says_it_is_the_answer() {
+        let all =
+            vec!["# Staging\n- Redis moved in May. It listens on port 6379.".to_owned(), "One".to_owned()];
+        let candidates = candidates(&all);
+        let texts: Vec<&str> = candidates.iter().map(|one| one.text.as_str()).collect();
+        assert_eq!(texts, ["Redis moved in May.", "It listens on port 6379."]);
+        let said = the_answer(candidates.clone(), &[-1.0, 4.0]).unwrap();
+        assert_eq!((said.text.as_str(), said.passages), ("It listens on port 6379.", vec![1]));
+        assert_eq!(the_answer(candidates, &[-1.0, 0.5]), None, "not likely enough to stand alone");
+        assert_eq!(the_answer(Vec::new(), &[]), None);
+    }
+
+    #[test]
+    fn rec_16_a_later_passage_answers_only_if_it_is_clearly_likelier() {
+        let all = vec!["Redis listens on 6380.".to_owned(), "Redis listens on 6379.".to_owned()];
+        let said = |odds: &[f64]| the_answer(candidates(&all), odds).map(|sentence| sentence.passages);
+        assert_eq!(said(&[2.5, 3.5]), Some(vec![1]));
+        assert_eq!(said(&[2.5, 5.0]), Some(vec![2]));
+        assert_eq!(said(&[1.0, 2.5]), Some(vec![2]), "the first does not answer");
+    }
+
+    #[test]
+    fn what_cites_nothing_is_not_known() {
+        assert_eq!(believed("I do not know.", &passages()), []);
+        assert_eq!(believed("The Redis TTL is 3600 seconds.", &passages()), []);
+        assert_eq!(believed("The Redis TTL is 3600 seconds [7].", &passages()), []);
+        assert_eq!(believed("", &passages()), []);
+    }
+
+    #[test]
+    fn several_passages_may_say_it() {
+        let found =
+            believed("Redis runs on port 6379 in staging with a TTL of 3600 seconds [1][2].", &passages());
+        assert_eq!(found[0].passages, [1, 2]);
+        let found = believed("Keys such as a[0] in Redis have a TTL [1, 2]", &passages());
+        assert!(found.len() <= 1);
+    }
+}

@@ -1,0 +1,247 @@
+//! Windows of a session: what was said since it was last looked at, as the events of CAP-05 and CAP-06 hold it.
+
+use std::collections::BTreeSet;
+
+use crate::base::time::{TimeZone, Timestamp};
+use crate::session::{Call, Message, Role, serialise};
+use crate::text::admit;
+
+/// A window that gets longer than this is cut in two: a model could not take more at once, and memory stays flat.
+pub const WINDOW_BYTES: usize = 4 * 1024 * 1024;
+/// Files that a window names at most.
+const MAX_FILES: usize = 500;
+/// A session's name is at most this long.
+const NAME_CHARS: usize = 60;
+/// What a handoff quotes of a message.
+const QUOTE_CHARS: usize = 400;
+
+/// A part of a session, ready to be an event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// What was said, redacted: `[HH:MM] [User]: …`.
+    pub text: String,
+    /// Its messages without their words.
+    pub turns: Vec<Message>,
+    /// When its first message was said, as the host wrote it; its id where the host wrote no time. Goes into the dedupe key.
+    pub first: String,
+    /// How many messages are the person's.
+    pub by_user: u64,
+    /// Files that were only read.
+    pub read: BTreeSet<String>,
+    /// Files that were changed.
+    pub modified: BTreeSet<String>,
+    /// The last thing that the person said.
+    pub last_request: Option<String>,
+    /// The last thing that the agent said.
+    pub last_answer: Option<String>,
+}
+
+impl Window {
+    /// How many messages.
+    pub fn len(&self) -> u64 {
+        self.turns.len() as u64
+    }
+
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
+
+    /// The files that were read and not changed.
+    pub fn only_read(&self) -> Vec<String> {
+        self.read.difference(&self.modified).cloned().collect()
+    }
+
+    fn add(&mut self, message: &Message, block: &str) {
+        if self.is_empty() {
+            self.first = message.at.map_or_else(|| message.id.clone(), |at| at.to_string());
+        } else {
+            self.text.push('\n');
+        }
+        self.text.push_str(block);
+        self.turns.push(without_words(message));
+        for call in &message.calls {
+            let room = |files: &BTreeSet<String>| MAX_FILES.saturating_sub(files.len());
+            let (reads, writes) = (room(&self.read), room(&self.modified));
+            self.read.extend(call.reads.iter().take(reads).cloned());
+            self.modified.extend(call.writes.iter().take(writes).cloned());
+        }
+        let quoted =
+            || Some(shorten(&admit(start(&message.text)).text, QUOTE_CHARS)).filter(|text| !text.is_empty());
+        match message.role {
+            Role::User => {
+                self.by_user += 1;
+                self.last_request = quoted().or(self.last_request.take());
+            }
+            Role::Assistant => self.last_answer = quoted().or(self.last_answer.take()),
+            Role::Tool | Role::Summary => {}
+        }
+    }
+
+    /// What the next session should know (CAP-19): where this one stood, in its own words. Files in `cwd` are named from there.
+    pub fn handoff(&self, cwd: Option<&str>) -> String {
+        let mut lines = Vec::new();
+        lines.extend(self.last_request.as_ref().map(|request| format!("Last request: {request}")));
+        lines.extend(self.last_answer.as_ref().map(|answer| format!("Last answer: {answer}")));
+        if !self.modified.is_empty() {
+            let here = |file: &'_ String| -> String {
+                let inside = cwd.and_then(|cwd| file.strip_prefix(cwd)?.strip_prefix(['/', '\\']));
+                inside.unwrap_or(file).to_owned()
+            };
+            let files: Vec<String> = self.modified.iter().take(10).map(here).collect();
+            let more = self.modified.len().saturating_sub(files.len());
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            lines.push(format!("Changed: {}{more}", files.join(", ")));
+        }
+        lines.join("\n")
+    }
+}
+
+/// A message without its words, which the window's text has. What its calls say is redacted like everything else.
+fn without_words(message: &Message) -> Message {
+    let calls = message.calls.iter().take(serialise::MAX_CALLS);
+    let calls = calls
+        .map(|call| Call { input: admit(&call.input).text, notes: admit(&call.notes).text, ..call.clone() })
+        .collect();
+    Message { text: String::new(), calls, cwd: None, ..message.clone() }
+}
+
+/// Makes windows of messages as they come.
+#[derive(Debug)]
+pub struct Windows {
+    zone: TimeZone,
+    most: usize,
+    current: Window,
+    last_at: Option<Timestamp>,
+}
+
+impl Windows {
+    /// In the person's time zone.
+    pub fn new(zone: TimeZone) -> Self {
+        Self::of_size(zone, WINDOW_BYTES)
+    }
+
+    fn of_size(zone: TimeZone, most: usize) -> Self {
+        Self { zone, most, current: Window::default(), last_at: None }
+    }
+
+    /// Takes a message in. If the window was full, it is handed out. Windows begin at different times, or their keys would
+    /// be the same; the host's own summaries are nobody's words and left out.
+    pub fn push(&mut self, message: &Message) -> Option<Window> {
+        if message.role == Role::Summary {
+            return None;
+        }
+        let block = serialise::block(message, &self.zone)?;
+        let block = block.text;
+        let is_full = self.current.text.len() + block.len() > self.most && !self.current.is_empty();
+        let is_later = message.at.is_none() || message.at != self.last_at;
+        let full = (is_full && is_later).then(|| std::mem::take(&mut self.current));
+        self.current.add(message, &block);
+        self.last_at = message.at;
+        full
+    }
+
+    /// Ends the window here and hands out what is in it, if anything is.
+    pub fn cut(&mut self) -> Option<Window> {
+        Some(std::mem::take(&mut self.current)).filter(|window| !window.is_empty())
+    }
+}
+
+/// A name for a session that has none: how it began (CAP-19).
+pub fn name(first_request: &str) -> Option<String> {
+    let line = first_request.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(shorten(line, NAME_CHARS))
+}
+
+/// Enough of a text to quote from, cut where no secret is cut in two: a half would not be recognised.
+fn start(text: &str) -> &str {
+    match text.char_indices().nth(QUOTE_CHARS * 4) {
+        None => text,
+        Some((at, _)) => text
+            .get(..at)
+            .and_then(|cut| cut.rfind(char::is_whitespace).and_then(|space| cut.get(..space)))
+            .unwrap_or_default(),
+    }
+}
+
+/// The beginning of a text on one line.
+fn shorten(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        None => line,
+        Some((at, _)) => {
+            let cut = line.get(..at).unwrap_or_default();
+            let whole = cut.rfind(' ').filter(|space| *space > at / 2).and_then(|space| cut.get(..space));
+            format!("{}…", whole.unwrap_or(cut))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(id: usize, role: Role, text: &str) -> Message {
+        let at = Timestamp::from_second(1_800_000_000 + id as i64).ok();
+        Message::new(format!("m{id}"), at, role, text)
+    }
+
+    fn windows(messages: &[Message], most: usize) -> Vec<Window> {
+        let mut windows = Windows::of_size(TimeZone::UTC, most);
+        let mut all: Vec<Window> = messages.iter().filter_map(|message| windows.push(message)).collect();
+        all.extend(windows.cut());
+        all
+    }
+
+    #[test]
+    fn every_message_is_in_exactly_one_window() {
+        let messages: Vec<Message> =
+            (0..200).map(|id| message(id, Role::User, &"word ".repeat(1 + id % 17))).collect();
+        for most in [1, 100, 1000, 1_000_000] {
+            let windows = windows(&messages, most);
+            let ids: Vec<&String> =
+                windows.iter().flat_map(|window| &window.turns).map(|turn| &turn.id).collect();
+            assert_eq!(ids, messages.iter().map(|message| &message.id).collect::<Vec<_>>(), "{most}");
+            let firsts: BTreeSet<&String> = windows.iter().map(|window| &window.first).collect();
+            assert_eq!(firsts.len(), windows.len(), "{most}");
+        }
+    }
+
+    #[test]
+    fn windows_never_begin_at_the_same_time() {
+        let mut messages: Vec<Message> = (0..40).map(|id| message(id, Role::User, "some words")).collect();
+        let same = messages[0].at;
+        messages.iter_mut().for_each(|message| message.at = same);
+        assert_eq!(windows(&messages, 10).len(), 1);
+    }
+
+    #[test]
+    fn cap_19_a_handoff_says_where_the_session_stood() {
+        let mut edit = message(2, Role::Assistant, "Moved the limit to 20 ms.");
+        edit.calls = vec![Call {
+            id: "c".to_owned(),
+            tool: "Edit".to_owned(),
+            input: "src/a.rs".to_owned(),
+            reads: Vec::new(),
+            writes: vec!["src/a.rs".to_owned()],
+            ..Call::default()
+        }];
+        let messages =
+            [message(1, Role::User, "raise the limit"), edit, message(3, Role::Summary, "nobody said this")];
+        let window = windows(&messages, 1000).remove(0);
+        assert_eq!(
+            window.handoff(None),
+            "Last request: raise the limit\nLast answer: Moved the limit to 20 ms.\nChanged: src/a.rs"
+        );
+        assert!(!window.text.contains("nobody"));
+        assert!(window.handoff(Some("src")).ends_with("Changed: a.rs"));
+    }
+
+    #[test]
+    fn cap_19_a_session_is_named_by_how_it_began() {
+        assert_eq!(name("\n  Fix the   flaky test\nin ci").as_deref(), Some("Fix the flaky test"));
+        assert_eq!(name("   \n"), None);
+        let long = name(&"abcdefghi ".repeat(20)).unwrap();
+        assert!(long.chars().count() <= NAME_CHARS + 1 && long.ends_with('…'), "{long}");
+    }
+}

@@ -1,0 +1,79 @@
+//! Who runs a command: the person at a terminal, or an agent in its shell.
+//!
+//! This is about honest agents: a program that may run any command can also edit the vault. It keeps an agent's word from
+//! becoming the person's by accident, or because a text told the agent to run a command.
+
+use crate::base::provenance::Origin;
+
+/// Variables that agents set for the commands they run.
+pub const AGENT_VARIABLES: &[&str] = &[
+    // Claude Code
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    // Codex
+    "CODEX_CI",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_THREAD_ID",
+    // Gemini CLI
+    "GEMINI_CLI",
+    // pi
+    "PI_CODING_AGENT",
+    // Others that people use beside them
+    "AI_AGENT",
+    "AUGMENT_AGENT",
+    "CLINE_ACTIVE",
+    "CURSOR_AGENT",
+    "GOOSE_TERMINAL",
+    "OPENCODE",
+];
+
+/// Who runs a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// The person, at a terminal.
+    Person,
+    /// An agent, or a program that nobody watches.
+    Agent,
+}
+
+impl Speaker {
+    /// Whose words a command brings.
+    pub fn origin(self) -> Origin {
+        match self {
+            Self::Person => Origin::User,
+            Self::Agent => Origin::Agent,
+        }
+    }
+}
+
+/// Who runs a command in this environment. `at_terminal`: one of its three streams is a terminal. An agent's shell has none,
+/// or sets one of the variables.
+pub fn speaker(is_set: impl Fn(&str) -> bool, at_terminal: bool) -> Speaker {
+    match at_terminal && !is_agent_shell(is_set) {
+        true => Speaker::Person,
+        false => Speaker::Agent,
+    }
+}
+
+/// True if an agent started this shell. A script of the person, such as a cron job, has no terminal either, and may still
+/// decide for them: only the words it brings are not theirs.
+pub fn is_agent_shell(is_set: impl Fn(&str) -> bool) -> bool {
+    AGENT_VARIABLES.iter().any(|name| is_set(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r_19_only_a_person_at_a_terminal_is_the_person() {
+        assert_eq!(speaker(|_| false, true), Speaker::Person);
+        assert_eq!(speaker(|_| false, false), Speaker::Agent, "nobody watches");
+        for variable in AGENT_VARIABLES {
+            assert_eq!(speaker(|name| name == *variable, true), Speaker::Agent, "{variable}");
+            assert!(is_agent_shell(|name| name == *variable), "{variable}");
+        }
+        assert!(!is_agent_shell(|_| false), "a cron job is no agent");
+    }
+}

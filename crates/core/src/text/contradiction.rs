@@ -1,0 +1,264 @@
+//! When two statements cannot both hold: the same subject with another number or the opposite (shared with the trust pass
+//! of recall), or the same sentence with another value in the same place.
+
+use crate::text::terms;
+use crate::text::word_sets::Words;
+
+/// Words that make a rule of a statement, in the languages of the offline rules.
+pub(crate) const ABSOLUTE: [&str; 12] = [
+    "always",
+    "never",
+    "immer",
+    "nie",
+    "niemals",
+    "siempre",
+    "nunca",
+    "toujours",
+    "jamais",
+    "sempre",
+    "всегда",
+    "никогда",
+];
+
+/// So many terms may differ on either side for it to be another value of the same thing.
+const MOST_DIFFERENT: usize = 2;
+/// Verbs whose object is the value, not the subject.
+const CHOOSING: [&str; 3] = ["use", "prefer", "choos"];
+
+/// Further words of a rule that say how often. What a rule is about is its subject: two things may both have to be done
+/// always.
+const OFTEN: [&str; 2] = ["every", "each"];
+
+/// A statement as it is held against others.
+#[derive(Clone, Debug)]
+pub(crate) struct Sides {
+    words: Words,
+    sequence: Vec<String>,
+}
+
+impl Sides {
+    pub(crate) fn of(text: &str) -> Self {
+        Self { words: Words::of(text), sequence: sequence(text) }
+    }
+
+    /// Whether two statements contradict each other.
+    pub(crate) fn contradict(&self, other: &Self) -> bool {
+        self.words.contradict(&other.words) || is_other_value(&self.sequence, &other.sequence)
+    }
+
+    /// Whether one is the other with a word or two in the place of others, wherever: another subject, or another value.
+    pub(crate) fn swaps(&self, other: &Self) -> bool {
+        let (one, other) = (&self.sequence, &other.sequence);
+        let (before, behind) = common(one, other);
+        let differs = |all: usize| (1..=MOST_DIFFERENT).contains(&(all - before - behind));
+        before + behind > 0 && differs(one.len()) && differs(other.len())
+    }
+}
+
+/// How many terms two sequences have in common at the beginning, and how many of the rest at the end.
+fn common(one: &[String], other: &[String]) -> (usize, usize) {
+    let shorter = one.len().min(other.len());
+    let before = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let rest = one.iter().rev().zip(other.iter().rev()).take(shorter - before);
+    (before, rest.take_while(|(a, b)| a == b).count())
+}
+
+/// The same sentence but for a word or two, not in the subject: `deploys go to the blue cluster`, `… the green cluster`.
+fn is_other_value(one: &[String], other: &[String]) -> bool {
+    let shorter = one.len().min(other.len());
+    let (before, behind) = common(one, other);
+    if before == shorter {
+        // One says all that the other says, and more.
+        return false;
+    }
+    let differs = |all: usize| (1..=MOST_DIFFERENT).contains(&(all - before - behind));
+    let is_one_of =
+        |term: Option<&String>, list: &[&str]| term.is_some_and(|term| list.contains(&term.as_str()));
+    let obliges =
+        one[..before].iter().any(|term| is_one_of(Some(term), &ABSOLUTE) || is_one_of(Some(term), &OFTEN));
+    if obliges && !is_one_of(one[..before].last(), &CHOOSING) {
+        return false;
+    }
+    let chosen =
+        one.first().is_some_and(|first| CHOOSING.contains(&first.as_str())) && before == 1 && behind >= 1;
+    differs(one.len()) && differs(other.len()) && (chosen || (before >= 2 && before + behind >= 3))
+}
+
+/// The terms of a text in order, a name as a whole and not in its parts.
+fn sequence(text: &str) -> Vec<String> {
+    let mut all: Vec<(u32, String)> = Vec::new();
+    terms::each_term(text, |term| {
+        // The whole comes behind the parts and takes their place; it stands where the first of them does.
+        if term.identifier {
+            all.retain(|(word, _)| *word < term.word);
+        }
+        all.push((term.word, term.text.to_owned()));
+    });
+    all.into_iter().map(|(_, term)| term).collect()
+}
+
+/// Words that turn a statement round, in the languages of the offline rules.
+const TURNING: [&str; 38] = [
+    "not",
+    "never",
+    "no",
+    "none",
+    "don't",
+    "dont",
+    "doesn't",
+    "isn't",
+    "can't",
+    "cannot",
+    "won't",
+    "mustn't",
+    "shouldn't",
+    "without",
+    "avoid",
+    "stop",
+    "disabled",
+    "nicht",
+    "nie",
+    "niemals",
+    "kein",
+    "keine",
+    "keinen",
+    "ohne",
+    "nunca",
+    "jamás",
+    "sin",
+    "jamais",
+    "pas",
+    "sans",
+    "não",
+    "sem",
+    "не",
+    "никогда",
+    "нельзя",
+    "нет",
+    "без",
+    "nada",
+];
+const TURNING_SIGNS: [&str; 9] = ["ない", "ません", "禁止", "不要", "不能", "不得", "别", "勿", "禁用"];
+
+/// Words that set one thing against another: who is who depends on their order.
+const WEIGHING: [&str; 21] = [
+    "instead",
+    "rather",
+    "than",
+    "over",
+    "from",
+    "replaced",
+    "replaces",
+    "statt",
+    "anstatt",
+    "sondern",
+    "als",
+    "von",
+    "lugar",
+    "vez",
+    "desde",
+    "lieu",
+    "plutôt",
+    "depuis",
+    "вместо",
+    "из",
+    "на",
+];
+const WEIGHING_SIGNS: [&str; 4] = ["ではなく", "代わり", "而不是", "代替"];
+
+/// Whether a statement says that something is not, or must not be.
+pub(crate) fn turns(text: &str) -> bool {
+    before_turning(text).is_some()
+}
+
+/// What a statement says before it is turned round; `None` if it is not.
+pub(crate) fn before_turning(text: &str) -> Option<&str> {
+    let mut from = 0;
+    for word in text.split_whitespace() {
+        let at = from + text[from..].find(word)?;
+        from = at + word.len();
+        let bare = word.to_lowercase().replace('’', "'");
+        if TURNING.contains(&bare.trim_matches(|c: char| !c.is_alphanumeric())) {
+            return Some(&text[..at]);
+        }
+    }
+    // In scripts without spaces the sense comes last.
+    TURNING_SIGNS.iter().any(|sign| text.contains(sign)).then_some("")
+}
+
+/// Whether a statement sets one thing against another, or is turned round.
+pub(crate) fn weighs(text: &str) -> bool {
+    let has = |word: &str| {
+        let bare = word.to_lowercase();
+        WEIGHING.contains(&bare.trim_matches(|c: char| !c.is_alphanumeric()))
+    };
+    turns(text) || text.split_whitespace().any(has) || WEIGHING_SIGNS.iter().any(|sign| text.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contradict(one: &str, other: &str) -> bool {
+        Sides::of(one).contradict(&Sides::of(other))
+    }
+
+    #[test]
+    fn another_number_the_opposite_and_another_value_contradict() {
+        for (one, other) in [
+            ("Staging Postgres listens on port 5432.", "Staging Postgres listens on port 5433."),
+            (
+                "The deploy script uses the blue cluster first.",
+                "The deploy script never uses the blue cluster first.",
+            ),
+            ("Deploys go through the blue cluster", "Deploys go through the green cluster"),
+            ("Use npm for scripts", "Use pnpm for scripts"),
+            ("The parser tests live in tests/parser.rs", "The parser tests live in tests/grammar.rs"),
+            ("Ada prefers tabs in Go", "Ada prefers spaces in Go"),
+            ("Always use npm for the scripts", "Always use pnpm for the scripts"),
+            ("Always squash the commits of a branch", "Never squash the commits of a branch"),
+        ] {
+            assert!(contradict(one, other) && contradict(other, one), "{one} / {other}");
+        }
+    }
+
+    #[test]
+    fn different_subjects_and_additions_do_not() {
+        for (one, other) in [
+            ("Module parser owns the config grammar", "Module lexer owns the config grammar"),
+            ("Ada prefers tabs", "Ada prefers short answers"),
+            ("Run tests with cargo", "Run benches with cargo"),
+            ("Use npm for scripts", "Use npm for scripts in the web folder"),
+            ("Staging Postgres listens on port 5432.", "Redis needs version 7 or later."),
+            ("Tests for the parser are slow", "Tests for the lexer are slow"),
+            (
+                "From now on always check gauge_30 before a release.",
+                "From now on always check gauge_35 before a release.",
+            ),
+            ("Always run cargo fmt before a commit", "Always run cargo clippy before a commit"),
+            ("Never delete lock files of a living process", "Never delete log files of a living process"),
+            ("", "x"),
+        ] {
+            assert!(!contradict(one, other) && !contradict(other, one), "{one} / {other}");
+        }
+    }
+
+    #[test]
+    fn negations_in_several_languages() {
+        for text in [
+            "never push",
+            "Don’t amend",
+            "nicht ändern",
+            "no usar npm, nunca",
+            "ne pas toucher",
+            "не трогать",
+            "触らないで",
+            "不要改",
+        ] {
+            assert!(turns(text), "{text}");
+        }
+        assert!(!turns("Notes go to the nested folder"));
+        assert_eq!(before_turning("Use pnpm, never npm"), Some("Use pnpm, "));
+        assert!(weighs("pnpm instead of npm") && weighs("Moved from Redis to SQLite") && !weighs("Use pnpm"));
+    }
+}

@@ -1,0 +1,109 @@
+//! Lines as they leave the rules, and words as they are looked for in them.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::text;
+use crate::text::common_words;
+use crate::text::sentences::{after_words, dense_sign, phrases};
+
+/// The most characters of a finding.
+pub(crate) const MOST: usize = 300;
+
+static SMALL: LazyLock<HashSet<&'static str>> = LazyLock::new(|| phrases(common_words::SMALL).collect());
+
+/// `text` as one clean line of at most `most` characters, without secrets. Cut between words where there is one.
+pub(crate) fn line(text: &str, most: usize) -> String {
+    let admitted = text::admit(text).text;
+    cut(&admitted.split_whitespace().collect::<Vec<_>>().join(" "), most)
+}
+
+/// The first `most` characters of a line, with a sign that something is missing.
+pub(crate) fn cut(line: &str, most: usize) -> String {
+    let Some((end, _)) = line.char_indices().nth(most) else { return line.to_owned() };
+    let kept = &line[..end];
+    let whole = kept.rfind(' ').filter(|at| *at > kept.len() / 2).map_or(kept, |at| &kept[..at]);
+    format!("{}…", whole.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(')))
+}
+
+/// The beginning of `text` that is no longer than `bytes`.
+pub(crate) fn head(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+/// The end of `text` that is no longer than `bytes`.
+pub(crate) fn tail(text: &str, bytes: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
+}
+
+/// The words of `text` that say what it is about, in lower case. Where words are not parted by spaces, pairs of
+/// characters.
+pub(crate) fn content(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let word_sign = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '_' | '-' | '’');
+    for word in text.split(|c: char| !word_sign(c)).filter(|word| !word.is_empty()) {
+        if word.chars().any(dense_sign) {
+            let signs: Vec<char> = word.chars().collect();
+            words.extend(signs.windows(2).step_by(2).map(|pair| pair.iter().collect::<String>()));
+        } else {
+            let word = word.to_lowercase().replace('’', "'");
+            if word.chars().count() > 1 && !SMALL.contains(word.as_str()) {
+                words.push(word);
+            }
+        }
+    }
+    words
+}
+
+/// Whether the folded `text` begins with a phrase of `list`, and with none of `but_not`. Gives what follows.
+pub(crate) fn begins<'a>(text: &'a str, list: &'static str, but_not: &'static str) -> Option<&'a str> {
+    if phrases(but_not).any(|phrase| after_words(text, phrase).is_some()) {
+        return None;
+    }
+    phrases(list).filter_map(|phrase| after_words(text, phrase)).min_by_key(|rest| rest.len())
+}
+
+/// Whether the folded `text` has a phrase of `list` in it, as whole words.
+pub(crate) fn has(text: &str, list: &'static str) -> bool {
+    phrases(list).any(|phrase| find_words(text, phrase).is_some())
+}
+
+/// Whether a text without spaces has a phrase of `list` in it.
+pub(crate) fn has_dense(text: &str, list: &'static str) -> bool {
+    phrases(list).any(|phrase| text.contains(phrase))
+}
+
+/// Where `words` stand in `text` as whole words.
+pub(crate) fn find_words(text: &str, words: &str) -> Option<usize> {
+    let apart = |c: Option<char>, of: bool| !of || !c.is_some_and(char::is_alphanumeric);
+    text.match_indices(words).map(|(at, _)| at).find(|at| {
+        apart(text[..*at].chars().next_back(), words.starts_with(char::is_alphanumeric))
+            && apart(text[at + words.len()..].chars().next(), words.ends_with(char::is_alphanumeric))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_clean_and_short() {
+        assert_eq!(line("a\n  b\tc", 9), "a b c");
+        assert_eq!(line("one two three four", 12), "one two…");
+        assert_eq!(line(&"ä".repeat(9), 4), "ääää…");
+        let token = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
+        assert_eq!(line(&format!("use {token} now"), 60), "use [redacted:github-token] now");
+    }
+
+    #[test]
+    fn words_are_whole_words() {
+        assert!(has("it is a false alarm, because", "because | since"));
+        assert!(!has("sincerely yours", "since"));
+        assert!(has("use tabs, not spaces", ", not"));
+        assert_eq!(begins("we decided on it", "we decided | we", ""), Some("on it"));
+        assert_eq!(begins("we decidedly", "we decided", ""), None);
+        assert_eq!(content("Let's go with the first option."), Vec::<String>::new());
+        assert_eq!(content("go with Postgres"), ["postgres"]);
+        assert_eq!(content("数据库端口").len(), 2);
+    }
+}

@@ -1,0 +1,96 @@
+//! The words of a statement, and whether two statements about the same subject contradict each other.
+
+use std::collections::BTreeSet;
+
+use super::terms;
+
+/// Two texts that share this much of the shorter one are about the same thing.
+const SAME_SUBJECT: f32 = 0.7;
+
+/// The words of a text, and those among them that make a statement what it is: numbers, versions, negations.
+#[derive(Clone, Debug)]
+pub(crate) struct Words {
+    /// How many different ones there are.
+    count: usize,
+    /// Those that only name what it is about, in order.
+    plain: Vec<u64>,
+    pub(crate) telling: BTreeSet<u64>,
+}
+
+/// Words that turn a statement round.
+const TURNING: [&str; 12] = [
+    "not", "never", "no", "don't", "dont", "without", "instead", "longer", "avoid", "disabled", "nicht",
+    "kein",
+];
+
+impl Words {
+    pub(crate) fn of(text: &str) -> Self {
+        let (mut plain, mut numbers) = (Vec::new(), Vec::new());
+        terms::each_term(text, |term| {
+            let hash = terms::hash(term.text);
+            plain.push(hash);
+            // A name with a digit in it is a subject of its own; a number is what is said about one.
+            let digits = term.text.bytes().any(|byte| byte.is_ascii_digit());
+            let letters = term.text.bytes().any(|byte| byte.is_ascii_alphabetic());
+            if digits && !letters {
+                numbers.push((term.word, hash));
+            } else if term.identifier && letters {
+                // The number in `gauge_30` is a part of the name, which stands where its first part does.
+                numbers.retain(|(word, _)| *word < term.word);
+            }
+        });
+        let mut telling: BTreeSet<u64> = numbers.into_iter().map(|(_, hash)| hash).collect();
+        for word in text.split_whitespace() {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+            if TURNING.iter().any(|turning| word.eq_ignore_ascii_case(turning)) {
+                telling.insert(terms::hash("not"));
+            }
+        }
+        plain.sort_unstable();
+        plain.dedup();
+        let count = plain.len();
+        plain.retain(|hash| !telling.contains(hash));
+        Self { count, plain, telling }
+    }
+
+    /// About the same thing, but not saying the same.
+    pub(crate) fn contradict(&self, other: &Self) -> bool {
+        let least = self.plain.len().min(other.plain.len());
+        if self.count.min(other.count) < 3 || least < 2 {
+            return false;
+        }
+        let is_same_subject = || shared(&self.plain, &other.plain) as f32 / least as f32 >= SAME_SUBJECT;
+        let says_otherwise = self.turns() != other.turns()
+            || !(self.telling.is_subset(&other.telling) || other.telling.is_subset(&self.telling));
+        says_otherwise && is_same_subject()
+    }
+
+    fn turns(&self) -> bool {
+        self.telling.contains(&terms::hash("not"))
+    }
+}
+
+/// How many are in both, each of which is in order.
+fn shared(ours: &[u64], theirs: &[u64]) -> usize {
+    let (mut at, mut shared) = (0, 0);
+    for ours in ours {
+        at += theirs[at..].iter().take_while(|theirs| *theirs < ours).count();
+        shared += usize::from(theirs.get(at) == Some(ours));
+    }
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_two_texts_share_is_counted(ours in prop::collection::btree_set(0_u64..40, 0..30), theirs in prop::collection::btree_set(0_u64..40, 0..30)) {
+            let [a, b] = [&ours, &theirs].map(|words| words.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(shared(&a, &b), ours.intersection(&theirs).count());
+        }
+    }
+}
