@@ -6,8 +6,8 @@ use std::error::Error;
 use std::io::BufRead as _;
 
 use rekindle_embed::{Role, Scratch};
-use rekindle_engine::home::Home;
-use rekindle_engine::models::Models;
+use rekindle_engine::index::models::Models;
+use rekindle_engine::platform::home::Home;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let name = std::env::args().nth(1).ok_or("usage: embed_lines NAME <TEXTS")?;

@@ -13,7 +13,7 @@ use std::error::Error;
 use rekindle_core::recall::everyday::{Example, nearness, write};
 use rekindle_embed::{Model, dots};
 use rekindle_engine::index::Embedder;
-use rekindle_engine::models::BUILTIN;
+use rekindle_engine::index::models::BUILTIN;
 use rekindle_engine::recall::everyday::unit;
 use serde_json::Value;
 

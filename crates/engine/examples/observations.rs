@@ -17,7 +17,7 @@ use rekindle_core::knowledge::observe::evidence::Evidence;
 use rekindle_core::knowledge::observe::gate::judge;
 use rekindle_core::knowledge::observe::{Finding, Observed};
 use rekindle_core::session::Message;
-use rekindle_engine::transcripts::{self, Head};
+use rekindle_engine::agents::transcripts::{self, Head};
 
 type Outcome = Result<(), Box<dyn Error>>;
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use rekindle_core::base::agent::Agent;
-use rekindle_engine::transcripts;
+use rekindle_engine::agents::transcripts;
 use serde_json::{Value, json};
 
 type Outcome = Result<(), Box<dyn Error>>;

@@ -5,8 +5,8 @@ use std::path::Path;
 use rekindle_core::base::time::TimeZone;
 use rekindle_core::config::{Layers, load};
 
-use crate::disk;
-use crate::home::{Home, Places};
+use crate::platform::disk;
+use crate::platform::home::{Home, Places};
 use crate::vault::Vault;
 
 /// The notes; they are gone with it.

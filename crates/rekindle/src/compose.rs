@@ -12,18 +12,21 @@ use rekindle_core::session::Role;
 use rekindle_core::session::speaker::{Speaker, is_agent_shell, speaker};
 use rekindle_core::text::Counts;
 use rekindle_core::vault::journal::Actor;
-use rekindle_engine::db::Db;
-use rekindle_engine::home::{Home, Places};
+use rekindle_engine::config;
+use rekindle_engine::index::models::{LoadedModel, Models};
 use rekindle_engine::index::{Embedder, Index};
+use rekindle_engine::jobs::context::World;
+use rekindle_engine::jobs::queue::Queue;
 use rekindle_engine::llm::Job;
-use rekindle_engine::messages::Messages;
-use rekindle_engine::models::{LoadedModel, Models};
+use rekindle_engine::platform::background;
+use rekindle_engine::platform::clock;
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::environment;
+use rekindle_engine::platform::home::{Home, Places};
 use rekindle_engine::project::{self, Identified};
-use rekindle_engine::queue::Queue;
+use rekindle_engine::recall::messages::Messages;
 use rekindle_engine::recall::upkeep::{Settled, Upkeep};
-use rekindle_engine::stages::World;
 use rekindle_engine::vault::Vault;
-use rekindle_engine::{background, clock, config, environment};
 
 use crate::cli::Global;
 use crate::error::Failure;
@@ -78,7 +81,9 @@ impl<'a> Context<'a> {
                 .hint("`rekindle config set memory.enabled true`, or `-c memory.enabled=true` for this command only"));
         }
         self.changing.set(true);
-        self.vault()
+        let vault = self.vault()?;
+        vault.resume_forgets(&self.now)?;
+        Ok(vault)
     }
 
     /// The vault for `forget`, which nothing switches off.

@@ -2,11 +2,21 @@
 
 use std::fmt::Display;
 
+use rekindle_engine::agents::identity;
+use rekindle_engine::agents::install;
+use rekindle_engine::agents::transcripts;
+use rekindle_engine::config;
+use rekindle_engine::index;
+use rekindle_engine::index::models;
+use rekindle_engine::jobs::spool;
+use rekindle_engine::jobs::worker_lock;
+use rekindle_engine::ops::setup;
+use rekindle_engine::pipeline::backfill;
+use rekindle_engine::platform::db;
+use rekindle_engine::platform::home;
+use rekindle_engine::recall::messages;
 use rekindle_engine::recall::{bench, upkeep};
-use rekindle_engine::{
-    backfill, config, db, home, identity, index, install, messages, models, setup, spool, transcripts, vault,
-    worker,
-};
+use rekindle_engine::vault;
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -160,12 +170,14 @@ impl From<spool::Error> for Failure {
     }
 }
 
-impl From<worker::Error> for Failure {
-    fn from(error: worker::Error) -> Self {
+impl From<worker_lock::Error> for Failure {
+    fn from(error: worker_lock::Error) -> Self {
         match error {
-            worker::Error::Db(error) => error.into(),
-            worker::Error::Spool(error) => error.into(),
-            error @ (worker::Error::Lock { .. } | worker::Error::Sessions { .. }) => Self::new(error),
+            worker_lock::Error::Db(error) => error.into(),
+            worker_lock::Error::Spool(error) => error.into(),
+            error @ (worker_lock::Error::Lock { .. } | worker_lock::Error::Sessions { .. }) => {
+                Self::new(error)
+            }
         }
     }
 }

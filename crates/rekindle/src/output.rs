@@ -61,7 +61,9 @@ impl Printer {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => {
-                terminal && rekindle_engine::environment::variable("NO_COLOR").is_none_or(|v| v.is_empty())
+                terminal
+                    && rekindle_engine::platform::environment::variable("NO_COLOR")
+                        .is_none_or(|v| v.is_empty())
             }
         };
         Self {

@@ -11,11 +11,13 @@
 //! - [`filter`], [`trust`], [`select`]: which hits were asked for, which are trusted, which are shown
 //! - [`abstain`], [`commonplace`], [`everyday`]: when nothing is shown
 //! - [`said`]: which raw messages answer, where the notes leave room
+//! - [`citation`]: which messages a memory was made from
 //! - [`score`]: how good answers were
 
 pub mod abstain;
 pub mod adjust;
 pub mod answer;
+pub mod citation;
 pub mod collect;
 pub mod collection;
 pub mod counts;

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
 use super::Error;
-use crate::disk;
+use crate::platform::disk;
 
 /// The file's text, None if there is no such file, or what is wrong with it in words that follow its name.
 pub(super) fn read(path: &Path, limit: u64) -> Result<Option<String>, String> {

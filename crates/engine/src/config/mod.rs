@@ -2,6 +2,7 @@
 
 mod edit;
 mod file;
+pub mod notes;
 #[cfg(test)]
 mod tests;
 
@@ -11,8 +12,9 @@ use std::path::{Path, PathBuf};
 use jiff::tz::TimeZone;
 use rekindle_core::config::{self as settings, File, Layers, Loaded, Place, Setting, Source, Value};
 
-use crate::home::{self, Home};
-use crate::{clock, environment, notes};
+use crate::platform::clock;
+use crate::platform::environment;
+use crate::platform::home::{self, Home};
 
 /// The project's own file, in its root.
 pub const PROJECT_FILE: &str = ".rekindle.toml";

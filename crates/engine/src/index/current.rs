@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Damage, Error};
-use crate::disk;
+use crate::platform::disk;
 
 /// What it says; `None` if there is no such file.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path, version: u32) -> Result<Option<T>, Error> {

@@ -14,7 +14,7 @@ use rekindle_embed::{Model, Quantised, Role, Scratch, quantise};
 use super::build::{PreparedUnit, Space};
 use super::frames;
 use super::store::{Error, Index, PARTIAL};
-use crate::disk;
+use crate::platform::disk;
 
 /// What a save may spend on vectors; the rest is done by whoever indexes next (STO-15).
 pub const SAVE_BUDGET: Duration = Duration::from_millis(50);

@@ -31,3 +31,4 @@ pub use embedding::Embedder;
 pub use format::Damage;
 pub use snapshot::{Size, Snapshot};
 pub use store::{Appender, Embedding, Error, Index, Old, Writer};
+pub mod models;

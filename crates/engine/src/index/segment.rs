@@ -12,7 +12,7 @@ use rekindle_embed::{Quantised, dots};
 use super::build::Space;
 use super::format::{Damage, Header, Part};
 use super::nibbles;
-use crate::map::Mapped;
+use crate::platform::mmap::Mapped;
 
 /// Bytes of a unit in its part.
 pub(super) const UNIT_BYTES: usize = 64;

@@ -28,8 +28,8 @@ use super::format::Damage;
 use super::frames;
 use super::segment::Segment;
 use super::snapshot::Snapshot;
-use crate::disk;
-use crate::map::Mapped;
+use crate::platform::disk;
+use crate::platform::mmap::Mapped;
 
 /// How long somebody who changed the vault waits for others who did.
 const APPEND_PATIENCE: Duration = Duration::from_secs(2);

@@ -364,7 +364,8 @@ fn damage_is_named_and_never_a_crash() {
         .map(|file| file.unwrap().path())
         .map(|path| (path.clone(), std::fs::read(path).unwrap()))
         .collect();
-    let restore = || good.iter().for_each(|(path, bytes)| crate::disk::write_whole(path, bytes).unwrap());
+    let restore =
+        || good.iter().for_each(|(path, bytes)| crate::platform::disk::write_whole(path, bytes).unwrap());
     let query = made_up("x");
     let mut state = 1_u64;
     let mut random = |below: usize| {
@@ -390,7 +391,7 @@ fn damage_is_named_and_never_a_crash() {
                 }
             }
         }
-        crate::disk::write_whole(path, &bytes).unwrap();
+        crate::platform::disk::write_whole(path, &bytes).unwrap();
         // Whatever comes out, it comes out.
         if let Ok(Some(snapshot)) = index.open() {
             let columns = snapshot.columns(|_| true);
@@ -412,7 +413,7 @@ fn damage_is_named_and_never_a_crash() {
         restore();
     }
     let current = index.folder().join("CURRENT");
-    crate::disk::write_whole(&current, br#"{"format":99,"generation":"x"}"#).unwrap();
+    crate::platform::disk::write_whole(&current, br#"{"format":99,"generation":"x"}"#).unwrap();
     let error = index.open().unwrap_err();
     assert!(matches!(error, Error::Damaged { damage: Damage::Version(99), .. }), "{error}");
 }

@@ -24,7 +24,7 @@ use self::scratch::Scratch;
 use super::http::Deadline;
 use super::prices::{self, Price};
 use super::{Job, Surroundings, report, within_budget};
-use crate::background;
+use crate::platform::background;
 
 pub(super) use self::known::agent;
 

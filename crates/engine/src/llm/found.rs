@@ -8,7 +8,7 @@ use rekindle_core::base::agent::Agent;
 use rekindle_core::config::{Llm, Provider};
 
 use super::{Surroundings, command, http};
-use crate::install::{Machine, version};
+use crate::agents::install::{Machine, version};
 
 /// Longer than anything on this machine takes.
 const PATIENCE: Duration = Duration::from_millis(300);

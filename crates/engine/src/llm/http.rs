@@ -8,8 +8,8 @@ use rekindle_core::llm::{Error, Request};
 use serde_json::{Map, Value};
 
 use super::{Surroundings, report};
-use crate::http::{self, Method, wait};
-pub(super) use crate::http::{host, is_local};
+use crate::platform::http::{self, Method, wait};
+pub(super) use crate::platform::http::{host, is_local};
 
 /// More than any refusal has to say.
 const LARGEST_REFUSAL: u64 = 64 * 1024;

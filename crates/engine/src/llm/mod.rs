@@ -6,6 +6,7 @@
 
 mod anthropic;
 mod command;
+pub mod cost;
 mod found;
 mod http;
 mod openai;
@@ -24,8 +25,8 @@ use std::time::Duration;
 use rekindle_core::config::{Llm, Model as Name, Provider, Research, ResearchWhen};
 use rekindle_core::llm::{Error, Fault, Model, Retry};
 
-use crate::environment;
-use crate::home::Places;
+use crate::platform::environment;
+use crate::platform::home::Places;
 
 pub use self::found::{Answering, Leaves, Program, leaves, listening, programs};
 pub use self::prices::{AS_OF, Price, list_price, price};
@@ -95,7 +96,7 @@ impl Surroundings {
         if path.components().count() > 1 || path.is_absolute() {
             return Some(path.to_owned()).filter(|path| path.is_absolute() && path.is_file());
         }
-        let machine = crate::install::Machine {
+        let machine = crate::agents::install::Machine {
             path: self.variables.get(OsStr::new("PATH")).cloned(),
             ..Default::default()
         };

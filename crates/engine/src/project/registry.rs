@@ -8,7 +8,7 @@ use std::time::Duration;
 use rekindle_core::project::{KnownProjects, Settled, Trail};
 
 use super::read;
-use crate::disk;
+use crate::platform::disk;
 
 /// Far more than the most that [`KnownProjects`] keeps; a larger file is not ours.
 const MAX_REGISTRY_BYTES: u64 = 64 * 1024 * 1024;

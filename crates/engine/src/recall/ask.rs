@@ -24,10 +24,10 @@ use super::thought::Thought;
 use super::upkeep;
 use super::usage::Usage;
 use crate::index::{Embedder, Index, PreparedUnit, Snapshot};
-use crate::messages::Messages;
-use crate::messages::find::{self, Wanted};
-use crate::sources;
+use crate::recall::messages::Messages;
+use crate::recall::messages::find::{self, Wanted};
 use crate::vault::Vault;
+use crate::vault::sources;
 
 /// So many documents are ranked: all that were looked at closely. Duplicates and changed files take some of them away.
 const RANKED: usize = LOOKED_AT;

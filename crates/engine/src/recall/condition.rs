@@ -4,8 +4,8 @@ use rekindle_core::recall::document::Stamp;
 
 use super::upkeep::{Error, newest_change};
 use crate::index::{Error as IndexError, Index, Size, Snapshot, Space};
-use crate::sources::{self, Listed};
 use crate::vault::Vault;
+use crate::vault::sources::{self, Listed};
 
 /// How the index is.
 #[derive(Debug)]

@@ -20,8 +20,8 @@ use super::reading::Reading;
 use super::search::Rules;
 use super::upkeep;
 use super::usage::Usage;
-use crate::disk::{BackwardLines, Lines};
 use crate::index::{Embedder, Index, Snapshot};
+use crate::platform::disk::{BackwardLines, Lines};
 use crate::vault::Vault;
 
 /// A question, and what should be found.

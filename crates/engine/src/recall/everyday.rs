@@ -34,7 +34,7 @@ mod tests {
     use rekindle_embed::Model;
 
     use super::*;
-    use crate::models::BUILTIN;
+    use crate::index::models::BUILTIN;
 
     const EVERYDAY: &str = include_str!("../../../../models/everyday.txt");
     const WORK: &str = include_str!("../../../../models/work.txt");

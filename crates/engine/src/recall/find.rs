@@ -3,7 +3,7 @@
 use rekindle_core::recall::document::Document;
 
 use crate::index::{Index, Snapshot};
-use crate::messages::{Error, Messages};
+use crate::recall::messages::{Error, Messages};
 
 /// The document of that id, as the index knows it; `None` if there is none.
 pub fn by_id(index: &Index, messages: &Messages, id: &str) -> Result<Option<Document>, Error> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::disk::{self, BackwardLines, Lines};
+use crate::platform::disk::{self, BackwardLines, Lines};
 
 /// A log longer than this becomes the old one, and the one before it goes.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;

@@ -20,6 +20,7 @@ pub mod everyday;
 pub mod find;
 pub mod log;
 mod merged;
+pub mod messages;
 pub mod reading;
 pub mod search;
 pub mod silence;

@@ -16,7 +16,7 @@ use rekindle_core::vault::journal::{Op, Place, Root};
 
 use crate::index::embedding::{Embedder, Known, SAVE_BUDGET};
 use crate::index::{Error as IndexError, Index, Old, PreparedUnit, Snapshot};
-use crate::sources::{self, Listed, Listing};
+use crate::vault::sources::{self, Listed, Listing};
 use crate::vault::{self, Outcome, Vault};
 
 /// How many small segments may lie beside the large one. Each costs a reader some microseconds.

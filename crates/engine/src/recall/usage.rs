@@ -13,7 +13,7 @@ use rekindle_core::recall::document::{Document, Source};
 use rekindle_core::recall::select::Lived;
 use serde::{Deserialize, Serialize};
 
-use crate::disk::{self, Lines};
+use crate::platform::disk::{self, Lines};
 
 /// What agents made of a memory moves it by no more than this: what a person says about it weighs more (FBK-09).
 const SEEN: f32 = 0.5;

@@ -22,7 +22,8 @@ use super::journal::{Journal, Outcome};
 use super::lock::{InFlight, Lock};
 use super::logs::End;
 use super::{Error, NoteText, Vault, door};
-use crate::{disk, random};
+use crate::platform::disk;
+use crate::platform::random;
 
 /// What should happen to one file.
 #[derive(Clone, Debug)]
@@ -157,10 +158,10 @@ pub struct Committed {
 /// The holder of the lock: the only one that may change the vault now.
 #[derive(Debug)]
 pub struct Writer<'a> {
-    pub(super) vault: &'a Vault,
+    pub(crate) vault: &'a Vault,
     pub(super) lock: Lock,
-    pub(super) journal: Journal,
-    pub(super) now: Zoned,
+    pub(crate) journal: Journal,
+    pub(crate) now: Zoned,
 }
 
 /// One operation with the files it works on.

@@ -22,7 +22,7 @@ use rekindle_core::vault::{review, system_log, waiting};
 
 use super::incubator::SURFACED;
 use super::{Committed, Draft, Error, Vault, Write};
-use crate::random;
+use crate::platform::random;
 
 /// A line that was added to a document.
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@ use rekindle_core::vault::layout::{self, Destination, Shelf};
 use rekindle_core::vault::path::{VaultPath, slug};
 
 use super::{Draft, Error, Vault, Write};
-use crate::random;
+use crate::platform::random;
 
 /// How often one entry may be evolved in a day before something is clearly wrong.
 const MAX_ARCHIVED_A_DAY: usize = 9999;
@@ -226,7 +226,7 @@ impl Vault {
         for number in 1..=MAX_ARCHIVED_A_DAY {
             let archive = layout::archive(path, now.date(), number)?;
             let file = self.file(&Place::vault(archive.clone()))?;
-            if !crate::disk::is_taken(&file).map_err(Error::io("read", &file))? {
+            if !crate::platform::disk::is_taken(&file).map_err(Error::io("read", &file))? {
                 return Ok(archive);
             }
         }

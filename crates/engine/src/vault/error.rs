@@ -19,7 +19,7 @@ pub enum Error {
     Index(crate::index::Error),
     /// What was said in sessions would not let go of something.
     #[error(transparent)]
-    Messages(crate::messages::Error),
+    Messages(Box<dyn std::error::Error + Send + Sync>),
     /// The system refused something.
     #[error("could not {doing} {}: {source}", .path.display())]
     Io {

@@ -14,7 +14,7 @@ use rekindle_core::vault::path::{VaultPath, folded, slug};
 use rekindle_core::vault::shelving;
 
 use super::{Draft, Error, Found, NoteText, Vault, Write};
-use crate::disk;
+use crate::platform::disk;
 
 /// Names that are taken are numbered up to this.
 const MOST_NAMES: usize = 999;

@@ -17,8 +17,8 @@ use serde::Serialize;
 use super::documents::{ideas_place, structure};
 use super::scan::all_files;
 use super::{Amended, Draft, Error, NoteText, Vault, Write};
-use crate::disk::{self, TEMPORARY};
-use crate::sources;
+use crate::platform::disk::{self, TEMPORARY};
+use crate::vault::sources;
 
 /// The page of an idea that says what it is.
 const PAGE: &str = "_index.md";

@@ -11,7 +11,7 @@ use rekindle_core::vault::journal::Change;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use crate::disk::{BackwardLines, Lines, replace_shredding};
+use crate::platform::disk::{BackwardLines, Lines, replace_shredding};
 
 /// How a change ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,13 +43,13 @@ pub struct Record {
 
 /// The journal, open for the holder of the lock.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub(crate) struct Journal {
     lines: Lines,
     path: PathBuf,
 }
 
 impl Journal {
-    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let lines = Lines::open(path).map_err(Error::io("open", path))?;
         Ok(Self { lines, path: path.to_owned() })
     }
@@ -114,7 +114,7 @@ pub(super) fn changes(path: &Path) -> Result<impl Iterator<Item = Result<Record,
 }
 
 /// Lets `alter` change every record; the old bytes are overwritten. Only under the lock. Says how many it altered.
-pub(super) fn rewrite(path: &Path, mut alter: impl FnMut(&mut Change) -> bool) -> Result<usize, Error> {
+pub(crate) fn rewrite(path: &Path, mut alter: impl FnMut(&mut Change) -> bool) -> Result<usize, Error> {
     let old = match std::fs::read(path) {
         Ok(old) => old,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),

@@ -12,7 +12,7 @@ use rekindle_core::base::id::ChangeId;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use crate::disk;
+use crate::platform::disk;
 
 /// How long a command waits for another one's write to end. A write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);

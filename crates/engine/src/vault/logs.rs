@@ -17,7 +17,7 @@ use rekindle_core::vault::journal::{Actor, Patch, Place};
 use rekindle_core::vault::layout;
 
 use super::{Committed, Draft, Error, Vault, Write};
-use crate::disk::{self, Identity};
+use crate::platform::disk::{self, Identity};
 
 #[cfg(test)]
 mod tests;

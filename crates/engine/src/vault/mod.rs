@@ -8,24 +8,25 @@
 //! - `inbox`, `incubator`: what they decide about what was captured, and about ideas
 //! - `scan`, `find`: what there is, and which memory a person means
 //! - `synced`: whether other machines have a part in it
-//! - `undo`, `forget`: taking back, and making sure it is gone
+//! - `undo`: takes changes back
+//! - [`sources`]: the notes that recall reads
 
 mod amend;
-mod commit;
+pub(crate) mod commit;
 mod documents;
 mod door;
 mod entries;
 mod error;
 mod find;
-pub mod forget;
 mod inbox;
 mod incubator;
-mod journal;
+pub(crate) mod journal;
 mod lock;
 mod logs;
 mod recover;
 mod research;
-mod scan;
+pub(crate) mod scan;
+pub mod sources;
 mod undo;
 
 use std::path::{Path, PathBuf};
@@ -52,9 +53,9 @@ pub use research::Researchable;
 pub use scan::{Found, Problem, Scan};
 pub use undo::Undone;
 
-use crate::clock;
-use crate::disk::{self, Content};
-use crate::home::Places;
+use crate::platform::clock;
+use crate::platform::disk::{self, Content};
+use crate::platform::home::Places;
 
 /// The largest note that is read whole. Larger files are a person's own and are left alone.
 pub const MAX_NOTE_BYTES: u64 = 8 * 1024 * 1024;
@@ -72,9 +73,9 @@ pub struct NoteText {
 #[derive(Debug)]
 pub struct Vault {
     folder: PathBuf,
-    notes: PathBuf,
+    pub(crate) notes: PathBuf,
     identity: PathBuf,
-    places: Places,
+    pub(crate) places: Places,
     /// The zone of the person's days, once somebody asked for it.
     zone: OnceLock<TimeZone>,
     /// What is known of the daily logs.

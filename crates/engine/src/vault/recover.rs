@@ -10,7 +10,7 @@ use rekindle_core::vault::journal::Op;
 use super::Error;
 use super::commit::{Step, Writer};
 use super::journal::Outcome;
-use crate::disk;
+use crate::platform::disk;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
@@ -38,7 +38,6 @@ impl Writer<'_> {
             }
             self.lock.clear()?;
         }
-        self.resume_forgetting(false);
         Ok(())
     }
 

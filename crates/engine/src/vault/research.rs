@@ -12,7 +12,7 @@ use rekindle_core::vault::path::VaultPath;
 
 use super::incubator::{document, page};
 use super::{Draft, Error, Vault, Write};
-use crate::random;
+use crate::platform::random;
 
 /// The most characters of a program's name.
 const MAX_PROGRAM: usize = 100;

@@ -13,8 +13,8 @@ use rekindle_core::vault::layout::{self, Group, Shelf, is_conflict_copy};
 use rekindle_core::vault::path::VaultPath;
 
 use super::{Error, MAX_NOTE_BYTES, Vault, text};
-use crate::disk::{self, Content, TEMPORARY};
-use crate::messages::Citation;
+use crate::platform::disk::{self, Content, TEMPORARY};
+use rekindle_core::recall::citation::Citation;
 
 /// How much of a note is read for a listing: all of its properties and the beginning of its body.
 const HEAD_BYTES: u64 = frontmatter::MAX_BYTES as u64 + 4096;
@@ -199,7 +199,7 @@ impl Vault {
     }
 
     /// The vault path of a file below the vault.
-    pub(super) fn vault_path(&self, file: &Path) -> Option<VaultPath> {
+    pub(crate) fn vault_path(&self, file: &Path) -> Option<VaultPath> {
         let parts: Option<Vec<&str>> =
             file.strip_prefix(self.folder()).ok()?.iter().map(std::ffi::OsStr::to_str).collect();
         VaultPath::parse(&parts?.join("/")).ok()
@@ -208,12 +208,12 @@ impl Vault {
 
 /// Every file below a folder. Links are not followed: what they point at is either inside, and found there, or
 /// outside, and none of ours. Hidden names belong to other programs.
-pub(super) fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
     files_below(folder, |name| !name.starts_with(b"."))
 }
 
 /// Every file below a folder, hidden ones too: a temporary file of ours may hold what was forgotten.
-pub(super) fn all_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn all_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     files_below(folder, |_| true)
 }
 

@@ -8,7 +8,7 @@ use rekindle_core::vault::journal::{Actor, Change, Op, Place};
 
 use super::journal::Outcome;
 use super::{Committed, Draft, Error, Vault, Write};
-use crate::disk;
+use crate::platform::disk;
 
 /// A change that was taken back.
 #[derive(Clone, Debug)]

@@ -8,13 +8,15 @@ use rekindle_core::base::scope::ProjectId;
 use rekindle_core::base::time::Typed;
 use rekindle_core::config::Provider;
 use rekindle_core::text::clean::one_line;
-use rekindle_engine::backfill::{
+use rekindle_engine::jobs::context::World;
+use rekindle_engine::pipeline::backfill::{
     Backfill as Engine, Extent, Learnt, Plan, Progress as Step, Report, Unknown,
 };
-use rekindle_engine::db::Db;
-use rekindle_engine::sightings::{self, Frequent};
-use rekindle_engine::stages::World;
-use rekindle_engine::{background, environment, project};
+use rekindle_engine::pipeline::sightings::{self, Frequent};
+use rekindle_engine::platform::background;
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::environment;
+use rekindle_engine::project;
 use serde_json::{Value, json};
 
 use crate::ask;

@@ -70,7 +70,7 @@ const CHARS_PER_TOKEN: usize = 4;
 
 impl Bench {
     pub(crate) fn run(self, out: &Printer) -> Result<(), Failure> {
-        let embedder = Embedder::new(rekindle_engine::models::BUILTIN, Model::builtin());
+        let embedder = Embedder::new(rekindle_engine::index::models::BUILTIN, Model::builtin());
         match self.verb {
             Verb::Ingest { store, synthetic_vectors } => {
                 let messages: Vec<Message> = bench::lines(io::stdin().lock()).collect::<Result<_, _>>()?;

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use rekindle_core::vault::entry::MAX_BODY_BYTES;
-use rekindle_engine::disk::{self, Content};
+use rekindle_engine::platform::disk::{self, Content};
 use rekindle_engine::vault::{self, text};
 
 use crate::error::Failure;

@@ -2,8 +2,10 @@
 
 use clap::{Args, Subcommand};
 use rekindle_core::config::keys;
-use rekindle_engine::home::Home;
-use rekindle_engine::{config, environment, project};
+use rekindle_engine::config;
+use rekindle_engine::platform::environment;
+use rekindle_engine::platform::home::Home;
+use rekindle_engine::project;
 use serde_json::{Value, json};
 
 use crate::cli::Global;

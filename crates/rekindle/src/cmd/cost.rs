@@ -6,8 +6,8 @@ use clap::Args;
 use rekindle_core::base::time::day;
 use rekindle_core::config::{Llm as Settings, Provider};
 use rekindle_core::llm::Cost as Money;
-use rekindle_engine::cost::{Caps, Limit, Spent, spent, used};
-use rekindle_engine::db::Db;
+use rekindle_engine::llm::cost::{Caps, Limit, Spent, spent, used};
+use rekindle_engine::platform::db::Db;
 use serde_json::{Value, json};
 
 use crate::compose::Context;

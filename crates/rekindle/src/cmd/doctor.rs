@@ -2,12 +2,13 @@
 
 use clap::Args;
 use rekindle_core::base::time::TimeZone;
-use rekindle_engine::doctor::{
+use rekindle_engine::config;
+use rekindle_engine::ops::doctor::{
     Level, examine, examine_agents, examine_index, examine_learning, examine_models, examine_runs,
     examine_surfaces,
 };
-use rekindle_engine::home::Home;
-use rekindle_engine::{clock, config};
+use rekindle_engine::platform::clock;
+use rekindle_engine::platform::home::Home;
 use serde_json::json;
 
 use super::install::Here;

@@ -1,7 +1,7 @@
 //! `rekindle edit`
 
 use clap::Args;
-use rekindle_engine::proposals::Verdict;
+use rekindle_engine::review::proposals::Verdict;
 
 use super::review_decide::{Reach, decide};
 use super::{body, named};

@@ -6,9 +6,10 @@ use rekindle_core::session::speaker::Speaker;
 use rekindle_core::vault::agent_edit::AgentEdit;
 use rekindle_core::vault::journal::Actor;
 use rekindle_core::vault::review::Id;
-use rekindle_engine::db::Db;
-use rekindle_engine::proposals;
-use rekindle_engine::stages::keep;
+use rekindle_engine::pipeline::stages::REGISTRY;
+use rekindle_engine::pipeline::stages::keep;
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::review::proposals;
 use rekindle_engine::vault::Evolved;
 use serde_json::json;
 
@@ -113,8 +114,9 @@ pub(crate) fn renew_for_agent(
         return Ok(Renewed::Evolved(evolved));
     }
     let mut db = Db::open(&context.places.database())?;
-    let (id, waits) = proposals::revise(&mut db, &vault, &path, (body, reason), session, &context.now)
-        .map_err(Failure::new)?;
+    let (id, waits) =
+        proposals::revise(&mut db, &REGISTRY, &vault, &path, (body, reason), session, &context.now)
+            .map_err(Failure::new)?;
     keep::show(&context.world()).map_err(Failure::new)?;
     Ok(if waits { Renewed::Proposed(id) } else { Renewed::TurnedDown(id) })
 }

@@ -3,9 +3,9 @@
 use clap::Args;
 use rekindle_core::vault::agent_edit::AgentEdit;
 use rekindle_core::vault::journal::Actor;
-use rekindle_engine::messages::Messages;
+use rekindle_engine::forget::{Forgotten, What};
 use rekindle_engine::recall::find;
-use rekindle_engine::vault::forget::{Forgotten, What};
+use rekindle_engine::recall::messages::Messages;
 
 use super::body;
 use crate::ask::{self, CANCELLED};

@@ -5,11 +5,11 @@ use std::time::Duration;
 use clap::Args;
 use rekindle_core::event::{Event, names};
 use rekindle_core::run::Status;
-use rekindle_engine::db::Db;
-use rekindle_engine::proposals;
-use rekindle_engine::queue::{Filter, Queue, Run};
-use rekindle_engine::random;
-use rekindle_engine::stages::{REGISTRY, friction};
+use rekindle_engine::jobs::queue::{Filter, Queue, Run};
+use rekindle_engine::pipeline::stages::{REGISTRY, friction};
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::random;
+use rekindle_engine::review::proposals;
 use serde_json::{Value, json};
 
 use super::worker::{self, How};

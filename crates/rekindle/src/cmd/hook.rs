@@ -23,13 +23,20 @@ use rekindle_core::knowledge::feedback::correction;
 use rekindle_core::recall::rewrite::Rewrite;
 use rekindle_core::session::asked;
 use rekindle_core::text::{admit, fence, tokens};
-use rekindle_engine::home::{Home, Places};
-use rekindle_engine::hooks::{self, Left};
-use rekindle_engine::inject::{self, Here, How};
+use rekindle_engine::agents::hook_log;
+use rekindle_engine::config;
+use rekindle_engine::context::inject::{self, Here, How};
+use rekindle_engine::context::injection_log::{self, Told, What};
+use rekindle_engine::context::notices;
+use rekindle_engine::jobs::hooks::{self, Left};
+use rekindle_engine::platform::background;
+use rekindle_engine::platform::clock;
+use rekindle_engine::platform::environment;
+use rekindle_engine::platform::home::{Home, Places};
+use rekindle_engine::platform::random;
+use rekindle_engine::project;
 use rekindle_engine::project::Identified;
 use rekindle_engine::recall::log::Log;
-use rekindle_engine::told::{self, Told, What};
-use rekindle_engine::{background, clock, config, environment, hook_log, notices, project, random};
 use serde_json::{Map, Value, json};
 
 use self::deadline::Deadline;
@@ -369,7 +376,7 @@ fn note(places: &Places, given: Given, told: Option<Told>, tokens: u64) {
         return;
     }
     let Given { chosen, shown, whole, .. } = given;
-    told::note(places, Told { tokens, chosen, shown, whole, ..told }).unwrap_or_default();
+    injection_log::note(places, Told { tokens, chosen, shown, whole, ..told }).unwrap_or_default();
 }
 
 /// Begins to look up what a session, a prompt or a call needs, while the rest is being done; nothing for hooks that only
@@ -438,7 +445,7 @@ fn look_up(
                 _ => Moment::Fresh,
             };
             // What was told so far is gone with what was summarised, or belongs to another session of this name.
-            told::let_go(&places, agent, &here.session, now).unwrap_or_default();
+            injection_log::let_go(&places, agent, &here.session, now).unwrap_or_default();
             (Some(Lookup::start(limit, move || briefing(&places, &here, moment), None)), Some(told))
         }
     }

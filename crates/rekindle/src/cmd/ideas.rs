@@ -6,7 +6,7 @@ use rekindle_core::base::scope::{ProjectId, is_shown};
 use rekindle_core::base::time::{Date, day};
 use rekindle_core::text::Counts;
 use rekindle_core::vault::ideas::{Entry, MANY_UNPROMOTED};
-use rekindle_engine::stages::research::{self, research};
+use rekindle_engine::pipeline::stages::research::{self, research};
 use rekindle_engine::vault::{Error, IdeaMoved, NewIdea, Overdue, Vault};
 use serde_json::{Value, json};
 

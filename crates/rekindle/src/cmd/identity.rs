@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use rekindle_engine::identity::{self, Link};
+use rekindle_engine::agents::identity::{self, Link};
 use serde_json::json;
 
 use crate::compose::Context;

@@ -7,8 +7,8 @@ use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::journal::Actor;
 use rekindle_core::vault::path::VaultPath;
 use rekindle_core::vault::shelving::MANY_IN_INBOX;
-use rekindle_engine::db::Db;
-use rekindle_engine::sightings;
+use rekindle_engine::pipeline::sightings;
+use rekindle_engine::platform::db::Db;
 use rekindle_engine::vault::{Error, Found, Keeping, Shelved, ShelvedEntry, Vault};
 use serde_json::{Value, json};
 

@@ -9,10 +9,13 @@ use clap::Args;
 use rekindle_core::base::agent::Agent;
 use rekindle_core::hosts::install::Invocation;
 use rekindle_core::text::redact::redact;
-use rekindle_engine::home::{Home, Places};
-use rekindle_engine::install::{Change, Installer, Machine, Plan, State, Status, invocation};
-use rekindle_engine::setup::Choices;
-use rekindle_engine::{clock, config, environment, setup};
+use rekindle_engine::agents::install::{Change, Installer, Machine, Plan, State, Status, invocation};
+use rekindle_engine::config;
+use rekindle_engine::ops::setup;
+use rekindle_engine::ops::setup::Choices;
+use rekindle_engine::platform::clock;
+use rekindle_engine::platform::environment;
+use rekindle_engine::platform::home::{Home, Places};
 use serde_json::{Value, json};
 
 use crate::ask::{self, CANCELLED, Choice};

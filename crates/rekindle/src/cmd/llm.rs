@@ -7,10 +7,11 @@ use rekindle_core::base::agent::Agent;
 use rekindle_core::config::{Llm as Settings, Provider, keys};
 use rekindle_core::llm::prompts;
 use rekindle_core::llm::{Answer, Budget, Cost, Error, Expects, Fault, Model, Prompt, Request, Retry, Usage};
-use rekindle_engine::cost::{Caps, spent};
-use rekindle_engine::db::Db;
+use rekindle_engine::config;
+use rekindle_engine::llm::cost::{Caps, spent};
 use rekindle_engine::llm::{self, Job, Leaves, Surroundings};
-use rekindle_engine::{config, project};
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::project;
 use serde_json::{Value, json};
 
 use crate::ask;

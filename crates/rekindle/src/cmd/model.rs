@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use rekindle_embed::{Path, Pooling, Role, Scratch};
 use rekindle_engine::config;
-use rekindle_engine::home::Home;
-use rekindle_engine::models::{self, About, Added, BUILTIN, Listed, Models, Prefixes, SETTING};
+use rekindle_engine::index::models::{self, About, Added, BUILTIN, Listed, Models, Prefixes, SETTING};
+use rekindle_engine::platform::home::Home;
 use serde_json::{Map, Value, json};
 
 use super::body;

@@ -2,8 +2,8 @@
 
 use rekindle_core::base::reference::{Meant, by_prefix};
 use rekindle_core::vault::review::Id;
-use rekindle_engine::db::Db;
-use rekindle_engine::proposals;
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::review::proposals;
 
 use crate::compose::Context;
 use crate::error::Failure;

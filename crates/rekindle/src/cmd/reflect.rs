@@ -8,10 +8,13 @@ use rekindle_core::base::agent::Agent;
 use rekindle_core::event::{ASKED, CaptureRequested, Event, Trigger, names};
 use rekindle_core::knowledge::observe::Finding;
 use rekindle_core::run::Status;
-use rekindle_engine::db::Db;
-use rekindle_engine::queue::{Filter, Queue, Run};
-use rekindle_engine::stages::REGISTRY;
-use rekindle_engine::{environment, observations, random, transcripts};
+use rekindle_engine::agents::transcripts;
+use rekindle_engine::jobs::queue::{Filter, Queue, Run};
+use rekindle_engine::pipeline::observations;
+use rekindle_engine::pipeline::stages::REGISTRY;
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::environment;
+use rekindle_engine::platform::random;
 use serde_json::{Value, json};
 
 use super::worker::{self, How};

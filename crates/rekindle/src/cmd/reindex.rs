@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
-use rekindle_engine::background;
 use rekindle_engine::index::{self, Embedder};
-use rekindle_engine::messages::Messages;
+use rekindle_engine::platform::background;
+use rekindle_engine::recall::messages::Messages;
 use rekindle_engine::recall::upkeep::{self, Extent, Step, Upkeep};
 use rekindle_engine::recall::usage::Usage;
 use serde_json::json;

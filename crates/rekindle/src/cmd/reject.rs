@@ -1,7 +1,7 @@
 //! `rekindle reject`
 
 use clap::Args;
-use rekindle_engine::proposals::Verdict;
+use rekindle_engine::review::proposals::Verdict;
 
 use super::named;
 use super::review_decide::{Reach, decide};

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use rekindle_core::run::Status;
-use rekindle_engine::hooks;
-use rekindle_engine::queue::Filter;
+use rekindle_engine::jobs::hooks;
+use rekindle_engine::jobs::queue::Filter;
 use serde_json::json;
 
 use super::run;

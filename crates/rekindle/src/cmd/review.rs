@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use clap::Args;
-use rekindle_engine::db::Db;
-use rekindle_engine::patches;
-use rekindle_engine::review::{self, Asked};
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::review::page::{self, Asked};
+use rekindle_engine::review::patches;
 use serde_json::{Value, json};
 
 use super::review_decide::{may_write, read_page};
@@ -84,7 +84,7 @@ impl Review {
             true => {
                 let vault = context.vault()?;
                 patches::refresh(&db, &vault, &context.places.patches()).map_err(Failure::new)?;
-                review::rebase(&mut db, &vault).map_err(Failure::new)?
+                page::rebase(&mut db, &vault).map_err(Failure::new)?
             }
             false => HashMap::new(),
         };
@@ -102,7 +102,7 @@ impl Review {
             }
         }
         let per_day = context.settings.config.review.per_day;
-        let Asked { mut today, mut later } = review::asked_today(&db, per_day, &context.now)?;
+        let Asked { mut today, mut later } = page::asked_today(&db, per_day, &context.now)?;
         if self.all {
             today.append(&mut later);
         }

@@ -4,11 +4,11 @@ use clap::Args;
 use rekindle_core::hosts::install::diff;
 use rekindle_core::knowledge::proposal::Status;
 use rekindle_core::vault::review::Id;
-use rekindle_engine::db::Db;
-use rekindle_engine::patches::{self, Waiting};
-use rekindle_engine::proposals::Standing;
-use rekindle_engine::stages::promote::{self, Patch, PatchLook};
-use rekindle_engine::worker::Post;
+use rekindle_engine::jobs::worker_lock::Post;
+use rekindle_engine::pipeline::stages::promote::{self, Patch, PatchLook};
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::review::patches::{self, Waiting};
+use rekindle_engine::review::proposals::Standing;
 use serde_json::{Value, json};
 
 use super::named;

@@ -9,12 +9,12 @@ use rekindle_core::base::scope::Scope;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::knowledge::proposal::Status;
 use rekindle_core::vault::review::Id;
-use rekindle_engine::db::Db;
-use rekindle_engine::patches::is_patch;
-use rekindle_engine::proposals::{self, Decided, Verdict};
-use rekindle_engine::stages::promote::Reconsidered;
-use rekindle_engine::stages::{REGISTRY, promote};
-use rekindle_engine::worker::{Post, do_now};
+use rekindle_engine::jobs::worker_lock::{Post, do_now};
+use rekindle_engine::pipeline::stages::promote::Reconsidered;
+use rekindle_engine::pipeline::stages::{REGISTRY, promote};
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::review::patches::is_patch;
+use rekindle_engine::review::proposals::{self, Decided, Verdict};
 use serde_json::{Value, json};
 
 use super::review_show::{json, said, told};
@@ -97,7 +97,15 @@ fn settle(
     let (mut open, mut wrong) = (Vec::new(), Vec::new());
     for id in ids {
         let scope = reach.scope(context, &db, *id)?;
-        match proposals::decide_in(&mut db, *id, verdict, scope.as_ref(), by, context.now.timestamp())? {
+        match proposals::decide_in(
+            &mut db,
+            &REGISTRY,
+            *id,
+            verdict,
+            scope.as_ref(),
+            by,
+            context.now.timestamp(),
+        )? {
             Decided::Now | Decided::Already(_) => open.push(*id),
             Decided::Ended(standing) => wrong.push((*id, told(context, &standing))),
             Decided::Refused(why) => wrong.push((*id, format!("{id} was not changed: {why}"))),

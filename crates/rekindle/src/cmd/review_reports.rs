@@ -3,8 +3,8 @@
 
 use rekindle_core::base::time::{day, iso};
 use rekindle_core::text::clean::one_line;
-use rekindle_engine::db::Db;
-use rekindle_engine::proposals;
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::review::proposals;
 use serde_json::{Value, json};
 
 use crate::compose::Context;

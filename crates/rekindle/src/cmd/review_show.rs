@@ -10,10 +10,10 @@ use rekindle_core::vault::journal;
 use rekindle_core::vault::layout;
 use rekindle_core::vault::memory::sections;
 use rekindle_core::vault::review::{Id, Place};
-use rekindle_engine::db::Db;
-use rekindle_engine::patches::{self, is_patch};
-use rekindle_engine::proposals::{self, Standing};
-use rekindle_engine::stages::promote;
+use rekindle_engine::pipeline::stages::promote;
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::review::patches::{self, is_patch};
+use rekindle_engine::review::proposals::{self, Standing};
 use serde_json::{Value, json};
 
 use crate::compose::Context;

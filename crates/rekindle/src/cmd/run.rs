@@ -2,7 +2,7 @@
 
 use clap::Args;
 use rekindle_core::base::time::iso;
-use rekindle_engine::queue::{Queue, Run as Found};
+use rekindle_engine::jobs::queue::{Queue, Run as Found};
 use serde_json::{Value, json};
 
 use super::runs::{object, tail};

@@ -4,7 +4,7 @@ use clap::Args;
 use jiff::SignedDuration;
 use rekindle_core::base::time::iso;
 use rekindle_core::run::Status;
-use rekindle_engine::queue::{Filter, Queue, Run, Step};
+use rekindle_engine::jobs::queue::{Filter, Queue, Run, Step};
 use serde_json::{Value, json};
 
 use super::named;

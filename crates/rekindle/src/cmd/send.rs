@@ -4,10 +4,10 @@ use clap::Args;
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::event::{self, Event, names};
 use rekindle_core::session::speaker::Speaker;
-use rekindle_engine::hooks;
-use rekindle_engine::random;
-use rekindle_engine::spool::{Spool, What};
-use rekindle_engine::stages::REGISTRY;
+use rekindle_engine::jobs::hooks;
+use rekindle_engine::jobs::spool::{Spool, What};
+use rekindle_engine::pipeline::stages::REGISTRY;
+use rekindle_engine::platform::random;
 use serde_json::{Value, json};
 
 use super::body;

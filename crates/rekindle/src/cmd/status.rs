@@ -7,13 +7,13 @@ use rekindle_core::base::time::{day, iso};
 use rekindle_core::run::Status as Run;
 use rekindle_core::vault::layout::{Group, Shelf};
 use rekindle_engine::config;
-use rekindle_engine::db::Db;
-use rekindle_engine::home::Home;
 use rekindle_engine::index::Embedder;
-use rekindle_engine::proposals;
+use rekindle_engine::jobs::sessions;
+use rekindle_engine::pipeline::stages::weekly;
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::home::Home;
 use rekindle_engine::recall::condition::{Condition, look};
-use rekindle_engine::sessions;
-use rekindle_engine::stages::weekly;
+use rekindle_engine::review::proposals;
 use rekindle_engine::vault::{Found, Vault};
 use serde_json::{Value, json};
 

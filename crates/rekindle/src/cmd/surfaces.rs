@@ -8,8 +8,11 @@ use rekindle_core::base::time::iso;
 use rekindle_core::config::Review as Settings;
 use rekindle_core::event::names;
 use rekindle_core::surface::{Surface, signature, telegram, todoist};
-use rekindle_engine::db::Db;
-use rekindle_engine::{config, environment, hooks, surfaces};
+use rekindle_engine::config;
+use rekindle_engine::jobs::hooks;
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::environment;
+use rekindle_engine::review::surfaces;
 use serde_json::{Value, json};
 
 use super::review_apply::Apply;

@@ -4,7 +4,7 @@ use clap::Args;
 use rekindle_core::text::Counts;
 use rekindle_core::vault::journal::{Actor, Change};
 use rekindle_core::vault::review::Id;
-use rekindle_engine::stages::promote::{self, Reconsidered};
+use rekindle_engine::pipeline::stages::promote::{self, Reconsidered};
 use serde_json::json;
 
 use super::log::places;

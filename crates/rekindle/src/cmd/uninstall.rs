@@ -2,7 +2,7 @@
 
 use clap::Args;
 use rekindle_core::base::agent::Agent;
-use rekindle_engine::install::{Change, Plan, State};
+use rekindle_engine::agents::install::{Change, Plan, State};
 use serde_json::json;
 
 use super::install::{Here, change_object, confirm, once, show, summarise};

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use clap::Args;
-use rekindle_engine::background;
-use rekindle_engine::messages::Messages;
-use rekindle_engine::spool::Spool;
-use rekindle_engine::stages::{REGISTRY, index};
-use rekindle_engine::worker::{self, Did, LIFETIME, Moment, Post};
+use rekindle_engine::jobs::spool::Spool;
+use rekindle_engine::jobs::worker_lock::Post;
+use rekindle_engine::pipeline::stages::{REGISTRY, index};
+use rekindle_engine::pipeline::worker::{self, Did, LIFETIME, Moment};
+use rekindle_engine::platform::background;
+use rekindle_engine::recall::messages::Messages;
 use serde_json::json;
 
 use crate::compose::Context;

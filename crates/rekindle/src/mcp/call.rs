@@ -3,7 +3,7 @@
 use rekindle_core::config::Source;
 use rekindle_core::context::inject::ANSWER_CHARS;
 use rekindle_core::text::{admit, fence};
-use rekindle_engine::inject;
+use rekindle_engine::context::inject;
 
 use crate::compose::Context;
 use crate::error::Failure;

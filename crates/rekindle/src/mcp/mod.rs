@@ -15,7 +15,8 @@ mod wire;
 use std::time::Duration;
 
 use rekindle_core::base::hash::ContentHash;
-use rekindle_engine::{clock, random};
+use rekindle_engine::platform::clock;
+use rekindle_engine::platform::random;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 

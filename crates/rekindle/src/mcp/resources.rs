@@ -10,7 +10,7 @@ use rekindle_core::vault::frontmatter::Note;
 use rekindle_core::vault::layout::{self, Shelf};
 use rekindle_core::vault::memory::shown_in;
 use rekindle_core::vault::path::VaultPath;
-use rekindle_engine::inject;
+use rekindle_engine::context::inject;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 
 use super::call::{Call, harmless};

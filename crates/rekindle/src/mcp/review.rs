@@ -5,8 +5,8 @@ use rekindle_core::base::provenance::Origin;
 use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::review::Id;
-use rekindle_engine::db::Db;
-use rekindle_engine::proposals::{self, Verdict};
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::review::proposals::{self, Verdict};
 use serde::Deserialize;
 
 use super::call::{Call, done, short};

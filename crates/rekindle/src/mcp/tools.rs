@@ -15,7 +15,7 @@ use rekindle_core::text::Counts;
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::layout::{Destination, Group};
-use rekindle_engine::inject::{self, Here};
+use rekindle_engine::context::inject::{self, Here};
 use rekindle_engine::recall::usage::Signal;
 use rekindle_engine::vault::NewEntry;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};

@@ -6,8 +6,8 @@ use rekindle_core::base::time::{Timestamp, iso};
 use rekindle_core::knowledge::proposal::Proposal;
 use rekindle_core::vault::memory::Outcome;
 use rekindle_core::vault::review::Id;
-use rekindle_engine::proposals::Standing;
-use rekindle_engine::stages::promote::{Does, Preview};
+use rekindle_engine::pipeline::stages::promote::{Does, Preview};
+use rekindle_engine::review::proposals::Standing;
 
 use super::text::shown;
 

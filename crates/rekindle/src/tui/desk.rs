@@ -7,12 +7,14 @@ use rekindle_core::base::scope::{ProjectId, Scope};
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::knowledge::proposal::Status;
 use rekindle_core::vault::review::Id;
-use rekindle_engine::db::Db;
-use rekindle_engine::patches::is_patch;
-use rekindle_engine::proposals::{self, Decided, Standing, Verdict};
-use rekindle_engine::review::{Asked, asked_today};
-use rekindle_engine::stages::promote::{self, Reconsidered};
-use rekindle_engine::{editor, stages::World};
+use rekindle_engine::jobs::context::World;
+use rekindle_engine::pipeline::stages::REGISTRY;
+use rekindle_engine::pipeline::stages::promote::{self, Reconsidered};
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::editor;
+use rekindle_engine::review::page::{Asked, asked_today};
+use rekindle_engine::review::patches::is_patch;
+use rekindle_engine::review::proposals::{self, Decided, Standing, Verdict};
 
 use super::card::{Card, Facts, Fate, Row, rows};
 use crate::cmd::review_decide::{read_page, reconsider, see_to};
@@ -119,7 +121,7 @@ impl<'a> Desk<'a> {
         read_page(self.context)?;
         let at = self.world.now().timestamp();
         let not = |is_open: bool, told: String| Ok(Answer::Not { is_open, told });
-        match proposals::decide_in(&mut self.db()?, id, verdict, scope, By::Command, at)? {
+        match proposals::decide_in(&mut self.db()?, &REGISTRY, id, verdict, scope, By::Command, at)? {
             Decided::Now => {}
             Decided::Already(standing) | Decided::Ended(standing) => {
                 return not(false, told(self.context, &standing));

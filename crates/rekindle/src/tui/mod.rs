@@ -12,7 +12,7 @@ mod view;
 
 use std::io::{IsTerminal, stdin, stdout};
 
-use rekindle_engine::environment;
+use rekindle_engine::platform::environment;
 
 use self::card::Fate;
 use self::desk::{Answer, Desk};

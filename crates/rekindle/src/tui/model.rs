@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use rekindle_core::base::scope::Scope;
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::vault::review::Id;
-use rekindle_engine::proposals::Verdict;
+use rekindle_engine::review::proposals::Verdict;
 
 use super::card::{Card, Fate, Row};
 

@@ -4,7 +4,7 @@
 use std::io::stdin;
 
 use rekindle_core::vault::review::Id;
-use rekindle_engine::editor;
+use rekindle_engine::platform::editor;
 
 use super::card::{Fate, Row};
 use super::desk::Desk;

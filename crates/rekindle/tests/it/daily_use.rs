@@ -399,9 +399,9 @@ fn r_17_a_note_belongs_to_the_day_on_which_it_was_noted() {
     let at: rekindle_core::base::time::Timestamp = "2026-03-14T15:09:00Z".parse().unwrap();
     let data = serde_json::json!({"text": "The pump was replaced.", "origin": "user"});
     let event = Event { id: "01TEST".to_owned(), name: names::NOTED.to_owned(), data, at };
-    let db = rekindle_engine::db::Db::open(&sandbox.state().join("rekindle.db")).unwrap();
-    let mut queue = rekindle_engine::queue::Queue::new(db);
-    queue.accept(&rekindle_engine::stages::REGISTRY, &[event], at).unwrap();
+    let db = rekindle_engine::platform::db::Db::open(&sandbox.state().join("rekindle.db")).unwrap();
+    let mut queue = rekindle_engine::jobs::queue::Queue::new(db);
+    queue.accept(&rekindle_engine::pipeline::stages::REGISTRY, &[event], at).unwrap();
     drop(queue);
     sandbox.rekindle(&["worker"]).run().ok();
     let log = sandbox.read("memory/2026-03-14.md");

@@ -3,8 +3,8 @@
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::{Date, Timestamp};
 use rekindle_core::knowledge::observe::{Finding, Kind};
-use rekindle_engine::db::Db;
-use rekindle_engine::observations::{self, Entry};
+use rekindle_engine::pipeline::observations::{self, Entry};
+use rekindle_engine::platform::db::Db;
 use rekindle_testkit::{Sandbox, fixtures};
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use std::fs;
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::{Date, Timestamp};
 use rekindle_core::knowledge::proposal::{Evidence, Proposal, title};
-use rekindle_engine::db::Db;
-use rekindle_engine::proposals::{self, Handed};
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::review::proposals::{self, Handed};
 use rekindle_testkit::{Sandbox, fixtures};
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ pub(crate) fn hand_in_as(sandbox: &Sandbox, as_what: impl Fn(Proposal) -> Propos
     let evidence = Evidence { messages: vec!["s1-4".to_owned()], ..plain.evidence };
     let proposal = as_what(Proposal { confidence: 0.8, evidence, ..plain });
     let mut db = Db::open(&sandbox.state().join("rekindle.db")).unwrap();
-    match proposals::hand_in(&mut db, "test", &[proposal]).unwrap().remove(0) {
+    match proposals::hand_in(&mut db, &REGISTRY, "test", &[proposal]).unwrap().remove(0) {
         Handed::Proposed(id) => id.to_string(),
         other => panic!("{other:?}"),
     }

@@ -10,8 +10,8 @@ use rekindle_core::base::time::{Date, Timestamp};
 use rekindle_core::knowledge::proposal::{Proposal, Status, Target};
 use rekindle_core::vault::daily_log::{self, End, Section};
 use rekindle_core::vault::review::{Id, Place};
-use rekindle_engine::db::Db;
-use rekindle_engine::proposals::{self, Handed};
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::review::proposals::{self, Handed};
 use rekindle_testkit::faults::{self, Fault};
 use rekindle_testkit::{
     Command, Output, Reply, Sandbox, TELEGRAM_TOKEN, TODOIST_KEY, TelegramServer, TodoistServer, fixtures,
@@ -170,7 +170,8 @@ impl Walk {
             ..fixtures::proposal(day, created, words)
         };
         let run = format!("run-{}", self.dice.roll(1_000_000));
-        if let Handed::Proposed(id) = proposals::hand_in(&mut self.db(), &run, &[proposal]).unwrap().remove(0)
+        if let Handed::Proposed(id) =
+            proposals::hand_in(&mut self.db(), &REGISTRY, &run, &[proposal]).unwrap().remove(0)
         {
             self.ids.push(id);
         }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::knowledge::proposal::Proposal;
-use rekindle_engine::db::Db;
-use rekindle_engine::proposals;
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::review::proposals;
 use rekindle_testkit::Sandbox;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rekindle_engine::db::Db;
+use rekindle_engine::platform::db::Db;
 use rekindle_testkit::faults::{self, Fault};
 use rekindle_testkit::{Command, Reply, Sandbox, TODOIST_KEY, TodoistServer};
 use serde_json::{Value, json};
@@ -174,7 +174,7 @@ fn rev_10_what_is_decided_elsewhere_or_expires_is_closed() {
             .run(|c| c.query_row("SELECT max(created) FROM proposals", [], |row| row.get::<_, i64>(0)))
             .unwrap();
         let at = rekindle_core::base::time::Timestamp::from_millisecond(now).unwrap();
-        assert!(rekindle_engine::proposals::expire(&mut db, id.parse().unwrap(), 0, at).unwrap());
+        assert!(rekindle_engine::review::proposals::expire(&mut db, id.parse().unwrap(), 0, at).unwrap());
     }
     drop(db);
     rekindle(&sandbox, &["worker", "--once"]).run().ok();

@@ -1,6 +1,6 @@
 //! Proposals as messages with buttons (REV-08), through the real worker and a server that speaks the documented Bot API.
 
-use rekindle_engine::db::Db;
+use rekindle_engine::platform::db::Db;
 use rekindle_testkit::{Command, Reply, Sandbox, TELEGRAM_TOKEN, TelegramServer};
 use serde_json::{Value, json};
 

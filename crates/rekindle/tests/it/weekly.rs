@@ -3,7 +3,7 @@
 use std::fs;
 
 use rekindle_core::base::time::Timestamp;
-use rekindle_engine::db::Db;
+use rekindle_engine::platform::db::Db;
 use rekindle_testkit::Sandbox;
 use serde_json::Value;
 

@@ -12,8 +12,8 @@ use toml_edit::Document;
 
 use super::Command;
 use super::scratch::Scratch;
-use crate::disk::{self, Content};
 use crate::llm::shape;
+use crate::platform::disk::{self, Content};
 
 /// The name that leaves the choice of a model to the program: `codex/default`.
 const ITS_CHOICE: &str = "default";

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::disk;
+use crate::platform::disk;
 
 /// How many programs may be asked at once. The folders have the same names every time: agents remember the folders
 /// they were run in, and should not remember a new one for every question.

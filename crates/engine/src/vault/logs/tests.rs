@@ -10,8 +10,8 @@ use rekindle_core::vault::daily_log::{Handoff, Source};
 use rekindle_core::vault::journal::Op;
 
 use super::*;
+use crate::forget::What;
 use crate::trial_notes::Notes;
-use crate::vault::forget::What;
 
 struct Ground {
     notes: Notes,

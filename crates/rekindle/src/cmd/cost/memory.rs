@@ -6,7 +6,7 @@ use rekindle_core::base::time::{Date, day};
 use rekindle_core::config::Provider;
 use rekindle_core::llm::Usage;
 use rekindle_core::recall::score::percentile;
-use rekindle_engine::injected::{self, Given};
+use rekindle_engine::context::injection_stats::{self, Given};
 use rekindle_engine::llm::{AS_OF, list_price};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub(super) fn show(
     let model = model.or(configured);
     let price = model.and_then(list_price);
     let logs = context.places.logs();
-    let all = injected::sessions(&logs, days, &context.now)
+    let all = injection_stats::sessions(&logs, days, &context.now)
         .map_err(|error| Failure::new(format!("{} cannot be read: {error}", logs.display())))?;
     let mut by_day: BTreeMap<Date, Vec<&Given>> = BTreeMap::new();
     all.iter().for_each(|given| by_day.entry(given.day).or_default().push(given));

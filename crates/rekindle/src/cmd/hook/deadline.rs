@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::id::ChangeId;
 use rekindle_core::hosts::hook::Kind;
-use rekindle_engine::background;
+use rekindle_engine::platform::background;
 use serde::de::IgnoredAny;
 
 /// How long a session's start, or an event without an answer, may take (BRF-06).

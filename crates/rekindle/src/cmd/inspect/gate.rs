@@ -3,8 +3,8 @@
 use rekindle_core::base::time::{Date, day};
 use rekindle_core::knowledge::observe::Finding;
 use rekindle_core::knowledge::observe::finding::Verdict;
-use rekindle_engine::db::Db;
-use rekindle_engine::observations;
+use rekindle_engine::pipeline::observations;
+use rekindle_engine::platform::db::Db;
 use serde_json::{Value, json};
 
 use crate::compose::Context;

@@ -1,8 +1,8 @@
 //! `rekindle inspect --observations`: the hot list (STO-01, STO-02).
 
 use rekindle_core::base::time::day;
-use rekindle_engine::db::Db;
-use rekindle_engine::observations::{self, Entry};
+use rekindle_engine::pipeline::observations::{self, Entry};
+use rekindle_engine::platform::db::Db;
 use serde_json::json;
 
 use crate::compose::Context;

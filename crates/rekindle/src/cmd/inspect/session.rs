@@ -7,10 +7,11 @@ use std::path::Path;
 use rekindle_core::base::time::iso;
 use rekindle_core::knowledge::feedback::Verdict;
 use rekindle_core::text::tokens;
-use rekindle_engine::db::Db;
+use rekindle_engine::agents::transcripts;
+use rekindle_engine::context::injection_log::{self, Outcome, Record, Told, What};
+use rekindle_engine::jobs::sessions;
+use rekindle_engine::platform::db::Db;
 use rekindle_engine::recall::log::Log;
-use rekindle_engine::told::{self, Outcome, Record, Told, What};
-use rekindle_engine::{sessions, transcripts};
 use serde_json::{Value, json};
 
 use super::super::{explain, named};
@@ -22,13 +23,13 @@ use crate::output::{Style, column};
 const LOGGED: usize = 20_000;
 
 pub(super) fn show(context: &Context<'_>, session: &str, json: bool) -> Result<(), Failure> {
-    let known = told::sessions(&context.places);
+    let known = injection_log::sessions(&context.places);
     let Some(session) = named::session(session, known.iter().map(String::as_str))? else {
         return Err(Failure::usage(format!("no session `{session}` is known")).hint(
             "`rekindle inspect --json` names the sessions of the last recalls; records are kept for 90 days",
         ));
     };
-    let record = told::read(&context.places, &session);
+    let record = injection_log::read(&context.places, &session);
     let report = report(context, &session, &record)?;
     if json {
         return context.out.json(&report);
@@ -231,7 +232,7 @@ fn legend(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
 /// How sessions with recall compare with those that were left without it.
 pub(super) fn compare(context: &Context<'_>, json: bool) -> Result<(), Failure> {
     let (mut with, mut without) = (Group::default(), Group::default());
-    for record in told::all(&context.places) {
+    for record in injection_log::all(&context.places) {
         let turns = record.turns().len() as u64;
         if turns == 0 {
             continue;

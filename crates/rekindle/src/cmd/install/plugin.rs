@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rekindle_engine::install::State;
+use rekindle_engine::agents::install::State;
 use serde_json::json;
 
 use super::{Here, skill};

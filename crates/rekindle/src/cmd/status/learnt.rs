@@ -5,9 +5,9 @@ use rekindle_core::base::agent::Agent;
 use rekindle_core::base::time::{Timestamp, day, iso};
 use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::layout::Shelf;
-use rekindle_engine::db::Db;
-use rekindle_engine::install::{self, Installer, Machine, State};
-use rekindle_engine::learning::{self, Learning};
+use rekindle_engine::agents::install::{self, Installer, Machine, State};
+use rekindle_engine::ops::learning::{self, Learning};
+use rekindle_engine::platform::db::Db;
 use rekindle_engine::vault::Found;
 use serde_json::{Value, json};
 

@@ -8,8 +8,8 @@ use rekindle_core::base::time::Timestamp;
 use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source};
 use rekindle_core::vault::memory::Outcome;
 use rekindle_core::vault::review::Place;
-use rekindle_engine::proposals::Standing;
-use rekindle_engine::stages::promote::{Does, Preview};
+use rekindle_engine::pipeline::stages::promote::{Does, Preview};
+use rekindle_engine::review::proposals::Standing;
 use rekindle_engine::vault::Promoted;
 
 use super::super::card::{Facts, Fate, rows};

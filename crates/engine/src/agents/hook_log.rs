@@ -1,0 +1,93 @@
+//! What every hook did, a line each in `logs/hooks.jsonl` (O11-12). Rotated weekly, kept for 30 days (MNT-08).
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::base::time::{Zoned, compact_day};
+use serde_json::Value;
+
+use crate::platform::disk::{self, BackwardLines, Lines};
+
+const NAME: &str = "hooks.jsonl";
+const KEEP_DAYS: i32 = 30;
+const ROTATE_AFTER_DAYS: i32 = 7;
+
+/// Adds a line. Not synced: it is about what happened, and what happened is in the spool.
+pub fn append(logs: &Path, line: &Value) -> io::Result<()> {
+    disk::make_folder(logs)?;
+    Lines::open(&logs.join(NAME))?.append(&format!("{line}\n"), false)
+}
+
+/// The lines, the newest first.
+pub fn read(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
+    let lines = BackwardLines::open(&logs.join(NAME))?;
+    Ok(lines.into_iter().flatten().filter_map(|line| serde_json::from_slice(&line.ok()?).ok()))
+}
+
+/// All lines that are kept, those of earlier weeks included, in no order that matters.
+pub fn read_all(logs: &Path) -> io::Result<impl Iterator<Item = Value>> {
+    let mut files = vec![logs.join(NAME)];
+    for file in std::fs::read_dir(logs).into_iter().flatten() {
+        let path = file?.path();
+        files.extend(rotated_on(&path).map(|_| path));
+    }
+    let lines = files.into_iter().map(|path| BackwardLines::open(&path)).collect::<io::Result<Vec<_>>>()?;
+    let lines = lines.into_iter().flatten().flatten();
+    Ok(lines.filter_map(|line| serde_json::from_slice(&line.ok()?).ok()))
+}
+
+/// The day on which a log was put aside.
+fn rotated_on(path: &Path) -> Option<jiff::civil::Date> {
+    let day = path.file_name()?.to_str()?.strip_prefix("hooks-")?.strip_suffix(".jsonl")?;
+    day.parse().ok()
+}
+
+/// Puts a log of a week aside under its date, and removes those that are too old. Says how many went.
+pub fn rotate(logs: &Path, now: &Zoned) -> io::Result<u64> {
+    let today = now.date();
+    let named = |path: &PathBuf| rotated_on(path);
+    let mut rotated: Vec<PathBuf> = Vec::new();
+    for file in std::fs::read_dir(logs).into_iter().flatten() {
+        let path = file?.path();
+        if named(&path).is_some() {
+            rotated.push(path);
+        }
+    }
+    let days = |day: jiff::civil::Date| (today - day).get_days();
+    let newest = rotated.iter().filter_map(named).max();
+    let current = logs.join(NAME);
+    if current.exists() && newest.is_none_or(|newest| days(newest) >= ROTATE_AFTER_DAYS) {
+        disk::set_aside(&current, &logs.join(format!("hooks-{}.jsonl", compact_day(today))))?;
+    }
+    let mut removed = 0;
+    for path in rotated {
+        if named(&path).is_some_and(|day| days(day) > KEEP_DAYS) {
+            disk::remove(&path)?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn mnt_08_logs_are_rotated_weekly_and_kept_for_a_month() {
+        let logs = tempfile::tempdir().unwrap();
+        let mut now: Zoned = "2026-01-01T02:00[UTC]".parse().unwrap();
+        let mut most = 0;
+        for day in 0..90 {
+            append(logs.path(), &json!({"day": day})).unwrap();
+            rotate(logs.path(), &now).unwrap();
+            now = now.tomorrow().unwrap();
+            most = most.max(std::fs::read_dir(logs.path()).unwrap().count());
+        }
+        assert!((5..=7).contains(&most), "{most}");
+        append(logs.path(), &json!({"day": 90})).unwrap();
+        assert_eq!(read(logs.path()).unwrap().next().unwrap()["day"], 90);
+    }
+}

@@ -1,0 +1,128 @@
+//! Whether every agent reads the same identity (IDN-01…03, BRF-12).
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::vault::identity::{DOCUMENTS, Document, SHARED};
+use serde::Serialize;
+
+use crate::platform::home::Places;
+
+/// Why a link could not be made. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is nothing to link to.
+    #[error("there is no {} to link to", .0.display())]
+    NoFile(PathBuf),
+    /// Somebody's own file is there.
+    #[error("{} exists and is another file", .0.display())]
+    Taken(PathBuf),
+    /// The system refused.
+    #[error("could not make the link {}: {source}", .path.display())]
+    Io {
+        /// The link.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// What to do next.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoFile(_) => Some("`rekindle init` makes a starter".into()),
+            Self::Taken(_) => {
+                Some("move what it says into the shared file, remove it, and link again".into())
+            }
+            Self::Io { .. } => None,
+        }
+    }
+}
+
+/// What an agent's folder has in place of the shared file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Link {
+    /// The very same file.
+    Same,
+    /// Another file: agents would follow different instructions.
+    Differs,
+    /// Nothing; this agent gets no shared instructions.
+    None,
+    /// No such folder: this agent is not installed.
+    Absent,
+}
+
+/// The state of the identity tier.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Each file, where it is and whether it is there.
+    pub files: Vec<(Document, PathBuf, bool)>,
+    /// Each agent's folder and what it has.
+    pub links: Vec<(PathBuf, Link)>,
+}
+
+/// Looks at the files and at the agents' links to them.
+pub fn check(places: &Places) -> Report {
+    let file = |document: Document| {
+        let path = places.identity().join(document.name);
+        let there = path.is_file();
+        (document, path, there)
+    };
+    let shared = places.identity().join(SHARED);
+    let link = |folder: &PathBuf| (folder.join(SHARED), state(folder, &shared));
+    Report {
+        files: DOCUMENTS.into_iter().map(file).collect(),
+        links: places.identity_links().iter().map(link).collect(),
+    }
+}
+
+fn state(folder: &Path, shared: &Path) -> Link {
+    let theirs = folder.join(SHARED);
+    if !folder.is_dir() {
+        return Link::Absent;
+    }
+    match same_file(&theirs, shared) {
+        Some(true) => Link::Same,
+        Some(false) => Link::Differs,
+        // A link that leads nowhere is not nothing: its agent believes it has instructions.
+        None if theirs.symlink_metadata().is_ok() => Link::Differs,
+        None => Link::None,
+    }
+}
+
+/// Whether two names mean one file; `None` if the first means none.
+fn same_file(theirs: &Path, ours: &Path) -> Option<bool> {
+    let theirs_is = std::fs::metadata(theirs).ok()?;
+    let Ok(ours_is) = std::fs::metadata(ours) else { return Some(false) };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Some((theirs_is.dev(), theirs_is.ino()) == (ours_is.dev(), ours_is.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        drop((theirs_is, ours_is));
+        Some(theirs.canonicalize().ok()? == ours.canonicalize().ok()?)
+    }
+}
+
+/// Makes the shared file appear in an agent's folder, as the person asked. What is there already stays.
+pub fn link(places: &Places, folder: &Path) -> Result<(PathBuf, bool), Error> {
+    let shared = places.identity().join(SHARED);
+    if !shared.is_file() {
+        return Err(Error::NoFile(shared));
+    }
+    let path = folder.join(SHARED);
+    match state(folder, &shared) {
+        Link::Same => return Ok((path, false)),
+        Link::Differs => return Err(Error::Taken(path)),
+        Link::None | Link::Absent => {}
+    }
+    #[cfg(unix)]
+    let made = std::os::unix::fs::symlink(&shared, &path);
+    #[cfg(not(unix))]
+    let made = std::fs::hard_link(&shared, &path);
+    made.map(|()| (path.clone(), true)).map_err(|source| Error::Io { path, source })
+}

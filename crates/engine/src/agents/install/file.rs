@@ -1,0 +1,75 @@
+//! A file that belongs to somebody else: read whole, replaced only if it is still what was read.
+
+use std::path::{Path, PathBuf};
+
+use rekindle_core::hosts::install::diff;
+
+use super::Error;
+use crate::platform::disk::{self, Content};
+
+/// Nobody's settings are larger.
+const LARGEST: u64 = 16 * 1024 * 1024;
+
+/// The text of a file; `None` if there is none.
+pub(super) fn read(path: &Path) -> Result<Option<String>, Error> {
+    match disk::read(path, LARGEST).map_err(Error::io("read", path))? {
+        Content::Missing if disk::is_taken(path).map_err(Error::io("read", path))? => {
+            Err(Error::Dangling(path.to_owned()))
+        }
+        Content::Missing => Ok(None),
+        Content::Bytes(bytes) => {
+            String::from_utf8(bytes).map(Some).map_err(|_| Error::NotText(path.to_owned()))
+        }
+        Content::TooLarge(_) | Content::NotAFile => Err(Error::NotAFile(path.to_owned())),
+    }
+}
+
+/// A file before and after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The file, by the name the agent knows it by.
+    pub path: PathBuf,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+impl Change {
+    /// `None` if it is no change.
+    pub(super) fn new(path: PathBuf, before: Option<String>, after: Option<String>) -> Option<Self> {
+        (before != after).then_some(Self { path, before, after })
+    }
+
+    /// What changes, as `diff -u` shows it.
+    pub fn diff(&self) -> String {
+        diff::unified(&self.path.to_string_lossy(), self.before.as_deref(), self.after.as_deref())
+    }
+
+    pub(super) fn apply(&self) -> Result<(), Error> {
+        let path = &self.path;
+        let unchanged = match (&self.before, &self.after) {
+            (None, None) => Ok(true),
+            (None, Some(new)) => match disk::write_new(path, new.as_bytes()) {
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+                other => other.map(|()| true),
+            },
+            // People keep their settings elsewhere and link to them: the link stays, the file behind it changes.
+            (Some(old), Some(new)) => path
+                .canonicalize()
+                .and_then(|target| disk::replace_unchanged(&target, old.as_bytes(), new.as_bytes())),
+            (Some(old), None) => disk::remove_unchanged(path, old.as_bytes()),
+        };
+        match unchanged.map_err(Error::io("write", path))? {
+            true => Ok(()),
+            false => Err(Error::Changed(path.clone())),
+        }
+    }
+}
+
+/// What a process of ours that was killed has left beside a file.
+pub(super) fn left_behind(path: &Path) -> Vec<PathBuf> {
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let Some(Ok(entries)) = target.parent().map(std::fs::read_dir) else { return Vec::new() };
+    let ours = |name: &str| name.starts_with(disk::TEMPORARY) && name.ends_with(".tmp");
+    let names = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(ours));
+    names.map(|entry| entry.path()).collect()
+}

@@ -1,0 +1,79 @@
+//! Where an agent is on this machine.
+
+use std::path::{Path, PathBuf};
+
+use rekindle_core::base::agent::Agent;
+use serde::Deserialize;
+
+use super::machine::Machine;
+use super::{Error, claude, codex, gemini, pi};
+use crate::platform::disk::{self, Content};
+
+/// An agent on this machine, whether or not it is there.
+#[derive(Debug)]
+pub(super) struct Host {
+    pub(super) agent: Agent,
+    /// The file that we are in.
+    pub(super) settings: PathBuf,
+    /// The agent's own folder.
+    pub(super) folder: PathBuf,
+    /// The agent itself.
+    pub(super) program: Option<PathBuf>,
+    /// What its package is called.
+    package: &'static str,
+}
+
+impl Host {
+    pub(super) fn of(agent: Agent, machine: &Machine) -> Result<Self, Error> {
+        let home = machine.home.as_deref();
+        let (folder, file, package) = match agent {
+            Agent::Claude => (claude::folder(machine, home), "settings.json", claude::PACKAGE),
+            Agent::Codex => (codex::folder(machine, home), codex::HOOKS, codex::PACKAGE),
+            Agent::Gemini => (gemini::folder(machine, home), "settings.json", gemini::PACKAGE),
+            Agent::Pi => (pi::folder(machine, home), pi::FILE, pi::PACKAGE),
+        };
+        let folder = folder.ok_or(Error::NoHome)?;
+        let program = machine.program(agent.word());
+        Ok(Self { agent, settings: folder.join(file), folder, program, package })
+    }
+
+    pub(super) fn found(&self) -> bool {
+        self.program.is_some() || self.folder.is_dir()
+    }
+
+    /// What in its settings keeps hooks from running.
+    pub(super) fn obstacle(&self, settings: &str) -> Option<String> {
+        match self.agent {
+            Agent::Claude => claude::obstacle(settings),
+            Agent::Gemini => gemini::obstacle(settings),
+            Agent::Codex | Agent::Pi => None,
+        }
+    }
+
+    /// Its version, as far as it can be read without starting it.
+    pub(super) fn version(&self) -> Option<String> {
+        let program = self.program.as_deref()?.canonicalize().ok()?;
+        let package = program.ancestors().skip(1).take(4).find_map(|folder| self.package_version(folder));
+        package.or_else(|| in_its_path(&program))
+    }
+
+    fn package_version(&self, folder: &Path) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Package {
+            name: String,
+            version: String,
+        }
+        let Ok(Content::Bytes(bytes)) = disk::read(&folder.join("package.json"), 1024 * 1024) else {
+            return None;
+        };
+        let package: Package = serde_json::from_slice(&bytes).ok()?;
+        (package.name == self.package).then_some(package.version)
+    }
+}
+
+/// Installers of single programs put the version into the path: `…/versions/2.1.0`.
+fn in_its_path(program: &Path) -> Option<String> {
+    let name = program.file_name()?.to_str()?;
+    let beside = program.parent()?.file_name()? == "versions";
+    (beside && name.starts_with(|c: char| c.is_ascii_digit())).then(|| name.to_owned())
+}

@@ -1,0 +1,288 @@
+//! How agents come to call us, and how they stop (B-15, OPS-04).
+//!
+//! A [`Plan`] says what would change, byte for byte; nothing is touched before it is carried out, and then only files that
+//! are still what they were when it was made. What was there before us is remembered in a receipt (no copy of anybody's
+//! settings, only which places were empty), so that leaving restores it.
+
+mod claude;
+mod codex;
+mod error;
+mod file;
+mod gemini;
+mod host;
+mod machine;
+mod pi;
+mod plugin;
+mod probe;
+mod program;
+mod receipt;
+mod servers;
+mod status;
+mod trust;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rekindle_core::base::agent::Agent;
+use rekindle_core::hosts::install::{Invocation, recognise, servers as entries, settings};
+
+pub use self::error::Error;
+pub use self::file::Change;
+pub use self::machine::Machine;
+pub use self::plugin::Written;
+pub use self::probe::Probed;
+pub use self::program::invocation;
+pub use self::status::{State, Status};
+
+use self::file::{left_behind, read};
+use self::host::Host;
+use self::receipt::{Origin, Receipt, Receipts};
+use crate::platform::disk;
+use crate::platform::home::Places;
+
+/// Longer than any install takes.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The version of an agent on this machine, as far as it can be read without starting it.
+pub fn version(machine: &Machine, agent: Agent) -> Option<String> {
+    Host::of(agent, machine).ok()?.version()
+}
+
+/// What installing or uninstalling would do for one agent.
+#[derive(Debug)]
+pub struct Plan {
+    /// The agent.
+    pub agent: Agent,
+    /// What would change. Nothing, if everything is as it should be.
+    pub changes: Vec<Change>,
+    /// What makes Codex run the hooks at all; to be asked for on its own, because it is the person's word, not ours.
+    pub trust: Option<Change>,
+    /// Something of the agent's own that keeps hooks from running.
+    pub obstacle: Option<String>,
+    receipts: Vec<(PathBuf, Option<Receipt>)>,
+}
+
+/// Puts our hooks into agents' settings, and takes them out.
+#[derive(Debug)]
+pub struct Installer<'a> {
+    machine: &'a Machine,
+    places: &'a Places,
+    invocation: &'a Invocation,
+}
+
+impl<'a> Installer<'a> {
+    /// For the agents of a machine, to call us as `invocation`.
+    pub fn new(machine: &'a Machine, places: &'a Places, invocation: &'a Invocation) -> Self {
+        Self { machine, places, invocation }
+    }
+
+    /// What installing would do.
+    pub fn plan_install(&self, agent: Agent) -> Result<Plan, Error> {
+        // Lines that we would not know again could never be taken out.
+        if recognise(&self.invocation.words(agent, "Stop"), agent).is_none() {
+            let program = &self.invocation.program;
+            return Err(Error::Program(format!(
+                "{program} is not called `rekindle`; give it that name and run it again"
+            )));
+        }
+        let host = Host::of(agent, self.machine)?;
+        let mut plan = Plan::empty(agent);
+        let before = read(&host.settings)?;
+        if agent == Agent::Pi {
+            let after = pi::render(self.invocation, &self.places.logs());
+            let ours = before.as_deref().is_none_or(pi::is_ours);
+            if !ours {
+                return Err(Error::NotOurs(host.settings));
+            }
+            self.remember(
+                &mut plan,
+                &host.settings,
+                before.as_deref(),
+                settings::Blanks::new(),
+                before.is_some(),
+            );
+            self.register_apart(&mut plan, &host)?;
+            plan.change(host.settings, before, Some(after));
+            return Ok(plan);
+        }
+        let old = before.as_deref().unwrap_or_default();
+        let there = settings::find(old, agent).map_err(Error::json(&host.settings))?;
+        let known = self.receipts()?.get(&host.settings).filter(|_| !there.is_empty()).cloned();
+        let mut blanks = known.map_or_else(settings::Blanks::new, |receipt| receipt.blanks);
+        let mut after = settings::install(old, agent, self.invocation, &mut blanks)
+            .map_err(Error::json(&host.settings))?;
+        if agent == Agent::Gemini {
+            after = entries::register(&after, agent, self.invocation, &mut blanks)
+                .map_err(Error::json(&host.settings))?;
+        }
+        self.register_apart(&mut plan, &host)?;
+        plan.obstacle = host.obstacle(&after);
+        self.remember(&mut plan, &host.settings, before.as_deref(), blanks, !there.is_empty());
+        if agent == Agent::Codex {
+            let config = codex::config_file(self.machine);
+            let hooks = codex::hooks_file(self.machine);
+            let found = settings::find(&after, agent).map_err(Error::json(&host.settings))?;
+            let text = read(&config)?;
+            plan.obstacle = plan.obstacle.or_else(|| text.as_deref().and_then(codex::obstacle));
+            let failed = |problem| Error::Trust { path: config.clone(), problem };
+            // Trust is asked for on its own, so it is added to what is there when the server is in.
+            let registered =
+                servers::register(text.as_deref().unwrap_or_default(), self.invocation).map_err(failed)?;
+            let trusted = trust::trust(&registered, &hooks, &found).map_err(failed)?;
+            let receipt = Receipt::new(text.as_deref(), &config);
+            let known = self.receipts()?.get(&config).cloned();
+            plan.receipts.push((config.clone(), Some(known.unwrap_or(receipt))));
+            plan.change(config.clone(), text, Some(registered.clone()));
+            plan.trust = Change::new(config, Some(registered), Some(trusted));
+        }
+        plan.change(host.settings, before, Some(after));
+        Ok(plan)
+    }
+
+    /// What uninstalling would do.
+    pub fn plan_uninstall(&self, agent: Agent) -> Result<Plan, Error> {
+        let host = Host::of(agent, self.machine)?;
+        let mut plan = Plan::empty(agent);
+        self.unregister_apart(&mut plan, &host)?;
+        let there = read(&host.settings)?;
+        let before = there.clone().unwrap_or_default();
+        let receipts = self.receipts()?;
+        let receipt = receipts.get(&host.settings).cloned().unwrap_or_default();
+        if agent == Agent::Pi {
+            if pi::is_ours(&before) {
+                plan.receipts.push((host.settings.clone(), None));
+                plan.change(host.settings, there, None);
+            }
+            return Ok(plan);
+        }
+        let found = settings::find(&before, agent).map_err(Error::json(&host.settings))?;
+        if agent == Agent::Codex {
+            let config = codex::config_file(self.machine);
+            if let Some(text) = read(&config)? {
+                let without = trust::distrust(&text, &codex::hooks_file(self.machine), &found)
+                    .and_then(|text| servers::unregister(&text))
+                    .map_err(|problem| Error::Trust { path: config.clone(), problem })?;
+                let origin = receipts.get(&config).map(|receipt| receipt.origin.clone()).unwrap_or_default();
+                let after = (origin != Origin::Absent || !without.is_empty()).then_some(without);
+                plan.receipts.push((config.clone(), None));
+                plan.change(config, Some(text), after);
+            }
+        }
+        let mut after =
+            settings::uninstall(&before, agent, &receipt.blanks).map_err(Error::json(&host.settings))?;
+        if agent == Agent::Gemini {
+            after =
+                entries::unregister(&after, agent, &receipt.blanks).map_err(Error::json(&host.settings))?;
+        }
+        if after != before {
+            plan.receipts.push((host.settings.clone(), None));
+            plan.change(host.settings, there, receipt.left(after));
+        }
+        Ok(plan)
+    }
+
+    /// Our server, where it has a file of its own.
+    fn register_apart(&self, plan: &mut Plan, host: &Host) -> Result<(), Error> {
+        let Some(path) = servers::file(plan.agent, self.machine, host) else { return Ok(()) };
+        let before = read(&path)?;
+        let old = before.as_deref().unwrap_or_default();
+        let there = !entries::find(old, plan.agent).map_err(Error::json(&path))?.is_empty();
+        let known = self.receipts()?.get(&path).filter(|_| there).cloned();
+        let mut blanks = known.map_or_else(settings::Blanks::new, |receipt| receipt.blanks);
+        let after =
+            entries::register(old, plan.agent, self.invocation, &mut blanks).map_err(Error::json(&path))?;
+        self.remember(plan, &path, before.as_deref(), blanks, there);
+        plan.change(path, before, Some(after));
+        Ok(())
+    }
+
+    fn unregister_apart(&self, plan: &mut Plan, host: &Host) -> Result<(), Error> {
+        let Some(path) = servers::file(plan.agent, self.machine, host) else { return Ok(()) };
+        let Some(before) = read(&path)? else { return Ok(()) };
+        let receipt = self.receipts()?.get(&path).cloned().unwrap_or_default();
+        let after = entries::unregister(&before, plan.agent, &receipt.blanks).map_err(Error::json(&path))?;
+        if after != before {
+            plan.receipts.push((path.clone(), None));
+            plan.change(path, Some(before), receipt.left(after));
+        }
+        Ok(())
+    }
+
+    /// Carries a plan out. `with_trust` is the person's word that Codex may run our hooks.
+    pub fn apply(&self, plan: &Plan, with_trust: bool) -> Result<(), Error> {
+        let trust = plan.trust.as_ref().filter(|_| with_trust);
+        let left: Vec<PathBuf> = plan.receipts.iter().flat_map(|(path, _)| left_behind(path)).collect();
+        if plan.changes.is_empty() && trust.is_none() && left.is_empty() {
+            return Ok(());
+        }
+        let locks = self.places.locks();
+        let name = locks.join("install.lock");
+        let locked = disk::make_folder(&locks).and_then(|()| disk::lock(&name, PATIENCE));
+        let _lock = locked.map_err(Error::io("lock", &name))?;
+        // Under the lock nobody else is at work, so these belong to nobody.
+        left.iter().try_for_each(|path| disk::remove(path).map_err(Error::io("remove", path)))?;
+        let mut receipts = self.receipts()?;
+        let known = receipts.clone();
+        // What was there is noted before anything changes, and forgotten after everything is back.
+        for (path, receipt) in &plan.receipts {
+            if let Some(receipt) = receipt {
+                receipts.set(path, receipt.clone());
+            }
+        }
+        receipts.save(&self.receipts_file())?;
+        for change in plan.changes.iter().chain(trust) {
+            change.apply()?;
+        }
+        for (path, receipt) in &plan.receipts {
+            if receipt.is_none() {
+                receipts.remove(path);
+                let folders = known.get(path).map(|receipt| receipt.folders.as_slice()).unwrap_or_default();
+                for folder in folders.iter().rev() {
+                    disk::remove_empty_folder(folder).map_err(Error::io("remove", folder))?;
+                }
+            }
+        }
+        receipts.save(&self.receipts_file())
+    }
+
+    /// Fires every installed hook of an agent. They are told that it is only a test and leave no trace.
+    pub fn probe(&self, agent: Agent) -> Result<Vec<Probed>, Error> {
+        probe::probe(self.machine, agent)
+    }
+
+    fn remember(
+        &self,
+        plan: &mut Plan,
+        path: &Path,
+        before: Option<&str>,
+        blanks: settings::Blanks,
+        was_there: bool,
+    ) {
+        let known = self.receipts().ok().and_then(|receipts| receipts.get(path).cloned());
+        let receipt = match known.filter(|_| was_there) {
+            Some(known) => Receipt { blanks, ..known },
+            // Hooks of ours without a receipt: nobody knows what was there before them.
+            None if was_there => Receipt { blanks, ..Receipt::default() },
+            None => Receipt { blanks, ..Receipt::new(before, path) },
+        };
+        plan.receipts.push((path.to_owned(), Some(receipt)));
+    }
+
+    fn receipts_file(&self) -> PathBuf {
+        self.places.state().join("installed.json")
+    }
+
+    fn receipts(&self) -> Result<Receipts, Error> {
+        Receipts::load(&self.receipts_file())
+    }
+}
+
+impl Plan {
+    fn empty(agent: Agent) -> Self {
+        Self { agent, changes: Vec::new(), trust: None, obstacle: None, receipts: Vec::new() }
+    }
+
+    fn change(&mut self, path: PathBuf, before: Option<String>, after: Option<String>) {
+        self.changes.extend(Change::new(path, before, after));
+    }
+}

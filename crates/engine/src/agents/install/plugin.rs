@@ -1,0 +1,170 @@
+//! The folder of a plugin: written whole, written again, and told from folders that are somebody else's. A list in it says
+//! what we wrote, so that nothing else is ever replaced or removed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::hosts::install::plugin::{ID, NAME, Plugin};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::file::read;
+use super::host::Host;
+use super::machine::Machine;
+use super::{Error, Installer, PATIENCE, codex, pi};
+use crate::platform::disk;
+
+/// The list of what we wrote.
+const LIST: &str = ".rekindle-plugin.json";
+
+/// What came of writing a plugin.
+#[derive(Clone, Debug, Serialize)]
+pub struct Written {
+    /// The folder.
+    pub folder: PathBuf,
+    /// What is new or different, by its path inside it.
+    pub changed: Vec<String>,
+    /// What an earlier version had written and is not wanted any more.
+    pub removed: Vec<String>,
+    /// How many files it has.
+    pub files: usize,
+}
+
+/// What we wrote: for every file what may be in it. Two texts are possible while it is being written.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct List {
+    version: String,
+    program: String,
+    home: Option<String>,
+    files: BTreeMap<String, Vec<ContentHash>>,
+}
+
+impl Installer<'_> {
+    /// Writes the plugin into a folder that is empty, not there yet, or a plugin of ours.
+    pub fn write_plugin(&self, folder: &Path, version: &str, skill: &str) -> Result<Written, Error> {
+        let locks = self.places.locks();
+        let name = locks.join("install.lock");
+        let locked = disk::make_folder(&locks).and_then(|()| disk::lock(&name, PATIENCE));
+        let _lock = locked.map_err(Error::io("lock", &name))?;
+        let extension = pi::render(self.invocation, &self.places.logs());
+        let plugin = Plugin { version, invocation: self.invocation, skill, extension: &extension };
+        let wanted = plugin.files();
+        let old = list(folder)?;
+        let (mut files, mut stale) = (BTreeMap::new(), Vec::new());
+        let hash = |text: &str| ContentHash::of(text.as_bytes());
+        let mut changed = Vec::new();
+        for (path, text) in &wanted {
+            let mut known = old.files.get(path).cloned().unwrap_or_default();
+            let there = read(&folder.join(path))?;
+            let wanted = hash(text);
+            match there.as_deref().map(hash) {
+                Some(there) if there == wanted => {}
+                Some(there) if !known.contains(&there) => return Err(Error::Edited(folder.join(path))),
+                _ => changed.push(path.clone()),
+            }
+            known.retain(|one| *one != wanted);
+            known.push(wanted);
+            files.insert(path.clone(), known);
+        }
+        for (path, known) in old.files.iter().filter(|(path, _)| !wanted.contains_key(*path)) {
+            match safe(path).then(|| read(&folder.join(path))).transpose()?.flatten() {
+                // What somebody changed is theirs now.
+                Some(text) if known.contains(&hash(&text)) => {
+                    files.insert(path.clone(), known.clone());
+                    stale.push((path.clone(), text));
+                }
+                _ => {}
+            }
+        }
+        let Installer { invocation, .. } = self;
+        let mut list = List {
+            version: version.to_owned(),
+            program: invocation.program.clone(),
+            home: invocation.home.clone(),
+            files,
+        };
+        // First what may be there from now on, so that a run that is killed can be repeated.
+        if !changed.is_empty() || !stale.is_empty() {
+            save(folder, &list)?;
+        }
+        for path in &changed {
+            let path_there = folder.join(path);
+            disk::write_whole(&path_there, wanted[path].as_bytes())
+                .map_err(Error::io("write", &path_there))?;
+        }
+        let mut removed = Vec::new();
+        for (path, text) in stale {
+            let file = folder.join(&path);
+            if disk::remove_unchanged(&file, text.as_bytes()).map_err(Error::io("remove", &file))? {
+                list.files.remove(&path);
+                removed.push(path);
+                let parents = file.ancestors().skip(1).take_while(|parent| *parent != folder);
+                parents.for_each(|parent| disk::remove_empty_folder(parent).unwrap_or_default());
+            }
+        }
+        for (path, text) in &wanted {
+            list.files.insert(path.clone(), vec![hash(text)]);
+        }
+        save(folder, &list)?;
+        Ok(Written { folder: folder.to_owned(), changed, removed, files: wanted.len() })
+    }
+}
+
+/// A path of the list stays inside the folder, whoever wrote the list.
+fn safe(path: &str) -> bool {
+    !path.is_empty()
+        && Path::new(path).components().all(|part| matches!(part, std::path::Component::Normal(_)))
+}
+
+/// What we wrote into a folder before; nothing where nothing is.
+fn list(folder: &Path) -> Result<List, Error> {
+    if let Some(text) = read(&folder.join(LIST))? {
+        return serde_json::from_str(&text).map_err(|_| Error::Edited(folder.join(LIST)));
+    }
+    let mut entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(List::default()),
+        Err(error) => return Err(Error::io("read", folder)(error)),
+    };
+    match entries.next() {
+        None => Ok(List::default()),
+        Some(_) => Err(Error::NotAPlugin(folder.to_owned())),
+    }
+}
+
+fn save(folder: &Path, list: &List) -> Result<(), Error> {
+    let path = folder.join(LIST);
+    let text = serde_json::to_string_pretty(list).map_err(std::io::Error::from).map(|text| text + "\n");
+    let text = text.map_err(Error::io("write", &path))?;
+    if read(&path)?.as_deref() == Some(text.as_str()) {
+        return Ok(());
+    }
+    disk::write_whole(&path, text.as_bytes()).map_err(Error::io("write", &path))
+}
+
+/// Whether an agent has our plugin, as far as its own settings say. What cannot be read says nothing.
+pub(super) fn is_active(machine: &Machine, host: &Host) -> bool {
+    let text = |path: PathBuf| read(&path).ok().flatten().unwrap_or_default();
+    let json = |path: PathBuf| serde_json::from_str::<Value>(&text(path)).unwrap_or_default();
+    match host.agent {
+        Agent::Claude => json(host.settings.clone())["enabledPlugins"][ID] == true,
+        Agent::Codex => {
+            let config = text(codex::config_file(machine)).parse::<toml_edit::DocumentMut>().ok();
+            let plugin = config.as_ref().and_then(|config| config.get("plugins")?.get(ID));
+            plugin
+                .is_some_and(|plugin| plugin.get("enabled").and_then(toml_edit::Item::as_bool) != Some(false))
+        }
+        Agent::Gemini => host.folder.join("extensions").join(NAME).is_dir(),
+        Agent::Pi => {
+            let settings = json(host.folder.join("settings.json"));
+            let packages = settings["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let source =
+                |package: &Value| package.as_str().or_else(|| package["source"].as_str()).map(str::to_owned);
+            // Relative to the file of settings.
+            let mut folders = packages.iter().filter_map(source).map(|path| host.folder.join(path));
+            folders.any(|folder| json(folder.join("package.json"))["name"] == NAME)
+        }
+    }
+}

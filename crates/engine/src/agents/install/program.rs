@@ -1,0 +1,34 @@
+//! How this program is called from elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use rekindle_core::hosts::install::Invocation;
+
+use super::{Error, Machine};
+use crate::platform::home::Home;
+
+/// The way to call this program with this home.
+pub fn invocation(machine: &Machine, home: &Home, before_tools: bool) -> Result<Invocation, Error> {
+    let running = std::env::current_exe().map_err(|error| Error::Program(error.to_string()))?;
+    let program = lasting(machine, &running);
+    if !program.is_file() {
+        return Err(Error::Program(format!("{} is not there any more", program.display())));
+    }
+    let usual = machine.home.as_ref().map(|person| person.join(".rekindle"));
+    let other = (usual.as_deref() != Some(home.root())).then(|| text(home.root())).transpose()?;
+    Ok(Invocation { program: text(&program)?, home: other, before_tools })
+}
+
+/// Package managers link to a folder that has the version in its name and goes with it; the link on the path stays.
+fn lasting(machine: &Machine, running: &Path) -> PathBuf {
+    let same = |path: &PathBuf| match (path.canonicalize(), running.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    };
+    machine.program("rekindle").filter(same).unwrap_or_else(|| running.to_owned())
+}
+
+fn text(path: &Path) -> Result<String, Error> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| Error::Program(format!("{} is not UTF-8", path.display())))
+}

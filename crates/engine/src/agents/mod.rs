@@ -1,0 +1,11 @@
+//! What the agents keep on disk: settings, transcripts, and how their hooks are connected.
+//!
+//! - [`install`]: connects and disconnects agents
+//! - [`transcripts`]: reads transcripts as messages
+//! - [`hook_log`]: the log of hook calls
+//! - [`identity`]: the identity files that every agent should read
+
+pub mod hook_log;
+pub mod identity;
+pub mod install;
+pub mod transcripts;

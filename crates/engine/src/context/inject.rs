@@ -1,0 +1,358 @@
+//! What a hook puts in front of an agent: the briefing at a session's start, the memories that a prompt needs. Only reads;
+//! what was really said is noted by the hook that said it ([`crate::context::injection_log`]), so that it is not said twice.
+
+use std::cell::LazyCell;
+use std::cmp::Reverse;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::scope::{ProjectId, is_shown};
+use rekindle_core::base::time::{Zoned, day};
+use rekindle_core::config::Config;
+use rekindle_core::context::briefing;
+use rekindle_core::context::briefing::{Always, Briefing, CardLine, MOST_ENTRIES, Material, Moment};
+use rekindle_core::context::inject;
+use rekindle_core::context::inject::{Block, Chosen};
+use rekindle_core::recall::collection::Flags;
+use rekindle_core::recall::document::{Document, Source};
+use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::select::MOST;
+use rekindle_core::text::specifics;
+use rekindle_core::vault::entry::{Entry, Status, is_reviewed};
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::path::VaultPath;
+use rekindle_core::vault::{identity, layout, system_log};
+
+use crate::context::injection_log;
+use crate::index::models::Models;
+use crate::index::{Embedder, Index};
+use crate::jobs::health;
+use crate::platform::disk;
+use crate::platform::home::{Home, Places};
+use crate::platform::random;
+use crate::recall::ask::{Answer, Request, ask};
+use crate::recall::messages::Messages;
+use crate::recall::reading::Reading;
+use crate::recall::search::Rules;
+use crate::recall::upkeep;
+use crate::recall::usage::Usage;
+use crate::vault::{self, Vault};
+
+/// So many of the last lines of the system log are looked at.
+const SYSTEM_LINES: usize = 50;
+/// So many changes of the infrastructure are told.
+const SYSTEM_CHANGES: usize = 3;
+/// For so many days.
+const SYSTEM_DAYS: i64 = 7;
+/// The logs of so many days are looked for.
+const DAYS_BACK: i64 = 14;
+/// So many of them are read.
+const LOGS: usize = 10;
+/// No document of a briefing is longer; what is longer is not what a session should start with.
+const MAX_BYTES: u64 = 1024 * 1024;
+const SECRET: &str = "secret";
+/// A longer entry is a note and no statement; recall brings it.
+const MAX_STATEMENT_CHARS: usize = 400;
+/// So many of the person's newest statements are looked at for the card …
+const MAX_STATEMENTS: usize = 1_000;
+/// … and so many of the newest observations of agents.
+const MAX_FINDINGS: usize = 200;
+/// A prompt of fewer words says too little to be compared by its meaning.
+const FEW_WORDS: usize = 3;
+
+/// Why nothing can be put in front of an agent.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The notes.
+    #[error(transparent)]
+    Vault(#[from] vault::Error),
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] upkeep::Error),
+    /// A file of the state folder.
+    #[error("{path} cannot be used: {cause}")]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+/// Where a session is, and what time it is there.
+#[derive(Clone, Debug)]
+pub struct Here {
+    /// Whose session.
+    pub agent: Agent,
+    /// Which.
+    pub session: String,
+    /// The project it is held in.
+    pub project: Option<ProjectId>,
+    /// Now, in the person's zone.
+    pub now: Zoned,
+}
+
+/// The briefing of a session.
+pub fn start(places: &Places, here: &Here, moment: Moment) -> Result<Briefing, Error> {
+    let vault = Vault::open(places)?.in_zone(here.now.time_zone().clone());
+    let (secret, marker) = markers(places, &here.session)?;
+    let material = material(&vault, places, here);
+    Ok(briefing::brief(&material, moment, here.agent, &secret, &marker))
+}
+
+/// What is in the files. One that cannot be read is not there: a session starts whatever happens.
+fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
+    let own = identity::DOCUMENTS.iter().filter(|document| document.read_at_start);
+    let (card, findings) = cards(places, here);
+    let today = here.now.date();
+    let days = (0..DAYS_BACK).filter_map(|back| today.checked_sub(jiff::Span::new().days(back)).ok());
+    let inside = |name: &str| read_inside(vault.folder(), &vault.folder().join(name));
+    let log = |date| Some((date, inside(layout::daily_log(date).as_str())?));
+    Material {
+        identity: own.filter_map(|document| read(&places.identity().join(document.name))).collect(),
+        memory: inside(layout::MEMORY),
+        always: always(vault.folder(), here.project.as_ref().map(ProjectId::as_str)),
+        card,
+        findings,
+        logs: days.filter_map(log).take(LOGS).collect(),
+        pending: vault.pending_review().unwrap_or(0),
+        project: here.project.as_ref().map(|project| project.as_str().to_owned()),
+        state: state(vault, places, here),
+    }
+}
+
+/// What changed in the infrastructure lately, the newest first, and what is wrong with the background runs, the index and the
+/// identity files (BRF-01, BRF-12).
+fn state(vault: &Vault, places: &Places, here: &Here) -> Vec<String> {
+    let path = vault.folder().join(layout::SYSTEM_LOG);
+    let text = read_inside(vault.folder(), &path).unwrap_or_default();
+    let newest = text.lines().rev().take(SYSTEM_LINES);
+    let mut changes: Vec<system_log::Line> = newest.flat_map(|line| system_log::parse(line).lines).collect();
+    changes.sort_by_key(|line| Reverse(line.at));
+    let recent = here.now.timestamp() - jiff::SignedDuration::from_hours(24 * SYSTEM_DAYS);
+    let day = |line: &system_log::Line| day(line.at.to_zoned(here.now.time_zone().clone()).date());
+    let changes = changes.iter().filter(|line| line.at >= recent).take(SYSTEM_CHANGES);
+    let mut state: Vec<String> =
+        changes.map(|line| format!("System change {}: {}", day(line), system_log::in_words(line))).collect();
+    state.extend(health::read(places).line());
+    if is_index_behind(vault, places) {
+        state.push("Rekindle: the newest notes are not in the index yet (`rekindle reindex`)".to_owned());
+    }
+    let links = crate::agents::identity::check(places).links;
+    let other = links.iter().filter(|(_, link)| *link == crate::agents::identity::Link::Differs);
+    state.extend(other.map(|(path, _)| {
+        format!(
+            "{} is not the shared identity file; agents follow different instructions (`rekindle identity`)",
+            path.display()
+        )
+    }));
+    state
+}
+
+/// Whether there is an index that does not have the last change of ours.
+fn is_index_behind(vault: &Vault, places: &Places) -> bool {
+    let Ok(Some(snapshot)) = Index::at(places.index()).open() else { return false };
+    upkeep::newest_change(vault).is_ok_and(|newest| newest.as_ref() != snapshot.seen())
+}
+
+fn read(path: &Path) -> Option<String> {
+    let metadata = std::fs::metadata(path).ok()?;
+    let fits = metadata.is_file() && metadata.len() <= MAX_BYTES;
+    fits.then(|| std::fs::read_to_string(path).ok()).flatten()
+}
+
+/// The same for a file of the vault: one that a link leads out of it is not read, or a cloned file could put any file of the
+/// machine in front of an agent (B-02).
+fn read_inside(vault: &Path, path: &Path) -> Option<String> {
+    let real = path.canonicalize().ok()?;
+    real.starts_with(vault.canonicalize().ok()?).then(|| read(&real)).flatten()
+}
+
+/// `personal-private/_always-load/*.md`, by name (BRF-06). What is pinned to another project loads there.
+fn always(vault: &Path, here: Option<&str>) -> Vec<Always> {
+    let group = layout::Group::PersonalPrivate.word();
+    let folder = vault.join(group).join(layout::ALWAYS_LOAD);
+    let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = files
+        .filter_map(|file| file.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".md") && !name.starts_with('.'))
+        .collect();
+    names.sort();
+    let entry = |name: &String| {
+        let text = read_inside(vault, &folder.join(name))?;
+        let note = Note::parse(&text).ok()?;
+        let path = VaultPath::parse(&format!("{group}/{}/{name}", layout::ALWAYS_LOAD)).ok()?;
+        let entry = Entry::of(&note, &path);
+        // What an agent put there is found by recall; it loads by itself when a person has made it theirs (B-01).
+        let holds = entry.status == Status::Active
+            && (entry.provenance.origin == Origin::User || is_reviewed(&note))
+            && entry.scope.is_shown(here);
+        let title = name.trim_end_matches(".md").replace('-', " ");
+        holds.then(|| Always { title, text: note.body().trim().to_owned() })
+    };
+    names.iter().filter_map(entry).take(MOST_ENTRIES).collect()
+}
+
+/// What the person said in this project and about their work everywhere, and what agents found in this project, as the index has
+/// it. Without an index there is neither: a session starts whatever happens.
+fn cards(places: &Places, here: &Here) -> (Vec<CardLine>, Vec<CardLine>) {
+    let project = here.project.as_ref().map(ProjectId::as_str);
+    let Ok(Some(snapshot)) = Index::at(places.index()).open() else { return Default::default() };
+    let columns = snapshot.columns(|name| is_shown(name, project));
+    let usage = Usage::read(&places.usage());
+    let always = format!("/{}/", layout::ALWAYS_LOAD);
+    let is_statement = |flags: &Flags| {
+        flags.source() == Source::Entry && flags.origin() == Origin::User && !flags.is_inbox()
+    };
+    let is_finding = |flags: &Flags| flags.source() == Source::Observation && flags.origin() == Origin::Agent;
+    let newest = |belongs: &dyn Fn(&Flags) -> bool, most: usize| -> Vec<Document> {
+        let mut numbers: Vec<usize> = (0..columns.len())
+            .filter(|number| columns.visible[*number] && columns.flags[*number].is_active())
+            .filter(|number| belongs(&columns.flags[*number]))
+            .collect();
+        numbers.sort_by_key(|number| Reverse(columns.created[*number]));
+        let documents = numbers.into_iter().take(most).filter_map(|number| u32::try_from(number).ok());
+        let short = |document: &Document| document.text.chars().count() <= MAX_STATEMENT_CHARS;
+        documents.filter_map(|number| snapshot.document(number)).filter(short).collect()
+    };
+    let stated = newest(&is_statement, MAX_STATEMENTS).into_iter();
+    let stated = stated.filter(|document| !document.path.contains(&always));
+    let found = newest(&is_finding, MAX_FINDINGS).into_iter();
+    let found = found.filter(|document| document.project == here.project && inject::is_finding(document));
+    let line = |document| card_line(document, &usage, here);
+    (stated.map(line).collect(), found.map(line).collect())
+}
+
+fn card_line(document: Document, usage: &Usage, here: &Here) -> CardLine {
+    let said = document.created.map(|at| at.to_zoned(here.now.time_zone().clone()).date());
+    let uses = usage.lived(&document, here.now.timestamp().as_second()).strength;
+    #[expect(clippy::cast_possible_truncation, reason = "between -100 and 100")]
+    let uses = (uses * 100.0) as i64;
+    let Document { id, text, kind, project, .. } = document;
+    CardLine { id, text, kind, said, here: project.is_some(), uses }
+}
+
+/// A secret of this machine, and a marker of this session that nobody can guess and that stays the same in it (B-02).
+fn markers(places: &Places, session: &str) -> Result<(Vec<u8>, String), Error> {
+    let path = places.state().join(SECRET);
+    let failed = |cause| Error::State { path: path.clone(), cause };
+    let secret = match std::fs::read(&path) {
+        Ok(secret) if secret.len() >= 32 => secret,
+        _ => {
+            let fresh: [u8; 32] = random::bytes().map_err(failed)?;
+            disk::write_whole(&path, &fresh).map_err(failed)?;
+            fresh.to_vec()
+        }
+    };
+    let marker = ContentHash::of_parts(&[&secret, b"session", session.as_bytes()]).short(16);
+    Ok((secret, marker))
+}
+
+/// The marker of a session's fence, for what is said in it outside of hooks.
+pub fn marker(places: &Places, session: &str) -> Result<String, Error> {
+    markers(places, session).map(|(_, marker)| marker)
+}
+
+/// Whether a session is one of the share that is left without recall, so that the rest can be compared with it. The same
+/// session always is or never is, and nobody can tell from outside which.
+pub fn is_held_out(places: &Places, session: &str, share: f64) -> Result<bool, Error> {
+    if share <= 0.0 {
+        return Ok(false);
+    }
+    let (secret, _) = markers(places, session)?;
+    let hash = ContentHash::of_parts(&[&secret, b"holdout", session.as_bytes()]).short(8);
+    let place = u32::from_str_radix(&hash, 16).unwrap_or(u32::MAX);
+    Ok(f64::from(place) < share * f64::from(u32::MAX))
+}
+
+/// What came of a prompt.
+#[derive(Debug)]
+pub struct Recalled {
+    /// What goes in front of it.
+    pub block: Block,
+    /// The names of what was chosen; the block may have no room for some.
+    pub chosen: Vec<String>,
+    /// How it was found.
+    pub answer: Answer,
+    /// What was searched for.
+    pub question: String,
+}
+
+/// How much is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// Meaning and words, the notes and what was said in sessions.
+    Whole,
+    /// The words of the notes alone: what can be had when the rest takes too long.
+    Words,
+    /// For a call of a tool: meaning and words of the notes, and no more than two.
+    Call,
+}
+
+/// The memories that a prompt needs, without those that the session has already. `None` if there is nothing to look for.
+pub fn prompt(
+    home: &Home,
+    places: &Places,
+    config: &Config,
+    here: &Here,
+    prompt: &str,
+    how: How,
+) -> Result<Option<Recalled>, Error> {
+    let question = inject::question(prompt);
+    if question.trim().is_empty() {
+        return Ok(None);
+    }
+    let vault = Vault::open(places)?.in_zone(here.now.time_zone().clone());
+    let (_, marker) = markers(places, &here.session)?;
+    let told = injection_log::read(places, &here.session);
+    let (held, briefed) = (told.held(), told.is_briefed());
+    // Without the model the words decide (REC-11).
+    let model =
+        (how != How::Words).then(|| Models::open(home).load(config.embed.model.as_str()).ok()).flatten();
+    let messages = Messages::of(places);
+    let request = Request {
+        prompt: &question,
+        rewritten: None,
+        filters: &Filters::default(),
+        rules: Rules::of(&config.recall, here.project.as_ref().map(ProjectId::as_str), &here.now),
+        k: config.recall.k.min(if how == How::Call { inject::TOOL_MOST } else { MOST }),
+        anyway: false,
+        reading: Reading::AsNeeded,
+        held: &held,
+        mentions: true,
+        messages: (how == How::Whole).then_some(&messages),
+        // What waits for review is said by the memory it was made from, and may be another project's.
+        leave_out: |document| {
+            document.source == Source::Proposal
+                || inject::is_research(document)
+                || inject::is_stated_elsewhere(document)
+        },
+    };
+    let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
+    let usage = LazyCell::new(|| Usage::read(&places.usage()));
+    let answer = ask(&vault, &Index::at(places.index()), embedder, usage, &request)?;
+    // "Go on" is like everything and about nothing: so few words have to stand in a memory themselves.
+    let terse = specifics::words(&question).len() < FEW_WORDS;
+    let always = format!("/{}/", layout::ALWAYS_LOAD);
+    let is_told = |document: &Document| document.source == Source::Memory || document.path.contains(&always);
+    let chosen: Vec<Chosen<'_>> = answer
+        .selection
+        .hits
+        .iter()
+        .zip(&answer.shown)
+        .filter(|(hit, _)| !(briefed && is_told(&hit.document)))
+        .filter(|(hit, shown)| {
+            hit.document.source != Source::Message || inject::tells_more(&shown.text, &question)
+        })
+        .filter(|(hit, _)| !terse || hit.ranked.parts.words > 0.0)
+        .filter(|(hit, _)| how != How::Words || inject::holds_enough(&hit.document.searched(), &question))
+        .map(|(hit, shown)| Chosen::of(hit, &shown.text))
+        .collect();
+    let block = inject::block(&chosen, &question, &here.now, &marker);
+    let chosen = chosen.iter().map(|chosen| chosen.document.id.clone()).collect();
+    Ok(Some(Recalled { block, chosen, answer, question }))
+}

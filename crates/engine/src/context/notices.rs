@@ -1,0 +1,221 @@
+//! Messages to the person about memories that were kept. The worker adds to a small file of the state folder; the next hook of the
+//! same project that can show something says it and clears it. While there is nothing to say, a hook pays one `stat`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::context::notice;
+use rekindle_core::context::notice::Kept;
+use rekindle_core::hosts::hook;
+use rekindle_core::hosts::hook::{Kind, Signal};
+use serde::{Deserialize, Serialize};
+
+use crate::platform::disk;
+use crate::platform::environment;
+use crate::platform::home::Places;
+use crate::project;
+
+/// How long a hook waits for the file. What it cannot have now, the next one says.
+const HOOK_PATIENCE: Duration = Duration::from_millis(20);
+/// How long the worker waits.
+const WORKER_PATIENCE: Duration = Duration::from_secs(5);
+/// So many things of a project are held by name; the rest is counted.
+const HELD: usize = 8;
+/// So many changes are remembered as told.
+const TOLD: usize = 200;
+/// The projects that were heard of longest ago go when the file gets longer than this.
+const MAX_BYTES: usize = 32 * 1024;
+/// Claude Code says by this variable who started it; nobody looks at the screen of `claude -p`.
+const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
+const HEADLESS: &str = "sdk-cli";
+
+/// The messages that wait for the hooks of one project; a line of the file.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Waiting {
+    /// The project; `None` for sessions outside of any.
+    project: Option<String>,
+    kept: Vec<Kept>,
+    /// So many more were kept.
+    #[serde(default)]
+    more: u64,
+}
+
+fn file(places: &Places) -> PathBuf {
+    places.notices().join("kept.jsonl")
+}
+
+/// The changes that were told last, one a line: a run that comes late may bring one of them again.
+fn told_file(places: &Places) -> PathBuf {
+    places.notices().join("told")
+}
+
+fn parse(text: &str) -> Vec<Waiting> {
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn render(all: &[Waiting]) -> String {
+    let mut lines: Vec<String> = all
+        .iter()
+        .filter_map(|waiting| serde_json::to_string(waiting).ok())
+        .map(|line| format!("{line}\n"))
+        .collect();
+    while lines.len() > 1 && lines.iter().map(String::len).sum::<usize>() > MAX_BYTES {
+        lines.remove(0);
+    }
+    lines.concat()
+}
+
+/// Leaves what was kept in a project to its next hook. The same change twice is told once.
+pub fn add(places: &Places, project: Option<&ProjectId>, kept: &[Kept]) -> io::Result<()> {
+    if kept.is_empty() {
+        return Ok(());
+    }
+    disk::make_folder(&places.notices())?;
+    let told = std::fs::read_to_string(told_file(places)).unwrap_or_default();
+    let kept: Vec<&Kept> = kept.iter().filter(|kept| told.lines().all(|told| told != kept.change)).collect();
+    if kept.is_empty() {
+        return Ok(());
+    }
+    let project = project.map(ProjectId::as_str);
+    disk::revise(&file(places), WORKER_PATIENCE, |text| {
+        let mut all = parse(text);
+        let place = all.iter().position(|waiting| waiting.project.as_deref() == project);
+        let mut waiting = place.map(|place| all.remove(place)).unwrap_or_default();
+        waiting.project = project.map(str::to_owned);
+        for new in kept {
+            if waiting.kept.iter().all(|known| known.change != new.change) {
+                waiting.kept.push(new.clone());
+            }
+        }
+        let too_many = waiting.kept.len().saturating_sub(HELD);
+        waiting.kept.drain(..too_many);
+        waiting.more += too_many as u64;
+        // Heard of last.
+        all.push(waiting);
+        Some(render(&all))
+    })
+    .map(drop)
+}
+
+/// The line for the person at this hook, if there is something to tell and somebody to see it. Whatever it returns is not told
+/// again. `input` is what the agent sent.
+pub fn take(places: &Places, signal: &Signal, input: &[u8]) -> Option<String> {
+    let path = file(places);
+    let waits = matches!(signal.kind, Kind::Start | Kind::Prompt | Kind::Stop)
+        && !signal.subagent
+        && std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() > 0);
+    if !waits || !is_watched(signal.agent, input) {
+        return None;
+    }
+    let folder = signal.cwd.as_ref().map(PathBuf::from).or_else(|| std::env::current_dir().ok());
+    let place = folder.and_then(|folder| project::locate(&folder, environment::home_folder().as_deref()));
+    let known = || project::load(&places.projects_file());
+    let project = place.map(|place| project::identify(&place, &known()).project.id);
+    let found = take_of(&path, project.as_ref().map(ProjectId::as_str)).ok()??;
+    // If this fails, it is said twice at worst.
+    note(places, &found.kept).unwrap_or_default();
+    // A memory that was undone, forgotten or archived meanwhile is not kept any more.
+    let is_there = |kept: &Kept| places.vault().join(&kept.path).is_file();
+    let kept: Vec<Kept> = found.kept.into_iter().filter(is_there).collect();
+    notice::kept_line(&kept, found.more)
+}
+
+/// Takes what waits for a project out of the file.
+fn take_of(path: &Path, project: Option<&str>) -> io::Result<Option<Waiting>> {
+    let mut taken = None;
+    disk::revise(path, HOOK_PATIENCE, |text| {
+        let mut all = parse(text);
+        let place = all.iter().position(|waiting| waiting.project.as_deref() == project)?;
+        taken = Some(all.remove(place));
+        Some(render(&all))
+    })?;
+    Ok(taken)
+}
+
+/// Remembers that these were told.
+fn note(places: &Places, kept: &[Kept]) -> io::Result<()> {
+    disk::revise(&told_file(places), HOOK_PATIENCE, |text| {
+        let new = kept.iter().map(|kept| kept.change.as_str());
+        let all: Vec<&str> = text.lines().chain(new).collect();
+        let last = &all[all.len().saturating_sub(TOLD)..];
+        Some(last.iter().map(|change| format!("{change}\n")).collect())
+    })
+    .map(drop)
+}
+
+/// True if a person sees the messages of this session's hooks.
+fn is_watched(agent: Agent, input: &[u8]) -> bool {
+    match agent {
+        Agent::Claude => environment::variable(ENTRYPOINT).is_none_or(|by| by != HEADLESS),
+        Agent::Codex | Agent::Gemini => true,
+        Agent::Pi => hook::has_ui(input),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::home::Home;
+
+    fn places(folder: &Path) -> Places {
+        let home = Home::choose(Some(folder), None, None).unwrap();
+        let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
+        home.places(&config).unwrap()
+    }
+
+    fn kept(number: usize) -> Kept {
+        Kept::new(&format!("CHANGE{number}"), "personal-private/rule/a.md", &format!("Rule {number}."))
+    }
+
+    #[test]
+    fn r_13_each_project_is_told_its_own_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = places(folder.path());
+        let path = file(&places);
+        let pumps = ProjectId::new("github.com/acme/pumps");
+        add(&places, Some(&pumps), &[kept(1), kept(2)]).unwrap();
+        add(&places, Some(&pumps), &[kept(2)]).unwrap();
+        add(&places, None, &[kept(3)]).unwrap();
+        assert!(take_of(&path, Some("github.com/acme/kettles")).unwrap().is_none());
+        let told = take_of(&path, Some(pumps.as_str())).unwrap().unwrap();
+        assert_eq!((told.kept, told.more), (vec![kept(1), kept(2)], 0));
+        assert!(take_of(&path, Some(pumps.as_str())).unwrap().is_none());
+        assert_eq!(take_of(&path, None).unwrap().unwrap().kept, [kept(3)]);
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 0, "nothing waits");
+    }
+
+    #[test]
+    fn r_14_what_was_told_is_not_told_again_whoever_brings_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = places(folder.path());
+        add(&places, None, &[kept(1)]).unwrap();
+        note(&places, &take_of(&file(&places), None).unwrap().unwrap().kept).unwrap();
+        add(&places, None, &[kept(1)]).unwrap();
+        assert!(take_of(&file(&places), None).unwrap().is_none());
+        add(&places, None, &[kept(1), kept(2)]).unwrap();
+        assert_eq!(take_of(&file(&places), None).unwrap().unwrap().kept, [kept(2)]);
+        note(&places, &(0..500).map(kept).collect::<Vec<_>>()).unwrap();
+        assert_eq!(std::fs::read_to_string(told_file(&places)).unwrap().lines().count(), TOLD);
+    }
+
+    #[test]
+    fn the_file_stays_small_and_counts_what_it_does_not_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = places(folder.path());
+        let many: Vec<Kept> = (0..100).map(kept).collect();
+        for project in 0..200 {
+            let project = ProjectId::new(format!("github.com/acme/{project}"));
+            add(&places, Some(&project), &many).unwrap();
+        }
+        assert!(std::fs::metadata(file(&places)).unwrap().len() <= MAX_BYTES as u64);
+        let told = take_of(&file(&places), Some("github.com/acme/199")).unwrap().unwrap();
+        assert_eq!((told.kept.len() as u64 + told.more, told.kept.len()), (100, HELD));
+        // A line that is none harms no other.
+        disk::write_whole(&file(&places), b"{\n{\"project\":null,\"kept\":[]}\n").unwrap();
+        add(&places, None, &[kept(1)]).unwrap();
+        assert_eq!(take_of(&file(&places), None).unwrap().unwrap().kept, [kept(1)]);
+    }
+}

@@ -1,0 +1,124 @@
+//! The database lets go of a text: events hold what was said in sessions, runs and steps hold what came of it.
+
+use std::path::PathBuf;
+
+use rekindle_core::vault::erase::Target;
+use rusqlite::Connection;
+
+use super::Going;
+use super::store::Store;
+use crate::platform::db::{self, Db};
+use crate::vault::Error;
+
+/// The columns that hold text: table, what names a row in it, the column.
+const TEXTS: [(&str, &str, &str); 9] = [
+    ("events", "id", "data"),
+    ("runs", "id", "output"),
+    ("runs", "id", "reason"),
+    ("runs", "id", "error"),
+    ("steps", "run || ' ' || name", "result"),
+    ("steps", "run || ' ' || name", "error"),
+    ("observations", "dedupe_key", "observed"),
+    ("review_pages", "version", "shown"),
+    ("surface_state", "surface", "problem"),
+];
+
+/// The same for rows that are about one thing: they go as a whole.
+const ROWS: [(&str, &str, &str); 6] = [
+    ("proposals", "id", "proposal"),
+    ("proposals", "id", "worded"),
+    ("proposals", "id", "note"),
+    ("receipts", "CAST(number AS TEXT)", "receipt"),
+    ("sightings", "CAST(number AS TEXT)", "text"),
+    ("sightings", "CAST(number AS TEXT)", "evidence"),
+];
+
+/// Events and runs.
+pub(super) struct Database {
+    pub(super) path: PathBuf,
+}
+
+impl Database {
+    fn open(&self) -> Result<Option<Db>, Error> {
+        Db::open_existing(&self.path).map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: db::Error) -> Error {
+        Error::io("change", &self.path)(std::io::Error::other(error))
+    }
+}
+
+/// The rows of a column that say it, with the column's text.
+fn rows(
+    connection: &Connection,
+    (table, key, column): (&str, &str, &str),
+    target: &Target,
+) -> rusqlite::Result<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    let mut statement =
+        connection.prepare(&format!("SELECT {key}, {column} FROM {table} WHERE {column} IS NOT NULL"))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let text: String = row.get(1)?;
+        if target.is_in_file(text.as_bytes()) {
+            found.push((row.get(0)?, text));
+        }
+    }
+    Ok(found)
+}
+
+impl Store for Database {
+    fn name(&self) -> &'static str {
+        "database"
+    }
+
+    fn erase(&self, _: &Going, target: &Target) -> Result<usize, Error> {
+        let Some(mut db) = self.open()? else { return Ok(0) };
+        if target.is_empty() {
+            return Ok(0);
+        }
+        let erased = db.change(|transaction| {
+            let mut erased = 0;
+            for place @ (table, key, column) in TEXTS {
+                for (row, text) in rows(transaction, place, target)? {
+                    let json = target.cut_json(&text);
+                    let left = target.cut(json.as_deref().unwrap_or(&text)).or(json).unwrap_or_default();
+                    transaction.execute(
+                        &format!("UPDATE {table} SET {column} = ?2 WHERE {key} = ?1"),
+                        [&row, &left],
+                    )?;
+                    erased += 1;
+                }
+            }
+            for place @ (table, key, _) in ROWS {
+                for (row, _) in rows(transaction, place, target)? {
+                    erased +=
+                        transaction.execute(&format!("DELETE FROM {table} WHERE {key} = ?1"), [&row])?;
+                }
+            }
+            Ok(erased)
+        });
+        let erased = erased.map_err(|error| self.failed(error))?;
+        if erased > 0 {
+            // Old pages are overwritten (secure_delete); what the write-ahead log still holds has to go as well.
+            db.run(|connection| connection.execute_batch("VACUUM")).map_err(|error| self.failed(error))?;
+            db.checkpoint().map_err(|error| self.failed(error))?;
+        }
+        Ok(erased)
+    }
+
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        let Some(db) = self.open()? else { return Ok(Vec::new()) };
+        if target.is_empty() {
+            return Ok(Vec::new());
+        }
+        for place in TEXTS.into_iter().chain(ROWS) {
+            let found =
+                db.run(|connection| rows(connection, place, target)).map_err(|error| self.failed(error))?;
+            if !found.is_empty() {
+                return Ok(vec![self.path.clone()]);
+            }
+        }
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,330 @@
+//! The one write that cannot be taken back (B-08): a memory and its text leave the notes, the archive, the daily
+//! logs, the journal and everything derived, and a tombstone keeps them from coming back.
+//!
+//! What is to be forgotten is first written to `state/forget/`, and that file is the last thing to go: a forget that
+//! was cut off is finished by the next writer.
+
+mod database;
+mod store;
+mod stores;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::base::id::EntryId;
+use rekindle_core::base::time::{Zoned, iso, parse};
+use rekindle_core::vault::agent_edit::is_vouched_for;
+use rekindle_core::vault::entry::Entry;
+use rekindle_core::vault::erase::Target;
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::journal::{Actor, Place};
+use rekindle_core::vault::layout::{self, Shelf, is_conflict_copy};
+use rekindle_core::vault::path::VaultPath;
+use rekindle_core::vault::tombstone::Tombstone;
+use serde::{Deserialize, Serialize};
+
+use crate::platform::disk::{self, TEMPORARY};
+use crate::platform::random;
+use crate::vault::commit::Writer;
+use crate::vault::journal::Journal;
+use crate::vault::scan::{all_files, walk};
+use crate::vault::{Draft, Error, Vault, Write};
+
+/// What a person asked to be forgotten.
+#[derive(Clone, Copy, Debug)]
+pub enum What<'a> {
+    /// A memory with all its versions.
+    Entry(&'a VaultPath),
+    /// A statement, wherever it stands.
+    Text(&'a str),
+}
+
+/// A forget on its way: enough to finish it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Going {
+    at: String,
+    by: Actor,
+    /// The files that go as a whole.
+    files: BTreeSet<VaultPath>,
+    /// What they, or the person, said.
+    versions: Vec<Version>,
+    messages: Vec<String>,
+    /// Whether it was tried to the end and something was left: then only another `forget` tries again, so that a
+    /// file nobody can change does not slow down every save.
+    stuck: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Version {
+    id: Option<EntryId>,
+    text: String,
+}
+
+impl Going {
+    fn target(&self) -> Target {
+        Target::new(&self.versions.iter().map(|version| version.text.as_str()).collect::<Vec<_>>())
+    }
+
+    fn keep(&self, note: &Path) -> Result<(), Error> {
+        let text = serde_json::to_vec(self).map_err(|error| Error::io("write", note)(error.into()))?;
+        disk::write_whole(note, &text).map_err(Error::io("write", note))
+    }
+}
+
+/// What was, or would be, forgotten.
+#[derive(Clone, Debug, Serialize)]
+pub struct Forgotten {
+    /// The files of the memory itself, relative to the vault.
+    pub files: Vec<VaultPath>,
+    /// How many places each store had it in.
+    pub places: Vec<(&'static str, usize)>,
+    /// Notes of the person's own that say the same; they are not ours to change.
+    pub also_in: Vec<PathBuf>,
+}
+
+impl Vault {
+    /// What [`Vault::forget`] would remove.
+    pub fn plan_forget(&self, what: What<'_>) -> Result<Forgotten, Error> {
+        let going = self.going(what, Actor::User, String::new())?;
+        let target = going.target();
+        let mut places = Vec::new();
+        for store in stores::all(self) {
+            let holding = store.holds(&target)?;
+            let others = holding.iter().filter(|file| !self.goes_whole(&going, file)).count();
+            places.push((store.name(), others));
+        }
+        Ok(Forgotten { files: going.files.into_iter().collect(), places, also_in: self.elsewhere(&target)? })
+    }
+
+    /// Whether an agent may carry out this plan: it wrote every version itself, the person reviewed none of them, and neither
+    /// another document nor a message says the same. A forget cannot be undone, so anything else is the person's to forget.
+    pub fn agent_may_forget(&self, plan: &Forgotten) -> Result<bool, Error> {
+        let says_the_same = |(store, count): &(&str, usize)| stores::IN_WORDS.contains(store) && *count > 0;
+        if plan.places.iter().any(says_the_same) || !plan.also_in.is_empty() {
+            return Ok(false);
+        }
+        for path in &plan.files {
+            let Some(read) = self.read(&Place::vault(path.clone()))? else { continue };
+            let vouched = Note::parse(&read.text).map_or(true, |note| is_vouched_for(path, &note));
+            if vouched {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Forgets, verifies, and leaves a tombstone.
+    pub fn forget(&self, what: What<'_>, by: Actor, now: &Zoned) -> Result<Forgotten, Error> {
+        let mut writer = self.writer(now)?;
+        let going = self.going(what, by, iso(now.timestamp()))?;
+        let folder = self.places.forget();
+        let id = random::change_id(now.timestamp()).map_err(Error::io("get random bytes for", &folder))?;
+        let note = folder.join(format!("{id}.json"));
+        going.keep(&note)?;
+        let forgotten = writer.carry_out(&going, &note)?;
+        // Whoever forgets one thing wants the earlier ones gone as well.
+        writer.resume_forgetting(true);
+        Ok(forgotten)
+    }
+
+    /// Finishes the forgets that a killed process left. Callers run it before they write to the vault.
+    pub fn resume_forgets(&self, now: &Zoned) -> Result<(), Error> {
+        if self.unfinished_forgets() > 0 {
+            self.writer(now)?.resume_forgetting(false);
+        }
+        Ok(())
+    }
+
+    /// The forgets that were asked for and have not come to their end.
+    pub fn unfinished_forgets(&self) -> usize {
+        notes(&self.places.forget()).len()
+    }
+
+    fn going(&self, what: What<'_>, by: Actor, at: String) -> Result<Going, Error> {
+        let mut going = Going {
+            at,
+            by,
+            files: BTreeSet::new(),
+            versions: Vec::new(),
+            messages: Vec::new(),
+            stuck: false,
+        };
+        match what {
+            What::Text(text) => going.versions.push(Version { id: None, text: text.to_owned() }),
+            What::Entry(path) => self.add_versions(path, &mut going)?,
+        }
+        Ok(going)
+    }
+
+    /// An entry, the versions it took the place of, the version that took its place, and their conflict copies.
+    fn add_versions(&self, path: &VaultPath, going: &mut Going) -> Result<(), Error> {
+        if layout::shelf(path) == Shelf::Other {
+            return Err(Error::NotAMemory(path.to_string()));
+        }
+        let mut next = vec![path.clone()];
+        while let Some(path) = next.pop() {
+            if !going.files.insert(path.clone()) {
+                continue;
+            }
+            let Some(read) = self.read(&Place::vault(path.clone()))? else {
+                going.files.remove(&path);
+                continue;
+            };
+            // A note whose properties are broken is still a note that can be forgotten.
+            let Ok(note) = Note::parse(&read.text) else {
+                going.versions.push(Version { id: None, text: read.text });
+                continue;
+            };
+            let entry = Entry::of(&note, &path);
+            going.versions.push(Version { id: entry.id.clone(), text: note.body().to_owned() });
+            going.messages.extend(entry.provenance.messages.clone());
+            let linked = [&entry.supersedes, &entry.superseded_by].into_iter().flatten();
+            let linked = linked.filter_map(|link| VaultPath::parse(link).ok());
+            // A property that names a shared document takes nothing of it along.
+            next.extend(linked.filter(|path| layout::shelf(path) != Shelf::Other));
+            next.extend(self.conflict_copies(&path)?);
+        }
+        if going.files.is_empty() {
+            return Err(Error::NotFound(path.to_string()));
+        }
+        Ok(())
+    }
+
+    fn conflict_copies(&self, path: &VaultPath) -> Result<Vec<VaultPath>, Error> {
+        let file = self.file(&Place::vault(path.clone()))?;
+        let Some(folder) = file.parent() else { return Ok(Vec::new()) };
+        let names = std::fs::read_dir(folder).map_err(Error::io("read", folder))?;
+        Ok(names
+            .filter_map(|item| item.ok()?.file_name().into_string().ok())
+            .filter(|name| {
+                let mark = name.strip_prefix(path.stem()).unwrap_or_default();
+                is_conflict_copy(name)
+                    && (mark.starts_with([' ', '.', '_']) || mark.starts_with("-conflict-"))
+            })
+            .filter_map(|name| path.with_name(&name).ok())
+            .collect())
+    }
+
+    fn goes_whole(&self, going: &Going, file: &Path) -> bool {
+        self.vault_path(file).is_some_and(|path| going.files.contains(&path))
+    }
+
+    /// What a killed forget took out of a file of the state folder and had not yet overwritten. Other temporary files
+    /// there may be in use: not everything in the state folder is written under our lock.
+    fn torn_out(&self) -> Result<Vec<PathBuf>, Error> {
+        let state = self.places.state();
+        let files = all_files(state).map_err(Error::io("read", state))?;
+        let ours = |file: &PathBuf| {
+            file.file_name().and_then(|name| name.to_str()?.strip_prefix(TEMPORARY)).is_some_and(|purpose| {
+                purpose.starts_with(disk::REPLACING) || purpose.starts_with(disk::SHREDDING)
+            })
+        };
+        Ok(files.into_iter().filter(ours).collect())
+    }
+
+    /// The person's own notes around the vault that say the same.
+    fn elsewhere(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        if target.is_empty() || !self.folder().starts_with(&self.notes) {
+            return Ok(Vec::new());
+        }
+        let ideas = self.notes.join(layout::IDEAS);
+        let notes = walk(&self.notes).map_err(Error::io("read", &self.notes))?;
+        notes
+            .into_iter()
+            .filter(|file| file.extension().is_some_and(|extension| extension == "md"))
+            .filter(|file| !file.starts_with(self.folder()) && *file != ideas)
+            .filter_map(|file| stores::is_in(&file, target).map(|found| found.then_some(file)).transpose())
+            .collect()
+    }
+}
+
+/// The requests that are still there.
+fn notes(folder: &Path) -> Vec<PathBuf> {
+    let found = std::fs::read_dir(folder).map(|notes| notes.filter_map(Result::ok).collect());
+    found.unwrap_or_else(|_| Vec::<std::fs::DirEntry>::new()).into_iter().map(|note| note.path()).collect()
+}
+
+impl Writer<'_> {
+    /// Finishes every forget that was cut off, and with `stuck` those that had something left. What cannot be
+    /// finished keeps its note, which `doctor` reports; it must not keep anyone from saving.
+    fn resume_forgetting(&mut self, stuck: bool) {
+        for note in notes(&self.vault.places.forget()) {
+            let going =
+                std::fs::read(&note).ok().and_then(|text| serde_json::from_slice::<Going>(&text).ok());
+            let is_whole = note.extension().is_some_and(|extension| extension == "json");
+            let done = match going {
+                Some(going) if is_whole && going.stuck && !stuck => Ok(()),
+                Some(going) if is_whole => self.carry_out(&going, &note).map(|_| ()),
+                // Staged or shredded half-way: the request was never acknowledged, or is done.
+                _ => disk::shred(&note).map_err(Error::io("remove", &note)),
+            };
+            done.unwrap_or_default();
+        }
+    }
+
+    fn carry_out(&mut self, going: &Going, note: &Path) -> Result<Forgotten, Error> {
+        let vault = self.vault;
+        let target = going.target();
+        self.bury(going)?;
+        let mut places = Vec::new();
+        for store in stores::all(vault) {
+            places.push((store.name(), store.erase(going, &target)?));
+        }
+        // The journal is another file now.
+        self.journal = Journal::open(&vault.places.journal())?;
+        for path in &going.files {
+            let file = vault.file(&Place::vault(path.clone()))?;
+            disk::shred(&file).map_err(Error::io("remove", &file))?;
+        }
+        // We hold the lock, so a temporary file can only be from a run that was cut off.
+        for file in vault.left_overs()?.into_iter().chain(vault.torn_out()?) {
+            disk::shred(&file).map_err(Error::io("remove", &file))?;
+        }
+        let mut left = Vec::new();
+        for store in stores::all(vault) {
+            left.extend(store.holds(&target)?);
+        }
+        if !left.is_empty() {
+            Going { stuck: true, ..going.clone() }.keep(note)?;
+            return Err(Error::StillThere(left));
+        }
+        disk::shred(note).map_err(Error::io("remove", note))?;
+        Ok(Forgotten {
+            files: going.files.iter().cloned().collect(),
+            places,
+            also_in: vault.elsewhere(&target)?,
+        })
+    }
+
+    /// The tombstones go first: whatever happens next, nothing mines it again.
+    fn bury(&mut self, going: &Going) -> Result<(), Error> {
+        let graves = self.vault.graveyard()?;
+        let fresh =
+            || random::bytes::<16>().map(|salt| salt.iter().map(|byte| format!("{byte:02x}")).collect());
+        let salt = match graves.salt() {
+            Some(salt) => salt.to_owned(),
+            None => fresh().map_err(Error::io("get random bytes for", self.vault.folder()))?,
+        };
+        let at = parse(&going.at).unwrap_or(self.now.timestamp());
+        let mut stones = String::new();
+        for Version { id, text } in &going.versions {
+            if !graves.holds_text(text) || id.as_ref().is_some_and(|id| !graves.holds_entry(id)) {
+                stones
+                    .push_str(&Tombstone::new(at, &salt, text, id.clone(), going.messages.clone()).render());
+            }
+        }
+        if stones.is_empty() {
+            return Ok(());
+        }
+        let place = Place::vault(layout::fixed(layout::TOMBSTONES));
+        let read = self.vault.read(&place)?;
+        let text = read.as_ref().map_or_else(String::new, |note| note.text.clone()) + &stones;
+        let mut writes = vec![Write::put(place, read, text)];
+        writes.extend(going.files.iter().map(|_| Write::Forget));
+        if going.files.is_empty() {
+            writes.push(Write::Forget);
+        }
+        self.commit(Draft::new("forget", going.by, writes))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,282 @@
+//! Everything that keeps text, and how each lets go of it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::recall::document::Document;
+use rekindle_core::vault::erase::Target;
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::journal::{Op, Place, Root};
+use rekindle_core::vault::layout::{self, Shelf};
+
+use super::Going;
+use super::database::Database;
+use super::store::Store;
+use crate::index::Index;
+use crate::platform::disk::{self, Content, TEMPORARY};
+use crate::recall::messages::Messages;
+use crate::recall::usage::Usage;
+use crate::vault::scan::all_files;
+use crate::vault::{Error, MAX_NOTE_BYTES, Vault, journal};
+
+const VAULT: &str = "vault";
+const MESSAGES: &str = "messages";
+/// The stores that hold what people and agents said, as they said it.
+pub(super) const IN_WORDS: [&str; 2] = [VAULT, MESSAGES];
+
+/// Every store there is. One that is added and not named here would make `forget` lie.
+pub(super) fn all(vault: &Vault) -> Vec<Box<dyn Store + '_>> {
+    vec![
+        Box::new(Documents { vault }),
+        Box::new(Journal { path: vault.places.journal() }),
+        Box::new(JsonFolder { name: "spool", folder: vault.places.spool() }),
+        Box::new(JsonFolder { name: "logs", folder: vault.places.logs() }),
+        Box::new(JsonFolder { name: "sessions", folder: vault.places.sessions() }),
+        Box::new(JsonFolder { name: "editing", folder: vault.places.editing() }),
+        Box::new(JsonFolder { name: "patches", folder: vault.places.patches() }),
+        Box::new(JsonFolder { name: "notices", folder: vault.places.notices() }),
+        Box::new(Database { path: vault.places.database() }),
+        Box::new(Helped { vault }),
+        Box::new(Said { messages: Messages::of(&vault.places) }),
+        Box::new(Recallable { vault, index: Index::at(vault.places.index()) }),
+    ]
+}
+
+/// Markdown and other files in the vault, and `Ideas.md`.
+struct Documents<'a> {
+    vault: &'a Vault,
+}
+
+impl Documents<'_> {
+    fn files(&self) -> Result<Vec<PathBuf>, Error> {
+        let mut files = all_files(self.vault.folder()).map_err(Error::io("read", self.vault.folder()))?;
+        let ideas = Place { root: Root::Notes, path: layout::fixed(layout::IDEAS) };
+        files.extend(self.vault.file(&ideas).ok().filter(|file| file.is_file()));
+        Ok(files)
+    }
+}
+
+impl Store for Documents<'_> {
+    fn name(&self) -> &'static str {
+        VAULT
+    }
+
+    fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error> {
+        let mut erased = 0;
+        for file in self.files()? {
+            if self.vault.goes_whole(going, &file) || !is_in(&file, target)? {
+                continue;
+            }
+            erased += 1;
+            let is_temporary =
+                file.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()));
+            let emptied = is_temporary || {
+                let json = file.extension().is_some_and(|extension| extension == "jsonl");
+                let cut = |text: &str| if json { target.cut_json(text) } else { target.cut(text) };
+                cut_file(&file, cut)?.is_some_and(|left| self.says_nothing(&file, &left))
+            };
+            if emptied {
+                disk::shred(&file).map_err(Error::io("remove", &file))?;
+            }
+        }
+        Ok(erased)
+    }
+
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        holding(self.files()?, target)
+    }
+}
+
+impl Documents<'_> {
+    /// An entry that said nothing else is gone with what it said; any other document stays, however short.
+    fn says_nothing(&self, file: &Path, left: &str) -> bool {
+        let is_entry = self.vault.vault_path(file).is_some_and(|path| layout::shelf(&path) != Shelf::Other);
+        is_entry && Note::parse(left).is_ok_and(|note| note.body().trim().is_empty())
+    }
+}
+
+/// The record of changes: it holds ranges of text, and names that say as much.
+struct Journal {
+    path: PathBuf,
+}
+
+impl Store for Journal {
+    fn name(&self) -> &'static str {
+        "journal"
+    }
+
+    fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error> {
+        journal::rewrite(&self.path, |change| {
+            let mut altered = false;
+            for op in &mut change.ops {
+                let is_ours = |place: &Place| place.root == Root::Vault && going.files.contains(&place.path);
+                if op.places().any(is_ours) {
+                    *op = Op::Forgotten;
+                    altered = true;
+                } else if op.any_text(|text| target.is_in(text) || target.shows_in(text)) {
+                    op.forget_text();
+                    altered = true;
+                }
+            }
+            altered
+        })
+    }
+
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        holding(vec![self.path.clone()], target)
+    }
+}
+
+/// Which memories helped: their names, which may be those of files.
+struct Helped<'a> {
+    vault: &'a Vault,
+}
+
+impl Store for Helped<'_> {
+    fn name(&self) -> &'static str {
+        "usage"
+    }
+
+    fn erase(&self, going: &Going, _target: &Target) -> Result<usize, Error> {
+        let files: Vec<String> =
+            going.files.iter().map(|path| format!("{}/{path}", self.vault.folder_name())).collect();
+        let goes = |id: &str| files.iter().any(|file| id.strip_prefix(file.as_str()).is_some_and(is_end));
+        let path = self.vault.places.usage();
+        Usage::erase(&path, goes).map_err(Error::io("change", &path))
+    }
+
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        holding(vec![self.vault.places.usage()], target)
+    }
+}
+
+/// Whether a name ends here, or goes on with the part of the file that it means.
+fn is_end(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('#')
+}
+
+/// What was said in sessions, and the index over it.
+struct Said {
+    messages: Messages,
+}
+
+impl Store for Said {
+    fn name(&self) -> &'static str {
+        MESSAGES
+    }
+
+    fn erase(&self, _going: &Going, target: &Target) -> Result<usize, Error> {
+        self.messages.erase(target).map_err(|error| Error::Messages(error.into()))
+    }
+
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        self.messages.holds(target).map_err(|error| Error::Messages(error.into()))
+    }
+}
+
+/// The index: texts as they were when they were indexed, and their vectors.
+struct Recallable<'a> {
+    vault: &'a Vault,
+    index: Index,
+}
+
+impl Recallable<'_> {
+    fn says(target: &Target, document: &Document) -> bool {
+        [&document.text, &document.title].into_iter().any(|text| target.is_in(text) || target.shows_in(text))
+    }
+}
+
+impl Store for Recallable<'_> {
+    fn name(&self) -> &'static str {
+        "index"
+    }
+
+    fn erase(&self, going: &Going, target: &Target) -> Result<usize, Error> {
+        let files: Vec<String> =
+            going.files.iter().map(|path| format!("{}/{path}", self.vault.folder_name())).collect();
+        let gone = |document: &Document| files.contains(&document.path) || Self::says(target, document);
+        self.index.erase(gone).map_err(Error::Index)
+    }
+
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        let mut files: Vec<PathBuf> = self
+            .index
+            .every_document()
+            .into_iter()
+            .filter(|(_, document)| Self::says(target, document))
+            .map(|(file, _)| file)
+            .collect();
+        files.dedup();
+        Ok(files)
+    }
+}
+
+/// Files of JSON, of lines of JSON, or of plain text: the spool, the logs, what is being edited.
+struct JsonFolder {
+    name: &'static str,
+    folder: PathBuf,
+}
+
+impl JsonFolder {
+    fn files(&self) -> Result<Vec<PathBuf>, Error> {
+        match all_files(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            other => other.map_err(Error::io("read", &self.folder)),
+        }
+    }
+}
+
+impl Store for JsonFolder {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn erase(&self, _going: &Going, target: &Target) -> Result<usize, Error> {
+        let mut erased = 0;
+        for file in holding(self.files()?, target)? {
+            erased += 1;
+            // A line that is no JSON has no structure to keep.
+            cut_file(&file, |text| {
+                let json = target.cut_json(text);
+                let text = json.as_deref().unwrap_or(text);
+                target.cut(text).or_else(|| json.clone())
+            })?;
+        }
+        Ok(erased)
+    }
+
+    fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        holding(self.files()?, target)
+    }
+}
+
+fn holding(files: Vec<PathBuf>, target: &Target) -> Result<Vec<PathBuf>, Error> {
+    files
+        .into_iter()
+        .filter_map(|file| is_in(&file, target).map(|is_in| is_in.then_some(file)).transpose())
+        .collect()
+}
+
+pub(super) fn is_in(file: &Path, target: &Target) -> Result<bool, Error> {
+    if target.is_empty() {
+        return Ok(false);
+    }
+    match disk::read(file, MAX_NOTE_BYTES).map_err(Error::io("read", file))? {
+        Content::Bytes(bytes) => Ok(target.is_in_file(&bytes)),
+        // Larger than any note of ours: a person's own file.
+        Content::Missing | Content::NotAFile | Content::TooLarge(_) => Ok(false),
+    }
+}
+
+/// Rewrites a file with what `cut` leaves of it, and returns that. An edit that somebody makes meanwhile wins: their
+/// version is put back and cut in turn.
+fn cut_file(file: &Path, cut: impl Fn(&str) -> Option<String>) -> Result<Option<String>, Error> {
+    let writing = |error| Error::io("write", file)(error);
+    loop {
+        let bytes = std::fs::read(file).map_err(Error::io("read", file))?;
+        let Some(left) = std::str::from_utf8(&bytes).ok().and_then(&cut) else { return Ok(None) };
+        if disk::replace_shredding(file, &bytes, left.as_bytes()).map_err(writing)? {
+            return Ok(Some(left));
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! A published model as a folder of files, and what they say.
+//!
+//! `rekindle_embed::pack` knows tensors and vocabularies; here is what people wrap around them: where the vocabulary
+//! may be, how the pooling is spelled, which texts go in front. What would be run wrongly is refused: a model that
+//! gives other vectors than its makers' is worse than none.
+
+use std::path::{Path, PathBuf};
+
+use rekindle_core::base::hash::ContentHash;
+use rekindle_embed::{Folder, pack};
+use serde_json::{Value, json};
+
+use super::error::{Error, MAX_PREFIX};
+use crate::platform::disk::{self, Content};
+
+/// The largest file of weights: half a thousand million parameters in f32.
+const MAX_WEIGHTS: u64 = 2 << 30;
+/// The largest of the other files; vocabularies have a few hundred kilobytes.
+const MAX_OTHER: u64 = 32 << 20;
+
+const CONFIG: &str = "config.json";
+const WEIGHTS: &str = "model.safetensors";
+const VOCABULARY: &str = "vocab.txt";
+const TOKENIZER: &str = "tokenizer.json";
+const VOCABULARY_OR_TOKENIZER: &str = "vocab.txt or tokenizer.json";
+const PROMPTS: &str = "config_sentence_transformers.json";
+const MODULES: &str = "modules.json";
+const POOLING: &str = "1_Pooling/config.json";
+
+/// What is often there in place of [`WEIGHTS`].
+const OTHER_FORMATS: [&str; 5] =
+    ["model.safetensors.index.json", "pytorch_model.bin", "model.onnx", "onnx/model.onnx", "tf_model.h5"];
+
+/// What the person says of a model that its files do not.
+#[derive(Clone, Debug, Default)]
+pub struct Prefixes {
+    /// What goes before a question, in place of what the folder says.
+    pub query: Option<String>,
+    /// What goes before a memory, in place of what the folder says.
+    pub passage: Option<String>,
+}
+
+/// The files of a model, read and understood.
+pub(super) struct Source {
+    folder: PathBuf,
+    config: Vec<u8>,
+    weights: Vec<u8>,
+    vocabulary: Vec<u8>,
+    tokenizer: Option<Vec<u8>>,
+    sentence: Option<Vec<u8>>,
+    /// As [`pack`] takes it.
+    pooling: Option<Vec<u8>>,
+    pub(super) query_prefix: String,
+    pub(super) passage_prefix: String,
+}
+
+impl Source {
+    pub(super) fn read(folder: &Path, prefixes: &Prefixes) -> Result<Self, Error> {
+        let files = Files { folder };
+        let config = files.read(CONFIG)?;
+        let weights = files.part(WEIGHTS, MAX_WEIGHTS)?;
+        let vocabulary = files.read(VOCABULARY)?;
+        let fast = files.json(TOKENIZER)?;
+        if let Some(kind) = fast.as_ref().and_then(|file| file["model"]["type"].as_str())
+            && kind != "WordPiece"
+        {
+            return Err(
+                files.unfit(TOKENIZER, &format!("the vocabulary is {kind}, only WordPiece can be run"))
+            );
+        }
+        let found = [
+            (CONFIG, config.is_some()),
+            (WEIGHTS, weights.is_some()),
+            (VOCABULARY_OR_TOKENIZER, vocabulary.is_some() || fast.is_some()),
+        ];
+        let names: Vec<&str> = found.iter().filter(|(_, there)| !there).map(|(name, _)| *name).collect();
+        let (Some(config), Some(weights), [], fast) = (config, weights, names.as_slice(), fast) else {
+            let instead = OTHER_FORMATS.into_iter().find(|name| folder.join(name).exists());
+            return Err(Error::Missing { folder: folder.to_owned(), names, instead });
+        };
+        let vocabulary = match (vocabulary, &fast) {
+            (Some(vocabulary), _) => vocabulary,
+            (None, fast) => words(fast.as_ref().unwrap_or(&Value::Null))
+                .map_err(|problem| files.unfit(TOKENIZER, &problem))?
+                .into_bytes(),
+        };
+        let tokenizer = match (files.read("tokenizer_config.json")?, &fast) {
+            (None, Some(fast)) => {
+                Some(letters(fast).map_err(|problem| files.unfit(TOKENIZER, &problem))?.into_bytes())
+            }
+            (tokenizer, _) => tokenizer,
+        };
+        if let Some(layer) = files.json(MODULES)?.as_ref().and_then(further_layer) {
+            return Err(files.unfit(MODULES, &format!("it ends in a layer `{layer}`, which cannot be run")));
+        }
+        let pooling = match files.json(POOLING)? {
+            Some(config) => {
+                Some(pooling(&config).map_err(|problem| files.unfit(POOLING, &problem))?.into_bytes())
+            }
+            None => None,
+        };
+        let prompts = files.json(PROMPTS)?.unwrap_or_default();
+        let (query, passage) = prompted(&prompts);
+        let source = Self {
+            folder: folder.to_owned(),
+            config,
+            weights,
+            vocabulary,
+            tokenizer,
+            sentence: files.read("sentence_bert_config.json")?,
+            pooling,
+            query_prefix: prefixes.query.clone().unwrap_or(query),
+            passage_prefix: prefixes.passage.clone().unwrap_or(passage),
+        };
+        for (what, prefix) in [("questions", &source.query_prefix), ("memories", &source.passage_prefix)] {
+            if prefix.len() > MAX_PREFIX || prefix.contains('\0') {
+                return Err(Error::LongPrefix { what });
+            }
+        }
+        Ok(source)
+    }
+
+    /// Whether the folder says how the vectors of the tokens become one.
+    pub(super) fn says_pooling(&self) -> bool {
+        self.pooling.is_some()
+    }
+
+    /// A name for these very vectors: the person's name for the model, and a mark of what it was made from. A model
+    /// that is removed and another that is added under its name must not share an index (STO-11).
+    pub(super) fn id(&self, name: &str) -> String {
+        let parts: [&[u8]; 8] = [
+            &self.config,
+            &self.weights,
+            &self.vocabulary,
+            self.tokenizer.as_deref().unwrap_or_default(),
+            self.sentence.as_deref().unwrap_or_default(),
+            self.pooling.as_deref().unwrap_or_default(),
+            self.query_prefix.as_bytes(),
+            self.passage_prefix.as_bytes(),
+        ];
+        format!("{name}#{}", ContentHash::of_parts(&parts).short(8))
+    }
+
+    /// The model file.
+    pub(super) fn pack(&self, id: &str) -> Result<Vec<u8>, Error> {
+        let packed = pack(&Folder {
+            id,
+            config: &self.config,
+            weights: &self.weights,
+            vocabulary: &self.vocabulary,
+            tokenizer: self.tokenizer.as_deref(),
+            pooling: self.pooling.as_deref(),
+            sentence: self.sentence.as_deref(),
+            query_prefix: &self.query_prefix,
+            passage_prefix: &self.passage_prefix,
+        });
+        packed.map_err(|error| Error::Unfit { folder: self.folder.clone(), why: error.to_string() })
+    }
+}
+
+struct Files<'a> {
+    folder: &'a Path,
+}
+
+impl Files<'_> {
+    fn part(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, Error> {
+        let path = self.folder.join(name);
+        match disk::read(&path, limit).map_err(Error::io("read", &path))? {
+            Content::Missing => Ok(None),
+            Content::Bytes(bytes) => Ok(Some(bytes)),
+            Content::TooLarge(bytes) => Err(Error::TooLarge { path, bytes, limit }),
+            Content::NotAFile => Err(self.unfit(name, "not a file")),
+        }
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        self.part(name, MAX_OTHER)
+    }
+
+    fn json(&self, name: &str) -> Result<Option<Value>, Error> {
+        let Some(bytes) = self.read(name)? else { return Ok(None) };
+        let parsed = serde_json::from_slice(&bytes);
+        Ok(Some(parsed.map_err(|error| self.unfit(name, &format!("not JSON: line {}", error.line())))?))
+    }
+
+    fn unfit(&self, name: &str, problem: &str) -> Error {
+        Error::Unfit { folder: self.folder.to_owned(), why: format!("{name}: {problem}") }
+    }
+}
+
+/// The vocabulary of a `tokenizer.json`, one word a line, as `vocab.txt` has it.
+fn words(fast: &Value) -> Result<String, String> {
+    let listed = fast["model"]["vocab"].as_object().ok_or("it has no vocabulary")?;
+    let listed = listed.iter().filter_map(|(word, id)| Some((id.as_u64()?, word.as_str())));
+    let added = fast["added_tokens"].as_array().into_iter().flatten();
+    let added = added.filter_map(|token| Some((token["id"].as_u64()?, token["content"].as_str()?)));
+    let mut words: Vec<(u64, &str)> = listed.chain(added).collect();
+    words.sort_unstable();
+    words.dedup();
+    if !words.iter().map(|(id, _)| *id).eq(0..words.len() as u64) {
+        return Err("the ids of its vocabulary do not go from 0 without gaps".to_owned());
+    }
+    if words.iter().any(|(_, word)| word.contains(['\n', '\r'])) {
+        return Err("a word of its vocabulary has a line break".to_owned());
+    }
+    Ok(words.iter().flat_map(|(_, word)| [*word, "\n"]).collect())
+}
+
+/// What a `tokenizer.json` says about letters, as `tokenizer_config.json` has it.
+fn letters(fast: &Value) -> Result<String, String> {
+    let rules = &fast["normalizer"];
+    match rules["type"].as_str() {
+        Some("BertNormalizer") => {}
+        other => {
+            let other = other.unwrap_or("missing");
+            return Err(format!("the normalizer is {other}, only BertNormalizer can be run"));
+        }
+    }
+    let letters = json!({
+        "do_lower_case": rules["lowercase"],
+        "strip_accents": rules["strip_accents"],
+        "tokenize_chinese_chars": rules["handle_chinese_chars"],
+    });
+    Ok(letters.to_string())
+}
+
+/// A layer after the pooling that changes vectors.
+fn further_layer(modules: &Value) -> Option<&str> {
+    let kinds = modules.as_array()?.iter().filter_map(|module| module["type"].as_str());
+    let mut kinds = kinds.map(|kind| kind.rsplit('.').next().unwrap_or(kind));
+    // Vectors are brought to length one in any case, which changes no ranking.
+    kinds.find(|kind| !["Transformer", "Pooling", "Normalize"].contains(kind))
+}
+
+/// The pooling as [`pack`] reads it, from either way to write it. Two at once are two vectors after one another.
+fn pooling(config: &Value) -> Result<String, String> {
+    let marked = config.as_object().into_iter().flatten();
+    let mut modes: Vec<&str> = marked
+        .filter(|(key, value)| key.starts_with("pooling_mode_") && value.as_bool() == Some(true))
+        .map(|(key, _)| key.trim_start_matches("pooling_mode_"))
+        .collect();
+    modes.extend(config["pooling_mode"].as_str());
+    let key = match modes.as_slice() {
+        ["mean" | "mean_tokens"] => "pooling_mode_mean_tokens",
+        ["cls" | "cls_token"] => "pooling_mode_cls_token",
+        _ => {
+            let modes = if modes.is_empty() { "nothing".to_owned() } else { modes.join(" and ") };
+            return Err(format!("it pools by {modes}, only mean or cls alone can be run"));
+        }
+    };
+    Ok(json!({key: true}).to_string())
+}
+
+/// What goes before a question and before a memory.
+fn prompted(config: &Value) -> (String, String) {
+    let prompt = |name: &str| config["prompts"][name].as_str();
+    let usual = config["default_prompt_name"].as_str().and_then(prompt);
+    let first = |names: &[&str]| {
+        let named = names.iter().find_map(|name| prompt(name));
+        named.or(usual).unwrap_or_default().to_owned()
+    };
+    (first(&["query"]), first(&["document", "passage", "corpus"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_vocabulary_of_a_tokenizer_file_is_in_the_order_of_its_ids() {
+        let fast = json!({
+            "model": {"vocab": {"b": 2, "[PAD]": 0, "##c": 1}},
+            "added_tokens": [{"id": 0, "content": "[PAD]"}, {"id": 3, "content": "[NEW]"}],
+        });
+        assert_eq!(words(&fast).unwrap(), "[PAD]\n##c\nb\n[NEW]\n");
+        let gap = json!({"model": {"vocab": {"a": 0, "b": 2}}});
+        assert!(words(&gap).unwrap_err().contains("without gaps"));
+        let twice = json!({"model": {"vocab": {"a": 0, "b": 0}}});
+        assert!(words(&twice).unwrap_err().contains("without gaps"));
+        assert!(words(&json!({"model": {"vocab": {"a\nb": 0}}})).unwrap_err().contains("line break"));
+        assert!(words(&json!([])).unwrap_err().contains("no vocabulary"));
+    }
+
+    #[test]
+    fn pooling_is_read_in_both_spellings_and_two_at_once_are_refused() {
+        let mean = r#"{"pooling_mode_mean_tokens":true}"#;
+        let first = r#"{"pooling_mode_cls_token":true}"#;
+        let old = json!({"word_embedding_dimension": 64, "pooling_mode_cls_token": false,
+            "pooling_mode_mean_tokens": true, "pooling_mode_max_tokens": false});
+        assert_eq!(pooling(&old).unwrap(), mean);
+        assert_eq!(pooling(&json!({"pooling_mode": "mean"})).unwrap(), mean);
+        assert_eq!(pooling(&json!({"pooling_mode": "cls"})).unwrap(), first);
+        assert_eq!(pooling(&json!({"pooling_mode_cls_token": true})).unwrap(), first);
+        for (bad, named) in [
+            (
+                json!({"pooling_mode_mean_tokens": true, "pooling_mode_max_tokens": true}),
+                "mean_tokens and max_tokens",
+            ),
+            (json!({"pooling_mode_lasttoken": true}), "lasttoken"),
+            (json!({"pooling_mode": "max"}), "max"),
+            (json!({}), "nothing"),
+            (json!([1]), "nothing"),
+        ] {
+            assert!(pooling(&bad).unwrap_err().contains(named), "{bad}");
+        }
+    }
+
+    #[test]
+    fn prefixes_come_from_the_prompts() {
+        let pair = |query: &str, passage: &str| (query.to_owned(), passage.to_owned());
+        assert_eq!(prompted(&json!({"__version__": {}})), pair("", ""));
+        assert_eq!(
+            prompted(&json!({"prompts": {"query": "query: ", "passage": "passage: "}})),
+            pair("query: ", "passage: ")
+        );
+        assert_eq!(
+            prompted(&json!({"prompts": {"query": "q", "document": "d", "passage": "p"}})),
+            pair("q", "d")
+        );
+        let usual = json!({"prompts": {"query": "q", "sts": "s"}, "default_prompt_name": "sts"});
+        assert_eq!(prompted(&usual), pair("q", "s"));
+        assert_eq!(prompted(&json!({"prompts": ["query"], "default_prompt_name": null})), pair("", ""));
+    }
+
+    #[test]
+    fn a_layer_after_the_pooling_is_found() {
+        let module = |kind: &str| json!({"type": format!("sentence_transformers.models.{kind}")});
+        let usual = json!([module("Transformer"), module("Pooling"), module("Normalize")]);
+        assert_eq!(further_layer(&usual), None);
+        assert_eq!(
+            further_layer(&json!([module("Transformer"), module("Pooling"), module("Dense")])),
+            Some("Dense")
+        );
+        assert_eq!(further_layer(&json!({})), None);
+    }
+
+    #[test]
+    fn letters_come_from_the_normalizer() {
+        let fast = json!({"normalizer": {"type": "BertNormalizer", "lowercase": false, "strip_accents": null,
+            "handle_chinese_chars": true}});
+        assert_eq!(
+            letters(&fast).unwrap(),
+            r#"{"do_lower_case":false,"strip_accents":null,"tokenize_chinese_chars":true}"#
+        );
+        assert!(letters(&json!({"normalizer": {"type": "NFKC"}})).unwrap_err().contains("NFKC"));
+        assert!(letters(&json!({})).unwrap_err().contains("missing"));
+    }
+}

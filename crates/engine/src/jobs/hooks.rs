@@ -1,0 +1,184 @@
+//! What a capture hook does: it writes down what happened and is gone (CAP-16, CAP-18, CAP-21). No transcript is read, no
+//! database is opened, no model is asked; whoever comes next does the rest.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::hosts::hook::turns::Call;
+use rekindle_core::hosts::hook::{Kind, Signal};
+use rekindle_core::session::{Message, Role, serialise};
+
+use crate::jobs::sessions;
+use crate::jobs::spool::{Error, Spool, What};
+use crate::jobs::worker_lock;
+use crate::platform::background;
+use crate::platform::disk;
+use crate::platform::home::{Home, Places};
+
+/// How long a hook waits to see whether another one was there before it.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// Of a message that only we keep, so much is kept.
+const MAX_MESSAGE_CHARS: usize = 64 * 1024;
+
+/// What a hook left behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// A file in the spool.
+    Spooled,
+    /// Nothing: there was nothing to keep.
+    Nothing,
+}
+
+/// Writes a signal down under an id that tells when it came. When this returns, it is on the disk. Idempotent: a process that
+/// goes on for one that ran out of time uses the same id.
+pub fn leave(places: &Places, mut signal: Signal, id: &ChangeId) -> Result<Left, Error> {
+    let at = id.at().unwrap_or(Timestamp::UNIX_EPOCH);
+    if signal.subagent || signal.kind == Kind::BeforeTool {
+        return Ok(Left::Nothing);
+    }
+    let position = signal
+        .transcript
+        .as_deref()
+        .and_then(|path| std::fs::metadata(Path::new(path)).ok())
+        .filter(std::fs::Metadata::is_file)
+        .map(|metadata| metadata.len());
+    let (prompt, answer) = (signal.prompt.take(), signal.answer.take());
+    let mut messages = Vec::new();
+    // The host keeps no transcript, or has not begun one yet: what the hook was told is all there may ever be.
+    if position.is_none() {
+        let said = |role, text: String| message(&signal.session, role, &text, at);
+        match signal.kind {
+            Kind::Prompt => messages.extend(prompt.map(|text| said(Role::User, text))),
+            Kind::Stop => messages.extend(answer.map(|text| said(Role::Assistant, text))),
+            _ => {}
+        }
+    }
+    if signal.kind == Kind::Prompt && messages.is_empty() {
+        return Ok(Left::Nothing);
+    }
+    if signal.kind == Kind::Start {
+        // A marker that cannot be written is no reason to lose the signal; the worker writes it again.
+        sessions::begin(&places.sessions(), &signal, at).unwrap_or_default();
+    }
+    Spool::at(places.spool()).put_as(id, What::Signal { signal, position, messages }, at)?;
+    Ok(Left::Spooled)
+}
+
+/// Whether this is the first call for what it tells. Agents that have both our lines in their settings and our plugin call
+/// twice; in doubt it is the first. What moves a session on may come twice and is not looked at here.
+pub fn is_first(places: &Places, signal: &Signal, at: Timestamp) -> bool {
+    let said = matches!(signal.kind, Kind::Start | Kind::Prompt)
+        || (signal.kind == Kind::Stop && signal.transcript.is_none());
+    if !said {
+        return true;
+    }
+    let call = Call::of(signal);
+    let path = places.state().join("turns");
+    disk::revise(&path, PATIENCE, |list| call.join(list, at.as_millisecond())).unwrap_or(true)
+}
+
+fn message(session: &str, role: Role, text: &str, at: Timestamp) -> Message {
+    let moment = at.as_nanosecond().to_string();
+    let parts = [session.as_bytes(), moment.as_bytes(), text.as_bytes()];
+    let id = ContentHash::of_parts(&parts).short(16);
+    Message::new(id, Some(at), role, serialise::passage(text, MAX_MESSAGE_CHARS).text)
+}
+
+/// Starts a worker on its own, unless one is at it. It may be that the one at it is just about to end: it looks once more
+/// after it has let go of its lock.
+pub fn wake(home: &Home, places: &Places) -> std::io::Result<()> {
+    if worker_lock::is_busy(&places.locks()) || places.stop_file().exists() {
+        return Ok(());
+    }
+    let Some(root) = home.root().to_str() else { return Ok(()) };
+    background::start(&["--home", root, "worker", "--background"], places.state())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a test plays the other programs")]
+
+    use rekindle_core::base::agent::Agent;
+
+    use super::*;
+
+    const TOKEN: &str = concat!("ghp_", "q8Zk2Lw9Xc4Vb7Nm1Pd6Rt3Yh5Jf0Gs8Ae2K");
+
+    fn places(folder: &Path) -> Places {
+        let home = Home::choose(Some(folder), None, None).unwrap();
+        let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
+        home.places(&config).unwrap()
+    }
+
+    fn signal(kind: Kind, transcript: Option<&Path>) -> Signal {
+        Signal {
+            agent: Agent::Claude,
+            kind,
+            session: "s".to_owned(),
+            transcript: transcript.map(|path| path.to_str().unwrap().to_owned()),
+            cwd: None,
+            reason: None,
+            prompt: Some(format!("use {TOKEN}")),
+            answer: Some("done".to_owned()),
+            subagent: false,
+        }
+    }
+
+    fn id(second: i64) -> ChangeId {
+        ChangeId::new(Timestamp::from_second(1_800_000_000 + second).unwrap(), [7; 10])
+    }
+
+    fn spooled(places: &Places) -> Vec<What> {
+        let spool = Spool::at(places.spool());
+        let files = spool.waiting().unwrap();
+        files.iter().map(|file| spool.read(file).unwrap().unwrap().content.unwrap().what).collect()
+    }
+
+    #[test]
+    fn a_host_that_keeps_a_transcript_costs_a_position() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = places(folder.path());
+        let transcript = folder.path().join("t.jsonl");
+        std::fs::write(&transcript, "x".repeat(1234)).unwrap();
+        assert_eq!(leave(&places, signal(Kind::Prompt, Some(&transcript)), &id(0)).unwrap(), Left::Nothing);
+        assert_eq!(leave(&places, signal(Kind::End, Some(&transcript)), &id(0)).unwrap(), Left::Spooled);
+        assert_eq!(leave(&places, signal(Kind::End, Some(&transcript)), &id(0)).unwrap(), Left::Spooled);
+        let mut all = spooled(&places);
+        let Some(What::Signal { position, messages, signal }) = all.pop() else { panic!() };
+        assert!(all.is_empty());
+        assert_eq!((position, messages.len()), (Some(1234), 0));
+        assert_eq!((signal.prompt, signal.answer), (None, None));
+    }
+
+    #[test]
+    fn b_03_what_a_host_does_not_keep_is_copied_without_its_secrets() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = places(folder.path());
+        leave(&places, signal(Kind::Prompt, None), &id(0)).unwrap();
+        leave(&places, signal(Kind::Stop, None), &id(1)).unwrap();
+        let roles: Vec<Role> = spooled(&places)
+            .into_iter()
+            .flat_map(|what| match what {
+                What::Signal { messages, .. } => messages,
+                What::Event(_) => Vec::new(),
+            })
+            .map(|message| message.role)
+            .collect();
+        assert_eq!(roles, [Role::User, Role::Assistant]);
+        for file in std::fs::read_dir(places.spool()).unwrap() {
+            assert!(!std::fs::read_to_string(file.unwrap().path()).unwrap().contains(TOKEN));
+        }
+    }
+
+    #[test]
+    fn b_04_an_agents_helper_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = places(folder.path());
+        let helper = Signal { subagent: true, ..signal(Kind::End, None) };
+        assert_eq!(leave(&places, helper, &id(0)).unwrap(), Left::Nothing);
+        assert!(spooled(&places).is_empty());
+    }
+}

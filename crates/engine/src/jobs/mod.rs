@@ -1,0 +1,17 @@
+//! The queue of background work, and what a running job may use.
+//!
+//! - [`queue`]: events, runs, leases and retries
+//! - [`context`]: the settings, places and stores that a job works with
+//! - [`worker_lock`]: at most one worker at a time
+//! - [`spool`]: events that hooks leave for the worker
+//! - [`sessions`]: open sessions and their markers
+//! - [`hooks`]: records the events that hooks report
+//! - [`health`]: what hooks need to know of the queue without opening it
+
+pub mod context;
+pub mod health;
+pub mod hooks;
+pub mod queue;
+pub mod sessions;
+pub mod spool;
+pub mod worker_lock;

@@ -1,0 +1,151 @@
+//! Taking a run, and letting go of it.
+
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::event::Event;
+use rekindle_core::run::{Status, retry};
+
+use super::{Ended, Interrupt, Queue};
+use crate::platform::db::{self, OptionalExtension, params};
+use crate::platform::random;
+
+/// So long a run is ours before it counts as abandoned; every step renews it.
+pub(super) const LEASE_MS: i64 = 15 * 60 * 1000;
+
+/// A run that is ours.
+#[derive(Clone, Debug)]
+pub struct Claimed {
+    /// The run.
+    pub id: String,
+    /// The function's name.
+    pub function: String,
+    /// What it is about.
+    pub event: Event,
+    /// Which attempt this is, from 1.
+    pub attempt: u32,
+    /// Proves that it is ours.
+    pub(super) token: String,
+}
+
+impl Queue {
+    /// Takes the next run that is due, if there is one. Those that killed a worker come last, so that they cannot keep the
+    /// others from their turn.
+    pub fn claim(&mut self, now: Timestamp) -> Result<Option<Claimed>, db::Error> {
+        self.claim_any(now, None)
+    }
+
+    /// Takes the run of a function with this key, even if it is to be tried again later or was given up: somebody waits
+    /// for it.
+    pub fn claim_for(
+        &mut self,
+        function: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<Claimed>, db::Error> {
+        self.db.change(|transaction| {
+            transaction.execute(
+                "UPDATE runs SET status = 'RUNNING', attempts = 0, crashes = 0, ended = NULL
+                 WHERE function = ?1 AND key = ?2 AND status = 'DEAD'",
+                params![function, key],
+            )
+        })?;
+        self.claim_any(now, Some((function, key)))
+    }
+
+    fn claim_any(
+        &mut self,
+        now: Timestamp,
+        only: Option<(&str, &str)>,
+    ) -> Result<Option<Claimed>, db::Error> {
+        let (function, key) = only.unzip();
+        let token = random::change_id(now).map_err(db::Error::Random)?.as_str().to_owned();
+        let now = now.as_millisecond();
+        let row = self.db.change(|transaction| {
+            let row = transaction
+                .prepare_cached(
+                    "SELECT r.id, r.function, r.attempts, e.id, e.name, e.data, e.at
+                     FROM runs r INDEXED BY runs_open JOIN events e ON e.id = r.event
+                     WHERE r.status IN ('RUNNING', 'FAILED') AND r.owner IS NULL
+                       AND (iif(?2 IS NULL, r.due <= ?1, r.function = ?2 AND r.key = ?3))
+                       AND (r.key IS NULL OR NOT EXISTS (
+                            SELECT 1 FROM runs o WHERE o.function = r.function AND o.key = r.key
+                                AND o.owner IS NOT NULL))
+                     ORDER BY r.crashes, r.due, r.number LIMIT 1",
+                )?
+                .query_row(params![now, function, key], |row| {
+                    Ok((
+                        row.get::<_, String>(0)?,
+                        row.get::<_, String>(1)?,
+                        row.get::<_, u32>(2)?,
+                        row.get::<_, String>(3)?,
+                        row.get::<_, String>(4)?,
+                        row.get::<_, String>(5)?,
+                        row.get::<_, i64>(6)?,
+                    ))
+                })
+                .optional()?;
+            if let Some((id, ..)) = &row {
+                transaction.execute(
+                    "UPDATE runs SET owner = ?2, lease_until = ?3, status = 'RUNNING', attempts = attempts + 1,
+                        started = coalesce(started, ?4) WHERE id = ?1",
+                    params![id, token, now + LEASE_MS, now],
+                )?;
+            }
+            Ok(row)
+        })?;
+        let Some((id, function, attempts, event, name, data, at)) = row else { return Ok(None) };
+        let data = serde_json::from_str(&data)
+            .map_err(|error| self.db.odd(format!("the data of the event {event} ({error})")))?;
+        let at = Timestamp::from_millisecond(at).map_err(|error| self.db.odd(error.to_string()))?;
+        let event = Event { id: event, name, data, at };
+        Ok(Some(Claimed { id, function, event, attempt: attempts + 1, token }))
+    }
+
+    /// When the next run is due that cannot be taken yet.
+    pub fn next_due(&self) -> Result<Option<i64>, db::Error> {
+        self.db.run(|connection| {
+            connection.query_row(
+                "SELECT min(due) FROM runs WHERE status IN ('RUNNING', 'FAILED') AND owner IS NULL",
+                [],
+                |row| row.get(0),
+            )
+        })
+    }
+
+    /// Writes down how a run ended, or when it goes on. Says how it stands now.
+    pub fn settle(
+        &mut self,
+        claimed: &Claimed,
+        ended: Result<Ended, Interrupt>,
+        now: Timestamp,
+    ) -> Result<Status, db::Error> {
+        let (status, reason, output, error, due) = match ended {
+            Ok(Ended::Completed(output)) => (Status::Completed, None, Some(output.to_string()), None, 0),
+            Ok(Ended::Skipped(reason)) => (Status::Skipped, Some(reason), None, None, 0),
+            Err(Interrupt::Stopped) => (Status::Running, None, None, None, 0),
+            Err(Interrupt::Db(error)) => return Err(error),
+            Err(Interrupt::Failed { step, error }) => {
+                let message = format!("{step}: {error}");
+                let jitter = random::bytes::<1>().map_or(128, |[byte]| byte);
+                match retry::pause(claimed.attempt, jitter, error.retry_after).filter(|_| !error.fatal) {
+                    Some(pause) => {
+                        let due = now.as_millisecond() + i64::try_from(pause.as_millis()).unwrap_or(0);
+                        (Status::Failed, None, None, Some(message), due)
+                    }
+                    None => (Status::Dead, None, None, Some(message), 0),
+                }
+            }
+        };
+        let ended = status.is_over().then(|| now.as_millisecond());
+        // A stop is not an attempt.
+        let back = u32::from(status == Status::Running);
+        self.db.change(|transaction| {
+            transaction.execute(
+                "UPDATE runs SET status = ?3, reason = ?4, output = ?5, error = ?6, due = ?7, ended = ?8,
+                    owner = NULL, lease_until = NULL, crashes = 0, attempts = attempts - ?9
+                 WHERE id = ?1 AND owner = ?2",
+                params![claimed.id, claimed.token, status.word(), reason, output, error, due, ended, back],
+            )
+        })?;
+        Ok(status)
+    }
+}

@@ -1,0 +1,183 @@
+//! The functions there are, and a check that each can be reached (EXE-11, EXE-12, EXE-17).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rekindle_core::event::{Event, names};
+use rekindle_core::run::schedule::Schedule;
+use serde_json::Value;
+use thiserror::Error;
+
+use super::{Interrupt, Steps};
+use crate::jobs::context::World;
+
+/// How a function ended that did end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ended {
+    /// It did its work; this is what came of it.
+    Completed(Value),
+    /// There was nothing to do, for this reason.
+    Skipped(String),
+}
+
+/// A function: what it listens to and what it does.
+pub struct Function {
+    /// Its name, in `rekindle runs` and everywhere else.
+    pub name: &'static str,
+    /// The events that it listens to.
+    pub triggers: &'static [&'static str],
+    /// When it runs by the clock.
+    pub schedule: Option<Schedule>,
+    /// The events that it sends.
+    pub emits: &'static [&'static str],
+    /// Runs with the same key come one after the other (EXE-03).
+    pub key: fn(&Event) -> Option<String>,
+    /// What it does. It may be called again from the top: all effects are in steps, and each of them is safe to run twice.
+    pub body: fn(&Event, &mut dyn Steps, &World) -> Result<Ended, Interrupt>,
+}
+
+/// All functions.
+pub struct Registry {
+    /// They.
+    pub functions: &'static [Function],
+    /// Events that come from outside: hooks, commands, other programs.
+    pub sources: &'static [&'static str],
+}
+
+/// What is wrong with a registry.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unsound {
+    /// An event is sent and nobody listens (EXE-17).
+    #[error("`{0}` is sent, and no function listens to it")]
+    Unheard(String),
+    /// A function that nothing can start (EXE-11).
+    #[error("the function `{0}` can never run: nothing sends what it listens to")]
+    Unreachable(String),
+    /// Two functions of the same name.
+    #[error("two functions are called `{0}`")]
+    SameName(String),
+    /// Two functions that listen to the same event (EXE-12).
+    #[error("`{event}` is claimed by {}", .functions.join(" and "))]
+    Contested {
+        /// The event.
+        event: String,
+        /// Who.
+        functions: Vec<String>,
+    },
+    /// An event that is not in the contract.
+    #[error("the function `{function}` names an event that does not exist: `{event}`")]
+    NoSuchEvent {
+        /// Who.
+        function: String,
+        /// What.
+        event: String,
+    },
+}
+
+impl Registry {
+    /// The functions that an event is for.
+    pub fn listening<'a>(&'a self, event: &'a Event) -> impl Iterator<Item = &'static Function> + 'a {
+        let scheduled = (event.name == names::SCHEDULE_REACHED)
+            .then(|| event.data.get("function").and_then(Value::as_str))
+            .flatten();
+        self.functions.iter().filter(move |function| match scheduled {
+            Some(name) => function.name == name && function.schedule.is_some(),
+            None => function.triggers.contains(&event.name.as_str()),
+        })
+    }
+
+    /// The function of that name.
+    pub fn get(&self, name: &str) -> Option<&'static Function> {
+        self.functions.iter().find(|function| function.name == name)
+    }
+
+    /// The events that somebody listens to, so that it makes sense to send them.
+    pub fn heard(&self) -> BTreeSet<&'static str> {
+        self.functions.iter().flat_map(|function| function.triggers.iter().copied()).collect()
+    }
+
+    /// Everything that is wrong with it. Two functions may not claim the same event: whichever ran last would win.
+    pub fn check(&self) -> Vec<Unsound> {
+        let mut wrong = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut claims: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let heard = self.heard();
+        let sent: BTreeSet<&str> =
+            self.functions.iter().flat_map(|function| function.emits).chain(self.sources).copied().collect();
+        for function in self.functions {
+            if !seen.insert(function.name) {
+                wrong.push(Unsound::SameName(function.name.to_owned()));
+            }
+            for event in function.triggers.iter().chain(function.emits) {
+                if !names::ALL.contains(event) {
+                    let (function, event) = (function.name.to_owned(), (*event).to_owned());
+                    wrong.push(Unsound::NoSuchEvent { function, event });
+                }
+            }
+            for event in function.triggers {
+                claims.entry(event).or_default().push(function.name.to_owned());
+            }
+            let reachable =
+                function.schedule.is_some() || function.triggers.iter().any(|event| sent.contains(event));
+            if !reachable {
+                wrong.push(Unsound::Unreachable(function.name.to_owned()));
+            }
+        }
+        wrong.extend(sent.iter().filter(|e| !heard.contains(*e)).map(|e| Unsound::Unheard((*e).to_owned())));
+        for (event, functions) in claims {
+            if functions.len() > 1 {
+                wrong.push(Unsound::Contested { event: event.to_owned(), functions });
+            }
+        }
+        wrong
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn function(
+        name: &'static str,
+        triggers: &'static [&'static str],
+        emits: &'static [&'static str],
+    ) -> Function {
+        let body = |_: &Event, _: &mut dyn Steps, _: &World| Ok(Ended::Skipped(String::new()));
+        Function { name, triggers, schedule: None, emits, key: |_| None, body }
+    }
+
+    static CONTESTED: Registry = Registry {
+        functions: &[
+            function("one", &[names::CAPTURE_REQUESTED], &[]),
+            function("two", &[names::CAPTURE_REQUESTED], &[]),
+        ],
+        sources: &[names::CAPTURE_REQUESTED],
+    };
+    static LOOSE: Registry = Registry {
+        functions: &[
+            function("deaf", &[names::NOTED], &[names::SESSION_ENDED]),
+            function("deaf", &["no/such.event"], &[]),
+        ],
+        sources: &[],
+    };
+
+    #[test]
+    fn exe_12_two_functions_that_claim_one_event_are_reported() {
+        let wrong = CONTESTED.check();
+        let functions = vec!["one".to_owned(), "two".to_owned()];
+        assert_eq!(wrong, [Unsound::Contested { event: names::CAPTURE_REQUESTED.to_owned(), functions }]);
+        assert!(wrong[0].to_string().ends_with("is claimed by one and two"), "{}", wrong[0]);
+    }
+
+    #[test]
+    fn exe_11_exe_17_what_cannot_run_and_what_nobody_hears_is_reported() {
+        let wrong = LOOSE.check();
+        for expected in [
+            Unsound::SameName("deaf".to_owned()),
+            Unsound::Unreachable("deaf".to_owned()),
+            Unsound::Unheard(names::SESSION_ENDED.to_owned()),
+            Unsound::NoSuchEvent { function: "deaf".to_owned(), event: "no/such.event".to_owned() },
+        ] {
+            assert!(wrong.contains(&expected), "{expected} is not in {wrong:?}");
+        }
+    }
+}

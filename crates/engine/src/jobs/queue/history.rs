@@ -1,0 +1,205 @@
+//! What ran, and how (EXE-10).
+
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::event::Event;
+use rekindle_core::run::Status;
+use serde_json::Value;
+
+use super::Queue;
+use crate::platform::db::{self, Db, OptionalExtension, Row, params};
+
+/// A run, as it stands.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its id.
+    pub id: String,
+    /// The function.
+    pub function: String,
+    /// How it stands.
+    pub status: Status,
+    /// The event's id.
+    pub event: String,
+    /// The event's name.
+    pub trigger: String,
+    /// The session it is about.
+    pub session: Option<String>,
+    /// Why it was skipped.
+    pub reason: Option<String>,
+    /// What went wrong last.
+    pub error: Option<String>,
+    /// What came of it.
+    pub output: Option<Value>,
+    /// How many attempts there were.
+    pub attempts: u32,
+    /// When it was asked for.
+    pub created: Timestamp,
+    /// When its first attempt began.
+    pub started: Option<Timestamp>,
+    /// When it was over.
+    pub ended: Option<Timestamp>,
+    /// When it is tried next, if it waits.
+    pub due: Option<Timestamp>,
+    /// What it did.
+    pub steps: Vec<Step>,
+}
+
+/// A step of a run.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Its name.
+    pub name: String,
+    /// Its result, if it is done.
+    pub result: Option<Value>,
+    /// What went wrong last.
+    pub error: Option<String>,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// When it was last begun.
+    pub started: Timestamp,
+    /// When that was over.
+    pub ended: Option<Timestamp>,
+}
+
+/// Which runs.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Only those that stand like this.
+    pub status: Option<Status>,
+    /// Only those that were asked for since.
+    pub since: Option<Timestamp>,
+    /// Only those about this session.
+    pub session: Option<String>,
+    /// At most so many, the newest.
+    pub most: Option<u32>,
+}
+
+const COLUMNS: &str =
+    "r.id, r.function, r.status, r.event, e.name, r.session, r.reason, r.error, r.output, r.attempts,
+    r.created, r.started, r.ended, r.due FROM runs r JOIN events e ON e.id = r.event";
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
+    let status: String = row.get(2)?;
+    let status = Status::parse(&status).unwrap_or(Status::Dead);
+    let due: i64 = row.get(13)?;
+    let output: Option<String> = row.get(8)?;
+    Ok(Run {
+        id: row.get(0)?,
+        function: row.get(1)?,
+        status,
+        event: row.get(3)?,
+        trigger: row.get(4)?,
+        session: row.get(5)?,
+        reason: row.get(6)?,
+        error: row.get(7)?,
+        output: output.and_then(|output| serde_json::from_str(&output).ok()),
+        attempts: row.get(9)?,
+        created: at(row.get(10)?),
+        started: row.get::<_, Option<i64>>(11)?.map(at),
+        ended: row.get::<_, Option<i64>>(12)?.map(at),
+        due: (status == Status::Failed && due > 0).then(|| at(due)),
+        steps: Vec::new(),
+    })
+}
+
+impl Queue {
+    /// The runs that a filter leaves, the newest first, with their steps.
+    pub fn history(&self, filter: &Filter) -> Result<Vec<Run>, db::Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} WHERE (?1 IS NULL OR r.status = ?1) AND r.created >= ?2 AND (?3 IS NULL OR r.session = ?3)
+             ORDER BY r.number DESC LIMIT ?4"
+        );
+        let since = filter.since.map_or(i64::MIN, Timestamp::as_millisecond);
+        let most = filter.most.map_or(-1, i64::from);
+        let mut runs: Vec<Run> = self.db.run(|connection| {
+            connection
+                .prepare(&sql)?
+                .query_map(params![filter.status.map(Status::word), since, filter.session, most], run)?
+                .collect()
+        })?;
+        for run in &mut runs {
+            run.steps = steps(&self.db, &run.id)?;
+        }
+        Ok(runs)
+    }
+
+    /// The runs whose id ends like that, or whose last eight characters, which is what a person is shown, begin like that.
+    pub fn find(&self, id: &str) -> Result<Vec<Run>, db::Error> {
+        // Ids begin with the time, so the beginning counts only where no id ends like that.
+        let end = "substr(r.id, -length(?1)) = ?1 OR substr(substr(r.id, -8), 1, length(?1)) = ?1";
+        let beginning = "substr(r.id, 1, length(?1)) = ?1";
+        let mut runs = self.matching(end, id)?;
+        if runs.is_empty() {
+            runs = self.matching(beginning, id)?;
+        }
+        for run in &mut runs {
+            run.steps = steps(&self.db, &run.id)?;
+        }
+        Ok(runs)
+    }
+
+    fn matching(&self, condition: &str, id: &str) -> Result<Vec<Run>, db::Error> {
+        let sql = format!("SELECT {COLUMNS} WHERE {condition} ORDER BY r.id");
+        self.db.run(|c| c.prepare(&sql)?.query_map([id.to_uppercase()], run)?.collect())
+    }
+
+    /// Every session that a run is about.
+    pub fn sessions(&self) -> Result<Vec<String>, db::Error> {
+        let sql = "SELECT DISTINCT session FROM runs WHERE session IS NOT NULL";
+        self.db.run(|connection| connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect())
+    }
+
+    /// An event, with its data.
+    pub fn event(&self, id: &str) -> Result<Option<Event>, db::Error> {
+        let row = self.db.run(|connection| {
+            connection
+                .query_row("SELECT id, name, data, at FROM events WHERE id = ?1", [id], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get::<_, i64>(3)?))
+                })
+                .optional()
+        })?;
+        Ok(row.map(|(id, name, data, millis)| Event {
+            id,
+            name,
+            data: serde_json::from_str(&data).unwrap_or(Value::Null),
+            at: at(millis),
+        }))
+    }
+
+    /// How many runs stand how.
+    pub fn counts(&self) -> Result<Vec<(Status, u64)>, db::Error> {
+        let rows: Vec<(String, i64)> = self.db.run(|connection| {
+            connection
+                .prepare("SELECT status, count(*) FROM runs GROUP BY status")?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        })?;
+        let count =
+            |(status, count): (String, i64)| Some((Status::parse(&status)?, u64::try_from(count).ok()?));
+        Ok(rows.into_iter().filter_map(count).collect())
+    }
+}
+
+fn steps(db: &Db, id: &str) -> Result<Vec<Step>, db::Error> {
+    db.run(|connection| {
+        connection
+            .prepare_cached(
+                "SELECT name, result, error, attempts, started, ended FROM steps WHERE run = ?1 ORDER BY position",
+            )?
+            .query_map([id], |row| {
+                let result: Option<String> = row.get(1)?;
+                Ok(Step {
+                    name: row.get(0)?,
+                    result: result.and_then(|result| serde_json::from_str(&result).ok()),
+                    error: row.get(2)?,
+                    attempts: row.get(3)?,
+                    started: at(row.get(4)?),
+                    ended: row.get::<_, Option<i64>>(5)?.map(at),
+                })
+            })?
+            .collect()
+    })
+}

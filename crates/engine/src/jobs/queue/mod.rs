@@ -1,0 +1,172 @@
+//! Durable runs: every event becomes one run per function that listens to it, every run is a list of named steps, and a
+//! step's result is on the disk before the next one begins (EXE-01). Written so that an engine which calls functions again
+//! from the top can run the very same ones: `docs/adr/0015-runs-without-a-daemon.md`.
+
+mod claim;
+mod function;
+mod history;
+mod locks;
+pub(crate) use locks::lock;
+mod runner;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::event::Event;
+
+use crate::platform::db::{self, Db, Transaction, params};
+use crate::platform::random;
+
+pub use claim::Claimed;
+pub use function::{Ended, Function, Registry, Unsound};
+pub use history::{Filter, Run, Step};
+pub use runner::run;
+pub use steps::{Interrupt, Outcome, StepError, Steps, StepsExt};
+
+/// So many worker deaths in a row during one run, and it is dead: it may be what kills them.
+const MOST_CRASHES: u32 = 20;
+/// No pause of ours is longer; a run that waits longer was put off by a clock that was set back since.
+const LONGEST_WAIT_MS: i64 = 3 * 60 * 60 * 1000;
+
+/// The runs of this machine.
+pub struct Queue {
+    db: Db,
+}
+
+impl Queue {
+    /// On this database.
+    pub fn new(db: Db) -> Self {
+        Self { db }
+    }
+
+    /// The database, for what else is kept in it.
+    pub fn db(&mut self) -> &mut Db {
+        &mut self.db
+    }
+
+    /// Takes events in: each counts once, and each becomes one run per function that listens. All or none. Says how many
+    /// of them were new.
+    pub fn accept(
+        &mut self,
+        registry: &Registry,
+        events: &[Event],
+        now: Timestamp,
+    ) -> Result<usize, db::Error> {
+        let ids = run_ids(registry, events, now);
+        self.db.change(|transaction| accept(transaction, registry, events, &ids, now))
+    }
+
+    /// The same together with whatever else `more` does, for good: who sent them may forget them now.
+    pub fn accept_for_good(
+        &mut self,
+        registry: &Registry,
+        events: &[Event],
+        now: Timestamp,
+        more: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), db::Error> {
+        let ids = run_ids(registry, events, now);
+        self.db.change_for_good(|transaction| {
+            more(transaction)?;
+            accept(transaction, registry, events, &ids, now).map(|_| ())
+        })
+    }
+
+    /// What a worker that is gone was doing is free again. Only the one worker that holds the lock may say so.
+    pub fn recover(&mut self, now: Timestamp) -> Result<u64, db::Error> {
+        let now = now.as_millisecond();
+        self.db.change(|transaction| {
+            let orphans = transaction.execute(
+                "UPDATE runs SET owner = NULL, lease_until = NULL, crashes = crashes + 1 WHERE owner IS NOT NULL",
+                [],
+            )?;
+            transaction.execute(
+                "UPDATE runs SET status = 'DEAD', ended = ?1,
+                    error = 'the worker died ' || crashes || ' times in a row during this run'
+                 WHERE status IN ('RUNNING', 'FAILED') AND crashes >= ?2",
+                params![now, MOST_CRASHES],
+            )?;
+            // The clock was set back: nothing waits longer than any pause of ours.
+            transaction.execute(
+                "UPDATE runs SET due = ?1 WHERE status IN ('RUNNING', 'FAILED') AND due > ?1 + ?2",
+                params![now, LONGEST_WAIT_MS],
+            )?;
+            Ok(orphans as u64)
+        })
+    }
+
+    /// Brings dead runs back: they start again after the last step that is done. Says how many.
+    pub fn revive(&mut self, ids: &[String]) -> Result<u64, db::Error> {
+        self.db.change(|transaction| {
+            let mut revived = 0;
+            for id in ids {
+                revived += transaction.execute(
+                    "UPDATE runs SET status = 'RUNNING', attempts = 0, crashes = 0, due = 0, ended = NULL
+                     WHERE id = ?1 AND status IN ('DEAD', 'FAILED')",
+                    [id],
+                )?;
+            }
+            Ok(revived as u64)
+        })
+    }
+}
+
+/// Sends events together with whatever else a transaction does: both or neither.
+pub(crate) fn send(
+    transaction: &Transaction<'_>,
+    registry: &Registry,
+    events: &[Event],
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    accept(transaction, registry, events, &run_ids(registry, events, now), now).map(|_| ())
+}
+
+/// One new id per event and function; made outside the transaction, because randomness can fail.
+fn run_ids(registry: &Registry, events: &[Event], now: Timestamp) -> Vec<String> {
+    let listeners: usize = events.iter().map(|event| registry.listening(event).count()).sum();
+    (0..listeners)
+        .map(|_| match random::change_id(now) {
+            Ok(id) => id.as_str().to_owned(),
+            // Without randomness an id is still unique: SQLite's own.
+            Err(_) => String::new(),
+        })
+        .collect()
+}
+
+fn accept(
+    transaction: &Transaction<'_>,
+    registry: &Registry,
+    events: &[Event],
+    ids: &[String],
+    now: Timestamp,
+) -> rusqlite::Result<usize> {
+    let mut insert_event = transaction.prepare_cached(
+        "INSERT INTO events (id, name, session, at, received, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (id) DO NOTHING",
+    )?;
+    let mut insert_run = transaction.prepare_cached(
+        "INSERT INTO runs (id, event, function, session, key, created, due)
+         VALUES (iif(?1 = '', upper(hex(randomblob(13))), ?1), ?2, ?3, ?4, ?5, ?6, 0)
+         ON CONFLICT (event, function) DO NOTHING",
+    )?;
+    let mut ids = ids.iter();
+    let mut new = 0;
+    for event in events {
+        let at = event.at.as_millisecond();
+        new += insert_event.execute(params![
+            event.id,
+            event.name,
+            event.session(),
+            at,
+            now.as_millisecond(),
+            event.data.to_string()
+        ])?;
+        for function in registry.listening(event) {
+            let id = ids.next().map_or("", String::as_str);
+            let key = (function.key)(event);
+            let created = now.as_millisecond();
+            insert_run.execute(params![id, event.id, function.name, event.session(), key, created])?;
+        }
+    }
+    Ok(new)
+}

@@ -1,0 +1,144 @@
+//! The embedded runner: what is done is in the database, the rest is called.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rekindle_core::base::time::Timestamp;
+use serde_json::Value;
+
+use super::claim::LEASE_MS;
+use super::{Claimed, Ended, Interrupt, Outcome, Queue, Registry, StepError, Steps, accept, run_ids};
+use crate::jobs::context::World;
+use crate::platform::db::{self, params};
+
+/// Runs what was claimed, from its first unfinished step. A panic is a failure like any other.
+pub fn run(
+    queue: &mut Queue,
+    registry: &Registry,
+    claimed: &Claimed,
+    world: &World,
+) -> Result<Ended, Interrupt> {
+    let Some(function) = registry.get(&claimed.function) else {
+        let error = StepError::passing("this version of rekindle has no such function");
+        return Err(Interrupt::Failed { step: claimed.function.clone(), error });
+    };
+    let mut steps = Embedded::resume(queue, registry, claimed, world)?;
+    let body = AssertUnwindSafe(|| (function.body)(&claimed.event, &mut steps, world));
+    catch_unwind(body).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+        Err(Interrupt::Failed { step: claimed.function.clone(), error: StepError::passing(said) })
+    })
+}
+
+struct Embedded<'a> {
+    queue: &'a mut Queue,
+    registry: &'a Registry,
+    claimed: &'a Claimed,
+    world: &'a World,
+    done: HashMap<String, Value>,
+    /// How often each name came up in this attempt.
+    seen: HashMap<String, u32>,
+    position: u32,
+}
+
+impl<'a> Embedded<'a> {
+    fn resume(
+        queue: &'a mut Queue,
+        registry: &'a Registry,
+        claimed: &'a Claimed,
+        world: &'a World,
+    ) -> Result<Self, db::Error> {
+        let rows: Vec<(String, String)> = queue.db.run(|connection| {
+            let mut rows = connection
+                .prepare_cached("SELECT name, result FROM steps WHERE run = ?1 AND result IS NOT NULL")?;
+            rows.query_map([&claimed.id], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })?;
+        let mut done = HashMap::new();
+        for (name, result) in rows {
+            let result = serde_json::from_str(&result)
+                .map_err(|error| queue.db.odd(format!("the step {name} of {} ({error})", claimed.id)))?;
+            done.insert(name, result);
+        }
+        Ok(Self { queue, registry, claimed, world, done, seen: HashMap::new(), position: 0 })
+    }
+
+    fn begin(&mut self, name: &str, now: Timestamp) -> Result<(), db::Error> {
+        let (run, position) = (&self.claimed.id, self.position);
+        self.queue.db.change(|transaction| {
+            transaction.execute(
+                "INSERT INTO steps (run, name, position, started) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (run, name) DO UPDATE SET attempts = attempts + 1, started = ?4, error = NULL",
+                params![run, name, position, now.as_millisecond()],
+            )
+        })?;
+        Ok(())
+    }
+
+    /// Keeps a result and sends what goes with it. `false` if the run is not ours any more.
+    fn keep(&mut self, name: &str, outcome: &Outcome) -> Result<bool, db::Error> {
+        let now = self.world.now().timestamp();
+        let ids = run_ids(self.registry, &outcome.events, now);
+        let (claimed, registry) = (self.claimed, self.registry);
+        self.queue.db.change(|transaction| {
+            let ours = transaction.execute(
+                "UPDATE runs SET lease_until = ?3, crashes = 0 WHERE id = ?1 AND owner = ?2",
+                params![claimed.id, claimed.token, now.as_millisecond() + LEASE_MS],
+            )?;
+            if ours == 0 {
+                return Ok(false);
+            }
+            transaction.execute(
+                "UPDATE steps SET result = ?3, error = NULL, ended = ?4 WHERE run = ?1 AND name = ?2",
+                params![claimed.id, name, outcome.result.to_string(), now.as_millisecond()],
+            )?;
+            accept(transaction, registry, &outcome.events, &ids, now)?;
+            Ok(true)
+        })
+    }
+
+    fn fail(&mut self, name: &str, error: &StepError) -> Result<(), db::Error> {
+        let (run, now) = (&self.claimed.id, self.world.now().timestamp().as_millisecond());
+        self.queue.db.change(|transaction| {
+            transaction.execute(
+                "UPDATE steps SET error = ?3, ended = ?4 WHERE run = ?1 AND name = ?2",
+                params![run, name, error.message, now],
+            )
+        })?;
+        Ok(())
+    }
+}
+
+impl Steps for Embedded<'_> {
+    fn step(
+        &mut self,
+        name: &str,
+        work: &mut dyn FnMut() -> Result<Outcome, StepError>,
+    ) -> Result<Value, Interrupt> {
+        let before = self.seen.entry(name.to_owned()).or_default();
+        let id = if *before == 0 { name.to_owned() } else { format!("{name}:{before}") };
+        *before += 1;
+        self.position += 1;
+        if let Some(result) = self.done.get(&id) {
+            return Ok(result.clone());
+        }
+        if self.world.should_stop() {
+            return Err(Interrupt::Stopped);
+        }
+        self.begin(&id, self.world.now().timestamp())?;
+        match work() {
+            Ok(outcome) => match self.keep(&id, &outcome)? {
+                true => Ok(outcome.result),
+                false => Err(Interrupt::Stopped),
+            },
+            Err(error) => {
+                self.fail(&id, &error)?;
+                Err(Interrupt::Failed { step: id, error })
+            }
+        }
+    }
+
+    fn run_id(&self) -> &str {
+        &self.claimed.id
+    }
+}

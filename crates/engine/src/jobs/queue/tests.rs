@@ -1,0 +1,276 @@
+//! The queue against a real database. The functions leave their tracks in a file, because that is what outlives a crash.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::base::time::{TimeZone, Timestamp};
+use rekindle_core::event::{Event, names};
+use rekindle_core::run::Status;
+use rekindle_core::run::retry::MOST_ATTEMPTS;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::jobs::context::World;
+use crate::platform::home::Home;
+
+struct Trial {
+    folder: tempfile::TempDir,
+    queue: Queue,
+    world: World,
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_second(1_800_000_000).unwrap()
+}
+
+fn later(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+}
+
+impl Trial {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::choose(Some(folder.path()), None, None).unwrap();
+        let config = crate::config::read_with(&home, None, &[], &|_| None).unwrap().config;
+        let places = home.places(&config).unwrap();
+        let queue = Queue::new(Db::open(&places.database()).unwrap());
+        let world = World::new(home, places, config, TimeZone::UTC);
+        Self { folder, queue, world }
+    }
+
+    fn tracks(&self) -> PathBuf {
+        self.folder.path().join("tracks")
+    }
+
+    fn event(&self, id: &str, more: &Value) -> Event {
+        let mut data = json!({"tracks": self.tracks(), "sessionId": id});
+        for (key, value) in more.as_object().unwrap() {
+            data[key] = value.clone();
+        }
+        Event { id: id.to_owned(), name: names::NOTED.to_owned(), data, at: now() }
+    }
+
+    fn accept(&mut self, events: &[Event]) {
+        self.queue.accept(&REGISTRY, events, now()).unwrap();
+    }
+
+    /// Runs the next one that is due.
+    fn once(&mut self, at: Timestamp) -> Option<Status> {
+        let claimed = self.queue.claim(at).unwrap()?;
+        let ended = run(&mut self.queue, &REGISTRY, &claimed, &self.world);
+        Some(self.queue.settle(&claimed, ended, at).unwrap())
+    }
+
+    fn all(&self) -> Vec<Run> {
+        self.queue.history(&Filter::default()).unwrap()
+    }
+
+    fn seen(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.tracks()).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+static REGISTRY: Registry = Registry {
+    functions: &[Function {
+        name: "three-steps",
+        triggers: &[names::NOTED],
+        schedule: None,
+        emits: &[],
+        key: |event| event.data.get("key")?.as_str().map(str::to_owned),
+        body: three_steps,
+    }],
+    sources: &[names::NOTED],
+};
+
+fn leave(event: &Event, what: &str) -> usize {
+    let path = Path::new(event.data["tracks"].as_str().unwrap());
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+    writeln!(file, "{} {what}", event.id).unwrap();
+    let line = format!("{} {what}", event.id);
+    std::fs::read_to_string(path).unwrap().lines().filter(|seen| *seen == line).count()
+}
+
+fn three_steps(event: &Event, steps: &mut dyn Steps, _: &World) -> Result<Ended, Interrupt> {
+    let one: u32 = steps.run("one", || {
+        leave(event, "one");
+        Ok(1)
+    })?;
+    let two: u32 = steps.run("two", || {
+        let time = leave(event, "two");
+        if event.data["panic"] == true {
+            panic!("at the disco");
+        }
+        match event.data["fails"].as_u64() {
+            Some(fails) if (time as u64) <= fails => Err(StepError::passing(format!("failure {time}"))),
+            _ if event.data["hopeless"] == true => Err(StepError::fatal("hopeless")),
+            _ => Ok(one + 1),
+        }
+    })?;
+    // The same name again is another step.
+    let three: u32 = steps.run("two", || {
+        leave(event, "three");
+        Ok(two + 1)
+    })?;
+    Ok(Ended::Completed(json!(three)))
+}
+
+/// A worker that is reminded of what it knows already has nothing to do: it spun on a session stamped a day ahead.
+#[test]
+fn a_session_stamped_in_the_future_asks_once() {
+    let mut trial = Trial::new();
+    let event = trial.event("a", &json!({}));
+    let new = |trial: &mut Trial| trial.queue.accept(&REGISTRY, std::slice::from_ref(&event), now()).unwrap();
+    assert_eq!((new(&mut trial), new(&mut trial)), (1, 0));
+}
+
+#[test]
+fn an_event_that_comes_twice_counts_once() {
+    let mut trial = Trial::new();
+    let event = trial.event("a", &json!({}));
+    trial.accept(&[event.clone(), event.clone()]);
+    trial.accept(&[event]);
+    assert_eq!(trial.once(now()), Some(Status::Completed));
+    assert_eq!(trial.once(now()), None);
+    assert_eq!(trial.all().len(), 1);
+    assert_eq!(trial.seen(), ["a one", "a two", "a three"]);
+    assert_eq!(trial.all()[0].output, Some(json!(3)));
+}
+
+#[test]
+fn exe_01_exe_18_a_step_that_is_done_is_not_done_again() {
+    let mut trial = Trial::new();
+    trial.accept(&[trial.event("a", &json!({"fails": 2}))]);
+    assert_eq!(trial.once(now()), Some(Status::Failed));
+    assert_eq!(trial.once(now()), None, "it waits for its next attempt");
+    assert_eq!(trial.once(later(60)), Some(Status::Failed));
+    assert_eq!(trial.once(later(3600)), Some(Status::Completed));
+    assert_eq!(trial.seen(), ["a one", "a two", "a two", "a two", "a three"]);
+    let run = &trial.all()[0];
+    assert_eq!((run.attempts, run.status), (3, Status::Completed));
+    let steps: Vec<(&str, u32)> = run.steps.iter().map(|step| (step.name.as_str(), step.attempts)).collect();
+    assert_eq!(steps, [("one", 1), ("two", 3), ("two:1", 1)]);
+}
+
+#[test]
+fn exe_09_what_keeps_failing_is_dead_and_can_be_revived() {
+    let mut trial = Trial::new();
+    trial.accept(&[trial.event("a", &json!({"fails": u64::from(MOST_ATTEMPTS)}))]);
+    let mut at = 0;
+    let stands: Vec<Status> = (0..MOST_ATTEMPTS)
+        .filter_map(|_| {
+            trial.once(later({
+                at += 100_000;
+                at
+            }))
+        })
+        .collect();
+    assert_eq!(stands.last(), Some(&Status::Dead));
+    assert_eq!(trial.once(later(at * 2)), None);
+    let dead = trial.all().remove(0);
+    assert!(dead.error.unwrap().contains("two: failure 6"));
+    assert_eq!(trial.queue.revive(&[dead.id]).unwrap(), 1);
+    assert_eq!(trial.once(later(at * 2)), Some(Status::Completed));
+    assert_eq!(trial.seen().iter().filter(|seen| *seen == "a one").count(), 1);
+}
+
+#[test]
+fn what_cannot_get_better_is_dead_at_once() {
+    let mut trial = Trial::new();
+    trial.accept(&[trial.event("a", &json!({"hopeless": true}))]);
+    assert_eq!(trial.once(now()), Some(Status::Dead));
+}
+
+#[test]
+fn a_panic_is_a_failure_like_any_other() {
+    let mut trial = Trial::new();
+    trial.accept(&[trial.event("a", &json!({"panic": true})), trial.event("b", &json!({}))]);
+    assert_eq!(trial.once(now()), Some(Status::Failed));
+    assert_eq!(trial.once(now()), Some(Status::Completed));
+    assert!(trial.all().iter().any(|run| run.error.as_deref().is_some_and(|error| error.contains("disco"))));
+}
+
+#[test]
+fn exe_03_runs_with_the_same_key_come_one_after_the_other() {
+    let mut trial = Trial::new();
+    let events = ["a", "b"].map(|id| trial.event(id, &json!({"key": "k"})));
+    trial.accept(&events);
+    let other = trial.event("c", &json!({"key": "other"}));
+    trial.accept(&[other]);
+    let first = trial.queue.claim(now()).unwrap().unwrap();
+    let second = trial.queue.claim(now()).unwrap().unwrap();
+    assert_eq!((first.event.id.as_str(), second.event.id.as_str()), ("a", "c"));
+    assert!(trial.queue.claim(now()).unwrap().is_none());
+    trial.queue.settle(&first, Ok(Ended::Skipped("no".to_owned())), now()).unwrap();
+    assert_eq!(trial.queue.claim(now()).unwrap().unwrap().event.id, "b");
+}
+
+#[test]
+fn exe_18_what_a_dead_worker_was_doing_goes_on_and_what_kills_workers_ends() {
+    let mut trial = Trial::new();
+    let events = ["a", "b"].map(|id| trial.event(id, &json!({})));
+    trial.accept(&events);
+    for _ in 0..MOST_CRASHES {
+        // The worker is killed in the middle of the first one every time; the second one gets its turn all the same.
+        let claimed = trial.queue.claim(now()).unwrap().unwrap();
+        if claimed.event.id == "b" {
+            let ended = run(&mut trial.queue, &REGISTRY, &claimed, &trial.world);
+            trial.queue.settle(&claimed, ended, now()).unwrap();
+            let claimed = trial.queue.claim(now()).unwrap().unwrap();
+            assert_eq!(claimed.event.id, "a");
+        }
+        assert_eq!(trial.queue.recover(now()).unwrap(), 1);
+    }
+    assert!(trial.queue.claim(now()).unwrap().is_none());
+    let stands: Vec<(String, Status)> = trial.all().into_iter().map(|run| (run.event, run.status)).collect();
+    assert!(stands.contains(&("a".to_owned(), Status::Dead)), "{stands:?}");
+    assert!(stands.contains(&("b".to_owned(), Status::Completed)), "{stands:?}");
+}
+
+#[test]
+fn whoever_lost_a_run_cannot_write_its_results() {
+    let mut trial = Trial::new();
+    trial.accept(&[trial.event("a", &json!({}))]);
+    let lost = trial.queue.claim(now()).unwrap().unwrap();
+    trial.queue.recover(now()).unwrap();
+    let mine = trial.queue.claim(now()).unwrap().unwrap();
+    assert!(matches!(run(&mut trial.queue, &REGISTRY, &lost, &trial.world), Err(Interrupt::Stopped)));
+    trial.queue.settle(&lost, Ok(Ended::Skipped("not mine".to_owned())), now()).unwrap();
+    let ended = run(&mut trial.queue, &REGISTRY, &mine, &trial.world);
+    trial.queue.settle(&mine, ended, now()).unwrap();
+    assert_eq!(trial.all()[0].status, Status::Completed);
+}
+
+#[test]
+fn a_clock_that_was_set_back_makes_nobody_wait() {
+    let mut trial = Trial::new();
+    trial.accept(&[trial.event("a", &json!({"fails": 1}))]);
+    assert_eq!(trial.once(later(1_000_000)), Some(Status::Failed));
+    assert_eq!(trial.once(now()), None);
+    trial.queue.recover(now()).unwrap();
+    assert_eq!(trial.once(now()), Some(Status::Completed));
+}
+
+#[test]
+fn cap_13_cap_14_a_lock_keeps_others_out_for_its_time_and_never_its_own_run() {
+    let mut trial = Trial::new();
+    let queue = &mut trial.queue;
+    assert!(queue.lock("l", "one", 3600, now()).unwrap());
+    assert!(queue.lock("l", "one", 3600, later(60)).unwrap(), "a retry of the same run");
+    assert!(!queue.lock("l", "two", 3600, later(3599)).unwrap());
+    assert!(queue.lock("m", "two", 3600, now()).unwrap());
+    assert!(queue.lock("l", "two", 3600, later(3600)).unwrap());
+    assert!(!queue.lock("l", "one", 3600, later(3601)).unwrap());
+    // Set by a clock that was a year ahead.
+    assert!(queue.lock("l", "one", 3600, now()).unwrap());
+}
+
+#[test]
+fn a_run_is_found_by_the_end_of_its_id() {
+    let mut trial = Trial::new();
+    trial.accept(&[trial.event("a", &json!({})), trial.event("b", &json!({}))]);
+    let id = trial.all()[0].id.clone();
+    assert_eq!(id.len(), 26);
+    assert_eq!(trial.queue.find(&id.to_lowercase()[18..]).unwrap().len(), 1);
+    assert!(trial.queue.find("ZZZZ").unwrap().is_empty());
+}

@@ -1,0 +1,250 @@
+//! What the state folder knows about sessions besides the database: their markers (EXE-13), and what was said in those
+//! whose host keeps no transcript.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::hosts::hook::{Kind, Signal};
+use rekindle_core::session::Message;
+use rekindle_core::vault::marker::{self, KEEP_DAYS, Marker, State};
+
+use crate::platform::db::{self, Db, OptionalExtension, params};
+use crate::platform::disk::{self, Content, Lines};
+use crate::platform::home::Places;
+
+/// Far above any marker.
+const MAX_MARKER_BYTES: u64 = 64 * 1024;
+
+/// The markers there are.
+#[derive(Clone, Debug, Default)]
+pub struct Markers {
+    /// Sessions that began and were not reflected on.
+    pub open: Vec<Marker>,
+    /// Files that are no markers, with what is wrong.
+    pub broken: Vec<(PathBuf, String)>,
+}
+
+/// Reads all markers in the sessions folder. A folder that is not there has none.
+pub fn markers(folder: &Path) -> io::Result<Markers> {
+    let mut found = Markers::default();
+    let files = match std::fs::read_dir(folder) {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+        Err(error) => return Err(error),
+    };
+    for file in files {
+        let path = file?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // What was said and told in sessions is in folders of its own; what a killed command began to write is no marker.
+        if path.is_dir() || name.starts_with(disk::TEMPORARY) {
+            continue;
+        }
+        let marker = match disk::read(&path, MAX_MARKER_BYTES)? {
+            Content::Bytes(bytes) => read_marker(&path, &name, &bytes).map_err(|e| e.to_string()),
+            Content::Missing => continue,
+            Content::TooLarge(_) | Content::NotAFile => Err("not a marker".to_owned()),
+        };
+        match marker {
+            Ok(marker) if marker.state == State::Start => found.open.push(marker),
+            Ok(_) => {}
+            Err(why) => found.broken.push((path, why)),
+        }
+    }
+    Ok(found)
+}
+
+/// Reads one marker. On a full disk only its name came to be, and its content is missing or cut off.
+fn read_marker(path: &Path, name: &str, bytes: &[u8]) -> Result<Marker, marker::Error> {
+    let text = String::from_utf8_lossy(bytes);
+    let made = || Timestamp::try_from(std::fs::metadata(path).ok()?.modified().ok()?).ok();
+    match Marker::parse(name, &text) {
+        Err(error @ marker::Error::Content { line, .. }) if text.trim().is_empty() || line > 1 => {
+            made().map_or(Err(error), |started| Marker::from_name(name, started))
+        }
+        other => other,
+    }
+}
+
+/// Where a session's marker is, in either state.
+fn paths(folder: &Path, marker: &Marker) -> Option<(PathBuf, PathBuf)> {
+    let name = |state| Marker { state, ..marker.clone() }.file_name().ok();
+    Some((folder.join(name(State::Start)?), folder.join(name(State::Reflected)?)))
+}
+
+fn of(signal: &Signal, at: Timestamp) -> Marker {
+    Marker {
+        session: signal.session.clone(),
+        started: at,
+        transcript: signal.transcript.clone().unwrap_or_default(),
+        state: State::Start,
+    }
+}
+
+/// Marks that a session began (EXE-13). One that is marked already stays as it is.
+pub fn begin(folder: &Path, signal: &Signal, at: Timestamp) -> io::Result<()> {
+    let marker = of(signal, at);
+    let (Some((start, reflected)), Ok(text)) = (paths(folder, &marker), marker.render()) else {
+        return Ok(());
+    };
+    if start.exists() || reflected.exists() {
+        return Ok(());
+    }
+    disk::make_folder(folder)?;
+    // Not worth a sync in a hook: the spool holds the same, and that is synced.
+    match disk::write_unsynced(&start, text.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
+}
+
+/// Something happened in a session: it is open again, whether or not it was looked at already.
+pub fn reopen(folder: &Path, signal: &Signal, at: Timestamp) -> io::Result<()> {
+    if signal.subagent || matches!(signal.kind, Kind::End) {
+        return Ok(());
+    }
+    let Some((start, reflected)) = paths(folder, &of(signal, at)) else { return Ok(()) };
+    match reflected.exists() {
+        true => disk::set_aside(&reflected, &start),
+        false => begin(folder, signal, at),
+    }
+}
+
+/// A session was looked at to its end.
+pub fn reflected(folder: &Path, session: &str) -> io::Result<()> {
+    let marker = Marker {
+        session: session.to_owned(),
+        started: Timestamp::UNIX_EPOCH,
+        transcript: String::new(),
+        state: State::Start,
+    };
+    let Some((start, reflected)) = paths(folder, &marker) else { return Ok(()) };
+    match disk::set_aside(&start, &reflected) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Where the host keeps the transcript of a session, if we know.
+pub fn transcript(db: &Db, agent: Agent, session: &str) -> Result<Option<String>, db::Error> {
+    let found = db.run(|connection| {
+        connection
+            .query_row(
+                "SELECT transcript FROM sessions WHERE agent = ?1 AND id = ?2",
+                params![agent.word(), session],
+                |row| row.get::<_, Option<String>>(0),
+            )
+            .optional()
+    })?;
+    Ok(found.flatten())
+}
+
+/// Removes the markers of sessions that were looked at long ago (EXE-14, MNT-08). Says how many.
+pub fn sweep(folder: &Path, now: Timestamp) -> io::Result<u64> {
+    let mut swept = 0;
+    let files = match std::fs::read_dir(folder) {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    for file in files {
+        let path = file?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let Content::Bytes(bytes) = disk::read(&path, MAX_MARKER_BYTES)? else { continue };
+        let Ok(marker) = read_marker(&path, &name, &bytes) else { continue };
+        if marker::expired(&marker, now, KEEP_DAYS) {
+            disk::remove(&path)?;
+            swept += 1;
+        }
+    }
+    Ok(swept)
+}
+
+/// Where what was said is kept for a session whose host keeps nothing.
+fn kept_at(places: &Places, agent: Agent, session: &str) -> PathBuf {
+    let name = ContentHash::of(session.as_bytes()).short(32);
+    places.sessions().join("said").join(format!("{agent}-{name}.jsonl"))
+}
+
+/// Keeps what was said in a session whose host keeps no transcript. The same message twice counts once.
+pub fn keep(places: &Places, signal: &Signal, messages: &[Message]) -> io::Result<()> {
+    let path = kept_at(places, signal.agent, &signal.session);
+    let known: HashSet<String> =
+        kept(places, signal.agent, &signal.session)?.into_iter().map(|message| message.id).collect();
+    if let Some(folder) = path.parent() {
+        disk::make_folder(folder)?;
+    }
+    let mut lines = Lines::open(&path)?;
+    for message in messages.iter().filter(|message| !known.contains(&message.id)) {
+        lines.append(&format!("{}\n", serde_json::to_string(message)?), true)?;
+    }
+    Ok(())
+}
+
+/// What was kept of a session, in the order in which it was said.
+pub fn kept(places: &Places, agent: Agent, session: &str) -> io::Result<Vec<Message>> {
+    match std::fs::read_to_string(kept_at(places, agent, session)) {
+        Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signal(kind: Kind) -> Signal {
+        Signal {
+            agent: Agent::Claude,
+            kind,
+            session: "abc".to_owned(),
+            transcript: Some("/t.jsonl".to_owned()),
+            cwd: None,
+            reason: None,
+            prompt: None,
+            answer: None,
+            subagent: false,
+        }
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn exe_13_a_marker_says_whether_a_session_was_looked_at_and_activity_reopens_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let at: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        begin(folder.path(), &signal(Kind::Start), at).unwrap();
+        assert_eq!(names(folder.path()), ["session-id-abc.start"]);
+        reflected(folder.path(), "abc").unwrap();
+        reflected(folder.path(), "abc").unwrap();
+        assert_eq!(names(folder.path()), ["session-id-abc.reflected"]);
+        reopen(folder.path(), &signal(Kind::End), at).unwrap();
+        assert_eq!(names(folder.path()), ["session-id-abc.reflected"]);
+        reopen(folder.path(), &signal(Kind::Stop), at).unwrap();
+        assert_eq!(names(folder.path()), ["session-id-abc.start"]);
+    }
+
+    #[test]
+    fn exe_14_old_markers_of_what_was_looked_at_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let at: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        begin(folder.path(), &signal(Kind::Start), at).unwrap();
+        let later: Timestamp = "2026-03-01T00:00:00Z".parse().unwrap();
+        assert_eq!(sweep(folder.path(), later).unwrap(), 0);
+        reflected(folder.path(), "abc").unwrap();
+        assert_eq!(sweep(folder.path(), at).unwrap(), 0);
+        assert_eq!(sweep(folder.path(), later).unwrap(), 1);
+        assert!(names(folder.path()).is_empty());
+    }
+}

@@ -1,0 +1,244 @@
+//! What hooks leave for the worker: one file per thing that happened, whole or not there (CAP-17). A hook writes and is
+//! gone; whoever wakes next takes the files into the database and removes them.
+
+use std::collections::BinaryHeap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::event::Event;
+use rekindle_core::hosts::hook::Signal;
+use rekindle_core::session::Message;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::platform::disk::{self, Content};
+use crate::platform::random;
+
+/// The version of the files.
+const VERSION: u32 = 1;
+/// Larger than this, a file in the spool is not one of ours.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+/// Files that cannot be read are put in this folder of the spool, where `doctor` finds them.
+const BROKEN: &str = "broken";
+
+/// One thing that happened, as it lies in the spool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spooled {
+    version: u32,
+    /// Unique, and in the order of time.
+    pub id: String,
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    pub what: What,
+}
+
+/// What there is to tell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// A hook fired.
+    Signal {
+        /// What it was given.
+        signal: Signal,
+        /// How long the transcript was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        position: Option<u64>,
+        /// What was said, where the host keeps no transcript.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        messages: Vec<Message>,
+    },
+    /// Somebody sent an event.
+    Event(Event),
+}
+
+/// Why a file of the spool cannot be used.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The folder cannot be read or written.
+    #[error("the spool {path} cannot be used: {cause}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+impl Error {
+    fn io(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
+        move |cause| Self::Io { path: path.to_owned(), cause }
+    }
+}
+
+/// The spool of a state folder.
+#[derive(Clone, Debug)]
+pub struct Spool {
+    folder: PathBuf,
+}
+
+/// A file of the spool.
+#[derive(Debug)]
+pub struct File {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is in it; `None` if that cannot be made out.
+    pub content: Result<Spooled, String>,
+}
+
+impl Spool {
+    /// The spool in this folder.
+    pub fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Writes one thing down. When this returns, it is on the disk.
+    pub fn put(&self, what: What, at: Timestamp) -> Result<String, Error> {
+        let id = random::change_id(at).map_err(Error::io(&self.folder))?;
+        self.put_as(&id, what, at)?;
+        Ok(id.as_str().to_owned())
+    }
+
+    /// The same under an id that was chosen before. Idempotent: a file of that id that is there already is the same.
+    pub fn put_as(&self, id: &ChangeId, what: What, at: Timestamp) -> Result<(), Error> {
+        let failed = Error::io(&self.folder);
+        let id = id.as_str().to_owned();
+        let path = self.folder.join(format!("{id}.json"));
+        let bytes = serde_json::to_vec(&Spooled { version: VERSION, id, at, what });
+        match disk::write_new(&path, &bytes.map_err(|error| failed(error.into()))?) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            written => written.map_err(failed),
+        }
+    }
+
+    /// The names of the files that wait, the oldest first.
+    pub fn waiting(&self) -> Result<Vec<PathBuf>, Error> {
+        self.oldest(usize::MAX)
+    }
+
+    /// The names of so many of them, however many there are.
+    pub fn oldest(&self, most: usize) -> Result<Vec<PathBuf>, Error> {
+        let failed = Error::io(&self.folder);
+        let files = match std::fs::read_dir(&self.folder) {
+            Ok(files) => files,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        // The newest of them is on top, and makes room for what is older.
+        let mut oldest = BinaryHeap::new();
+        for file in files {
+            let name = PathBuf::from(file.map_err(&failed)?.file_name());
+            let is_temporary = name.as_os_str().as_encoded_bytes().starts_with(disk::TEMPORARY.as_bytes());
+            if is_temporary || name.extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            oldest.push(name);
+            if oldest.len() > most {
+                oldest.pop();
+            }
+        }
+        Ok(oldest.into_sorted_vec().into_iter().map(|name| self.folder.join(name)).collect())
+    }
+
+    /// Reads a file; `None` if it is gone meanwhile.
+    pub fn read(&self, path: &Path) -> Result<Option<File>, Error> {
+        let content = match disk::read(path, MAX_BYTES).map_err(Error::io(path))? {
+            Content::Missing => return Ok(None),
+            Content::Bytes(bytes) => match serde_json::from_slice::<Spooled>(&bytes) {
+                Ok(spooled) if spooled.version > VERSION => {
+                    Err(format!("written by a newer rekindle (version {})", spooled.version))
+                }
+                Ok(spooled) => Ok(spooled),
+                Err(error) => Err(error.to_string()),
+            },
+            Content::TooLarge(size) => Err(format!("{size} bytes, more than any of ours")),
+            Content::NotAFile => Err("not a file".to_owned()),
+        };
+        Ok(Some(File { path: path.to_owned(), content }))
+    }
+
+    /// Removes a file that was taken in.
+    pub fn done(&self, path: &Path) -> Result<(), Error> {
+        disk::remove(path).map_err(Error::io(path))
+    }
+
+    /// Puts a file aside that cannot be read: it must not be looked at again and again, and it must not be lost.
+    pub fn set_aside(&self, path: &Path) -> Result<PathBuf, Error> {
+        let folder = self.folder.join(BROKEN);
+        disk::make_folder(&folder).map_err(Error::io(&folder))?;
+        let aside = folder.join(path.file_name().unwrap_or_default());
+        disk::set_aside(path, &aside).map_err(Error::io(path))?;
+        Ok(aside)
+    }
+
+    /// The files that were put aside.
+    pub fn broken(&self) -> Vec<PathBuf> {
+        let files = std::fs::read_dir(self.folder.join(BROKEN)).into_iter().flatten().flatten();
+        files.map(|file| file.path()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a test plays the other programs")]
+
+    use rekindle_core::base::agent::Agent;
+    use rekindle_core::hosts::hook::Kind;
+
+    use super::*;
+
+    fn signal() -> What {
+        let signal = Signal {
+            agent: Agent::Claude,
+            kind: Kind::Stop,
+            session: "s".to_owned(),
+            transcript: Some("/t".to_owned()),
+            cwd: None,
+            reason: None,
+            prompt: None,
+            answer: None,
+            subagent: false,
+        };
+        What::Signal { signal, position: Some(7), messages: Vec::new() }
+    }
+
+    #[test]
+    fn cap_17_what_was_put_is_read_in_order_and_stays_until_it_is_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Spool::at(folder.path().join("spool"));
+        assert!(spool.waiting().unwrap().is_empty());
+        let at: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        let later: Timestamp = "2026-01-01T00:00:01Z".parse().unwrap();
+        let second = spool.put(signal(), later).unwrap();
+        let first = spool.put(signal(), at).unwrap();
+        let files = spool.waiting().unwrap();
+        let ids: Vec<_> =
+            files.iter().map(|file| spool.read(file).unwrap().unwrap().content.unwrap().id).collect();
+        assert_eq!(ids, [first, second]);
+        assert_eq!(spool.oldest(1).unwrap(), files[..1]);
+        assert_eq!((spool.oldest(2).unwrap(), spool.oldest(0).unwrap().len()), (files.clone(), 0));
+        spool.done(&files[0]).unwrap();
+        spool.done(&files[0]).unwrap();
+        assert_eq!(spool.waiting().unwrap().len(), 1);
+        assert!(spool.read(&files[0]).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_put_aside_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Spool::at(folder.path().to_owned());
+        let path = folder.path().join("x.json");
+        for content in
+            ["{", "{}", r#"{"version":99,"id":"a","at":"2026-01-01T00:00:00Z","what":{"event":{}}}"#]
+        {
+            std::fs::write(&path, content).unwrap();
+            assert!(spool.read(&path).unwrap().unwrap().content.is_err(), "{content}");
+        }
+        let aside = spool.set_aside(&path).unwrap();
+        assert!(spool.waiting().unwrap().is_empty());
+        assert_eq!(spool.broken(), [aside]);
+    }
+}

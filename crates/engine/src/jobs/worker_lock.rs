@@ -1,0 +1,130 @@
+//! The worker's lock: at most one process drains the queue (EXE-04).
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rekindle_core::run::Status;
+use thiserror::Error;
+
+use crate::jobs::context::World;
+use crate::jobs::queue::{self, Queue, Registry};
+use crate::jobs::spool;
+use crate::platform::db::{self, Db};
+use crate::platform::disk;
+
+const LOCK: &str = "worker.lock";
+const SUCCESSOR: &str = "worker.successor";
+/// Rises when workers of different versions should not share a database; an older worker makes room for a newer one.
+pub const GENERATION: u32 = 1;
+
+/// Why a worker could not work.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The database.
+    #[error(transparent)]
+    Db(#[from] db::Error),
+    /// The spool.
+    #[error(transparent)]
+    Spool(#[from] spool::Error),
+    /// The lock.
+    #[error("the worker's lock {path} cannot be used: {cause}")]
+    Lock {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
+    /// The sessions' markers and what was said in them.
+    #[error("what is known of sessions in {path} cannot be changed: {cause}")]
+    Sessions {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+/// The right to be the worker.
+pub struct Post {
+    file: File,
+    folder: PathBuf,
+}
+
+/// Whether a worker is at it right now.
+pub fn is_busy(locks: &Path) -> bool {
+    let path = locks.join(LOCK);
+    path.exists() && disk::lock(&path, Duration::ZERO).is_err()
+}
+
+impl Post {
+    /// Takes the post, waiting for its holder for at most `patience`; `None` if somebody has it still. An older worker is
+    /// asked to make room.
+    pub fn take(locks: &Path, patience: Duration) -> Result<Option<Self>, Error> {
+        let path = locks.join(LOCK);
+        let failed = |cause| Error::Lock { path: path.clone(), cause };
+        disk::make_folder(locks).map_err(failed)?;
+        let file = match disk::lock(&path, Duration::ZERO) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                if generation(&path).is_some_and(|holder| holder < GENERATION) {
+                    disk::write_whole(&locks.join(SUCCESSOR), GENERATION.to_string().as_bytes())
+                        .map_err(failed)?;
+                }
+                match disk::lock(&path, patience) {
+                    Ok(file) => file,
+                    Err(error) if error.kind() == io::ErrorKind::TimedOut => return Ok(None),
+                    Err(error) => return Err(failed(error)),
+                }
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let mut post = Self { file, folder: locks.to_owned() };
+        post.sign().map_err(failed)?;
+        Ok(Some(post))
+    }
+
+    /// Says who holds it. Not durable: it is about a process that is running.
+    fn sign(&mut self) -> io::Result<()> {
+        self.file.set_len(0)?;
+        self.file.rewind()?;
+        write!(self.file, "{GENERATION} {}", std::process::id())?;
+        if self.successor().is_some_and(|wanted| wanted <= GENERATION) {
+            disk::remove(&self.folder.join(SUCCESSOR))?;
+        }
+        Ok(())
+    }
+
+    fn successor(&self) -> Option<u32> {
+        std::fs::read_to_string(self.folder.join(SUCCESSOR)).ok()?.trim().parse().ok()
+    }
+
+    /// Whether a newer version waits for the post.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.successor().is_some_and(|wanted| wanted > GENERATION)
+    }
+}
+
+fn generation(path: &Path) -> Option<u32> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(64).read_to_string(&mut text).ok()?;
+    text.split(' ').next()?.parse().ok()
+}
+
+/// Does one thing that somebody waits for, now: the run of a function with this key. `None` if there is nothing to do.
+pub fn do_now(
+    _post: &Post,
+    world: &World,
+    registry: &Registry,
+    function: &str,
+    key: &str,
+) -> Result<Option<Status>, Error> {
+    let mut queue = Queue::new(Db::open(&world.places.database())?);
+    queue.recover(world.now().timestamp())?;
+    let Some(claimed) = queue.claim_for(function, key, world.now().timestamp())? else { return Ok(None) };
+    let ended = queue::run(&mut queue, registry, &claimed, world);
+    Ok(Some(queue.settle(&claimed, ended, world.now().timestamp())?))
+}

@@ -1,0 +1,359 @@
+//! What language models cost, and that it stays within what the person allows (B-04, O11-15). Every call goes through
+//! [`Metered`]: it is refused when the day's share is used up, and written down when it was answered.
+
+use std::cell::RefCell;
+
+use jiff::ToSpan;
+use rekindle_core::base::time::{Date, TimeZone, Timestamp, Zoned, day};
+use rekindle_core::config::{Llm, Provider};
+use rekindle_core::llm::{Answer, Cost, Error, Fault, Model, Request, Retry, Usage};
+use rekindle_core::text::tokens;
+
+use crate::platform::clock;
+use crate::platform::db::{self, Db, params};
+
+/// What was used on one day by one model of one provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spent {
+    /// The day.
+    pub day: Date,
+    /// The word of the provider through which it was used; empty where that was not written down yet.
+    pub provider: String,
+    /// `provider/model`.
+    pub model: String,
+    /// How many calls were answered.
+    pub calls: u64,
+    /// Tokens read and written.
+    pub usage: Usage,
+    /// Money, as far as the provider told.
+    pub cost: Cost,
+    /// Calls of which nobody knows what they cost.
+    pub unpriced: u64,
+}
+
+/// What may be used in a day; `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limit {
+    /// Tokens, read and written.
+    pub tokens: Option<u64>,
+    /// Money.
+    pub cost: Option<Cost>,
+}
+
+impl Limit {
+    /// As the settings have it: 0 is no limit.
+    fn of(tokens: u64, dollars: f64) -> Self {
+        let micro_dollars = (dollars * 1e6).round() as u64;
+        Self {
+            tokens: Some(tokens).filter(|tokens| *tokens > 0),
+            cost: Some(Cost { micro_dollars }).filter(|cost| cost.micro_dollars > 0),
+        }
+    }
+
+    /// Why nothing more may be used today, if that is so. `table` is where the limit is set, `through` says by whom.
+    fn reached(&self, (tokens, cost): (u64, Cost), table: &str, through: &str) -> Option<String> {
+        match (self.tokens, self.cost) {
+            (Some(most), _) if tokens >= most => Some(format!(
+                "{tokens} tokens were used today{through} and {most} are allowed ({table}.daily_tokens)"
+            )),
+            (_, Some(most)) if cost >= most => {
+                Some(format!("{cost} was spent today{through} and {most} is allowed ({table}.daily_dollars)"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a provider may use in a day, and what all of them may use together (B-04).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps {
+    /// The provider.
+    pub provider: Provider,
+    /// Its own share.
+    pub own: Limit,
+    /// Everybody's.
+    pub total: Limit,
+}
+
+impl Caps {
+    /// As the settings have it.
+    pub fn of(settings: &Llm, provider: Provider) -> Self {
+        let (tokens, dollars) = settings.daily(provider);
+        Self {
+            provider,
+            own: Limit::of(tokens, dollars),
+            total: Limit::of(settings.daily_tokens, settings.daily_dollars),
+        }
+    }
+
+    /// Why the provider may use nothing more today, if that is so.
+    pub fn exhausted(&self, today: &[Spent]) -> Option<String> {
+        let word = self.provider.word();
+        let (own, total) = (used(today, Some(word)), used(today, None));
+        self.own
+            .reached(own, &format!("llm.{word}"), &format!(" by the provider {word}"))
+            .or_else(|| self.total.reached(total, "llm", ""))
+    }
+}
+
+/// What was used through a provider, or through all of them. What nobody knows the provider of counts for each: a cap
+/// that is too low for a day is better than one that does not hold.
+pub fn used(spent: &[Spent], provider: Option<&str>) -> (u64, Cost) {
+    let counts =
+        |one: &&Spent| one.provider.is_empty() || provider.is_none_or(|provider| one.provider == provider);
+    let (mut tokens, mut micro_dollars) = (0, 0);
+    for one in spent.iter().filter(counts) {
+        tokens += one.usage.input + one.usage.output;
+        micro_dollars += one.cost.micro_dollars;
+    }
+    (tokens, Cost { micro_dollars })
+}
+
+fn midnight(date: Date, zone: &TimeZone) -> i64 {
+    date.to_zoned(zone.clone()).map_or(0, |start| start.timestamp().as_millisecond())
+}
+
+/// What was used on the last `days` days, the newest first.
+pub fn spent(db: &Db, days: u32, now: &Zoned) -> Result<Vec<Spent>, db::Error> {
+    let zone = now.time_zone();
+    let mut all = Vec::new();
+    for back in 0..days {
+        let Ok(date) = now.date().checked_sub(i64::from(back).days()) else { break };
+        let (from, to) = (midnight(date, zone), midnight(date.tomorrow().unwrap_or(date), zone));
+        let rows: Vec<Spent> = db.run(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT model, count(*), sum(input), sum(output), coalesce(sum(micro_dollars), 0),
+                        sum(micro_dollars IS NULL), provider
+                     FROM spending WHERE at >= ?1 AND at < ?2 GROUP BY provider, model ORDER BY provider, model",
+                )?
+                .query_map([from, to], |row| {
+                    let whole =
+                        |column| row.get::<_, i64>(column).map(|value| u64::try_from(value).unwrap_or(0));
+                    Ok(Spent {
+                        day: date,
+                        provider: row.get(6)?,
+                        model: row.get(0)?,
+                        calls: whole(1)?,
+                        usage: Usage { input: whole(2)?, output: whole(3)? },
+                        cost: Cost { micro_dollars: whole(4)? },
+                        unpriced: whole(5)?,
+                    })
+                })?
+                .collect()
+        })?;
+        all.extend(rows);
+    }
+    Ok(all)
+}
+
+fn record(
+    db: &mut Db,
+    (provider, model, job): (&str, &str, &str),
+    usage: Usage,
+    cost: Option<Cost>,
+    at: Timestamp,
+) -> Result<(), db::Error> {
+    let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    db.change(|transaction| {
+        transaction.execute(
+            "INSERT INTO spending (at, provider, model, job, input, output, micro_dollars)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![
+                at.as_millisecond(),
+                provider,
+                model,
+                job,
+                whole(usage.input),
+                whole(usage.output),
+                cost.map(|cost| whole(cost.micro_dollars)),
+            ],
+        )
+    })?;
+    Ok(())
+}
+
+/// A model whose calls are counted and kept within the day's share.
+pub struct Metered<M> {
+    model: M,
+    db: RefCell<Db>,
+    caps: Caps,
+    zone: TimeZone,
+}
+
+impl<M: Model> Metered<M> {
+    /// Counts in this database, by the person's days.
+    pub fn new(model: M, db: Db, caps: Caps, zone: TimeZone) -> Self {
+        Self { model, db: RefCell::new(db), caps, zone }
+    }
+}
+
+impl<M: Model> Model for Metered<M> {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn answer(&self, request: &Request) -> Result<Answer, Error> {
+        let now = clock::now(self.zone.clone());
+        // A call that cannot be counted is not made: a cap that only holds in good weather is none.
+        let uncounted = |error: db::Error| {
+            Error::new(Fault::Ours, Retry::Never, format!("it could not be counted: {error}"))
+        };
+        let today = spent(&self.db.borrow(), 1, &now).map_err(uncounted)?;
+        if let Some(why) = self.caps.exhausted(&today) {
+            let message =
+                format!("{why}; it goes on after {}, and rules do the work until then", day(now.date()));
+            return Err(Error::new(Fault::Person, Retry::Never, message));
+        }
+        let count = |usage: Usage, cost: Option<Cost>| {
+            let what = (self.caps.provider.word(), self.model.name(), request.prompt.template().name);
+            record(&mut self.db.borrow_mut(), what, usage, cost, now.timestamp()).map_err(uncounted)
+        };
+        let answer = match self.model.answer(request) {
+            Ok(answer) => answer,
+            Err(error) => {
+                // An answer that was of no use is paid for like any other.
+                if let Some((usage, cost)) = error.spent {
+                    count(usage, cost)?;
+                }
+                return Err(error);
+            }
+        };
+        // A provider that does not say how much it was is taken at our own estimate.
+        let usage = answer.usage.unwrap_or_else(|| Usage {
+            input: tokens::estimate(request.prompt.instructions())
+                + tokens::estimate(request.prompt.material()),
+            output: tokens::estimate(&answer.text),
+        });
+        count(usage, answer.cost)?;
+        Ok(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rekindle_core::llm::prompts;
+    use rekindle_core::llm::{Budget, Expects, Prompt};
+
+    use super::*;
+
+    struct Fixed(Option<Usage>, Option<u64>);
+
+    impl Model for Fixed {
+        fn name(&self) -> &str {
+            "some/model"
+        }
+
+        fn answer(&self, _: &Request) -> Result<Answer, Error> {
+            let cost = self.1.map(|micro_dollars| Cost { micro_dollars });
+            Ok(Answer { text: "<query>x</query>".to_owned(), whole: true, usage: self.0, cost })
+        }
+    }
+
+    fn own(own: Limit) -> Caps {
+        Caps { provider: Provider::Openai, own, total: Limit::default() }
+    }
+
+    fn request() -> Request {
+        Request {
+            prompt: Prompt::new(prompts::REWRITE, "where is the pump"),
+            expects: Expects::Tags(&["query"]),
+            deadline: Duration::from_secs(1),
+            budget: Budget { tokens: 100, cost: Cost { micro_dollars: 1000 } },
+        }
+    }
+
+    fn calls(model: &Fixed, caps: Caps) -> (usize, String, Vec<Spent>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rekindle.db");
+        let metered = Metered::new(model, Db::open(&path).unwrap(), caps, TimeZone::UTC);
+        for call in 0..10 {
+            if let Err(error) = metered.answer(&request()) {
+                let now = clock::now(TimeZone::UTC);
+                return (call, error.message, spent(&Db::open(&path).unwrap(), 1, &now).unwrap());
+            }
+        }
+        (10, String::new(), spent(&Db::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap())
+    }
+
+    #[test]
+    fn b_04_the_days_share_of_tokens_holds() {
+        let caps = own(Limit { tokens: Some(250), cost: None });
+        let (answered, why, spent) = calls(&Fixed(Some(Usage { input: 90, output: 10 }), None), caps);
+        assert_eq!(answered, 3);
+        assert!(why.contains("300 tokens were used today by the provider openai and 250 are allowed (llm.openai.daily_tokens)"), "{why}");
+        assert_eq!((spent[0].calls, spent[0].usage.input, spent[0].unpriced), (3, 270, 3));
+    }
+
+    /// Requirements: PERF-08.
+    #[test]
+    fn b_04_the_days_share_of_money_holds() {
+        let caps = own(Limit { tokens: None, cost: Some(Cost { micro_dollars: 1000 }) });
+        let (answered, why, spent) = calls(&Fixed(None, Some(400)), caps);
+        assert_eq!((answered, spent[0].cost.micro_dollars), (3, 1200));
+        assert!(why.contains("$0.001200 was spent today by the provider openai"), "{why}");
+        assert!(spent[0].usage.input > 10, "what a provider does not tell is estimated");
+    }
+
+    struct Useless;
+
+    impl Model for Useless {
+        fn name(&self) -> &str {
+            "some/model"
+        }
+
+        fn answer(&self, _: &Request) -> Result<Answer, Error> {
+            let declined = Error::new(Fault::Provider, Retry::Never, "declined");
+            Err(declined.having_spent(Some(Usage { input: 90, output: 10 }), Some(Cost { micro_dollars: 7 })))
+        }
+    }
+
+    #[test]
+    fn b_04_an_answer_of_no_use_is_counted_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rekindle.db");
+        let caps = own(Limit { tokens: Some(150), cost: None });
+        let metered = Metered::new(Useless, Db::open(&path).unwrap(), caps, TimeZone::UTC);
+        let messages: Vec<String> = (0..3).map(|_| metered.answer(&request()).unwrap_err().message).collect();
+        assert_eq!(messages[..2], ["declined", "declined"]);
+        assert!(
+            messages[2].contains("200 tokens were used today by the provider openai and 150 are allowed"),
+            "{messages:?}"
+        );
+        let spent = spent(&Db::open(&path).unwrap(), 1, &clock::now(TimeZone::UTC)).unwrap();
+        assert_eq!((spent[0].calls, spent[0].cost.micro_dollars, spent[0].unpriced), (2, 14, 0));
+    }
+
+    #[test]
+    fn without_a_limit_nothing_is_refused() {
+        let (answered, ..) = calls(&Fixed(None, Some(400)), own(Limit::default()));
+        assert_eq!(answered, 10);
+    }
+
+    #[test]
+    fn b_04_each_provider_has_its_own_share_and_all_have_one_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rekindle.db");
+        let ask = |provider, total| {
+            let model = Fixed(Some(Usage { input: 90, output: 10 }), None);
+            let limit = Limit { tokens: Some(150), cost: None };
+            let caps = Caps { provider, own: limit, total: Limit { tokens: total, cost: None } };
+            let metered = Metered::new(model, Db::open(&path).unwrap(), caps, TimeZone::UTC);
+            metered.answer(&request()).map_err(|error| error.message)
+        };
+        assert!(ask(Provider::Openai, None).is_ok() && ask(Provider::Openai, None).is_ok());
+        let why = ask(Provider::Openai, None).unwrap_err();
+        assert!(why.contains("by the provider openai") && why.contains("rules do the work"), "{why}");
+        assert!(ask(Provider::Command, None).is_ok(), "another provider has its own count");
+        let why = ask(Provider::Command, Some(300)).unwrap_err();
+        assert!(why.contains("300 tokens were used today and 300 are allowed (llm.daily_tokens)"), "{why}");
+        let db = Db::open(&path).unwrap();
+        let today = spent(&db, 1, &clock::now(TimeZone::UTC)).unwrap();
+        let words: Vec<(&str, u64)> = today.iter().map(|one| (one.provider.as_str(), one.calls)).collect();
+        assert_eq!(words, [("command", 1), ("openai", 2)]);
+        let unknown = Spent { provider: String::new(), ..today[0].clone() };
+        assert_eq!(used(&[unknown], Some("anthropic")).0, 100, "what nobody knows counts for each");
+    }
+}

@@ -1,0 +1,73 @@
+//! Whether the agents that should call us do, and get an answer.
+
+use super::{Checked, Finding};
+use crate::agents::install::{Installer, Probed, State, Status};
+
+/// Fires every hook that is installed, with a sample, and reports what came back. Agents without hooks of ours have
+/// nothing to report.
+pub fn examine_agents(installer: &Installer<'_>) -> Vec<Checked> {
+    let statuses =
+        rekindle_core::base::agent::Agent::ALL.into_iter().filter_map(|agent| installer.status(agent).ok());
+    let installed = statuses.filter(|status| status.state != State::Absent || status.problem.is_some());
+    installed
+        .map(|status| Checked { check: status.agent.word(), findings: examine(installer, &status) })
+        .collect()
+}
+
+fn examine(installer: &Installer<'_>, status: &Status) -> Vec<Finding> {
+    let install = format!("`rekindle install {}` puts it right", status.agent);
+    if let Some(problem) = &status.problem {
+        let hint = "the agent itself may not read it either; nothing was changed by us";
+        return vec![Finding::warning(problem, hint)];
+    }
+    let mut findings = match installer.probe(status.agent) {
+        Ok(probed) => answers(&probed, &install),
+        Err(error) => vec![Finding::error(error.to_string(), Some(install.clone()))],
+    };
+    let mut warn = |what: String, hint: &str| findings.push(Finding::warning(what, hint));
+    match status.state {
+        State::Outdated => {
+            warn(format!("its hooks in {} are not the newest", status.settings.display()), &install);
+        }
+        State::ForeignHome => {
+            let home = status.home.as_deref().unwrap_or("~/.rekindle");
+            warn(
+                format!("it remembers into another home: {home}"),
+                &format!("`rekindle install {}` makes it this one", status.agent),
+            );
+        }
+        State::Absent | State::Current => {}
+    }
+    if status.trusted == Some(false) {
+        warn(
+            "Codex was not told to trust the hooks and skips them without a word".to_owned(),
+            "`rekindle install codex --trust`, or /hooks in Codex",
+        );
+    }
+    if status.plugin {
+        let (settings, agent) = (status.settings.display(), status.agent);
+        warn(
+            format!("it calls us twice: by {settings} and by our plugin; the second call does nothing"),
+            &format!("`rekindle uninstall {agent}`, or take the plugin out there"),
+        );
+    }
+    if let Some(obstacle) = &status.obstacle {
+        warn(obstacle.clone(), "switch hooks on again there, or `rekindle uninstall` ours");
+    }
+    findings
+}
+
+fn answers(probed: &[Probed], install: &str) -> Vec<Finding> {
+    let slowest = probed.iter().map(|one| one.took.as_millis()).max().unwrap_or(0);
+    let failed: Vec<Finding> = probed
+        .iter()
+        .filter_map(|one| Some((one, one.problem.as_ref()?)))
+        .map(|(one, problem)| {
+            Finding::error(format!("the hook for {}: {problem}", one.event), Some(install.to_owned()))
+        })
+        .collect();
+    match failed.is_empty() {
+        true => vec![Finding::ok(format!("{} hooks answer within {slowest} ms", probed.len()))],
+        false => failed,
+    }
+}

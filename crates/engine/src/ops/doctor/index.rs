@@ -1,0 +1,85 @@
+//! Whether what can be recalled is all there. Everything here is made again by `rekindle reindex`; no note is at stake.
+
+use rekindle_core::config::Config;
+
+use super::{Checked, Finding};
+use crate::config::notes;
+use crate::index::models::Models;
+use crate::index::{Embedder, Index};
+use crate::platform::home::{Home, Places};
+use crate::recall::condition::{Condition, Usable, look};
+use crate::recall::upkeep::Error;
+use crate::vault::{self, Vault};
+
+/// What makes a new generation, whatever state the old one is in.
+const ANEW: &str = "`rekindle reindex --all` makes it again from your notes; nothing is lost";
+
+/// Looks at the index, every byte of it. Without a vault there is nothing to look at, and `None`.
+pub fn examine_index(home: &Home, config: &Config, places: &Places) -> Option<Checked> {
+    let vault = Vault::open(places).ok()?;
+    let findings = examine(home, config, places, &vault).unwrap_or_else(|error| {
+        let hint = match &error {
+            Error::Vault(error) => vault::Error::hint(error),
+            Error::Index(error) => Some(error.hint().into()),
+        };
+        vec![Finding::error(error.to_string(), hint)]
+    });
+    Some(Checked { check: "index", findings })
+}
+
+fn examine(home: &Home, config: &Config, places: &Places, vault: &Vault) -> Result<Vec<Finding>, Error> {
+    let index = Index::at(places.index());
+    // That a model cannot be used is for the check of the models to say.
+    let model = Models::open(home).load(config.embed.model.as_str()).ok();
+    let space = model.as_ref().map(|model| Embedder::new(model.name(), model).space());
+    let mut findings = match look(vault, &index, space.as_ref())? {
+        Condition::Missing => vec![Finding::warning(
+            "there is no index yet; recall reads every note and goes by words alone",
+            "`rekindle reindex` makes it, and so does the next save",
+        )],
+        Condition::Damaged(what) => vec![Finding::error(what, Some(ANEW.into()))],
+        Condition::Usable(usable) => usable_findings(&usable),
+    };
+    if let Err(unknown) = notes::check(places.readable(), places.notes(), &config.vault.folder) {
+        let hint = "name the folders that may be read: `rekindle config set recall.notes Work,Recipes`";
+        findings.push(Finding::warning(format!("recall.notes: {unknown}"), hint));
+    }
+    let left = index.left_overs();
+    if let Some(first) = left.first() {
+        findings.push(Finding::warning(
+            format!("{} file(s) were left behind, such as {}", left.len(), first.display()),
+            "they are from a command that was killed; if none is running, `rekindle reindex --all` removes them",
+        ));
+    }
+    Ok(findings)
+}
+
+fn usable_findings(usable: &Usable) -> Vec<Finding> {
+    if let Err(damage) = usable.snapshot.verify() {
+        return vec![Finding::error(format!("the index is damaged: {damage}"), Some(ANEW.into()))];
+    }
+    let mut findings = vec![Finding::ok(format!("{} documents can be recalled", usable.size.documents))];
+    let mut warn = |what: String, hint: &str| findings.push(Finding::warning(what, hint));
+    if usable.behind {
+        warn("the newest changes are not in it yet".into(), "`rekindle reindex` brings them in");
+    }
+    if usable.changed > 0 {
+        warn(
+            format!("{} file(s) changed since they were indexed", usable.changed),
+            "`rekindle reindex` reads them; until then recall looks at a file again before it shows it",
+        );
+    }
+    if usable.other_model {
+        warn(
+            format!("it was made with another model ({}), so words alone decide", usable.model),
+            "`rekindle reindex` compares everything anew with the model in use",
+        );
+    }
+    if usable.size.pending > 0 {
+        warn(
+            format!("{} piece(s) of text are found by words alone so far", usable.size.pending),
+            "`rekindle reindex` compares them by meaning as well",
+        );
+    }
+    findings
+}

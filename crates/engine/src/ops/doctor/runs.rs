@@ -1,0 +1,110 @@
+//! Whether what hooks left is being done, and whether everything that could happen has somebody who sees to it.
+
+use jiff::SignedDuration;
+use rekindle_core::base::time::{TimeZone, Timestamp, iso};
+use rekindle_core::run::Status;
+
+use super::{Checked, Finding};
+use crate::jobs::queue::Queue;
+use crate::jobs::spool::Spool;
+use crate::jobs::worker_lock;
+use crate::pipeline::stages::REGISTRY;
+use crate::platform::clock;
+use crate::platform::db::{self, Db};
+use crate::platform::home::Places;
+
+/// So many files in the spool are more than a hook leaves between two workers.
+const MANY: usize = 200;
+/// A stamp so little ahead is no wrong clock.
+const CLOCK_DRIFT_MINUTES: i64 = 5;
+
+/// Looks at the functions, the spool and the runs.
+pub fn examine_runs(places: &Places) -> Checked {
+    let mut findings: Vec<Finding> = REGISTRY
+        .check()
+        .into_iter()
+        .map(|wrong| {
+            Finding::error(wrong.to_string(), Some("this is a bug in rekindle; please report it".into()))
+        })
+        .collect();
+    findings.extend(spool(places));
+    match runs(places) {
+        Ok(found) => findings.extend(found),
+        Err(error) => findings.push(Finding::error(error.to_string(), Some(error.hint()))),
+    }
+    Checked { check: "runs", findings }
+}
+
+fn spool(places: &Places) -> Vec<Finding> {
+    let spool = Spool::at(places.spool());
+    let mut findings = Vec::new();
+    match spool.waiting() {
+        Ok(waiting) if waiting.len() > MANY && !worker_lock::is_busy(&places.locks()) => {
+            findings.push(Finding::warning(
+                format!("{} files wait in the spool and no worker is at it", waiting.len()),
+                "`rekindle worker` does what they ask for",
+            ));
+        }
+        Ok(_) => {}
+        Err(error) => findings.push(Finding::error(
+            error.to_string(),
+            Some("hooks cannot leave anything until this is mended".into()),
+        )),
+    }
+    let broken = spool.broken();
+    if let Some(first) = broken.first() {
+        findings.push(Finding::warning(
+            format!("{} file(s) of the spool could not be read, such as {}", broken.len(), first.display()),
+            "look at them and remove them; the sessions themselves are in the agents' transcripts",
+        ));
+    }
+    findings
+}
+
+fn runs(places: &Places) -> Result<Vec<Finding>, db::Error> {
+    let Some(db) = Db::open_existing(&places.database())? else {
+        return Ok(vec![Finding::ok("nothing has run yet")]);
+    };
+    let sound: String =
+        db.run(|connection| connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)))?;
+    if sound != "ok" {
+        return Err(db.odd(sound));
+    }
+    let ahead = ahead_of_time(&db)?;
+    let counts = Queue::new(db).counts()?;
+    let of = |status| counts.iter().find(|(is, _)| *is == status).map_or(0, |(_, count)| *count);
+    let mut findings = vec![Finding::ok(format!(
+        "{} completed, {} skipped, {} to be done",
+        of(Status::Completed),
+        of(Status::Skipped),
+        of(Status::Running) + of(Status::Failed)
+    ))];
+    if of(Status::Dead) > 0 {
+        findings.push(Finding::warning(
+            format!("{} run(s) were given up", of(Status::Dead)),
+            "`rekindle runs --dead` says why, `rekindle retry` revives them",
+        ));
+    }
+    findings.extend(ahead);
+    Ok(findings)
+}
+
+/// Open sessions that began in the future: the clock was ahead when their hooks ran.
+fn ahead_of_time(db: &Db) -> Result<Option<Finding>, db::Error> {
+    let soon = clock::now(TimeZone::UTC).timestamp() + SignedDuration::from_mins(CLOCK_DRIFT_MINUTES);
+    let (count, latest): (i64, Option<i64>) = db.run(|connection| {
+        connection.query_row(
+            "SELECT count(*), max(max(started, last_seen)) FROM sessions
+             WHERE state = 'open' AND max(started, last_seen) > ?1",
+            [soon.as_millisecond()],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+    })?;
+    let latest = latest.and_then(|at| Timestamp::from_millisecond(at).ok());
+    Ok(latest.map(|at| {
+        Finding::warning(
+            format!("{count} open session(s) are stamped in the future, up to {}", iso(at)),
+            "the computer's clock was ahead when they began; check it. They are processed after the usual silence",
+        )
+    }))
+}

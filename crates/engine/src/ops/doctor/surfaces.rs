@@ -1,0 +1,48 @@
+//! Whether the other places in which a person is asked can be reached, as far as the last look at them tells. Nobody is asked
+//! now.
+
+use rekindle_core::config::Config;
+use rekindle_core::surface::Surface;
+
+use super::{Checked, Finding};
+use crate::platform::db::{self, Db};
+use crate::platform::environment;
+use crate::platform::home::Places;
+use crate::review::surfaces::{condition, is_enabled, key_variable};
+
+/// Looks at the places that are connected; none if there are none.
+pub fn examine_surfaces(places: &Places, config: &Config) -> Option<Checked> {
+    let connected: Vec<Surface> =
+        Surface::ALL.into_iter().filter(|surface| is_enabled(&config.review, *surface)).collect();
+    if connected.is_empty() {
+        return None;
+    }
+    let findings = look(places, config, &connected)
+        .unwrap_or_else(|error| vec![Finding::error(error.to_string(), Some(error.hint()))]);
+    Some(Checked { check: "surfaces", findings })
+}
+
+fn look(places: &Places, config: &Config, connected: &[Surface]) -> Result<Vec<Finding>, db::Error> {
+    let Some(db) = Db::open_existing(&places.database())? else {
+        return Ok(vec![Finding::ok("nothing was sent yet")]);
+    };
+    let mut findings = Vec::new();
+    for surface in connected {
+        let (name, variable) = (surface.name(), key_variable(&config.review, *surface));
+        let condition = condition(&db, *surface)?;
+        if environment::variable(variable).is_none_or(|key| key.trim().is_empty()) {
+            findings.push(Finding::warning(
+                format!("{name}: {variable} is not set here"),
+                "a worker that is started from here does nothing there; set it where your agents are started",
+            ));
+        }
+        findings.push(match condition.problem {
+            Some(problem) => Finding::warning(
+                format!("{name}: {problem}"),
+                "what waits can be decided with `rekindle review` and in REVIEW.md meanwhile",
+            ),
+            None => Finding::ok(format!("{name}: {} question(s) are open there", condition.open)),
+        });
+    }
+    Ok(findings)
+}

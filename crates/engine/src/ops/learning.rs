@@ -1,0 +1,88 @@
+//! Outcomes of the sessions of the last weeks: how many were learnt from, how many were skipped and why (R-13).
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::SignedDuration;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::run::Status;
+use rekindle_core::session::became::{Attempt, Became, became};
+
+use crate::platform::db::{self, Db};
+
+/// So many days are looked at: runs that are over are kept no longer.
+pub const DAYS: i64 = 30;
+
+/// The sessions that were heard of in the last [`DAYS`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Learning {
+    /// All of them.
+    pub seen: u64,
+    /// Those that something was learnt from.
+    pub learnt: u64,
+    /// Those that go on, or that nobody has looked at yet.
+    pub waiting: u64,
+    /// Those that could not be looked at.
+    pub given_up: u64,
+    /// Why the others were skipped, and how many each, the most frequent reason first.
+    pub skipped: Vec<(String, u64)>,
+}
+
+impl Learning {
+    /// How many were skipped.
+    pub fn skipped(&self) -> u64 {
+        self.skipped.iter().map(|(_, count)| count).sum()
+    }
+
+    /// True if sessions were looked at and nothing was learnt from any.
+    pub fn is_fruitless(&self) -> bool {
+        self.learnt == 0 && self.skipped() > 0
+    }
+}
+
+/// Counts.
+pub fn look(db: &Db, now: Timestamp) -> Result<Learning, db::Error> {
+    let since = (now - SignedDuration::from_hours(24 * DAYS)).as_millisecond();
+    let sessions: Vec<(String, bool)> = db.run(|connection| {
+        connection
+            .prepare("SELECT id, state = 'open' FROM sessions WHERE last_seen >= ?1")?
+            .query_map([since], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+    })?;
+    let attempts = attempts(db, since)?;
+    let mut learning = Learning { seen: sessions.len() as u64, ..Learning::default() };
+    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+    for (id, open) in sessions {
+        match became(attempts.get(&id).map_or(&[], Vec::as_slice), open) {
+            Became::Learnt => learning.learnt += 1,
+            Became::Waiting => learning.waiting += 1,
+            Became::GivenUp => learning.given_up += 1,
+            Became::Skipped(reason) => *reasons.entry(reason).or_default() += 1,
+        }
+    }
+    learning.skipped = reasons.into_iter().collect();
+    learning.skipped.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    Ok(learning)
+}
+
+/// The runs about each session, in their order.
+fn attempts(db: &Db, since: i64) -> Result<HashMap<String, Vec<Attempt>>, db::Error> {
+    let rows: Vec<(String, String, Option<String>, i64)> = db.run(|connection| {
+        connection
+            .prepare(
+                "SELECT session, status, reason, coalesce(json_extract(output, '$.observations'), 0)
+                    + coalesce(json_array_length(output, '$.saved'), 0)
+                 FROM runs WHERE created >= ?1 AND session IS NOT NULL
+                    AND function IN ('capture', 'observe', 'observe-session-noted')
+                 ORDER BY number",
+            )?
+            .query_map([since], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
+            .collect()
+    })?;
+    let mut found: HashMap<String, Vec<Attempt>> = HashMap::new();
+    for (session, status, reason, count) in rows {
+        let Some(status) = Status::parse(&status) else { continue };
+        let count = u64::try_from(count).unwrap_or(0);
+        found.entry(session).or_default().push(Attempt { status, reason, found: count });
+    }
+    Ok(found)
+}

@@ -1,0 +1,9 @@
+//! Setting up an installation and checking it.
+//!
+//! - [`setup`]: creates the folders and the vault
+//! - [`doctor`]: checks an installation
+//! - [`learning`]: reports what was learnt and skipped
+
+pub mod doctor;
+pub mod learning;
+pub mod setup;

@@ -1,0 +1,130 @@
+//! What `rekindle init` makes. Safe to run again: what is there stays as it is.
+
+use std::path::{Path, PathBuf};
+
+use rekindle_core::base::time::Zoned;
+use rekindle_core::vault::identity::DOCUMENTS;
+use rekindle_core::vault::journal::{Actor, Permission, Place, Root};
+use rekindle_core::vault::path::VaultPath;
+use rekindle_core::vault::review::{self, Queue};
+use rekindle_core::vault::{layout, memory};
+
+use crate::config;
+use crate::platform::disk;
+use crate::platform::home::{self, Home, Places};
+use crate::vault::{self, Draft, Vault, Write};
+
+/// Why it could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The notes that were named are not there.
+    #[error("there is no folder {} to keep the memories in; make it first, or leave --notes out", .0.display())]
+    NoNotes(PathBuf),
+    /// The settings.
+    #[error(transparent)]
+    Config(#[from] config::Error),
+    /// The places.
+    #[error(transparent)]
+    Home(#[from] home::Error),
+    /// The vault.
+    #[error(transparent)]
+    Vault(#[from] vault::Error),
+}
+
+/// One thing that is there now.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// What it is.
+    pub what: &'static str,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether it was made just now.
+    pub made: bool,
+}
+
+/// What the person chose; what is not given leaves the settings as they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Choices<'a> {
+    /// What their agents call them.
+    pub name: Option<&'a str>,
+    /// The folder of their notes.
+    pub notes: Option<&'a Path>,
+    /// Which of their notes may be read, as `recall.notes` takes it.
+    pub read: Option<&'a str>,
+}
+
+/// Makes everything that is missing.
+pub fn init(home: &Home, choices: Choices<'_>, now: &Zoned) -> Result<Vec<Item>, Error> {
+    let Choices { name, notes, read } = choices;
+    if let Some(folder) = notes.filter(|folder| !folder.is_dir()) {
+        return Err(Error::NoNotes(folder.to_owned()));
+    }
+    let config_file = home.config_file();
+    let new_config = !config_file.exists();
+    let notes_text = notes.map(|folder| folder.to_string_lossy().into_owned());
+    if new_config {
+        let text = config::user_file(name.unwrap_or_default(), notes_text.as_deref())?;
+        disk::write_whole(&config_file, text.as_bytes()).map_err(vault::Error::io("write", &config_file))?;
+    } else {
+        for (key, value) in [("user.name", name), ("vault.notes", notes_text.as_deref())] {
+            if let Some(value) = value {
+                config::set(home, key, value)?;
+            }
+        }
+    }
+    if let Some(read) = read {
+        config::set(home, "recall.notes", read)?;
+    }
+    let loaded = config::read(home, None, &[])?;
+    let places = home.places(&loaded.config)?;
+
+    let mut items = vec![Item { what: "settings", path: config_file, made: new_config }];
+    items.push(folder("state", places.state())?);
+    for part in [places.locks(), places.spool(), places.sessions(), places.logs()] {
+        folder("state", &part)?;
+    }
+    items.push(folder("vault", places.vault())?);
+    for part in layout::FOLDERS {
+        folder("vault", &places.vault().join(part))?;
+    }
+    items.push(folder("identity", places.identity())?);
+    items.extend(documents(&places, &loaded.config.user.name, now)?);
+    Ok(items)
+}
+
+fn folder(what: &'static str, path: &Path) -> Result<Item, Error> {
+    let made = !path.exists();
+    disk::make_folder(path).map_err(vault::Error::io("make", path))?;
+    Ok(Item { what, path: path.to_owned(), made })
+}
+
+/// The documents a new vault begins with, and the starters of the identity.
+fn documents(places: &Places, name: &str, now: &Zoned) -> Result<Vec<Item>, Error> {
+    let vault = Vault::open(places)?;
+    let (mut items, mut writes) = (Vec::new(), Vec::new());
+    let mut begin = |what, place: Place, text: String| -> Result<(), vault::Error> {
+        let path = vault.file(&place)?;
+        let made = !disk::is_taken(&path).map_err(vault::Error::io("read", &path))?;
+        items.push(Item { what, path, made });
+        if made {
+            writes.push(Write::Create { place, text });
+        }
+        Ok(())
+    };
+    begin("memory", Place::vault(layout::fixed(layout::MEMORY)), memory::render_new(name))?;
+    let queue = Queue {
+        reviewer: name.to_owned(),
+        date: now.date(),
+        updated: now.timestamp(),
+        proposals: Vec::new(),
+        later: 0,
+    };
+    begin("review", Place::vault(layout::fixed(layout::REVIEW)), review::render(&queue))?;
+    for document in DOCUMENTS {
+        let path = VaultPath::parse(document.name).map_err(vault::Error::from)?;
+        begin("identity", Place { root: Root::Identity, path }, document.starter.to_owned())?;
+    }
+    let draft = Draft { permission: Some(Permission::Asked), ..Draft::new("init", Actor::User, writes) };
+    vault.writer(now)?.commit(draft)?;
+    Ok(items)
+}

@@ -1,0 +1,398 @@
+//! The hot list of observations (STO-01…04): what was observed on each day, in order, for the days that reflection and the
+//! briefing look at. The daily logs hold the same for good, so this can be lost.
+
+use std::collections::BTreeMap;
+
+use rekindle_core::base::id::point_id;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::{Date, Timestamp, day, iso};
+use rekindle_core::knowledge::observe::Observed;
+use rekindle_core::knowledge::observe::gate::Counts;
+use rekindle_core::vault::priority::Priority;
+use serde_json::{Value, json};
+
+use crate::platform::db::{Db, Error, Row, params};
+
+/// How long an observation stays in the list (STO-01).
+pub const KEPT_DAYS: i64 = 30;
+/// The version of the form in which an entry is kept (STO-02).
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One window of a session, observed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The window.
+    pub dedupe_key: String,
+    /// The session.
+    pub session: String,
+    /// The project it was held in.
+    pub project: Option<ProjectId>,
+    /// `compaction` or `shutdown`.
+    pub trigger: String,
+    /// The person's day.
+    pub day: Date,
+    /// When it was observed.
+    pub at: Timestamp,
+    /// What was observed.
+    pub observed: Observed,
+    /// About how many tokens that is (OBS-24).
+    pub tokens: u64,
+    /// How often it was distilled since (REF-15).
+    pub distilled: u32,
+    /// The version of the form in which it is kept; [`SCHEMA_VERSION`] for a new one.
+    pub schema_version: u32,
+}
+
+impl Entry {
+    /// The highest priority in it (OBS-21).
+    pub fn priority(&self) -> Priority {
+        self.observed.findings().map(|finding| finding.priority).max().unwrap_or(Priority::Low)
+    }
+
+    /// The entry as other programs read it (STO-02), with the id it has in a vector collection (STO-07).
+    pub fn json(&self) -> Value {
+        json!({
+            "dedupeKey": self.dedupe_key,
+            "pointId": point_id(&self.dedupe_key),
+            "sessionId": self.session,
+            "project": self.project.as_ref().map(ProjectId::as_str),
+            "trigger": self.trigger,
+            "priority": self.priority(),
+            "day": day(self.day),
+            "observations": self.observed.parts,
+            "currentTask": self.observed.current_task,
+            "suggestedResponse": self.observed.suggested_response,
+            "timestamp": iso(self.at),
+            "tokenCount": self.tokens,
+            "schemaVersion": self.schema_version,
+        })
+    }
+}
+
+/// Adds to the list. The same window again changes nothing (CAP-14); says whether it was added.
+pub fn add(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
+    let observed = serialised(db, entry)?;
+    db.change(|transaction| {
+        let rows = transaction.execute(
+            "INSERT INTO observations (dedupe_key, session, project, cause, day, at, priority, observed, tokens,
+                schema_version)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (dedupe_key) DO NOTHING",
+            params![
+                entry.dedupe_key,
+                entry.session,
+                entry.project.as_ref().map(ProjectId::as_str),
+                entry.trigger,
+                day(entry.day),
+                entry.at.as_millisecond(),
+                entry.priority().word(),
+                observed,
+                i64::try_from(entry.tokens).unwrap_or(i64::MAX),
+                entry.schema_version,
+            ],
+        )?;
+        if rows > 0 {
+            count(transaction, entry)?;
+        }
+        Ok(rows > 0)
+    })
+}
+
+/// Puts a shorter version in an observation's place (REF-15). One that is as short already stays.
+pub fn replace(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
+    let observed = serialised(db, entry)?;
+    db.change(|transaction| {
+        transaction.execute(
+            "UPDATE observations SET observed = ?2, tokens = ?3, priority = ?4, distilled = ?5
+             WHERE dedupe_key = ?1 AND distilled < ?5",
+            params![
+                entry.dedupe_key,
+                observed,
+                i64::try_from(entry.tokens).unwrap_or(i64::MAX),
+                entry.priority().word(),
+                entry.distilled,
+            ],
+        )
+    })
+    .map(|rows| rows > 0)
+}
+
+fn serialised(db: &Db, entry: &Entry) -> Result<String, Error> {
+    serde_json::to_string(&entry.observed).map_err(|error| db.odd(error.to_string()))
+}
+
+/// What was observed from one day to another, both included, in order. What was forgotten is not there any more.
+pub fn between(db: &Db, from: Date, to: Date) -> Result<Vec<Entry>, Error> {
+    list(db, "day >= ?1 AND day <= ?2", [day(from), day(to)])
+}
+
+/// What was observed in a session, in order.
+pub fn of_session(db: &Db, session: &str) -> Result<Vec<Entry>, Error> {
+    list(db, "session = ?1", [session])
+}
+
+fn list(db: &Db, which: &str, params: impl rusqlite::Params) -> Result<Vec<Entry>, Error> {
+    let rows: Vec<(Entry, String)> = db.run(|connection| {
+        connection
+            .prepare_cached(&format!(
+                "SELECT dedupe_key, session, project, cause, day, at, observed, tokens, distilled,
+                    schema_version
+                 FROM observations WHERE {which} AND observed <> '' ORDER BY number",
+            ))?
+            .query_map(params, read)?
+            .collect()
+    })?;
+    rows.into_iter()
+        .map(|(entry, observed)| {
+            let odd = |what: String| db.odd(format!("observation {}: {what}", entry.dedupe_key));
+            if entry.schema_version > SCHEMA_VERSION {
+                return Err(odd(format!("a newer Rekindle wrote it (schema {})", entry.schema_version)));
+            }
+            match serde_json::from_str(&observed) {
+                Ok(observed) => Ok(Entry { observed, ..entry }),
+                Err(error) => Err(odd(error.to_string())),
+            }
+        })
+        .collect()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<(Entry, String)> {
+    let project: Option<String> = row.get(2)?;
+    let at: i64 = row.get(5)?;
+    let entry = Entry {
+        dedupe_key: row.get(0)?,
+        session: row.get(1)?,
+        project: project.map(ProjectId::new),
+        trigger: row.get(3)?,
+        day: row.get::<_, String>(4)?.parse().unwrap_or_default(),
+        at: Timestamp::from_millisecond(at).unwrap_or_default(),
+        observed: Observed::default(),
+        tokens: u64::try_from(row.get::<_, i64>(7)?).unwrap_or(0),
+        distilled: row.get(8)?,
+        schema_version: row.get(9)?,
+    };
+    Ok((entry, row.get(6)?))
+}
+
+/// How many tokens were observed on a day, and in how many windows (REF-01).
+pub fn tokens_of(db: &Db, date: Date) -> Result<(u64, u64), Error> {
+    db.run(|connection| {
+        connection.query_row(
+            "SELECT coalesce(sum(tokens), 0), count(*) FROM observations WHERE day = ?1",
+            [day(date)],
+            |row| {
+                let whole = |column| row.get::<_, i64>(column).map(|value| u64::try_from(value).unwrap_or(0));
+                Ok((whole(0)?, whole(1)?))
+            },
+        )
+    })
+}
+
+/// What the write gate thought of what was observed on each of these days, in order (FBK-08).
+pub fn judged(db: &Db, from: Date, to: Date) -> Result<BTreeMap<Date, Counts>, Error> {
+    db.run(|connection| {
+        connection
+            .prepare_cached(
+                "SELECT day, judged, passed, unverifiable, useless, conflicting FROM gated
+                 WHERE day >= ?1 AND day <= ?2 ORDER BY day",
+            )?
+            .query_map([day(from), day(to)], |row| {
+                let whole = |column| row.get::<_, i64>(column).map(|value| u64::try_from(value).unwrap_or(0));
+                let counts = Counts {
+                    judged: whole(1)?,
+                    passed: whole(2)?,
+                    unverifiable: whole(3)?,
+                    useless: whole(4)?,
+                    conflicting: whole(5)?,
+                };
+                Ok((row.get::<_, String>(0)?.parse().unwrap_or_default(), counts))
+            })?
+            .collect()
+    })
+}
+
+/// Adds to the counts of a day. They outlive the list, which forgets and shortens.
+fn count(transaction: &rusqlite::Transaction<'_>, entry: &Entry) -> rusqlite::Result<()> {
+    let counts = Counts::of(&entry.observed);
+    let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    transaction.execute(
+        "INSERT INTO gated (day, judged, passed, unverifiable, useless, conflicting) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (day) DO UPDATE SET judged = judged + ?2, passed = passed + ?3,
+            unverifiable = unverifiable + ?4, useless = useless + ?5, conflicting = conflicting + ?6",
+        params![
+            day(entry.day),
+            whole(counts.judged),
+            whole(counts.passed),
+            whole(counts.unverifiable),
+            whole(counts.useless),
+            whole(counts.conflicting),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Which of the windows of these days no reflection has looked at yet.
+pub fn unreflected(db: &Db, from: Date, to: Date) -> Result<Vec<String>, Error> {
+    db.run(|connection| {
+        connection
+            .prepare_cached(
+                "SELECT dedupe_key FROM observations
+                 WHERE day >= ?1 AND day <= ?2 AND reflected = 0 AND observed <> '' ORDER BY number",
+            )?
+            .query_map([day(from), day(to)], |row| row.get(0))?
+            .collect()
+    })
+}
+
+/// A reflection has looked at these windows.
+pub fn mark_reflected(db: &mut Db, keys: &[String]) -> Result<(), Error> {
+    db.change(|transaction| {
+        let mut mark = transaction.prepare("UPDATE observations SET reflected = 1 WHERE dedupe_key = ?1")?;
+        for key in keys {
+            mark.execute([key])?;
+        }
+        Ok(())
+    })
+}
+
+/// Drops what is older than the list holds; the logs have it.
+pub fn tidy(db: &mut Db, today: Date) -> Result<usize, Error> {
+    let Ok(oldest) = today.checked_sub(jiff::Span::new().days(KEPT_DAYS)) else { return Ok(0) };
+    db.change(|transaction| transaction.execute("DELETE FROM observations WHERE day < ?1", [day(oldest)]))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use rekindle_core::base::provenance::Origin;
+    use rekindle_core::base::time::TimeZone;
+    use rekindle_core::knowledge::observe::{Finding, Kind};
+    use rekindle_testkit::fixtures;
+
+    use super::*;
+
+    fn open() -> (tempfile::TempDir, Db) {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        (folder, db)
+    }
+
+    fn date(day: i8) -> Date {
+        Date::constant(2026, 11, day)
+    }
+
+    /// A window of `session`, observed that day.
+    pub(crate) fn entry(session: &str, day: Date, observed: Observed) -> Entry {
+        Entry {
+            dedupe_key: format!("key-{session}"),
+            session: session.to_owned(),
+            project: None,
+            trigger: "shutdown".to_owned(),
+            day,
+            at: day.at(10, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap().timestamp(),
+            observed,
+            tokens: 20,
+            distilled: 0,
+            schema_version: SCHEMA_VERSION,
+        }
+    }
+
+    fn window(key: &str, day: i8, priority: Priority) -> Entry {
+        let rule = fixtures::finding(Kind::Rule, Origin::User, &format!("Rule {key}"));
+        let findings = vec![Finding { priority, ..rule }];
+        Entry {
+            dedupe_key: key.to_owned(),
+            project: Some(ProjectId::new("github.com/acme/pumps")),
+            tokens: 10,
+            ..entry(key, date(day), fixtures::observed("A story.", findings))
+        }
+    }
+
+    #[test]
+    fn sto_01_cap_14_a_window_is_listed_once_and_reads_back() {
+        let (_folder, mut db) = open();
+        let one = window("a", 14, Priority::High);
+        assert!(add(&mut db, &one).unwrap());
+        assert!(!add(&mut db, &Entry { tokens: 99, ..one.clone() }).unwrap());
+        assert_eq!(between(&db, date(1), date(30)).unwrap(), [one]);
+    }
+
+    #[test]
+    fn sto_02_sto_07_an_entry_has_its_fields_its_version_and_its_point() {
+        let (_folder, mut db) = open();
+        add(&mut db, &window("a", 14, Priority::High)).unwrap();
+        let [entry] = between(&db, date(14), date(14)).unwrap().try_into().unwrap();
+        let json = entry.json();
+        let fields = ["dedupeKey", "sessionId", "trigger", "priority", "observations", "currentTask"];
+        let more = ["suggestedResponse", "timestamp", "tokenCount", "schemaVersion", "pointId"];
+        for field in fields.iter().chain(&more) {
+            assert!(json.get(field).is_some(), "{field} is not in {json}");
+        }
+        assert_eq!((&json["schemaVersion"], &json["priority"]), (&json!(1), &json!("high")));
+        assert_eq!(json["pointId"], json!(point_id("a")));
+        db.change(|t| t.execute("UPDATE observations SET schema_version = 2", [])).unwrap();
+        let error = between(&db, date(14), date(14)).unwrap_err().to_string();
+        assert!(error.contains("observation a") && error.contains("newer Rekindle"), "{error}");
+    }
+
+    #[test]
+    fn sto_02_ref_01_days_are_told_apart_in_order_and_counted() {
+        let (_folder, mut db) = open();
+        for (key, day) in [("b", 14), ("a", 14), ("c", 15), ("d", 16)] {
+            add(&mut db, &window(key, day, Priority::Low)).unwrap();
+        }
+        let keys: Vec<String> =
+            between(&db, date(14), date(15)).unwrap().into_iter().map(|entry| entry.dedupe_key).collect();
+        assert_eq!(keys, ["b", "a", "c"]);
+        assert_eq!(tokens_of(&db, date(14)).unwrap(), (20, 2));
+        assert_eq!(tokens_of(&db, date(13)).unwrap(), (0, 0));
+    }
+
+    #[test]
+    fn ref_15_a_shorter_version_takes_the_place_once() {
+        let (_folder, mut db) = open();
+        let full = window("a", 10, Priority::High);
+        add(&mut db, &full).unwrap();
+        let short = Entry { observed: Observed::default(), tokens: 0, distilled: 2, ..full.clone() };
+        assert!(replace(&mut db, &short).unwrap());
+        assert!(
+            !replace(&mut db, &Entry { distilled: 1, ..full.clone() }).unwrap(),
+            "it does not grow again"
+        );
+        assert_eq!(between(&db, date(10), date(10)).unwrap(), [short]);
+        assert!(!replace(&mut db, &window("other", 10, Priority::High)).unwrap());
+    }
+
+    #[test]
+    fn x_29_what_was_reflected_on_is_known() {
+        let (_folder, mut db) = open();
+        for key in ["a", "b"] {
+            add(&mut db, &window(key, 14, Priority::High)).unwrap();
+        }
+        mark_reflected(&mut db, &["a".to_owned()]).unwrap();
+        assert_eq!(unreflected(&db, date(1), date(14)).unwrap(), ["b"]);
+        assert_eq!(unreflected(&db, date(1), date(13)).unwrap(), [] as [String; 0]);
+    }
+
+    #[test]
+    fn what_was_forgotten_is_passed_over_and_what_is_damaged_is_named() {
+        let (_folder, mut db) = open();
+        for key in ["a", "b"] {
+            add(&mut db, &window(key, 14, Priority::High)).unwrap();
+        }
+        db.change(|t| t.execute("UPDATE observations SET observed = '' WHERE dedupe_key = 'a'", [])).unwrap();
+        assert_eq!(between(&db, date(14), date(14)).unwrap().len(), 1);
+        db.change(|t| t.execute("UPDATE observations SET observed = '{' WHERE dedupe_key = 'b'", []))
+            .unwrap();
+        assert!(between(&db, date(14), date(14)).unwrap_err().to_string().contains("observation b"));
+    }
+
+    #[test]
+    fn sto_01_the_list_holds_a_month() {
+        let (_folder, mut db) = open();
+        for (key, day) in [("old", 1), ("new", 30)] {
+            add(&mut db, &window(key, day, Priority::High)).unwrap();
+        }
+        assert_eq!(tidy(&mut db, Date::constant(2026, 12, 1)).unwrap(), 0);
+        assert_eq!(tidy(&mut db, Date::constant(2026, 12, 2)).unwrap(), 1);
+        assert_eq!(between(&db, date(1), date(30)).unwrap().len(), 1);
+    }
+}

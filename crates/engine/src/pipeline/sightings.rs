@@ -1,0 +1,330 @@
+//! What was seen in sessions, and how often: the third sighting of something makes it worth a question (SID-05, SID-06). Two
+//! texts count as the same if they say the same in other words (STO-16).
+
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::knowledge::proposal::Evidence;
+use rekindle_core::text::normal::normalised;
+use rekindle_core::text::similarity::Statement;
+
+use crate::platform::db::{Db, Error, Row, params};
+
+/// From this similarity on two texts are sightings of one thing (STO-16).
+const SAME: f32 = 0.85;
+/// Below this similarity two texts are about different things.
+const RELATED: f32 = 0.4;
+/// So many of the newest are compared.
+const COMPARED: i64 = 4000;
+/// Statements of the project that `?1` names, and those that hold in every project.
+const HERE_OR_EVERYWHERE: &str = "(project IS ?1 OR project IS NULL)";
+/// Between the words of a key and the project that said them too.
+const APART: char = '\u{1f}';
+
+/// Something that was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sighting {
+    number: i64,
+    /// The words in which it was seen last.
+    pub text: String,
+    /// Where.
+    pub evidence: Evidence,
+    /// What became of it: the path of an entry, or the id of a proposal.
+    pub became: Option<String>,
+    /// When it was last said.
+    pub last: Timestamp,
+    /// Whether its words say that something ended.
+    pub ends: bool,
+    /// Its project; `None` for what holds everywhere.
+    pub project: Option<String>,
+}
+
+/// A text to be compared and, if it is new, remembered.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// What was seen.
+    pub text: &'a str,
+    /// The same as a vector of length one; empty where there is no model.
+    pub vector: &'a [f32],
+    /// The project it was seen in.
+    pub project: Option<&'a str>,
+    /// Where.
+    pub evidence: &'a Evidence,
+    /// When it was said.
+    pub at: Timestamp,
+    /// Whether the words say that something ended.
+    pub ends: bool,
+}
+
+/// What is known of something like this, in this project or everywhere.
+pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
+    best(db, seen, HERE_OR_EVERYWHERE)
+}
+
+/// The same wish, said in another project.
+pub fn elsewhere(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
+    best(db, seen, "project IS NOT NULL AND project IS NOT ?1")
+}
+
+/// The most alike of the statements in `reach` that say the same.
+fn best(db: &Db, seen: &Seen<'_>, reach: &str) -> Result<Option<Sighting>, Error> {
+    let said = normalised(seen.text);
+    let claim = Statement::of(seen.text);
+    let mut best: Option<(f32, Sighting)> = None;
+    compare_newest(db, seen, reach, |likeness, row| {
+        let theirs: String = row.get(4)?;
+        let is_same_text = words_of(&theirs) == said;
+        let likeness = if is_same_text { 1.0 } else { likeness };
+        // "Valve 1 is blue" and "valve 2 is blue" are as alike as can be, "always" and "never" nearly so; neither are the same.
+        let agrees = || Statement::of(&row.get::<_, String>(1).unwrap_or_default()).agrees(&claim);
+        let is_same = likeness >= SAME && (is_same_text || agrees());
+        if is_same && best.as_ref().is_none_or(|(best, _)| likeness > *best) {
+            best = Some((likeness, read(row)?));
+        }
+        Ok(())
+    })?;
+    Ok(best.map(|(_, sighting)| sighting))
+}
+
+/// The statements nearest to this, in this project or everywhere, the nearest first.
+pub fn nearest(db: &Db, seen: &Seen<'_>, most: usize) -> Result<Vec<(f32, Sighting)>, Error> {
+    let mut found: Vec<(f32, Sighting)> = Vec::new();
+    compare_newest(db, seen, HERE_OR_EVERYWHERE, |likeness, row| {
+        if likeness >= RELATED {
+            found.push((likeness, read(row)?));
+        }
+        Ok(())
+    })?;
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.truncate(most);
+    Ok(found)
+}
+
+/// Hands the newest statements in `reach`, a condition on `project`, to `each`, with how alike the vectors are.
+fn compare_newest(
+    db: &Db,
+    seen: &Seen<'_>,
+    reach: &str,
+    mut each: impl FnMut(f32, &Row<'_>) -> rusqlite::Result<()>,
+) -> Result<(), Error> {
+    db.run(|connection| {
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT number, text, evidence, became, said, vector, last, ends, project FROM sightings
+             WHERE {reach} ORDER BY last DESC LIMIT ?2"
+        ))?;
+        let mut rows = statement.query(params![seen.project, COMPARED])?;
+        while let Some(row) = rows.next()? {
+            each(cosine(seen.vector, row.get_ref(5)?.as_blob_or_null()?), row)?;
+        }
+        Ok(())
+    })
+}
+
+/// The words of a key, without the project that keeps it apart from the same words elsewhere.
+fn words_of(key: &str) -> &str {
+    key.split_once(APART).map_or(key, |(words, _)| words)
+}
+
+/// Lets go of something that no longer holds.
+pub fn end(db: &mut Db, known: &Sighting) -> Result<(), Error> {
+    db.change(|transaction| transaction.execute("DELETE FROM sightings WHERE number = ?1", [known.number]))
+        .map(drop)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Sighting> {
+    let evidence: String = row.get(2)?;
+    // What cannot be read any more counts as nothing seen; the words themselves are still there.
+    let evidence = serde_json::from_str(&evidence).unwrap_or_default();
+    let last = Timestamp::from_millisecond(row.get(6)?).unwrap_or(Timestamp::UNIX_EPOCH);
+    Ok(Sighting {
+        number: row.get(0)?,
+        text: row.get(1)?,
+        evidence,
+        became: row.get(3)?,
+        last,
+        ends: row.get(7)?,
+        project: row.get(8)?,
+    })
+}
+
+fn cosine(ours: &[f32], theirs: Option<&[u8]>) -> f32 {
+    let theirs = theirs.unwrap_or_default();
+    if ours.is_empty() || theirs.len() != ours.len() * 4 {
+        return 0.0;
+    }
+    let floats =
+        theirs.chunks_exact(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+    ours.iter().zip(floats).map(|(a, b)| a * b).sum()
+}
+
+/// Remembers something that is new.
+pub fn add(db: &mut Db, seen: &Seen<'_>, became: Option<&str>) -> Result<(), Error> {
+    let evidence = json(db, seen.evidence)?;
+    let vector: Option<Vec<u8>> =
+        (!seen.vector.is_empty()).then(|| seen.vector.iter().flat_map(|value| value.to_le_bytes()).collect());
+    let said = normalised(seen.text);
+    db.change(|transaction| {
+        // The table has each text once; what another project says is a sighting of its own.
+        let taken: bool = transaction.query_row(
+            "SELECT EXISTS (SELECT 1 FROM sightings WHERE said = ?1 AND project IS NOT ?2)",
+            params![said, seen.project],
+            |row| row.get(0),
+        )?;
+        let key = match seen.project.filter(|_| taken) {
+            Some(project) => format!("{said}{APART}{project}"),
+            None => said.clone(),
+        };
+        transaction.execute(
+            "INSERT INTO sightings (said, text, vector, project, evidence, became, first, last, ends)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
+             ON CONFLICT (said) DO UPDATE SET evidence = ?5, became = coalesce(?6, became),
+                first = min(first, ?7), last = max(last, ?7)",
+            params![
+                key,
+                seen.text,
+                vector,
+                seen.project,
+                evidence,
+                became,
+                seen.at.as_millisecond(),
+                seen.ends
+            ],
+        )
+    })
+    .map(drop)
+}
+
+/// Remembers another sighting of something known: the words that were said last are kept, and what it rests on grows.
+pub fn again(
+    db: &mut Db,
+    known: &Sighting,
+    seen: &Seen<'_>,
+    became: Option<&str>,
+) -> Result<Evidence, Error> {
+    let mut evidence = known.evidence.clone();
+    evidence.merge(seen.evidence);
+    let json = json(db, &evidence)?;
+    db.change(|transaction| {
+        transaction.execute(
+            "UPDATE sightings SET text = iif(?5 >= last, ?2, text), ends = iif(?5 >= last, ?6, ends), evidence = ?3,
+                became = coalesce(?4, became), first = min(first, ?5), last = max(last, ?5) WHERE number = ?1",
+            params![known.number, seen.text, json, became, seen.at.as_millisecond(), seen.ends],
+        )
+    })?;
+    Ok(evidence)
+}
+
+/// Something that came up in sessions, and in how many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frequent {
+    /// The words in which it was said last.
+    pub text: String,
+    /// The project; `None` for what holds everywhere.
+    pub project: Option<String>,
+    /// In how many sessions it came up.
+    pub sessions: u32,
+}
+
+/// What came up in the most sessions, the most frequent first.
+pub fn frequent(db: &Db, most: u32) -> Result<Vec<Frequent>, Error> {
+    db.run(|connection| {
+        connection
+            .prepare(
+                "SELECT text, project, json_array_length(evidence, '$.sessions') AS sessions FROM sightings
+                 ORDER BY sessions DESC, last DESC, number LIMIT ?1",
+            )?
+            .query_map([most], |row| {
+                Ok(Frequent { text: row.get(0)?, project: row.get(1)?, sessions: row.get(2)? })
+            })?
+            .collect()
+    })
+}
+
+/// Follows an entry to its new place.
+pub fn moved(db: &mut Db, from: &str, to: &str) -> Result<usize, Error> {
+    db.change(|transaction| {
+        transaction.execute("UPDATE sightings SET became = ?2 WHERE became = ?1", params![from, to])
+    })
+}
+
+/// Whether something that was seen became this, even if it is not there any more.
+pub fn is_of(db: &Db, became: &str) -> Result<bool, Error> {
+    db.run(|connection| {
+        connection.query_row("SELECT EXISTS (SELECT 1 FROM sightings WHERE became = ?1)", [became], |row| {
+            row.get(0)
+        })
+    })
+}
+
+fn json(db: &Db, evidence: &Evidence) -> Result<String, Error> {
+    serde_json::to_string(evidence).map_err(|error| db.odd(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(session: &str) -> Evidence {
+        Evidence { sessions: vec![session.to_owned()], ..Evidence::default() }
+    }
+
+    #[test]
+    fn sto_16_the_same_in_other_words_is_one_thing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        let at = Timestamp::from_second(1_800_000_000).unwrap();
+        let (one, two) = (evidence("a"), evidence("b"));
+        let first =
+            Seen { text: "Use tabs.", vector: &[1.0, 0.0], project: None, evidence: &one, at, ends: false };
+        assert_eq!(find(&db, &first).unwrap(), None);
+        add(&mut db, &first, Some("personal-private/_inbox/tabs.md")).unwrap();
+        let other = Seen {
+            text: "Use tabs everywhere",
+            vector: &[0.9, 0.43],
+            project: Some("p"),
+            evidence: &two,
+            at,
+            ends: false,
+        };
+        let known = find(&db, &other).unwrap().unwrap();
+        assert_eq!(known.became.as_deref(), Some("personal-private/_inbox/tabs.md"));
+        let merged = again(&mut db, &known, &other, None).unwrap();
+        assert_eq!(merged.sessions, ["a", "b"]);
+        let known = find(&db, &first).unwrap().unwrap();
+        assert_eq!((known.text.as_str(), known.evidence.sessions.len()), ("Use tabs everywhere", 2));
+        let far =
+            Seen { text: "Use spaces", vector: &[0.5, 0.86], project: None, evidence: &one, at, ends: false };
+        assert_eq!(find(&db, &far).unwrap(), None);
+        let numbered =
+            Seen { text: "Use 2 tabs", vector: &[1.0, 0.0], project: None, evidence: &one, at, ends: false };
+        assert_eq!(find(&db, &numbered).unwrap(), None, "another number is another thing");
+        let opposite = Seen {
+            text: "Never use tabs",
+            vector: &[1.0, 0.0],
+            project: None,
+            evidence: &one,
+            at,
+            ends: false,
+        };
+        assert_eq!(find(&db, &opposite).unwrap(), None, "who changes their mind is heard");
+        let blind = Seen { text: "use  TABS", vector: &[], project: None, evidence: &one, at, ends: false };
+        assert!(find(&db, &blind).unwrap().is_some(), "without a model the words decide");
+    }
+
+    #[test]
+    fn r_17_what_was_said_earlier_leaves_the_words_that_were_said_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let (one, two) = (evidence("a"), evidence("b"));
+        let newer =
+            Seen { text: "Use tabs!", vector: &[], project: None, evidence: &one, at: at(200), ends: true };
+        add(&mut db, &newer, None).unwrap();
+        let older = Seen { text: "use TABS", evidence: &two, at: at(100), ends: false, ..newer };
+        let known = find(&db, &older).unwrap().unwrap();
+        assert_eq!((known.last, known.ends), (at(200), true));
+        again(&mut db, &known, &older, None).unwrap();
+        let known = find(&db, &older).unwrap().unwrap();
+        assert_eq!((known.text.as_str(), known.last, known.ends), ("Use tabs!", at(200), true));
+        let most = frequent(&db, 3).unwrap();
+        assert_eq!((most.len(), most[0].sessions), (1, 2));
+    }
+}

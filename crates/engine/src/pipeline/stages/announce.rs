@@ -1,0 +1,61 @@
+//! Leaves what was kept to the next hook, which tells the person ([`crate::context::notices`]).
+
+use std::collections::HashMap;
+
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::{Timestamp, iso};
+use rekindle_core::context::notice::Kept;
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::journal::{Actor, Root};
+use rekindle_core::vault::path::VaultPath;
+
+use crate::context::notices;
+use crate::jobs::context::World;
+use crate::jobs::queue::StepError;
+use crate::vault::{Outcome, Vault};
+
+/// Leaves the memories that were saved since a run's event happened to the next hook of the project. Says how many. What the
+/// same session has said before was told then: its change is older.
+pub(super) fn announce(
+    saved: &[String],
+    project: Option<&ProjectId>,
+    since: Timestamp,
+    world: &World,
+) -> Result<usize, StepError> {
+    if saved.is_empty() {
+        return Ok(0);
+    }
+    let vault = world.vault()?;
+    let changes = changes(&vault, saved, since)?;
+    let kept: Vec<Kept> = saved
+        .iter()
+        .filter_map(|path| {
+            let change = changes.get(path)?;
+            let read = vault.read_entry(&VaultPath::parse(path).ok()?).ok()?;
+            Some(Kept::new(change, path, Note::parse(&read.text).ok()?.body()))
+        })
+        .collect();
+    notices::add(&world.places, project, &kept)?;
+    Ok(kept.len())
+}
+
+/// The newest change of each of these memories that the worker made since then, by path: what `rekindle undo` takes back.
+fn changes(vault: &Vault, paths: &[String], since: Timestamp) -> Result<HashMap<String, String>, StepError> {
+    let since = iso(since);
+    let mut found = HashMap::new();
+    for record in vault.changes().map_err(StepError::passing)? {
+        let record = record.map_err(StepError::passing)?;
+        let change = record.change;
+        if change.at < since || found.len() == paths.len() {
+            break;
+        }
+        let keeps = ["save", "evolve"].contains(&change.verb.as_str());
+        let is_ours = keeps && change.by == Actor::Worker && record.outcome != Outcome::Aborted;
+        let places = change.ops.iter().filter(|_| is_ours).filter_map(|op| op.place());
+        let touched = places.filter(|place| place.root == Root::Vault).map(|place| place.path.as_str());
+        for path in touched.filter(|touched| paths.iter().any(|path| path == touched)) {
+            found.entry(path.to_owned()).or_insert_with(|| change.id.tail().to_owned());
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,348 @@
+//! `capture`: what was said in a session since it was last looked at becomes an event (CAP-01…06).
+//!
+//! The hook said where the transcript is and how long it was; nothing was read there. Here it is read, in flat memory, from
+//! behind what is captured already up to what the hook saw.
+
+mod reading;
+mod whereabouts;
+
+use std::collections::HashMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::event::{BACKFILL, CaptureRequested, Event, Trigger};
+use rekindle_core::session::{Head, Message};
+use rekindle_core::text::admit;
+use rekindle_core::vault::daily_log::{Clock, Flush, Handoff, Section, Source};
+use rekindle_core::vault::journal::Actor;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use self::reading::CaptureReader;
+use self::whereabouts::{Spot, Whereabouts};
+use crate::agents::transcripts;
+use crate::jobs::context::World;
+use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+use crate::jobs::sessions;
+use crate::platform::db::{self, OptionalExtension, params};
+use crate::recall::messages::{Messages, Session};
+
+/// No agent wrote anything before the year 2000; a clock that lost its battery says 1970.
+const EARLIEST: i64 = 946_684_800;
+/// So many seconds a clock may be ahead: a day, for a transcript from another zone that was written without one.
+const CLOCK_DRIFT_SECONDS: i64 = 24 * 3600;
+
+/// What reading came to, as the run remembers it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Captured {
+    /// Why there is nothing to observe.
+    skipped: Option<String>,
+    /// Whether what was said is to be found by its words.
+    archive: bool,
+    /// The folder it was held in.
+    cwd: Option<String>,
+    /// The folders of its windows; more than one if it went on in another project.
+    folders: Vec<String>,
+    /// The folder of the last window.
+    ended_in: Option<String>,
+    messages: u64,
+    user_messages: u64,
+    /// The windows' keys.
+    windows: Vec<String>,
+    /// What the person asked to be remembered.
+    asked: u64,
+    last_id: Option<String>,
+    last_at: Option<Timestamp>,
+    bytes: u64,
+    name: Option<String>,
+    handoff: String,
+    read: Vec<String>,
+    modified: Vec<String>,
+}
+
+pub(super) fn capture(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let request = CaptureRequested::deserialize(&event.data)
+        .map_err(|error| Interrupt::Failed { step: "read".to_owned(), error: StepError::fatal(error) })?;
+    // A session that was over long ago is dated by when it ended (R-17).
+    let when = if request.cause == BACKFILL { event.at } else { world.now().timestamp() };
+    let captured: Captured = steps.run_and_send("read", || read(&request, when, world))?;
+    let archived = match captured.archive {
+        true => steps.run("archive", || archive(&request, &captured, world))?,
+        false => Archived::default(),
+    };
+    steps.run("mark", || {
+        let folders = captured.cwd.iter().chain(&captured.folders);
+        folders.into_iter().try_for_each(|folder| world.remember_project(Some(folder)))?;
+        mark(&request, &captured, event.at, world).map_err(StepError::from)
+    })?;
+    if captured.skipped.is_none() {
+        steps.run("append-daily-log", || world.alone(|| log(&request, &captured, when, world)))?;
+    } else {
+        steps.run("mark-reflected", || {
+            sessions::reflected(&world.places.sessions(), &request.session_id).map_err(StepError::passing)
+        })?;
+    }
+    match captured.skipped {
+        Some(reason) => Ok(Ended::Skipped(reason)),
+        None => Ok(Ended::Completed(json!({
+            "messages": captured.messages, "windows": captured.windows, "asked": captured.asked,
+            "archived": archived.messages, "redacted": archived.redacted,
+        }))),
+    }
+}
+
+/// How far a session is captured.
+struct Before {
+    id: Option<String>,
+    at: Option<Timestamp>,
+}
+
+fn before(request: &CaptureRequested, world: &World) -> Result<Before, db::Error> {
+    let row = world.db()?.run(|connection| {
+        connection
+            .query_row(
+                "SELECT captured_id, captured_at FROM sessions WHERE agent = ?1 AND id = ?2",
+                params![request.agent.word(), request.session_id],
+                |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?)),
+            )
+            .optional()
+    })?;
+    let (id, at) = row.unwrap_or_default();
+    Ok(Before { id, at: at.and_then(|at| Timestamp::from_millisecond(at).ok()) })
+}
+
+/// Where the words come from: the host's transcript, or what the hooks kept where the host keeps none.
+pub(super) fn each_message(
+    request: &CaptureRequested,
+    world: &World,
+    each: &mut dyn FnMut(Message) -> ControlFlow<()>,
+) -> Result<Option<(Head, u64)>, StepError> {
+    let now = world.now().timestamp();
+    let each = &mut |message: Message| each(with_credible_time(message, now));
+    if let Some(path) = &request.transcript {
+        match transcripts::read(request.agent, Path::new(path), request.upto, each) {
+            Ok(read) => return Ok(Some((read.head, read.bytes))),
+            Err(transcripts::Error::Missing(_)) => {}
+            Err(error @ transcripts::Error::UnknownFormat { .. }) => return Err(StepError::fatal(error)),
+            Err(error @ transcripts::Error::Unreadable { .. }) => return Err(StepError::passing(error)),
+        }
+    }
+    let kept =
+        sessions::kept(&world.places, request.agent, &request.session_id).map_err(StepError::passing)?;
+    if kept.is_empty() {
+        return Ok(None);
+    }
+    for message in kept {
+        if each(message).is_break() {
+            break;
+        }
+    }
+    Ok(Some((Head::default(), 0)))
+}
+
+/// A message without a time that cannot be right: a clock that was wrong makes nothing happen next year, or in 1970. Its
+/// neighbours, or the time of capture, say when it was.
+fn with_credible_time(mut message: Message, now: Timestamp) -> Message {
+    let credible = |at: &Timestamp| {
+        at.as_second() >= EARLIEST && at.as_second() <= now.as_second() + CLOCK_DRIFT_SECONDS
+    };
+    message.at = message.at.filter(credible);
+    message
+}
+
+/// The last message of another session that this transcript holds. A fork repeats what was said in the session that it was
+/// made from, under the same ids: that was captured there.
+fn forked_from(request: &CaptureRequested, world: &World) -> Result<Option<String>, StepError> {
+    let mut others: HashMap<String, i64> = world
+        .db()?
+        .run(|connection| {
+            let mut rows = connection.prepare(
+                "SELECT captured_id, captured_at FROM sessions
+                 WHERE agent = ?1 AND id <> ?2 AND captured_id IS NOT NULL AND captured_at IS NOT NULL",
+            )?;
+            let rows = rows.query_map(params![request.agent.word(), request.session_id], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+            rows.collect()
+        })
+        .map_err(StepError::from)?;
+    if others.is_empty() {
+        return Ok(None);
+    }
+    let mut last = None;
+    each_message(request, world, &mut |message| {
+        let Some(at) = message.at.map(Timestamp::as_millisecond) else { return ControlFlow::Continue(()) };
+        if others.get(&message.id) == Some(&at) {
+            last = Some(message.id.clone());
+        }
+        // A session that ended before this was said cannot be further down; a new session stops at its first message.
+        others.retain(|_, ended| *ended >= at);
+        if others.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(last)
+}
+
+fn read(
+    request: &CaptureRequested,
+    when: Timestamp,
+    world: &World,
+) -> Result<(Captured, Vec<Event>), StepError> {
+    let mut before = before(request, world)?;
+    if before.id.is_none() {
+        before.id = forked_from(request, world)?;
+    }
+    let before = before;
+    // Whether what was captured last is still on the branch; if the person went back behind it, time has to tell.
+    let mut on_branch = false;
+    if let Some(id) = &before.id {
+        each_message(request, world, &mut |message| {
+            on_branch |= message.id == *id;
+            if on_branch { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+    }
+    let mut reading = CaptureReader::new(world, when)?;
+    let mut is_new = before.id.is_none();
+    let read = each_message(request, world, &mut |message| {
+        reading.count(&message);
+        if is_new {
+            reading.take(&message, request);
+        } else if on_branch {
+            is_new = before.id.as_deref() == Some(message.id.as_str());
+        } else if message.at.zip(before.at).is_none_or(|(at, captured)| at > captured) {
+            reading.take(&message, request);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let Some((head, bytes)) = read else {
+        let skipped = Some("the agent left no transcript of this session".to_owned());
+        return Ok((Captured { skipped, ..Captured::default() }, Vec::new()));
+    };
+    world.remember_gone(head.cwd.as_deref().or(request.cwd.as_deref()), head.repository.as_deref())?;
+    reading.finish(request, &head, bytes, world)
+}
+
+/// What the archive took in.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Archived {
+    messages: u64,
+    /// Secrets that were left out.
+    redacted: u64,
+}
+
+/// Keeps what was said, redacted, so that it can be found by its words at once (B-14). The same again changes nothing; the
+/// worker brings it into the index when it has drained its queue.
+fn archive(request: &CaptureRequested, captured: &Captured, world: &World) -> Result<Archived, StepError> {
+    let session = Session {
+        agent: request.agent,
+        id: request.session_id.clone(),
+        cwd: captured.cwd.clone(),
+        project: world.project(captured.cwd.as_deref()),
+    };
+    let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;
+    let messages = Messages::of(&world.places);
+    let mut appender = messages.appender(&session, &forgotten).map_err(StepError::passing)?;
+    let mut failed = None;
+    let mut whereabouts = Whereabouts::new(world);
+    each_message(request, world, &mut |message| {
+        whereabouts.follow(&message);
+        let added = match whereabouts.here() {
+            Spot { cwd: None, .. } => appender.add(&message),
+            Spot { cwd, project } => appender.add_from(&message, cwd.as_ref(), project.as_ref()),
+        };
+        match added {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    match failed {
+        Some(error) => Err(StepError::passing(error)),
+        None => {
+            let added = appender.finish().map_err(StepError::passing)?;
+            Ok(Archived { messages: added.messages, redacted: added.redacted.total() as u64 })
+        }
+    }
+}
+
+/// Remembers how far the session is captured now. What happened since keeps it open.
+fn mark(
+    request: &CaptureRequested,
+    captured: &Captured,
+    asked_at: Timestamp,
+    world: &World,
+) -> Result<(), db::Error> {
+    world.db()?.change(|transaction| {
+        transaction.execute(
+            "INSERT INTO sessions (agent, id, transcript, cwd, started, last_seen) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+             ON CONFLICT (agent, id) DO NOTHING",
+            params![
+                request.agent.word(),
+                request.session_id,
+                request.transcript,
+                request.cwd,
+                asked_at.as_millisecond()
+            ],
+        )?;
+        transaction.execute(
+            "UPDATE sessions SET captured_id = coalesce(?3, captured_id), captured_at = coalesce(?4, captured_at),
+                captured_bytes = max(captured_bytes, ?5),
+                state = CASE WHEN last_seen <= ?6 AND ?7 THEN 'captured' ELSE state END
+             WHERE agent = ?1 AND id = ?2",
+            params![
+                request.agent.word(),
+                request.session_id,
+                captured.last_id,
+                captured.last_at.map(Timestamp::as_millisecond),
+                i64::try_from(captured.bytes).unwrap_or(i64::MAX),
+                asked_at.as_millisecond(),
+                request.trigger == Trigger::Shutdown,
+            ],
+        )
+    })?;
+    Ok(())
+}
+
+/// The handoff of a session that ended, or what a compaction was about to drop (CAP-19, LOG-05).
+fn log(
+    request: &CaptureRequested,
+    captured: &Captured,
+    when: Timestamp,
+    world: &World,
+) -> Result<bool, StepError> {
+    let now = world.now();
+    let said = world.at(captured.last_at.unwrap_or(when));
+    let source = Source {
+        session: Some(request.session_id.clone()),
+        name: captured.name.clone(),
+        dedupe_key: captured.windows.last().map(|key| format!("{}-{key}", request.trigger.word())),
+        project: world
+            .project(captured.ended_in.as_deref().or(captured.cwd.as_deref()))
+            .map(|project| project.as_str().to_owned()),
+    };
+    let time = Clock::of(&said);
+    let section = match request.trigger {
+        Trigger::Shutdown => Section::Handoff(Handoff { source, time, text: admit(&captured.handoff).text }),
+        Trigger::Compaction => Section::Flush(Flush {
+            source,
+            time,
+            messages: captured.messages,
+            modified: captured.modified.clone(),
+            read: captured.read.clone(),
+        }),
+    };
+    let committed =
+        world.vault()?.log_once_on(said.date(), &section, Actor::Worker, &now).map_err(StepError::passing)?;
+    Ok(committed.is_some())
+}
+
+impl From<io::Error> for StepError {
+    fn from(error: io::Error) -> Self {
+        Self::passing(error)
+    }
+}

@@ -1,0 +1,288 @@
+//! One pass over a session's messages, and the events that come of it.
+
+use std::borrow::Cow;
+
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::event::{
+    ASKED, CaptureRequested, Event, Noted, SCHEMA_VERSION, SessionCaptured, Trigger, dedupe_key, names,
+};
+use rekindle_core::session::asked::{self, Wish};
+use rekindle_core::session::became::NOTHING_NEW;
+use rekindle_core::session::capture;
+use rekindle_core::session::capture::{Window, Windows};
+use rekindle_core::session::gate::Facts;
+use rekindle_core::session::{Call, Head, Message, Role};
+use rekindle_core::text::{admit, tokens};
+use rekindle_core::vault::tombstone::Graveyard;
+
+use super::Captured;
+use super::whereabouts::{Spot, Whereabouts};
+use crate::jobs::context::World;
+use crate::jobs::queue::StepError;
+
+/// Everything that one pass over the messages gathers.
+pub(super) struct CaptureReader<'a> {
+    windows: Windows,
+    full: Vec<Full>,
+    whereabouts: Whereabouts<'a>,
+    /// Where the window that is being filled belongs.
+    open: Option<Spot>,
+    asked: Vec<Event>,
+    /// What the noise gate goes by: of what is new.
+    facts: Facts,
+    user_messages: u64,
+    first_request: Option<String>,
+    first_at: Option<Timestamp>,
+    last_at: Option<Timestamp>,
+    last_id: Option<String>,
+    last_captured_at: Option<Timestamp>,
+    /// What was forgotten does not come back (B-08).
+    forgotten: Graveyard,
+    /// When it is captured; of a session that was over long ago, when it ended.
+    now: Timestamp,
+    /// Whether what a program told an agent counts as the person's word (`capture.headless`).
+    programs_count: bool,
+}
+
+/// A window that is complete.
+struct Full {
+    trigger: Trigger,
+    spot: Spot,
+    window: Window,
+}
+
+impl<'a> CaptureReader<'a> {
+    pub(super) fn new(world: &'a World, now: Timestamp) -> Result<Self, StepError> {
+        Ok(Self {
+            windows: Windows::new(world.zone.clone()),
+            full: Vec::new(),
+            whereabouts: Whereabouts::new(world),
+            open: None,
+            asked: Vec::new(),
+            facts: Facts::default(),
+            user_messages: 0,
+            first_request: None,
+            first_at: None,
+            last_at: None,
+            last_id: None,
+            last_captured_at: None,
+            forgotten: world.vault()?.graveyard().map_err(StepError::passing)?,
+            now,
+            programs_count: world.config.capture.headless,
+        })
+    }
+
+    /// What counts for the session as a whole.
+    pub(super) fn count(&mut self, message: &Message) {
+        self.whereabouts.follow(message);
+        if message.role == Role::User {
+            self.user_messages += 1;
+            if self.first_request.is_none() {
+                let said = remembered(message, &self.forgotten);
+                self.first_request = said.map(|message| message.text.chars().take(400).collect());
+            }
+        }
+        self.first_at = self.first_at.or(message.at);
+        self.last_at = message.at.or(self.last_at);
+    }
+
+    /// What is new.
+    pub(super) fn take(&mut self, message: &Message, request: &CaptureRequested) {
+        self.last_id = Some(message.id.clone());
+        self.last_captured_at = message.at.or(self.last_captured_at);
+        let Some(message) = remembered(message, &self.forgotten) else { return };
+        let message = &match message.automated && self.programs_count {
+            true => Cow::Owned(Message { automated: false, ..message.into_owned() }),
+            false => message,
+        };
+        self.facts.count(message);
+        // Only the transcript tells whether Gemini really compressed what was said so far; it asks before every call.
+        if message.role == Role::Summary && request.agent == Agent::Gemini {
+            self.cut(Trigger::Compaction);
+        }
+        let here = self.whereabouts.here();
+        // What is said in one project is observed apart from what is said in another.
+        if self.open.as_ref().is_some_and(|open| open.project != here.project) {
+            self.cut(request.trigger);
+        }
+        let spot = self.open.get_or_insert_with(|| here.clone()).clone();
+        let window = self.windows.push(message);
+        self.full.extend(window.map(|window| Full { trigger: request.trigger, spot, window }));
+        // What a program told an agent is nobody's wish.
+        if message.role == Role::User && !message.automated {
+            for (place, wish) in asked::wishes(&message.text).into_iter().enumerate() {
+                if self.forgotten.holds_text(&wish.text) {
+                    continue;
+                }
+                self.asked.extend(noted(request, message, place, &wish, here.cwd.as_ref(), self.now));
+            }
+        }
+    }
+
+    /// Ends the window here.
+    fn cut(&mut self, trigger: Trigger) {
+        let spot = self.open.take().unwrap_or_default();
+        self.full.extend(self.windows.cut().map(|window| Full { trigger, spot, window }));
+    }
+
+    pub(super) fn finish(
+        mut self,
+        request: &CaptureRequested,
+        head: &Head,
+        bytes: u64,
+        world: &World,
+    ) -> Result<(Captured, Vec<Event>), StepError> {
+        self.cut(request.trigger);
+        let forgotten = &self.forgotten;
+        let named = |name: String| {
+            Some(admit(&name).text).filter(|name| !name.trim().is_empty() && !forgotten.holds_text(name))
+        };
+        let name =
+            head.name.clone().or_else(|| capture::name(self.first_request.as_deref()?)).and_then(named);
+        let mut captured = Captured {
+            messages: self.full.iter().map(|full| full.window.len()).sum(),
+            user_messages: self.user_messages,
+            last_id: self.last_id,
+            last_at: self.last_captured_at,
+            bytes,
+            name: name.clone(),
+            archive: !head.subagent && !self.full.is_empty(),
+            cwd: head.cwd.clone().or_else(|| request.cwd.clone()),
+            ..Captured::default()
+        };
+        let least = u64::from(world.config.capture.min_user_messages);
+        captured.skipped = if head.subagent {
+            Some("a session between agents; the person's own session tells what came of it".to_owned())
+        } else if self.full.is_empty() {
+            Some(NOTHING_NEW.to_owned())
+        } else if self.full.iter().all(|full| full.trigger == Trigger::Shutdown)
+            && self.user_messages < least
+            && request.cause != ASKED
+        {
+            let count = self.user_messages;
+            Some(format!("{count} messages by the person; {least} are needed (capture.min_user_messages)"))
+        } else {
+            None
+        };
+        if head.subagent {
+            return Ok((captured, Vec::new()));
+        }
+        // What a program told an agent is nobody's wish.
+        let headless = head.headless && !world.config.capture.headless;
+        if headless {
+            self.asked.clear();
+        }
+        // Whoever observes the session finds what was asked for in it; what nobody looks at goes on by itself.
+        let noise = self.facts.noise().filter(|_| request.cause != ASKED).map(|noise| noise.to_string());
+        let mut events = if captured.skipped.is_some() || noise.is_some() { self.asked } else { Vec::new() };
+        captured.asked = events.len() as u64;
+        if captured.skipped.is_some() {
+            // What was not captured has to be there when the session goes on and grows long enough.
+            (captured.last_id, captured.last_at, captured.bytes) = (None, None, 0);
+            return Ok((captured, events));
+        }
+        let duration =
+            self.first_at.zip(self.last_at).map(|(first, last)| last.duration_since(first).as_secs());
+        let last = self.full.last().map(|full| full.spot.clone()).unwrap_or_default();
+        let session_folder = captured.cwd.clone();
+        for Full { trigger, spot, window } in &self.full {
+            let mut key = dedupe_key(&request.session_id, *trigger, &window.first);
+            // Two windows whose first messages have the same time.
+            if captured.windows.contains(&key) {
+                key = dedupe_key(
+                    &request.session_id,
+                    *trigger,
+                    &format!("{} {}", window.first, captured.windows.len()),
+                );
+            }
+            let cwd = spot.cwd.clone().or_else(|| session_folder.clone());
+            let ending = *trigger == Trigger::Shutdown;
+            let data = SessionCaptured {
+                session_id: request.session_id.clone(),
+                dedupe_key: key.clone(),
+                trigger: *trigger,
+                messages: window.text.clone(),
+                message_count: window.len(),
+                tokens_before: (!ending).then(|| tokens::estimate(&window.text)),
+                user_message_count: ending.then_some(self.user_messages),
+                duration: ending.then(|| u64::try_from(duration.unwrap_or(0)).unwrap_or(0)),
+                // The name was made of what was said first.
+                session_name: name.clone().filter(|_| self.whereabouts.is_first(spot)),
+                files_read: window.only_read(),
+                files_modified: window.modified.iter().cloned().collect(),
+                captured_at: self.now,
+                schema_version: SCHEMA_VERSION,
+                agent: Some(request.agent),
+                cwd: cwd.clone(),
+                // The host's last word on the branch is about where the session ended.
+                branch: head
+                    .branch
+                    .as_deref()
+                    .filter(|_| spot.project == last.project)
+                    .map(|branch| admit(branch).text),
+                headless,
+                noise: noise.clone(),
+                turns: window.turns.clone(),
+            };
+            let data = serde_json::to_value(data).map_err(StepError::fatal)?;
+            let name = trigger.event().to_owned();
+            events.push(Event { id: format!("session-{key}"), name, data, at: self.now });
+            captured.windows.push(key);
+            captured.folders.extend(cwd.filter(|cwd| !captured.folders.contains(cwd)));
+            if spot.project == last.project {
+                captured.read.extend(window.only_read());
+                captured.modified.extend(window.modified.iter().cloned());
+            }
+        }
+        captured.name = name.filter(|_| self.whereabouts.is_first(&last));
+        captured.ended_in = last.cwd.or(session_folder);
+        let cwd = captured.ended_in.as_deref();
+        captured.handoff = self.full.last().map(|full| full.window.handoff(cwd)).unwrap_or_default();
+        Ok((captured, events))
+    }
+}
+
+/// A message without what was forgotten; `None` if that was all of it.
+fn remembered<'a>(message: &'a Message, forgotten: &Graveyard) -> Option<Cow<'a, Message>> {
+    if forgotten.is_empty() {
+        return Some(Cow::Borrowed(message));
+    }
+    if forgotten.holds_message(&message.id) || forgotten.holds_text(&message.text) {
+        return None;
+    }
+    let noted = |text: &str| text.lines().any(|line| forgotten.holds_text(line));
+    if message.calls.iter().any(|call| noted(&call.notes)) {
+        let calls = message.calls.iter().map(|call| Call { notes: String::new(), ..call.clone() }).collect();
+        return Some(Cow::Owned(Message { calls, ..message.clone() }));
+    }
+    if !message.text.lines().any(|line| forgotten.holds_text(line)) {
+        return Some(Cow::Borrowed(message));
+    }
+    let left: Vec<&str> = message.text.lines().filter(|line| !forgotten.holds_text(line)).collect();
+    Some(Cow::Owned(Message { text: left.join("\n"), ..message.clone() }))
+}
+
+/// Something that the person asked to be remembered, as an event of its own.
+fn noted(
+    request: &CaptureRequested,
+    message: &Message,
+    place: usize,
+    wish: &Wish,
+    cwd: Option<&String>,
+    now: Timestamp,
+) -> Option<Event> {
+    let data = Noted {
+        text: admit(&wish.text).text,
+        origin: Origin::User,
+        session_id: Some(request.session_id.clone()),
+        messages: vec![message.id.clone()],
+        said_at: message.at,
+        cwd: cwd.or(request.cwd.as_ref()).cloned(),
+        pasted: !wish.certain,
+    };
+    let id = format!("noted-{}-{}-{}-{place}", request.agent, request.session_id, message.id);
+    let data = serde_json::to_value(data).ok()?;
+    Some(Event { id, name: names::NOTED.to_owned(), data, at: now })
+}

@@ -1,0 +1,72 @@
+//! Which folder and project the messages of a session belong to: an agent may change its folder while the session goes on
+//! (R-15, B-05).
+
+use std::collections::HashMap;
+
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::session::{Message, Role};
+
+use crate::jobs::context::World;
+use crate::project;
+
+/// A folder and its project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Spot {
+    /// `None` if the host notes no folders with its messages: then the session's folder counts.
+    pub(super) cwd: Option<String>,
+    pub(super) project: Option<ProjectId>,
+}
+
+/// Follows a session from project to project.
+///
+/// Only the person's messages move it: an agent that looks into another folder within a turn still works on what it was asked.
+/// Folders outside of every project do not move it either, or what is said beside one would hold everywhere.
+pub(super) struct Whereabouts<'a> {
+    world: &'a World,
+    projects: HashMap<String, Option<ProjectId>>,
+    first: Option<Spot>,
+    current: Option<Spot>,
+}
+
+impl<'a> Whereabouts<'a> {
+    pub(super) fn new(world: &'a World) -> Self {
+        Self { world, projects: HashMap::new(), first: None, current: None }
+    }
+
+    /// Takes the next message of the session into account.
+    pub(super) fn follow(&mut self, message: &Message) {
+        let Some(cwd) = &message.cwd else { return };
+        if self.current.is_some() && message.role != Role::User {
+            return;
+        }
+        let project = match self.projects.get(cwd) {
+            Some(project) => project.clone(),
+            None => {
+                let project = self.world.project(Some(cwd));
+                self.projects.insert(cwd.clone(), project.clone());
+                project
+            }
+        };
+        let moves = match &self.current {
+            None => true,
+            Some(current) => {
+                project != current.project && project.as_ref().is_some_and(|id| !project::is_gone(id))
+            }
+        };
+        if moves {
+            let spot = Spot { cwd: Some(cwd.clone()), project };
+            self.first.get_or_insert_with(|| spot.clone());
+            self.current = Some(spot);
+        }
+    }
+
+    /// Where the last message that was followed belongs.
+    pub(super) fn here(&self) -> Spot {
+        self.current.clone().unwrap_or_default()
+    }
+
+    /// Whether a spot is in the project that the session began in.
+    pub(super) fn is_first(&self, spot: &Spot) -> bool {
+        self.first.as_ref().is_none_or(|first| first.project == spot.project)
+    }
+}

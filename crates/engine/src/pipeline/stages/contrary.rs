@@ -1,0 +1,69 @@
+//! What cannot hold if something new does: a line of `MEMORY.md`, or a statement of a memory. It is never changed for that
+//! here; the person is shown both and asked (REF-05, REV-13).
+
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::knowledge::reflect::memory::Memory;
+use rekindle_core::recall::document::Source;
+use rekindle_core::text::similarity::Statement;
+use rekindle_core::vault::amend::statements;
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::journal;
+use rekindle_core::vault::layout;
+use rekindle_core::vault::path::VaultPath;
+
+use super::near::{Near, Wanted};
+use crate::jobs::queue::StepError;
+use crate::vault::Vault;
+
+/// So many memories are held against it.
+const COMPARED: usize = 10;
+
+/// What stands against something new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Contrary {
+    /// A line of `MEMORY.md`.
+    Line(String),
+    /// A statement of the memory at this path.
+    Entry(VaultPath, String),
+}
+
+impl Contrary {
+    /// What it says.
+    pub(super) fn words(&self) -> &str {
+        match self {
+            Self::Line(words) | Self::Entry(_, words) => words,
+        }
+    }
+}
+
+/// What stands against `text`: a line of `MEMORY.md` before a memory, the nearest memory before others.
+pub(super) fn contrary(
+    text: &str,
+    project: Option<&ProjectId>,
+    near: &Near<'_>,
+    vault: &Vault,
+) -> Result<Option<Contrary>, StepError> {
+    let statement = Statement::of(text);
+    let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
+    let memory = memory.map_err(StepError::passing)?.map(|read| Memory::read(&read.text)).unwrap_or_default();
+    if let Some(line) = memory.seen_from(project).contradicted_by(&statement) {
+        return Ok(Some(Contrary::Line(line.statement.text().to_owned())));
+    }
+    let wanted = Wanted { sources: &[Source::Entry], project, most: COMPARED, anyway: true };
+    let folder = format!("{}/", vault.folder_name());
+    for document in near.to(text, &wanted) {
+        let path = document.path.strip_prefix(&folder).and_then(|path| VaultPath::parse(path).ok());
+        let Some(path) = path else { continue };
+        let Ok(read) = vault.read_entry(&path) else { continue };
+        let Ok(note) = Note::parse(&read.text) else { continue };
+        let against: Vec<String> = statements(note.body())
+            .into_iter()
+            .filter(|one| Statement::of(one).contradicts(&statement))
+            .collect();
+        // Where two of its statements stand against it, a person has to see to it themselves.
+        if let [words] = &against[..] {
+            return Ok(Some(Contrary::Entry(path, words.clone())));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,81 @@
+//! Keeps what the person asked to be remembered, or put right, when the turn ends. The look at the whole session later finds
+//! the same statements and knows them.
+
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::config::Provider;
+use rekindle_core::event::EchoRequested;
+use rekindle_core::knowledge::mine;
+use rekindle_core::knowledge::mine::Candidate;
+use rekindle_core::knowledge::mine::candidate::Thresholds;
+use rekindle_core::knowledge::observe::rules;
+use rekindle_core::session::{Message, Role};
+use rekindle_core::text::admit;
+use rekindle_core::vault::entry::Confidence;
+use serde::{Deserialize, Serialize};
+
+use super::turn::Heard;
+use crate::jobs::context::World;
+use crate::jobs::queue::StepError;
+use crate::pipeline::stages::keep::{self, From, Kept, Quoted};
+use crate::pipeline::statements::Statements;
+use crate::project;
+
+/// Lasting statements of a turn, and the message that makes them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Stated {
+    candidates: Vec<Candidate>,
+    prompt: Option<Message>,
+}
+
+impl Stated {
+    /// By rules. Where a model looks at the session, its words for the same thing would come to stand beside ours, so that
+    /// nothing is kept before it has looked.
+    pub(super) fn of(heard: &Heard, cwd: Option<&str>, world: &World) -> Self {
+        let prompt = heard.asked.last().filter(|message| message.role == Role::User).map(redacted);
+        let Some(prompt) = prompt.filter(|_| world.config.llm.provider == Provider::Offline) else {
+            return Self::default();
+        };
+        let messages: Vec<Message> = heard.asked.iter().chain(&heard.messages).map(redacted).collect();
+        let statements = Statements::builtin();
+        let classify = |context: &str, sentence: &str| statements.label(context, sentence);
+        let observed = rules::observe_with(&messages, &world.zone, cwd, Some(&classify));
+        let settings = &world.config.memory.confidence;
+        let thresholds = Thresholds { high: settings.high, medium: settings.medium };
+        let mut candidates = mine::candidates(&observed, thresholds);
+        candidates.retain(|candidate| {
+            let outright = candidate.origin == Origin::User && candidate.confidence == Confidence::High;
+            outright && candidate.messages.contains(&prompt.id)
+        });
+        Self { candidates, prompt: Some(prompt) }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.candidates.is_empty()
+    }
+}
+
+/// Secrets go before anything leaves the transcript.
+fn redacted(message: &Message) -> Message {
+    Message { text: admit(&message.text).text, ..message.clone() }
+}
+
+/// Keeps what was stated in these turns of a session.
+pub(super) fn keep(request: &EchoRequested, stated: &[&Stated], world: &World) -> Result<Kept, StepError> {
+    let ended_in = world.project(request.cwd.as_deref());
+    let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;
+    let mut all = Kept::default();
+    for Stated { candidates, prompt } in stated {
+        let Some(prompt) = prompt.as_ref().filter(|prompt| !forgotten.holds_message(&prompt.id)) else {
+            continue;
+        };
+        let quote = |id: &str| (id == prompt.id).then(|| Quoted { text: prompt.text.clone(), at: prompt.at });
+        // The agent may have changed its folder since.
+        let said_in = prompt.cwd.as_deref().and_then(|cwd| world.project(Some(cwd)));
+        let project = said_in.filter(|project| !project::is_gone(project)).or_else(|| ended_in.clone());
+        let from = From { session: &request.session_id, project: project.as_ref() };
+        let kept = keep::keep(candidates, from, &quote, world)?;
+        all.saved.extend(kept.saved);
+        all.proposed.extend(kept.proposed);
+    }
+    Ok(all)
+}

@@ -1,0 +1,116 @@
+//! Sessions that said nothing for so long that they might as well be over (EXE-14, EXE-15): the terminal was closed, the
+//! agent was killed, the laptop slept. Whoever wakes next finds them.
+
+mod markers;
+
+use std::path::Path;
+
+use jiff::SignedDuration;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::event::{CaptureRequested, EchoRequested, Event, Trigger, names};
+
+use super::signal;
+use crate::context::injection_log;
+use crate::jobs::context::World;
+use crate::platform::db::{self, Db, params};
+
+/// Agent, id, transcript, folder, when it began and when it was last heard of, in milliseconds.
+type Open = (String, String, Option<String>, Option<String>, i64, i64);
+
+/// The sessions to be looked at because nobody has said anything in them for a while. A session that goes on afterwards
+/// opens again, and what is said then is a new window.
+pub fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Event>, db::Error> {
+    let rows: Vec<Open> = db.run(|connection| {
+        connection
+            .prepare(
+                "SELECT agent, id, transcript, cwd, started, last_seen FROM sessions WHERE state = 'open'",
+            )?
+            .query_map([], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+            })?
+            .collect()
+    })?;
+    let idle = SignedDuration::from_mins(i64::from(world.config.capture.idle_minutes));
+    let dead = SignedDuration::from_mins(i64::from(world.config.capture.dead_minutes));
+    let mut events = markers::requests(db, world, now)?;
+    for (agent, session, transcript, cwd, started, last_seen) in rows {
+        let Ok(agent) = agent.parse() else { continue };
+        let written = transcript.as_deref().and_then(|path| written(Path::new(path)));
+        let last_seen = not_after(now, agent, &session, last_seen, db)?;
+        // A transcript from the future does not say how long its session has been silent.
+        let told = written.map(|(at, _)| at).filter(|at| *at <= now.as_millisecond());
+        let last = told.map_or(last_seen, |at| at.max(last_seen));
+        // Without a word written anywhere, only its start is known.
+        let patience = if told.is_some() || last_seen > started { idle } else { dead };
+        if SignedDuration::from_millis(now.as_millisecond() - last) < patience {
+            continue;
+        }
+        let echo = EchoRequested {
+            agent,
+            session_id: session.clone(),
+            transcript: transcript.clone(),
+            upto: written.map(|(_, size)| size),
+            cwd: cwd.clone(),
+            last: true,
+            synthetic: false,
+        };
+        events.extend(signal::asks(echo, &injection_log::read(&world.places, &session), now));
+        let silence = Silence { agent, session, transcript, cwd, upto: written.map(|(_, size)| size), last };
+        events.extend(silence.request(now));
+    }
+    Ok(events)
+}
+
+/// When a session was last heard of, which is not in the future. One that was stamped by a clock that has been put back since
+/// would stay open until then, so its row is corrected.
+fn not_after(now: Timestamp, agent: Agent, session: &str, last_seen: i64, db: &Db) -> Result<i64, db::Error> {
+    let now = now.as_millisecond();
+    if last_seen > now {
+        db.run(|connection| {
+            connection.execute(
+                "UPDATE sessions SET last_seen = ?3 WHERE agent = ?1 AND id = ?2",
+                params![agent.word(), session, now],
+            )
+        })?;
+    }
+    Ok(last_seen.min(now))
+}
+
+/// A session in which nothing was said for a while.
+struct Silence {
+    agent: Agent,
+    session: String,
+    transcript: Option<String>,
+    cwd: Option<String>,
+    /// How long the transcript is.
+    upto: Option<u64>,
+    /// When it was last heard of, in milliseconds.
+    last: i64,
+}
+
+impl Silence {
+    /// The event that has the session captured. The same silence is the same event.
+    fn request(self, now: Timestamp) -> Option<Event> {
+        let Self { agent, session, transcript, cwd, upto, last } = self;
+        let id = format!("idle-{agent}-{session}-{last}");
+        let data = CaptureRequested {
+            agent,
+            session_id: session,
+            trigger: Trigger::Shutdown,
+            cause: "idle".to_owned(),
+            upto,
+            transcript,
+            cwd,
+        };
+        let data = serde_json::to_value(data).ok()?;
+        Some(Event { id, name: names::CAPTURE_REQUESTED.to_owned(), data, at: now })
+    }
+}
+
+/// When a file was last written, in milliseconds, and how long it is.
+fn written(path: &Path) -> Option<(i64, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    let since = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some((i64::try_from(since.as_millis()).ok()?, metadata.len()))
+}

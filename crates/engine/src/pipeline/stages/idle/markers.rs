@@ -1,0 +1,104 @@
+//! Sessions of which only their markers are left (EXE-14): the database was deleted, or the disk was full when they began.
+
+use std::path::{Path, PathBuf};
+
+use jiff::SignedDuration;
+use rekindle_core::base::agent::Agent;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::event::Event;
+use rekindle_core::vault::marker::{self, KEEP_DAYS, Limits, Marker};
+
+use super::{Silence, written};
+use crate::agents::transcripts::{self, Found};
+use crate::jobs::context::World;
+use crate::jobs::sessions;
+use crate::platform::db::{self, Db};
+use crate::platform::environment;
+
+/// A request for every marked session that the database does not know and that is over.
+pub(super) fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Event>, db::Error> {
+    // `doctor` reports a folder that cannot be read.
+    let markers = sessions::markers(&world.places.sessions()).unwrap_or_default();
+    let capture = &world.config.capture;
+    let limits =
+        Limits { dead_after_minutes: capture.dead_minutes, idle_after_minutes: capture.idle_minutes };
+    let mut all_transcripts = None;
+    let mut events = Vec::new();
+    for marker in markers.open {
+        if !marker::due(&marker, None, now, &limits) || is_old(&marker, now) || is_known(db, &marker)? {
+            continue;
+        }
+        let found = silence(&marker, world, &mut all_transcripts);
+        let last = |silence: &Silence| Timestamp::from_millisecond(silence.last).ok();
+        let due = found.filter(|silence| marker::due(&marker, last(silence), now, &limits));
+        events.extend(due.and_then(|silence| silence.request(now)));
+    }
+    Ok(events)
+}
+
+/// True if the marker is so old that its transcript would have been found by now.
+fn is_old(marker: &Marker, now: Timestamp) -> bool {
+    now.duration_since(marker.started) > SignedDuration::from_hours(24 * i64::from(KEEP_DAYS))
+}
+
+fn is_known(db: &Db, marker: &Marker) -> Result<bool, db::Error> {
+    db.run(|connection| {
+        connection.query_row(
+            "SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?1)",
+            [&marker.session],
+            |row| row.get(0),
+        )
+    })
+}
+
+/// What there is to capture of a marked session: its transcript, else what hooks kept of it.
+fn silence(marker: &Marker, world: &World, all: &mut Option<Vec<Found>>) -> Option<Silence> {
+    let path = Path::new(&marker.transcript);
+    let source = match marker.transcript.is_empty() || !path.is_file() {
+        true => named_after(&marker.session, all.get_or_insert_with(all_transcripts)),
+        false => transcripts::recognise(path).ok().flatten().map(|agent| (agent, path.to_owned())),
+    };
+    let Some((agent, path)) = source else {
+        let kept = |agent: &Agent| {
+            sessions::kept(&world.places, *agent, &marker.session).is_ok_and(|messages| !messages.is_empty())
+        };
+        return Agent::ALL.into_iter().find(kept).map(|agent| Silence {
+            agent,
+            session: marker.session.clone(),
+            transcript: None,
+            cwd: None,
+            upto: None,
+            last: marker.started.as_millisecond(),
+        });
+    };
+    let head = transcripts::head(agent, &path).ok().filter(|head| !head.subagent)?;
+    let (last, size) = written(&path)?;
+    Some(Silence {
+        agent,
+        session: marker.session.clone(),
+        transcript: Some(path.to_str()?.to_owned()),
+        cwd: head.cwd,
+        upto: Some(size),
+        last,
+    })
+}
+
+fn all_transcripts() -> Vec<Found> {
+    let Some(home) = environment::home_folder() else { return Vec::new() };
+    Agent::ALL.into_iter().flat_map(|agent| transcripts::find(agent, &home)).collect()
+}
+
+/// The transcript of a session whose marker lost its content. Every host names the file after the session, some after the first
+/// characters of its id.
+fn named_after(session: &str, all: &[Found]) -> Option<(Agent, PathBuf)> {
+    const SHORTEST: usize = 8;
+    let start = session.get(..SHORTEST).unwrap_or(session);
+    let is_named = |found: &&Found| {
+        found.path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| stem.contains(start))
+    };
+    let is_it = |found: &&Found| {
+        transcripts::head(found.agent, &found.path)
+            .is_ok_and(|head| head.session.is_none_or(|named| named == session))
+    };
+    all.iter().filter(is_named).find(is_it).map(|found| (found.agent, found.path.clone()))
+}

@@ -1,0 +1,687 @@
+//! Where candidates go: what the person said outright becomes an entry, what they meant a proposal, what was seen once waits
+//! in the inbox and counts (SID-04…07, R-06). Every part of it can be run twice.
+
+use rekindle_core::base::provenance::{Origin, Provenance};
+use rekindle_core::base::scope::{ProjectId, Scope};
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::config::{ReviewMode, ScopeRule};
+use rekindle_core::knowledge::mine::{Candidate, Idea};
+use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source, Target};
+use rekindle_core::knowledge::reflect::memory::Memory;
+use rekindle_core::text::clean::one_line;
+use rekindle_core::text::normal::normalised;
+use rekindle_core::text::similarity::Statement;
+use rekindle_core::vault::entry::{Confidence, Entry, Status};
+use rekindle_core::vault::frontmatter::Note;
+use rekindle_core::vault::ideas;
+use rekindle_core::vault::journal;
+use rekindle_core::vault::journal::Actor;
+use rekindle_core::vault::layout::{self, Destination, Group, Shelf};
+use rekindle_core::vault::memory::user_section;
+use rekindle_core::vault::path::{VaultPath, slug};
+use rekindle_core::vault::review::EVERY_PROJECT;
+use rekindle_core::vault::review::{Id, Kind, Place};
+use rekindle_embed::{Role, Scratch};
+use serde::{Deserialize, Serialize};
+
+use super::REGISTRY;
+use super::contrary::{Contrary, contrary};
+use super::near::Near;
+use super::related::related;
+use crate::index::models::{LoadedModel, Models};
+use crate::jobs::context::World;
+use crate::jobs::queue::StepError;
+use crate::pipeline::sightings::{self, Seen, Sighting};
+use crate::pipeline::statements::Statements;
+use crate::platform::db::Db;
+use crate::recall::messages::Messages;
+use crate::review::page;
+use crate::review::proposals::{self, Handed};
+use crate::vault::{self, NewEntry, NewIdea, Vault};
+use rekindle_core::recall::citation::Citation;
+
+/// Seen in so many sessions, what was only seen becomes a question (SID-05).
+const SIGHTINGS: usize = 3;
+/// The most characters of a quotation that a proposal shows.
+const QUOTE_CHARS: usize = 240;
+/// So many of the nearest statements are held against a new one.
+const COMPARED: usize = 8;
+/// How likely it must be that a statement takes another's place.
+const CERTAIN: f32 = 0.85;
+/// The same where the words themselves say that something ended.
+const LIKELY: f32 = 0.4;
+/// From this similarity on a new value ends an old one whatever the classifier thinks, if the words say that something ended.
+const REVALUED_LIKENESS: f32 = 0.5;
+/// How likely it must be that both say the same.
+const SAME_CERTAIN: f32 = 0.6;
+/// Statements less alike than this do not say the same, whatever the classifier thinks.
+const SAME_LIKENESS: f32 = 0.6;
+/// What a person is asked about a wish that may hold in every project.
+const HOLDS_EVERYWHERE: &str = "Does this hold in every project?";
+/// Names that are taken are numbered up to this.
+const MOST_NAMES: usize = 50;
+
+/// What became of the candidates of one session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Kept {
+    /// Entries that were saved: paths in the vault.
+    pub saved: Vec<String>,
+    /// Proposals that were made: their ids.
+    pub proposed: Vec<String>,
+    /// Entries that went to the inbox: paths in the vault.
+    pub inboxed: Vec<String>,
+    /// Ideas that were written down: their names in the incubator.
+    pub ideas: Vec<String>,
+    /// What was known already, and was only counted.
+    pub known: u64,
+}
+
+/// Where candidates come from.
+#[derive(Clone, Copy, Debug)]
+pub struct From<'a> {
+    /// The session.
+    pub session: &'a str,
+    /// The project it was held in.
+    pub project: Option<&'a ProjectId>,
+}
+
+/// A message that supports a candidate.
+#[derive(Clone, Debug, Default)]
+pub struct Quoted {
+    /// Its words; empty where only its time is known.
+    pub text: String,
+    /// When it was written.
+    pub at: Option<Timestamp>,
+}
+
+/// Gives a message by its id.
+type Quote<'a> = dyn Fn(&str) -> Option<Quoted> + 'a;
+
+/// Brings candidates to where they belong.
+pub fn keep(
+    candidates: &[Candidate],
+    from: From<'_>,
+    quote: &Quote<'_>,
+    world: &World,
+) -> Result<Kept, StepError> {
+    let mut keeper = Keeper::new(from, world)?;
+    for candidate in candidates {
+        keeper.keep(candidate, quote)?;
+    }
+    Messages::of(&world.places).cite(&keeper.citations).map_err(StepError::passing)?;
+    Ok(keeper.kept)
+}
+
+/// How a candidate relates to what is known.
+#[derive(Default)]
+struct Compared {
+    /// What says the same.
+    same: Option<Sighting>,
+    /// What it takes the place of.
+    replaced: Option<Sighting>,
+    /// Something that was said after it has taken its place.
+    ended: bool,
+}
+
+struct Keeper<'a> {
+    from: From<'a>,
+    world: &'a World,
+    vault: Vault,
+    model: Option<LoadedModel>,
+    statements: Statements,
+    kept: Kept,
+    /// The messages that entries were made from.
+    citations: Vec<Citation>,
+}
+
+impl<'a> Keeper<'a> {
+    fn new(from: From<'a>, world: &'a World) -> Result<Self, StepError> {
+        // Without the model the same words are recognised, other words for the same are not.
+        let model = Models::open(&world.home).load(world.config.embed.model.as_str()).ok();
+        let statements = Statements::builtin();
+        let vault = world.vault()?;
+        Ok(Self { from, world, vault, model, statements, kept: Kept::default(), citations: Vec::new() })
+    }
+
+    fn keep(&mut self, candidate: &Candidate, quote: &Quote<'_>) -> Result<(), StepError> {
+        let forgotten = self.vault.graveyard().map_err(StepError::passing)?;
+        if forgotten.holds_text(&candidate.text) {
+            return Ok(());
+        }
+        let quoted: Vec<Quoted> = candidate.messages.iter().filter_map(|id| quote(id)).collect();
+        let said_at = quoted.iter().filter_map(|quoted| quoted.at).min();
+        let quotes = quoted.iter().map(|quoted| quoted.text.as_str()).filter(|text| !text.is_empty());
+        let evidence = Evidence {
+            sessions: vec![self.from.session.to_owned()],
+            messages: candidate.messages.clone(),
+            quotes: quotes.map(|text| one_line(text, QUOTE_CHARS)).take(2).collect(),
+            said: quoted.iter().filter_map(|quoted| quoted.at).max(),
+            ..Evidence::default()
+        };
+        let vector = self
+            .model
+            .as_ref()
+            .map_or_else(Vec::new, |model| model.embed(&mut Scratch::new(), Role::Passage, &candidate.text));
+        // What holds everywhere is the same wherever it is said.
+        let project = self.from.project.filter(|_| !candidate.everywhere).map(ProjectId::as_str);
+        // When it was said decides what is newer, not when it is read.
+        let at = said_at.unwrap_or_else(|| self.world.now().timestamp());
+        let seen = Seen {
+            text: &candidate.text,
+            vector: &vector,
+            project,
+            evidence: &evidence,
+            at,
+            ends: candidate.ends,
+        };
+        let mut db = self.world.db()?;
+        let Compared { same, replaced, ended } = self.compare(&db, candidate, &seen)?;
+        if ended {
+            let cited = |message: &String| Citation::superseded(self.from.session, message);
+            self.citations.extend(candidate.messages.iter().map(cited));
+            self.kept.known += 1;
+            return Ok(());
+        }
+        if let Some(known) = same {
+            let is_new = !known.evidence.sessions.iter().any(|session| session == self.from.session);
+            let rests_on = sightings::again(&mut db, &known, &seen, None)?;
+            let became = known.became.as_deref();
+            self.cite(candidate, became);
+            let waits = became.and_then(|became| became.parse::<Id>().ok());
+            if let Some(id) = waits {
+                proposals::support(&mut db, id, &evidence)?;
+            }
+            // What was only seen so far, and now for the third time, is asked about; what was said outright needs no more
+            // sightings.
+            let only_seen = became.is_none_or(is_inboxed);
+            // What is not in the inbox any more was decided on. No sighting brings it back; the person's own words do.
+            let decided = match became.filter(|became| is_inboxed(became)) {
+                Some(became) => !self.is_there(became)?,
+                None => false,
+            };
+            let outright = candidate.confidence == Confidence::High && candidate.origin == Origin::User;
+            let asks = self.world.config.memory.review_mode == ReviewMode::Interactive;
+            let often = is_new && rests_on.sessions.len() >= SIGHTINGS;
+            let weighs = asks && !decided && (often || candidate.confidence != Confidence::Low);
+            let raised = only_seen && (outright || weighs);
+            if !raised {
+                let entry = became.filter(|became| waits.is_none() && !is_inboxed(became));
+                if let Some(entry) = entry.filter(|_| is_new && outright) {
+                    self.ask_everywhere(candidate, &seen, entry)?;
+                }
+                self.kept.known += u64::from(is_new);
+                // A step that is run again says the same as before.
+                if let Some(became) = became.filter(|_| !is_new) {
+                    self.report(became, waits.is_some());
+                }
+                return Ok(());
+            }
+            let confidence =
+                if candidate.confidence == Confidence::High { Confidence::High } else { Confidence::Medium };
+            let candidate = Candidate { confidence, ..candidate.clone() };
+            let became = self.place(&candidate, &rests_on, said_at)?;
+            sightings::again(&mut db, &known, &seen, Some(&became))?;
+            self.cite(&candidate, Some(&became));
+            return Ok(());
+        }
+        if let Some(old) = replaced
+            && let Some(path) = self.replace(&old, candidate, said_at)?
+        {
+            // The old words are no sighting of what holds now.
+            sightings::end(&mut db, &old)?;
+            sightings::add(&mut db, &seen, Some(&path))?;
+            self.cite_superseded(&old);
+            self.cite(candidate, Some(&path));
+            self.report(&path, false);
+            return Ok(());
+        }
+        let became = self.place(candidate, &evidence, said_at)?;
+        sightings::add(&mut db, &seen, Some(&became))?;
+        self.cite(candidate, Some(&became));
+        self.ask_everywhere(candidate, &seen, &became)?;
+        Ok(())
+    }
+
+    /// Asks whether a wish that is kept in this project holds in every project: the classifier thinks so, or the person
+    /// said the same in another one. It is one question, whoever asks it first.
+    fn ask_everywhere(
+        &mut self,
+        candidate: &Candidate,
+        seen: &Seen<'_>,
+        entry: &str,
+    ) -> Result<(), StepError> {
+        let config = &self.world.config.memory;
+        let asks = config.review_mode == ReviewMode::Interactive && config.scope != ScopeRule::Global;
+        let stated = candidate.origin == Origin::User && candidate.confidence == Confidence::High;
+        let (Some(project), true) = (self.from.project, asks && stated && candidate.instructs()) else {
+            return Ok(());
+        };
+        if candidate.everywhere || self.reach(entry)?.as_ref() != Some(project) {
+            return Ok(());
+        }
+        let mut db = self.world.db()?;
+        let elsewhere = sightings::elsewhere(&db, seen)?;
+        if !candidate.perhaps_everywhere && elsewhere.is_none() {
+            return Ok(());
+        }
+        let mut evidence = seen.evidence.clone();
+        let mut text = candidate.text.clone();
+        if let Some(other) = &elsewhere {
+            evidence.merge(&other.evidence);
+            // The question that the other project asked is this one.
+            let asked = proposals::all(&db)?;
+            let same =
+                asked.iter().find(|one| one.widened().is_some() && one.widened() == other.became.as_deref());
+            text = same.map_or(text, |same| same.text.clone());
+        }
+        let now = self.world.now();
+        let id = Id::uncounted(Kind::Reflection, now.date());
+        let place = Place::Section(EVERY_PROJECT.to_owned());
+        let proposal = Proposal {
+            target: Some(Target::Everywhere(entry.to_owned())),
+            title: HOLDS_EVERYWHERE.to_owned(),
+            confidence: if elsewhere.is_some() { 0.8 } else { 0.6 },
+            evidence,
+            project: Some(project.clone()),
+            ..Proposal::new(id, Source::Everywhere, place, candidate.origin, text, now.timestamp())
+        };
+        if let [Handed::Proposed(id) | Handed::Folded(id)] =
+            proposals::hand_in(&mut db, &REGISTRY, self.from.session, &[proposal])?[..]
+        {
+            self.report(&id.to_string(), true);
+        }
+        Ok(())
+    }
+
+    /// Notes that an entry holds what a person said, so that recall need not show the message beside it.
+    fn cite(&mut self, candidate: &Candidate, became: Option<&str>) {
+        let is_entry = became.is_some_and(|became| became.parse::<Id>().is_err() && !is_inboxed(became));
+        if is_entry && candidate.origin == Origin::User {
+            let chars = candidate.text.chars().count();
+            let cited = |message: &String| Citation::of_statement(self.from.session, message, chars);
+            self.citations.extend(candidate.messages.iter().map(cited));
+        }
+    }
+
+    /// Notes that what these messages say does not hold any more.
+    fn cite_superseded(&mut self, old: &Sighting) {
+        let Evidence { sessions, messages, .. } = &old.evidence;
+        for session in sessions {
+            self.citations.extend(messages.iter().map(|message| Citation::superseded(session, message)));
+        }
+    }
+
+    /// The project of an entry; none if it holds everywhere or is not there.
+    fn reach(&self, path: &str) -> Result<Option<ProjectId>, StepError> {
+        let Ok(path) = VaultPath::parse(path) else { return Ok(None) };
+        let Ok(read) = self.vault.read_entry(&path) else { return Ok(None) };
+        let Ok(note) = Note::parse(&read.text) else { return Ok(None) };
+        let entry = Entry::of(&note, &path);
+        let holds = entry.status == Status::Active && matches!(layout::shelf(&path), Shelf::Entry(_));
+        Ok(entry.scope.project().cloned().filter(|_| holds))
+    }
+
+    /// What is known that says the same as a candidate, what it takes the place of, and whether something that was said later
+    /// has taken its own place.
+    fn compare(&self, db: &Db, candidate: &Candidate, seen: &Seen<'_>) -> Result<Compared, StepError> {
+        if let Some(known) = sightings::find(db, seen)? {
+            return Ok(Compared { same: Some(known), ..Compared::default() });
+        }
+        let stated = candidate.origin == Origin::User && candidate.confidence == Confidence::High;
+        if !stated {
+            return Ok(Compared::default());
+        }
+        let new = Statement::of(&candidate.text);
+        let mut replaced: Option<(f32, Sighting)> = None;
+        for (likeness, known) in sightings::nearest(db, seen, COMPARED)? {
+            let (known_text, candidate_text) = (known.text.as_str(), candidate.text.as_str());
+            // An older session that is read later is compared the other way round.
+            let is_older = seen.at < known.last;
+            let pair = match is_older {
+                true => self.statements.compare(candidate_text, known_text),
+                false => self.statements.compare(known_text, candidate_text),
+            };
+            let ends = if is_older { known.ends } else { candidate.ends };
+            let old = Statement::of(&known.text);
+            let contradicts = old.contradicts(&new);
+            let alike = likeness >= SAME_LIKENESS && !contradicts && !old.has_other_values(&new);
+            if pair.same >= SAME_CERTAIN && alike {
+                return Ok(Compared { same: Some(known), ..Compared::default() });
+            }
+            // The words themselves may say that something ended, or that the same thing has another value now.
+            let certain = match (ends, contradicts || old.has_other_values(&new)) {
+                (true, true) => LIKELY / 2.0,
+                (true, false) => LIKELY,
+                (false, false) => CERTAIN,
+                // "Valve 2 is blue" has another number than "valve 1 is blue", and ends nothing: that is asked.
+                (false, true) => f32::INFINITY,
+            };
+            let revalued = ends && old.has_other_values(&new) && likeness >= REVALUED_LIKENESS;
+            // What one project does differently leaves alone what holds in all of them.
+            let reaches = known.project.is_some() || seen.project.is_none() || candidate.perhaps_everywhere;
+            let replaces = reaches && old.is_about_the_same(&new) && (pair.replaces >= certain || revalued);
+            if replaces && is_older {
+                return Ok(Compared { ended: true, ..Compared::default() });
+            }
+            if replaces && replaced.as_ref().is_none_or(|(best, _)| pair.replaces > *best) {
+                replaced = Some((pair.replaces, known));
+            }
+        }
+        Ok(Compared { replaced: replaced.map(|(_, known)| known), ..Compared::default() })
+    }
+
+    /// Gives an entry that holds the old words, and nothing a person added, the new ones; the old version goes to the archive.
+    /// `None` if there is no such entry.
+    fn replace(
+        &self,
+        old: &Sighting,
+        candidate: &Candidate,
+        said_at: Option<Timestamp>,
+    ) -> Result<Option<String>, StepError> {
+        let path = old.became.as_deref().and_then(|became| VaultPath::parse(became).ok());
+        let Some(path) = path.filter(|path| !is_inboxed(path.as_str())) else { return Ok(None) };
+        let Ok(read) = self.vault.read_entry(&path) else { return Ok(None) };
+        let Ok(note) = Note::parse(&read.text) else { return Ok(None) };
+        let entry = Entry::of(&note, &path);
+        let is_ours = entry.provenance.session.is_some()
+            && entry.status == Status::Active
+            && normalised(note.body()) == normalised(&old.text);
+        if !is_ours {
+            return Ok(None);
+        }
+        let now = self.world.now();
+        let reason = format!("you said so in session {}", self.from.session);
+        let evolved =
+            self.vault.evolve_said(&path, &candidate.text, &reason, said_at, candidate.sentiment, &now);
+        match evolved {
+            Ok(evolved) => Ok(Some(evolved.path.to_string())),
+            // Somebody is editing it: both are kept, and the person is asked.
+            Err(vault::Error::Changed { .. }) => Ok(None),
+            Err(error) => Err(StepError::passing(error)),
+        }
+    }
+
+    fn is_there(&self, path: &str) -> Result<bool, StepError> {
+        let place = journal::Place::vault(VaultPath::parse(path).map_err(StepError::fatal)?);
+        Ok(self.vault.read(&place).map_err(StepError::passing)?.is_some())
+    }
+
+    fn report(&mut self, became: &str, proposed: bool) {
+        let list = match (proposed, is_inboxed(became)) {
+            (true, _) => &mut self.kept.proposed,
+            (_, true) => &mut self.kept.inboxed,
+            _ => &mut self.kept.saved,
+        };
+        if !list.iter().any(|known| known == became) {
+            list.push(became.to_owned());
+        }
+    }
+
+    /// Puts a candidate where it belongs, and says where that is.
+    fn place(
+        &mut self,
+        candidate: &Candidate,
+        evidence: &Evidence,
+        said_at: Option<Timestamp>,
+    ) -> Result<String, StepError> {
+        let silent = self.world.config.memory.review_mode == ReviewMode::Silent;
+        let became = match candidate.confidence {
+            // Only the person's own words are believed without being asked about.
+            Confidence::High if candidate.origin == Origin::User => {
+                let saved = self.save(candidate, Destination::Group(Group::PersonalPrivate), said_at)?;
+                // What they said before and cannot hold any more is theirs to take back.
+                if let Some(against) = self.contrary(candidate, said_at)?.filter(|_| !silent)
+                    && let (id, true) = self.propose(candidate, evidence, Some(&against))?
+                {
+                    self.report(&id, true);
+                }
+                saved
+            }
+            Confidence::High | Confidence::Medium if !silent => {
+                let against = self.contrary(candidate, said_at)?;
+                let (id, asked) = self.propose(candidate, evidence, against.as_ref())?;
+                if !asked {
+                    // It was asked before: that answer stands.
+                    self.kept.known += 1;
+                    return Ok(id);
+                }
+                id
+            }
+            _ => self.save(candidate, Destination::Inbox, said_at)?,
+        };
+        self.report(&became, became.parse::<Id>().is_ok());
+        Ok(became)
+    }
+
+    /// What cannot hold if a candidate does; what it was saved as itself does not count, nor what was said or written after it.
+    fn contrary(
+        &self,
+        candidate: &Candidate,
+        said_at: Option<Timestamp>,
+    ) -> Result<Option<Contrary>, StepError> {
+        let near = Near::new(&self.vault, self.world);
+        let against = contrary(&candidate.text, self.from.project, &near, &self.vault)?;
+        Ok(against.filter(|against| !self.is_newer(against, candidate, said_at)))
+    }
+
+    fn is_newer(&self, against: &Contrary, candidate: &Candidate, said_at: Option<Timestamp>) -> bool {
+        let Some(said_at) = said_at else { return false };
+        match against {
+            Contrary::Entry(path, _) => self
+                .vault
+                .read_entry(path)
+                .ok()
+                .and_then(|read| Note::parse(&read.text).ok().map(|note| Entry::of(&note, path)))
+                .and_then(|entry| entry.updated.or(entry.created))
+                .is_some_and(|written| written > said_at),
+            Contrary::Line(_) => self
+                .vault
+                .read(&journal::Place::vault(layout::fixed(layout::MEMORY)))
+                .ok()
+                .flatten()
+                .and_then(|read| {
+                    Memory::read(&read.text).contradicted_by(&Statement::of(&candidate.text))?.date
+                })
+                .is_some_and(|written| written > self.world.at(said_at).date()),
+        }
+    }
+
+    /// The proposal for a candidate, and whether the person is asked: not about what was asked before and ended.
+    fn propose(
+        &self,
+        candidate: &Candidate,
+        evidence: &Evidence,
+        against: Option<&Contrary>,
+    ) -> Result<(String, bool), StepError> {
+        let now = self.world.now();
+        let section = candidate.section(&user_section(&self.world.config.user.name)).to_owned();
+        let id = Id::uncounted(Kind::Reflection, now.date());
+        let source = if against.is_some() { Source::Supersede } else { Source::Sidecar };
+        let (place, text) = (Place::Section(section), candidate.text.clone());
+        let confidence = if candidate.confidence == Confidence::High { 0.9 } else { 0.7 };
+        let target = match against {
+            Some(Contrary::Entry(path, _)) => Some(Target::Entry(path.to_string())),
+            Some(Contrary::Line(_)) | None => None,
+        };
+        let mut proposal = Proposal {
+            target,
+            title: candidate.title.clone(),
+            supersedes: against.map(|against| against.words().to_owned()),
+            explicit: candidate.origin == Origin::User && candidate.confidence == Confidence::High,
+            confidence,
+            project: self.from.project.cloned(),
+            ..Proposal::new(id, source, place, candidate.origin, text, now.timestamp())
+        };
+        proposal.rest_on(evidence);
+        let handed = proposals::hand_in(&mut self.world.db()?, &REGISTRY, self.from.session, &[proposal])?;
+        let id = handed.first().map(|handed| match handed {
+            Handed::Proposed(id) | Handed::Folded(id) => (id.to_string(), true),
+            Handed::Decided(id, _) => (id.to_string(), false),
+        });
+        id.ok_or_else(|| StepError::fatal("a proposal was handed in and none came back"))
+    }
+
+    fn save(
+        &self,
+        candidate: &Candidate,
+        to: Destination,
+        said_at: Option<Timestamp>,
+    ) -> Result<String, StepError> {
+        let kind = candidate.entry_kind();
+        let scope = match (self.world.config.memory.scope, self.from.project) {
+            // How a person works is the same everywhere, and they said so themselves.
+            _ if candidate.everywhere && candidate.origin == Origin::User => Scope::Global,
+            (ScopeRule::Global, _) | (_, None) => Scope::Global,
+            (_, Some(project)) => Scope::Project(project.clone()),
+        };
+        let mut new = NewEntry {
+            kind: kind.to_owned(),
+            slug: candidate.title.clone(),
+            to,
+            tags: Vec::new(),
+            scope,
+            body: candidate.text.clone(),
+            confidence: candidate.confidence,
+            provenance: Provenance {
+                origin: candidate.origin,
+                session: Some(self.from.session.to_owned()),
+                messages: candidate.messages.clone(),
+            },
+            said_at,
+        };
+        for number in 1..=MOST_NAMES {
+            if number > 1 {
+                new.slug = format!("{} {number}", candidate.title);
+            }
+            let path = layout::entry(to, kind, &new.slug).map_err(StepError::fatal)?;
+            // The name of what was dropped stays its own, or it would seem to wait again.
+            if to == Destination::Inbox && sightings::is_of(&self.world.db()?, path.as_str())? {
+                continue;
+            }
+            match self.vault.save_said(&new, candidate.sentiment, Actor::Worker, &self.world.now()) {
+                Ok(saved) => return Ok(saved.path.to_string()),
+                Err(vault::Error::Exists(_)) => {
+                    let there = self.vault.read_entry(&path).map_err(StepError::passing)?;
+                    // What another project says in the same words is a memory of its own.
+                    let same = Note::parse(&there.text).is_ok_and(|note| {
+                        let scope = Entry::of(&note, &path).scope;
+                        let holds = scope == Scope::Global || scope == new.scope;
+                        holds && normalised(note.body()) == normalised(&candidate.text)
+                    });
+                    if same {
+                        return Ok(path.to_string());
+                    }
+                }
+                Err(error) => return Err(StepError::passing(error)),
+            }
+        }
+        Err(StepError::fatal(format!("there are too many memories called `{}`", candidate.title)))
+    }
+}
+
+/// Puts what waits onto the page that asks. One that a person is editing is left as it is; the store has it all.
+pub fn show(world: &World) -> Result<(), StepError> {
+    let user = user_section(&world.config.user.name);
+    let per_day = world.config.review.per_day;
+    page::refresh(&mut world.db()?, &world.vault()?, &user, per_day, Actor::Worker, &world.now())
+        .map(drop)
+        .map_err(StepError::passing)
+}
+
+/// Whether something waits in the inbox.
+fn is_inboxed(became: &str) -> bool {
+    VaultPath::parse(became).is_ok_and(|path| layout::shelf(&path) == Shelf::Inbox)
+}
+
+/// What became of the ideas of one session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptIdeas {
+    /// Their names in the incubator.
+    pub ideas: Vec<String>,
+    /// Proposals to make one of them a project.
+    pub proposed: Vec<String>,
+}
+
+/// An idea that came up before. In the third session the person is asked whether it should become a project.
+fn again(idea: &Idea, from: From<'_>, vault: &Vault, world: &World) -> Result<Option<String>, StepError> {
+    let now = world.now();
+    let slug = match slug("title", &idea.title) {
+        Ok(slug) => slug,
+        Err(_) => return Ok(None),
+    };
+    // A page that the person took apart is left alone.
+    let Ok(sessions) = vault.idea_surfaced(&slug, from.session, Actor::Worker, &now) else { return Ok(None) };
+    let asks = world.config.memory.review_mode == ReviewMode::Interactive;
+    if sessions.len() < SIGHTINGS || !asks {
+        return Ok(None);
+    }
+    let text = format!("Make the idea “{}” a project: {}", idea.title, idea.summary);
+    let id = Id::uncounted(Kind::Reflection, now.date());
+    let place = Place::Section(layout::IDEAS.to_owned());
+    let evidence = Evidence {
+        sessions,
+        messages: idea.messages.clone(),
+        quotes: vec![one_line(&idea.summary, QUOTE_CHARS)],
+        ..Evidence::default()
+    };
+    let proposal = Proposal {
+        target: Some(Target::Idea(slug)),
+        confidence: 0.7,
+        evidence,
+        project: from.project.cloned(),
+        ..Proposal::new(id, Source::Idea, place, idea.origin, text, now.timestamp())
+    };
+    let handed = proposals::hand_in(&mut world.db()?, &REGISTRY, from.session, &[proposal])?;
+    Ok(handed.first().and_then(|handed| match handed {
+        Handed::Proposed(id) | Handed::Folded(id) => Some(id.to_string()),
+        Handed::Decided(..) => None,
+    }))
+}
+
+/// Writes ideas down (IDEA-01…03); one that is there already is only counted.
+pub fn keep_ideas(
+    ideas: &[Idea],
+    from: From<'_>,
+    quote: &Quote<'_>,
+    world: &World,
+) -> Result<KeptIdeas, StepError> {
+    let vault = world.vault()?;
+    let forgotten = vault.graveyard().map_err(StepError::passing)?;
+    let near = Near::new(&vault, world);
+    let mut kept = KeptIdeas::default();
+    let known = vault.ideas().map_err(StepError::passing)?;
+    for idea in ideas {
+        let is_it = |known: &&ideas::Entry| known.slug == slug("title", &idea.title).ok();
+        // One that became a project or was put away was decided on; one of another project stays there.
+        let decided = known.iter().find(is_it).is_some_and(|known| {
+            !known.is_open() || known.project.as_ref().is_some_and(|project| Some(project) != from.project)
+        });
+        if decided || forgotten.holds_text(&idea.summary) || forgotten.holds_text(&idea.title) {
+            continue;
+        }
+        let provenance = Provenance {
+            origin: idea.origin,
+            session: Some(from.session.to_owned()),
+            messages: idea.messages.clone(),
+        };
+        let words = format!("{}\n{}", idea.title, idea.summary);
+        let related = related(&near, &words, from.project);
+        // It is shown where it came up, also in Ideas.md.
+        let project = from.project.filter(|_| world.config.memory.scope != ScopeRule::Global);
+        let scope = project.cloned().map_or(Scope::Global, Scope::Project);
+        let said_at = idea.messages.iter().filter_map(|id| quote(id)?.at).min();
+        let new = NewIdea { title: &idea.title, summary: &idea.summary, provenance, scope, related, said_at };
+        match vault.add_idea(&new, Actor::Worker, &world.now()) {
+            Ok(added) => kept.ideas.push(added.outcome),
+            // The same name is the same idea: it came up again.
+            Err(vault::Error::Exists(_)) => kept.proposed.extend(again(idea, from, &vault, world)?),
+            Err(error) => return Err(StepError::passing(error)),
+        }
+    }
+    Ok(kept)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! What `reflect` and `friction` look at: what was observed over days, and MEMORY.md.
+
+use rekindle_core::base::time::Date;
+use rekindle_core::knowledge::reflect::{Observation, Period};
+use rekindle_core::vault::journal::Place;
+use rekindle_core::vault::layout;
+
+use crate::jobs::context::World;
+use crate::jobs::queue::StepError;
+use crate::pipeline::observations::Entry;
+
+/// Read afresh by every step, so that what is forgotten meanwhile is not in it.
+pub(super) struct Material {
+    date: Date,
+    observations: Vec<Observation>,
+    memory: String,
+}
+
+impl Material {
+    /// Of these observations, for that day.
+    pub(super) fn read(date: Date, entries: Vec<Entry>, world: &World) -> Result<Self, StepError> {
+        let observations = entries.into_iter().map(|entry| Observation {
+            key: entry.dedupe_key,
+            session: entry.session,
+            project: entry.project,
+            day: entry.day,
+            at: entry.at,
+            observed: entry.observed,
+        });
+        let place = Place::vault(layout::fixed(layout::MEMORY));
+        let memory = world.vault()?.read(&place).map_err(StepError::passing)?;
+        Ok(Self {
+            date,
+            observations: observations.collect(),
+            memory: memory.map(|note| note.text).unwrap_or_default(),
+        })
+    }
+
+    /// As core looks at it.
+    pub(super) fn period<'a>(&'a self, world: &'a World) -> Period<'a> {
+        Period {
+            today: self.date,
+            user: &world.config.user.name,
+            memory: &self.memory,
+            observations: &self.observations,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What is done with what was captured: the functions, written once against [`Steps`](crate::jobs::queue::Steps).
+
+mod announce;
+pub mod capture;
+mod contrary;
+pub mod echo;
+pub mod friction;
+mod gate;
+pub mod idle;
+pub mod index;
+pub mod keep;
+mod material;
+mod near;
+pub mod note;
+pub mod observe;
+pub mod pace;
+pub mod promote;
+pub mod reflect;
+pub mod reflected;
+mod related;
+pub mod research;
+pub mod signal;
+pub mod surfaces;
+pub mod tidy;
+pub mod triage;
+pub mod voice;
+pub mod weekly;
+
+use jiff::civil::Weekday;
+use rekindle_core::event::{Event, names};
+use rekindle_core::run::schedule::Schedule;
+
+use crate::jobs::queue::{Function, Registry};
+
+/// Every function there is. What is not in this list does not run, and `doctor` checks that what is in it can.
+pub static REGISTRY: Registry = Registry {
+    functions: &[
+        Function {
+            name: "capture",
+            triggers: &[names::CAPTURE_REQUESTED],
+            schedule: None,
+            emits: &[names::COMPACTION_PENDING, names::SESSION_ENDED, names::NOTED],
+            key: session,
+            body: capture::capture,
+        },
+        Function {
+            name: "observe",
+            triggers: &[names::COMPACTION_PENDING, names::SESSION_ENDED],
+            schedule: None,
+            emits: &[names::OBSERVATIONS_ACCUMULATED],
+            key: session,
+            body: observe::observe,
+        },
+        Function {
+            name: "echo-fizzle",
+            triggers: &[names::ECHO_REQUESTED],
+            schedule: None,
+            emits: &[],
+            key: session,
+            body: echo::echo,
+        },
+        Function {
+            name: "observe-session-noted",
+            triggers: &[names::NOTED],
+            schedule: None,
+            emits: &[],
+            key: session,
+            body: note::note,
+        },
+        Function {
+            name: "voice-call-completed",
+            triggers: &[names::VOICE_CALL_COMPLETED],
+            schedule: None,
+            emits: &[names::SESSION_ENDED],
+            key: |event| event.data.get("callId")?.as_str().map(str::to_owned),
+            body: voice::voice,
+        },
+        Function {
+            name: "reflect",
+            triggers: &[names::OBSERVATIONS_ACCUMULATED],
+            schedule: Some(Schedule::Daily { hour: 6, minute: 0 }),
+            emits: &[names::OBSERVATIONS_REFLECTED],
+            // One at a time, whatever the date: every date looks back on the same list (EXE-03).
+            key: |_| Some("reflect".to_owned()),
+            body: reflect::reflect,
+        },
+        Function {
+            name: "reflected",
+            triggers: &[names::OBSERVATIONS_REFLECTED],
+            schedule: None,
+            emits: &[],
+            key: |_| Some("reflected".to_owned()),
+            body: reflected::reflected,
+        },
+        Function {
+            name: friction::NAME,
+            triggers: &[names::FRICTION_REQUESTED],
+            // After reflection, which may have found the same.
+            schedule: Some(Schedule::Daily { hour: 7, minute: 0 }),
+            emits: &[],
+            // One at a time, whoever asks (EXE-03).
+            key: |_| Some(friction::NAME.to_owned()),
+            body: friction::friction,
+        },
+        Function {
+            name: triage::NAME,
+            triggers: &[names::PROPOSALS_STAGED],
+            schedule: None,
+            emits: &[names::PROPOSAL_TRIAGED],
+            key: |_| Some("triage".to_owned()),
+            body: triage::triage,
+        },
+        Function {
+            name: "batch-review",
+            triggers: &[names::PROPOSAL_TRIAGED],
+            schedule: None,
+            emits: &[],
+            key: |_| Some("batch-review".to_owned()),
+            body: triage::batch_review,
+        },
+        Function {
+            name: "promote",
+            triggers: &[names::PROPOSAL_APPROVED, names::PROPOSAL_REJECTED, names::FRICTION_FIX_COMPLETED],
+            schedule: Some(Schedule::Daily { hour: 3, minute: 0 }),
+            emits: &[],
+            key: promote::key,
+            body: promote::promote,
+        },
+        Function {
+            name: surfaces::NAME,
+            triggers: &[
+                names::SYNC_REQUESTED,
+                names::TASK_COMPLETED,
+                names::TASK_DELETED,
+                names::TASK_UPDATED,
+                names::BUTTON_PRESSED,
+            ],
+            schedule: None,
+            emits: &[
+                names::TASK_COMPLETED,
+                names::TASK_DELETED,
+                names::TASK_UPDATED,
+                names::BUTTON_PRESSED,
+                names::PROPOSAL_APPROVED,
+                names::PROPOSAL_REJECTED,
+            ],
+            key: surfaces::key,
+            body: surfaces::surfaces,
+        },
+        Function {
+            name: "tidy",
+            triggers: &[],
+            schedule: Some(Schedule::Daily { hour: 2, minute: 0 }),
+            emits: &[],
+            key: |_| Some("tidy".to_owned()),
+            body: tidy::tidy,
+        },
+        Function {
+            name: weekly::NAME,
+            triggers: &[],
+            // After the night's work of the same day.
+            schedule: Some(Schedule::Weekly { weekday: Weekday::Sunday, hour: 4 }),
+            emits: &[names::WEEKLY_SUMMARY],
+            key: |_| Some(weekly::NAME.to_owned()),
+            body: weekly::maintenance,
+        },
+        Function {
+            name: "weekly-summary",
+            triggers: &[names::WEEKLY_SUMMARY],
+            schedule: None,
+            emits: &[],
+            key: |_| Some("weekly-summary".to_owned()),
+            body: weekly::summary,
+        },
+    ],
+    sources: &[
+        names::CAPTURE_REQUESTED,
+        names::ECHO_REQUESTED,
+        names::COMPACTION_PENDING,
+        names::SESSION_ENDED,
+        names::NOTED,
+        names::VOICE_CALL_COMPLETED,
+        names::FRICTION_REQUESTED,
+        names::FRICTION_FIX_COMPLETED,
+        names::PROPOSALS_STAGED,
+        names::PROPOSAL_APPROVED,
+        names::PROPOSAL_REJECTED,
+        names::SYNC_REQUESTED,
+        names::TASK_COMPLETED,
+        names::TASK_DELETED,
+        names::TASK_UPDATED,
+        names::BUTTON_PRESSED,
+    ],
+};
+
+/// One session at a time (EXE-03).
+fn session(event: &Event) -> Option<String> {
+    event.session().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exe_11_exe_12_exe_17_every_function_can_run_and_every_event_is_heard() {
+        assert_eq!(REGISTRY.check(), []);
+    }
+}

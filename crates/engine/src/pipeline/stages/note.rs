@@ -1,0 +1,97 @@
+//! `observe-session-noted` (CAP-20): what somebody noted in so many words goes to the log of the day. What the person said in a
+//! session that nobody else looks at is kept as well: it was said outright (SID-04).
+
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::event::{Event, Noted};
+use rekindle_core::knowledge::mine::{Candidate, Category};
+use rekindle_core::knowledge::observe::Kind;
+use rekindle_core::knowledge::proposal::title;
+use rekindle_core::text::admit;
+use rekindle_core::vault::daily_log::{Clock, Mark, Note, Section, Source};
+use rekindle_core::vault::entry::Confidence;
+use rekindle_core::vault::journal::Actor;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::announce;
+use super::keep::{self, Kept};
+use crate::jobs::context::World;
+use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+
+/// Nobody notes more than this in passing; the rest is cut, and says so.
+const MAX_NOTE_CHARS: usize = 4000;
+
+pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let written = steps.run("append-daily-log", || {
+        let (noted, text) = read(event)?;
+        let now = world.now();
+        // Whenever it is processed, it belongs to the day on which it was said.
+        let said = world.at(noted.said_at.unwrap_or(event.at));
+        let section = Section::Note(Note {
+            source: Source {
+                session: noted.session_id.clone(),
+                name: None,
+                dedupe_key: Some(ContentHash::of(format!("noted {}", event.id).as_bytes()).short(32)),
+                project: world.project(noted.cwd.as_deref()).map(|project| project.as_str().to_owned()),
+            },
+            time: Clock::of(&said),
+            text,
+            mark: Mark {
+                id: None,
+                origin: Some(noted.origin),
+                messages: noted.messages.clone(),
+                sentiment: None,
+            },
+        });
+        let committed = world
+            .vault()?
+            .log_once_on(said.date(), &section, Actor::Worker, &now)
+            .map_err(StepError::passing)?;
+        Ok(committed.is_some())
+    })?;
+    let kept = steps.run("keep", || {
+        let (noted, text) = read(event)?;
+        // Whoever calls themselves the person has to have a message that says it.
+        let theirs = noted.origin == Origin::User && !noted.messages.is_empty();
+        let Some(session) = noted.session_id.as_deref().filter(|_| theirs) else {
+            return Ok(Kept::default());
+        };
+        let candidate = Candidate {
+            category: Category::Preference,
+            kind: Kind::Rule,
+            title: title(&text),
+            text,
+            origin: Origin::User,
+            confidence: if noted.pasted { Confidence::Medium } else { Confidence::High },
+            everywhere: false,
+            perhaps_everywhere: false,
+            ends: false,
+            sentiment: None,
+            messages: noted.messages.clone(),
+        };
+        let project = world.project(noted.cwd.as_deref());
+        let from = keep::From { session, project: project.as_ref() };
+        let quote =
+            |_: &str| Some(keep::Quoted { text: String::new(), at: noted.said_at.or(Some(event.at)) });
+        keep::keep(&[candidate], from, &quote, world)
+    })?;
+    steps.run("announce", || {
+        let (noted, _) = read(event)?;
+        announce::announce(&kept.saved, world.project(noted.cwd.as_deref()).as_ref(), event.at, world)
+    })?;
+    Ok(Ended::Completed(json!({"written": written, "saved": kept.saved})))
+}
+
+fn read(event: &Event) -> Result<(Noted, String), StepError> {
+    let noted = Noted::deserialize(&event.data).map_err(StepError::fatal)?;
+    let admitted = admit(&noted.text);
+    let mut text: String = admitted.text.chars().take(MAX_NOTE_CHARS).collect();
+    if text.len() < admitted.text.len() {
+        text.push_str(" […]");
+    }
+    match text.trim().is_empty() {
+        true => Err(StepError::fatal("the note is empty")),
+        false => Ok((noted, text)),
+    }
+}

@@ -1,0 +1,316 @@
+//! `observe`: a captured window becomes observations (EXE-02), and what should be known later goes where it belongs (SID-01…06).
+//!
+//! The log of the day comes first among what is written: it is the store of last resort (LOG-07).
+
+mod observer;
+
+use rekindle_core::base::time::{Date, Zoned, day};
+use rekindle_core::config::{Gate, ResearchWhen};
+use rekindle_core::event::{Accumulated, Event, SessionCaptured, names};
+use rekindle_core::knowledge::mine::{Candidate, Idea};
+use rekindle_core::knowledge::observe::Observed;
+use rekindle_core::knowledge::observe::check::DONE;
+use rekindle_core::knowledge::observe::fault::Faults;
+use rekindle_core::knowledge::observe::gate::Counts;
+use rekindle_core::session::became::DUPLICATE;
+use rekindle_core::session::{Message, Role, restore};
+use rekindle_core::text::tokens;
+use rekindle_core::vault::daily_log::{Body, Clock, Files, Observation, Section, Source};
+use rekindle_core::vault::journal::Actor;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use self::observer::Observer;
+use super::keep::{self, Kept, KeptIdeas};
+use super::research::{MOST_AT_ONCE, research};
+use super::{announce, gate, index};
+use crate::jobs::context::World;
+use crate::jobs::queue;
+use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+use crate::jobs::sessions;
+use crate::pipeline::observations::{self, Entry};
+
+/// How long the same window is not observed a second time (CAP-13).
+const LOCK_SECONDS: i64 = 3600;
+/// Reflection begins for this reason at most once in so long (STO-04).
+const REFLECTED_SECONDS: i64 = 24 * 3600;
+
+/// What was made of a window, as the run remembers it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Distilled {
+    observed: Observed,
+    /// What a model said that nobody could make sense of (OBS-20).
+    unparsed: Option<String>,
+    /// What was wrong with what it said.
+    faults: Faults,
+    /// How much of what the person laid down it passed over.
+    passed_over: u64,
+}
+
+pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let captured = SessionCaptured::deserialize(&event.data).map_err(|error| Interrupt::Failed {
+        step: "dedupe-check".to_owned(),
+        error: StepError::fatal(error),
+    })?;
+    let run = steps.run_id().to_owned();
+    let ours = steps.run("dedupe-check", || {
+        let name = format!("memory:observe:lock:{}", captured.dedupe_key);
+        let now = world.now().timestamp();
+        let ours = queue::lock(&mut world.db()?, &name, &run, LOCK_SECONDS, now)?;
+        Ok(ours && !is_observed(&captured.dedupe_key, &run, world)?)
+    })?;
+    if !ours {
+        return Ok(Ended::Skipped(DUPLICATE.to_owned()));
+    }
+    // Counting words drops what cannot hold anything; a fact told in six words is worth keeping all the same (R-13).
+    let skipped = match &captured.noise {
+        Some(noise) if !steps.run("find-statements", || Ok(states_something(&captured, &run, world)))? => {
+            Some(noise)
+        }
+        _ => None,
+    };
+    let ended = match skipped {
+        Some(noise) => Ended::Skipped(noise.clone()),
+        None => distil(&captured, event, steps, world)?,
+    };
+    // The session was looked at to its end (EXE-13).
+    steps.run("mark-reflected", || {
+        sessions::reflected(&world.places.sessions(), &captured.session_id).map_err(StepError::passing)
+    })?;
+    Ok(ended)
+}
+
+/// Whether the person states something lasting in a window, as far as the rules can tell. What nobody answered is a task that was
+/// given up.
+fn states_something(captured: &SessionCaptured, run: &str, world: &World) -> bool {
+    let when = world.at(captured.captured_at);
+    let messages = messages(captured, &when);
+    let window = Window { captured, messages: &messages, when: &when };
+    let is_answered = messages.iter().any(|message| message.role == Role::Assistant);
+    is_answered && Observer { window: &window, world, run: run.to_owned() }.has_statement()
+}
+
+/// The messages of a window. What a program told the agent in a session that a person took up is not the person's word (R-19);
+/// a session that is a program's throughout is looked at as a whole (`Observer::believed`).
+fn messages(captured: &SessionCaptured, when: &Zoned) -> Vec<Message> {
+    let mut messages = restore::restore(&captured.messages, &captured.turns, when);
+    for message in messages.iter_mut().filter(|message| message.automated && !captured.headless) {
+        message.role = Role::Assistant;
+    }
+    messages
+}
+
+/// A session of the past is captured as of its end; from so many hours ago on it is no news.
+const NEWS_HOURS: i64 = 48;
+
+fn distil(
+    captured: &SessionCaptured,
+    event: &Event,
+    steps: &mut dyn Steps,
+    world: &World,
+) -> Result<Ended, Interrupt> {
+    let captured_at = world.at(captured.captured_at);
+    let messages = messages(captured, &captured_at);
+    // Days are those on which things were said, whenever they are looked at (R-17).
+    let last = messages.iter().rev().find_map(|message| message.at);
+    let when = last.map_or(captured_at, |at| world.at(at));
+    let window = Window { captured, messages: &messages, when: &when };
+    let observer = Observer { window: &window, world, run: steps.run_id().to_owned() };
+    let answers = steps.run("observe", || observer.ask())?;
+    let result: Distilled = steps.run("parse", || Ok(observer.read(&answers)))?;
+    let project = world.project(captured.cwd.as_deref());
+    let mut observed = result.observed.clone();
+    if world.config.observe.gate == Gate::Annotate {
+        let verdicts = steps.run("gate", || gate::verdicts(&observed, &messages, project.as_ref(), world))?;
+        gate::annotate(&mut observed, verdicts);
+    }
+    let observed = &observed;
+    steps.run("append-daily-log", || world.alone(|| log(&window, &result, world)))?;
+    steps.run("store-hot", || store(&window, observed, world))?;
+    steps.run("store-index", || world.alone(|| index::settle(world)))?;
+    steps.run_and_send("check-threshold", || check_threshold(event, world))?;
+    let candidates: Vec<Candidate> = steps.run("mine", || observer.mine(&answers, observed))?;
+    let ideas: Vec<Idea> = steps.run("mine-ideas", || observer.mine_ideas(&answers, observed))?;
+    let from = keep::From { session: &captured.session_id, project: project.as_ref() };
+    let quote = |id: &str| {
+        let message = messages.iter().find(|message| message.id == id)?;
+        Some(keep::Quoted { text: message.text.clone(), at: message.at })
+    };
+    let mut kept: Kept =
+        steps.run("keep", || world.alone(|| keep::keep(&candidates, from, &quote, world)))?;
+    // A backfill says itself what it learnt.
+    let captured_at = world.at(captured.captured_at);
+    if world.now().duration_since(&captured_at).as_hours() < NEWS_HOURS {
+        steps.run("announce", || announce::announce(&kept.saved, project.as_ref(), event.at, world))?;
+    }
+    if !kept.proposed.is_empty() {
+        steps.run("stage-review", || world.alone(|| keep::show(world)))?;
+    }
+    let KeptIdeas { ideas, proposed } =
+        steps.run("keep-ideas", || world.alone(|| keep::keep_ideas(&ideas, from, &quote, world)))?;
+    kept.ideas = ideas;
+    if !proposed.is_empty() {
+        steps.run("stage-ideas", || world.alone(|| keep::show(world)))?;
+    }
+    kept.proposed.extend(proposed);
+    let mut researched = Vec::new();
+    if world.config.ideas.research.when == ResearchWhen::Always {
+        for slug in kept.ideas.iter().take(MOST_AT_ONCE) {
+            // What goes wrong here is told, and keeps nothing from being learnt.
+            let came: String = steps.run(&format!("research-{slug}"), || {
+                Ok(research(slug, Actor::Worker, world).unwrap_or_else(|error| error.to_string()))
+            })?;
+            researched.push(came);
+        }
+    }
+    Ok(Ended::Completed(json!({
+        "dedupeKey": captured.dedupe_key,
+        "messages": captured.message_count,
+        "observer": answers.observer,
+        "instead": answers.instead,
+        "observations": observed.findings().count(),
+        "dropped": result.faults.iter().filter(|(fault, _)| fault.drops()).map(|(_, count)| count).sum::<u64>(),
+        "faults": result.faults,
+        "passedOver": result.passed_over,
+        "gate": Counts::of(observed),
+        "saved": kept.saved,
+        "proposed": kept.proposed,
+        "inboxed": kept.inboxed,
+        "ideas": kept.ideas,
+        "researched": researched,
+        "known": kept.known,
+    })))
+}
+
+/// A window, restored.
+struct Window<'a> {
+    captured: &'a SessionCaptured,
+    messages: &'a [Message],
+    /// When its last message was written.
+    when: &'a Zoned,
+}
+
+impl Window<'_> {
+    /// When the last message of a day was written.
+    fn last_on(&self, day: Date, world: &World) -> Zoned {
+        let times = self.messages.iter().rev().filter_map(|message| message.at).map(|at| world.at(at));
+        times.into_iter().find(|at| at.date() == day).unwrap_or_else(|| self.when.clone())
+    }
+}
+
+/// Writes what was observed to the log of the day on which it was said (LOG-02, R-17): a section for each day. A window in which
+/// nothing was found leaves none.
+fn log(window: &Window<'_>, result: &Distilled, world: &World) -> Result<bool, StepError> {
+    let captured = window.captured;
+    let today = window.when.date();
+    let key = &captured.dedupe_key;
+    let mut bodies: Vec<(Date, Body, &Observed)> = Vec::new();
+    let days = result.observed.days(today);
+    if result.observed.is_empty() {
+        bodies.extend(
+            result.unparsed.iter().map(|text| (today, Body::Unparsed(text.clone()), &result.observed)),
+        );
+    } else {
+        let mut facts = 0;
+        for (day, observed) in &days {
+            bodies.push((*day, observed.body_from(key, facts), observed));
+            facts += observed.findings().count();
+        }
+    }
+    let count = |files: &[String]| files.len() as u64;
+    let mut any = false;
+    for (number, (day, body, observed)) in bodies.into_iter().enumerate() {
+        let section = Section::Observation(Observation {
+            source: Source {
+                session: Some(captured.session_id.clone()),
+                name: captured.session_name.clone(),
+                // A session that goes on past midnight has a section in each of the logs.
+                dedupe_key: Some(if number == 0 { key.clone() } else { format!("{key}-{}", number + 1) }),
+                project: world.project(captured.cwd.as_deref()).map(|project| project.as_str().to_owned()),
+            },
+            time: Clock::of(&window.last_on(day, world)),
+            trigger: captured.trigger.word().to_owned(),
+            files: Some(Files {
+                modified: count(&captured.files_modified),
+                read: count(&captured.files_read),
+            }),
+            body,
+            current_task: observed.current_task.clone(),
+            suggested_response: observed.suggested_response.as_deref().map(|next| on_branch(next, captured)),
+        });
+        let written = world
+            .vault()?
+            .log_once_on(day, &section, Actor::Worker, &world.now())
+            .map_err(StepError::passing)?;
+        any |= written.is_some();
+    }
+    Ok(any)
+}
+
+/// How to go on, with the branch on which the work stands. A session with nothing left needs none.
+fn on_branch(next: &str, captured: &SessionCaptured) -> String {
+    match &captured.branch {
+        Some(branch) if next.trim() != DONE && !next.contains("Branch: `") => {
+            format!("{next} Branch: `{}`.", branch.replace('`', ""))
+        }
+        _ => next.to_owned(),
+    }
+}
+
+/// Adds it to the hot list (STO-01).
+fn store(window: &Window<'_>, observed: &Observed, world: &World) -> Result<bool, StepError> {
+    let captured = window.captured;
+    let texts = observed.parts.iter().map(|part| tokens::estimate(&part.narrative)).sum::<u64>()
+        + observed.findings().map(|finding| tokens::estimate(&finding.text)).sum::<u64>();
+    let entry = Entry {
+        dedupe_key: captured.dedupe_key.clone(),
+        session: captured.session_id.clone(),
+        project: world.project(captured.cwd.as_deref()),
+        trigger: captured.trigger.word().to_owned(),
+        day: window.when.date(),
+        at: window.when.timestamp(),
+        observed: observed.clone(),
+        tokens: texts,
+        distilled: 0,
+        schema_version: observations::SCHEMA_VERSION,
+    };
+    Ok(observations::add(&mut world.db()?, &entry)?)
+}
+
+/// Whether enough was observed today to reflect on it before the morning (REF-01).
+fn check_threshold(event: &Event, world: &World) -> Result<(bool, Vec<Event>), StepError> {
+    let now = world.now();
+    let mut db = world.db()?;
+    let (total, count) = observations::tokens_of(&db, now.date())?;
+    if total <= world.config.reflect.threshold_tokens {
+        return Ok((false, Vec::new()));
+    }
+    let name = format!("memory:reflect:triggered:{}", day(now.date()));
+    if !queue::lock(&mut db, &name, &event.id, REFLECTED_SECONDS, now.timestamp())? {
+        return Ok((false, Vec::new()));
+    }
+    let data = Accumulated {
+        date: now.date(),
+        total_tokens: total,
+        observation_count: count,
+        captured_at: now.timestamp(),
+    };
+    let data = serde_json::to_value(data).map_err(StepError::fatal)?;
+    let id = format!("accumulated-{}", day(now.date()));
+    let event = Event { id, name: names::OBSERVATIONS_ACCUMULATED.to_owned(), data, at: now.timestamp() };
+    Ok((true, vec![event]))
+}
+
+/// Whether another run has observed this window, however long ago: the lock ends after an hour (CAP-14).
+fn is_observed(key: &str, run: &str, world: &World) -> Result<bool, StepError> {
+    let observed = world.db()?.run(|connection| {
+        connection.query_row(
+            "SELECT EXISTS (SELECT 1 FROM runs WHERE function = 'observe' AND json_extract(output, '$.dedupeKey') = ?1
+                AND status = 'COMPLETED' AND id <> ?2)",
+            [key, run],
+            |row| row.get(0),
+        )
+    })?;
+    Ok(observed)
+}

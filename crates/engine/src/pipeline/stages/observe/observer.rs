@@ -1,0 +1,245 @@
+//! Whoever observes: a model if the person wants one, rules otherwise and whenever the model does not answer.
+
+use std::time::Duration;
+
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::knowledge::mine;
+use rekindle_core::knowledge::mine::candidate::Thresholds;
+use rekindle_core::knowledge::mine::{Candidate, Idea, answer};
+use rekindle_core::knowledge::observe;
+use rekindle_core::knowledge::observe::check::DONE;
+use rekindle_core::knowledge::observe::evidence::Evidence;
+use rekindle_core::knowledge::observe::fault::Fault;
+use rekindle_core::knowledge::observe::finding::Finding;
+use rekindle_core::knowledge::observe::noise::{Noise, says};
+use rekindle_core::knowledge::observe::prompt;
+use rekindle_core::knowledge::observe::prompt::About;
+use rekindle_core::knowledge::observe::{Observed, check, rules};
+use rekindle_core::llm::{self, Model, Request};
+use rekindle_core::text::admit;
+use rekindle_core::vault::entry::Confidence;
+use serde::{Deserialize, Serialize};
+
+use super::{Distilled, Window};
+use crate::jobs::context::World;
+use crate::jobs::queue::StepError;
+use crate::llm::Job;
+use crate::pipeline::statements::Statements;
+use crate::platform::db::params;
+
+/// The name of the rules.
+const RULES: &str = "offline/rules";
+/// A model that does not answer is asked so often, then the rules do it.
+const MODEL_ATTEMPTS: u32 = 3;
+/// The most characters of an answer that nobody understood.
+const MAX_UNPARSED: usize = 4000;
+
+/// What was answered, and by whom.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Answers {
+    /// `provider/model`, or the rules.
+    pub(super) observer: String,
+    /// Why the rules did it although there is a model.
+    pub(super) instead: Option<String>,
+    /// What the model said about each piece of the window.
+    said: Vec<String>,
+}
+
+pub(super) struct Observer<'a> {
+    pub(super) window: &'a Window<'a>,
+    pub(super) world: &'a World,
+    pub(super) run: String,
+}
+
+impl Observer<'_> {
+    fn about(&self) -> About<'_> {
+        About {
+            trigger: self.window.captured.trigger,
+            name: self.window.captured.session_name.as_deref(),
+            day: self.window.when.date(),
+            zone: &self.world.zone,
+        }
+    }
+
+    fn pieces(&self) -> Vec<prompt::Piece> {
+        prompt::pieces(self.window.messages, &self.about(), u64::from(self.world.config.llm.context_tokens))
+    }
+
+    /// Asks the model about every piece of the window. Without one there is nothing to ask.
+    pub(super) fn ask(&self) -> Result<Answers, StepError> {
+        let by_rules = |instead| Answers { observer: RULES.to_owned(), instead, said: Vec::new() };
+        let model = match self.world.model(Job::Observer) {
+            Ok(Some(model)) => model,
+            Ok(None) => return Ok(by_rules(None)),
+            // The settings are wrong: that is shown, and nothing waits for it.
+            Err(error) => return Ok(by_rules(Some(error.message))),
+        };
+        let mut answers = Answers { observer: model.name().to_owned(), ..Answers::default() };
+        for piece in self.pieces() {
+            match self.one(&model, &prompt::request(&piece, self.deadline())) {
+                Ok(said) => answers.said.push(said),
+                Err(Failed::Wait(error)) => return Err(error),
+                Err(Failed::GiveUp(why)) => return Ok(by_rules(Some(why))),
+            }
+        }
+        Ok(answers)
+    }
+
+    fn deadline(&self) -> Duration {
+        Duration::from_secs(self.world.config.llm.timeout_seconds.into())
+    }
+
+    /// One answer. A model that is down is asked again later, a few times; then the rules do it.
+    fn one(&self, model: &dyn Model, request: &Request) -> Result<String, Failed> {
+        match model.answer(request) {
+            Ok(answer) => Ok(answer.text),
+            Err(error) => {
+                let attempts = self.attempts().map_err(Failed::Wait)?;
+                match error.retry {
+                    llm::Retry::After(pause) if attempts < MODEL_ATTEMPTS => {
+                        let retry_after =
+                            jiff::SignedDuration::try_from(pause).ok().filter(|pause| !pause.is_zero());
+                        let said = format!("{}: {}", model.name(), error.message);
+                        Err(Failed::Wait(StepError { retry_after, ..StepError::passing(said) }))
+                    }
+                    _ => Err(Failed::GiveUp(error.message)),
+                }
+            }
+        }
+    }
+
+    fn attempts(&self) -> Result<u32, StepError> {
+        let attempts = self.world.db()?.run(|connection| {
+            connection
+                .query_row("SELECT attempts FROM runs WHERE id = ?1", params![self.run], |row| row.get(0))
+        })?;
+        Ok(attempts)
+    }
+
+    fn by_rules(&self) -> Observed {
+        let statements = Statements::builtin();
+        let classify = |context: &str, sentence: &str| statements.label(context, sentence);
+        let cwd = self.window.captured.cwd.as_deref();
+        let observed = rules::observe_with(self.window.messages, &self.world.zone, cwd, Some(&classify));
+        self.believed(observed)
+    }
+
+    /// What was observed, without the person's voice where no person was at the keyboard.
+    fn believed(&self, observed: Observed) -> Observed {
+        if self.window.captured.headless { observed.without_person() } else { observed }
+    }
+
+    /// True if the rules find something that the person said outright and that lasts.
+    pub(super) fn has_statement(&self) -> bool {
+        let stated = mine::candidates(&self.by_rules(), self.thresholds());
+        stated.iter().any(|one| one.origin == Origin::User && one.confidence == Confidence::High)
+    }
+
+    /// What was observed: what the model said, as far as it can be believed; or what the rules find.
+    pub(super) fn read(&self, answers: &Answers) -> Distilled {
+        if answers.said.is_empty() {
+            return Distilled { observed: self.by_rules(), ..Distilled::default() };
+        }
+        let mut result = Distilled::default();
+        let mut nonsense = Vec::new();
+        for (piece, said) in self.pieces().iter().zip(&answers.said) {
+            let output = observe::parse(said);
+            let end = piece.first + piece.len;
+            let messages = self.window.messages.get(piece.first..end).unwrap_or_default();
+            let checked = check(&output, messages, &self.world.zone);
+            for (fault, count) in checked.faults {
+                *result.faults.entry(fault).or_default() += count;
+            }
+            if !output.parsed {
+                nonsense.push(output.observations);
+            }
+            let Observed { parts, current_task, suggested_response } = self.believed(checked.observed);
+            result.observed.parts.extend(parts);
+            result.observed.current_task = current_task;
+            result.observed.suggested_response = suggested_response;
+        }
+        if !nonsense.is_empty() && result.observed.is_empty() {
+            // A model that answers nonsense is as good as none; what it said is kept all the same (OBS-20).
+            result.observed = self.by_rules();
+            let text = admit(&nonsense.join("\n\n")).text;
+            result.unparsed = Some(text.chars().take(MAX_UNPARSED).collect());
+            *result.faults.entry(Fault::Unsupported).or_default() += 1;
+            return result;
+        }
+        // The model adds to what the rules find; nothing is lost because it passed over it.
+        let mut observed = self.by_rules();
+        let told: Vec<String> = result.observed.findings().map(|finding| finding.text.clone()).collect();
+        let is_said = |finding: &Finding| told.iter().any(|text| says(text, finding));
+        result.passed_over = observed.findings().filter(|finding| !is_said(finding)).count() as u64;
+        let known: Vec<String> = observed.findings().map(|finding| finding.text.clone()).collect();
+        for mut part in std::mem::take(&mut result.observed.parts) {
+            part.findings.retain(|finding| !known.iter().any(|text| says(text, finding)));
+            observed.parts.push(part);
+        }
+        result.observed.parts = observed.parts;
+        if result.observed.suggested_response.as_deref() == Some(DONE) {
+            let cwd = self.window.captured.cwd.as_deref();
+            let (task, next) = rules::ending(self.window.messages, &self.world.zone, cwd);
+            result.observed.current_task = task.or(result.observed.current_task.take());
+            result.observed.suggested_response = next;
+        }
+        result
+    }
+
+    fn noise(&self) -> Noise<'_> {
+        Noise::new(self.window.messages, &self.world.zone)
+    }
+
+    fn thresholds(&self) -> Thresholds {
+        let settings = &self.world.config.memory.confidence;
+        Thresholds { high: settings.high, medium: settings.medium }
+    }
+
+    /// The pass for memories (SID-02).
+    pub(super) fn mine(&self, answers: &Answers, observed: &Observed) -> Result<Vec<Candidate>, StepError> {
+        let by_rules = || mine::candidates(observed, self.thresholds());
+        if answers.said.is_empty() || self.window.captured.headless {
+            return Ok(by_rules());
+        }
+        let material = answer::material(observed, self.window.messages);
+        let Some(said) = self.second(&answer::ask_memories(&material, self.deadline()))? else {
+            return Ok(mine::candidates(&self.by_rules(), self.thresholds()));
+        };
+        let evidence = Evidence::new(self.window.messages, &self.world.zone);
+        let noise = self.noise();
+        let believed = answer::memories(&said, self.window.messages, &evidence, &noise);
+        let by_rules = mine::candidates(&self.by_rules(), self.thresholds());
+        Ok(answer::added(by_rules, answer::completed(believed, &noise, self.thresholds())))
+    }
+
+    /// The pass for ideas (IDEA-01).
+    pub(super) fn mine_ideas(&self, answers: &Answers, observed: &Observed) -> Result<Vec<Idea>, StepError> {
+        if answers.said.is_empty() {
+            return Ok(mine::ideas(observed));
+        }
+        let material = answer::material(observed, self.window.messages);
+        let Some(said) = self.second(&answer::ask_ideas(&material, self.deadline()))? else {
+            return Ok(mine::ideas(&self.by_rules()));
+        };
+        let evidence = Evidence::new(self.window.messages, &self.world.zone);
+        Ok(answer::ideas(&said, &evidence, &self.noise()))
+    }
+
+    /// Another question about the same window; none if the rules should answer it.
+    fn second(&self, request: &Request) -> Result<Option<String>, StepError> {
+        let Ok(Some(model)) = self.world.model(Job::Observer) else { return Ok(None) };
+        match self.one(&model, request) {
+            Ok(said) => Ok(Some(said)),
+            Err(Failed::Wait(error)) => Err(error),
+            Err(Failed::GiveUp(_)) => Ok(None),
+        }
+    }
+}
+
+enum Failed {
+    /// It is asked again later.
+    Wait(StepError),
+    /// The rules do it.
+    GiveUp(String),
+}

@@ -1,0 +1,418 @@
+//! `promote` (EXE-05): what was decided on becomes so. An approved proposal goes to MEMORY.md, every end gets its line in the
+//! log of the day, and by the clock what nobody decided on for too long is archived. Every step can be run twice.
+
+mod apply;
+mod preview;
+mod receipts;
+mod reconsider;
+#[cfg(test)]
+pub(super) mod tests;
+mod undone;
+
+use rekindle_core::base::decided_by::By;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::event::{Event, FixCompleted, ProposalDecided, names};
+use rekindle_core::knowledge::proposal::rebase::{Aim, aim};
+use rekindle_core::knowledge::proposal::{Proposal, Status};
+use rekindle_core::text::normal::normalised;
+use rekindle_core::vault::journal;
+use rekindle_core::vault::journal::Actor;
+use rekindle_core::vault::layout;
+use rekindle_core::vault::memory::{Mark, Outcome, is_noted, sections, user_section};
+use rekindle_core::vault::review::Id;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::REGISTRY;
+use crate::jobs::context::World;
+use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+use crate::platform::db::Db;
+use crate::review::page::{self, Look};
+use crate::review::patches;
+use crate::review::proposals::{self, Standing, Verdict, What};
+use crate::vault::{self, Promotion, ReviewShown, Vault};
+use undone::promotions;
+
+pub use apply::{Look as PatchLook, Patch, apply, look_at_patch};
+pub use preview::{Does, Preview, preview};
+pub use reconsider::{Reconsidered, reconsider};
+pub use undone::take_back;
+
+/// The function's name.
+pub const NAME: &str = "promote";
+/// What runs by the clock go by: one at a time.
+const BY_THE_CLOCK: &str = "expire";
+
+/// One decision about one proposal at a time.
+pub fn key(event: &Event) -> Option<String> {
+    let id = event.data.get("proposalId").and_then(Value::as_str);
+    Some(id.unwrap_or(BY_THE_CLOCK).to_owned())
+}
+
+pub(super) fn promote(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    match event.name.as_str() {
+        names::PROPOSAL_APPROVED => approved(event, steps, world),
+        names::PROPOSAL_REJECTED => rejected(event, steps, world),
+        names::FRICTION_FIX_COMPLETED => carried_out(event, steps, world),
+        _ => expire(steps, world),
+    }
+}
+
+/// Where a proposal stands when a run about it begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Loaded {
+    id: Id,
+    /// Why there is nothing to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skip: Option<String>,
+}
+
+/// Looks at the proposal; an event from outside that comes first decides (REV-06).
+fn load(event: &Event, verdict: &Verdict, world: &World) -> Result<Loaded, StepError> {
+    let ProposalDecided { proposal_id: id, by } =
+        ProposalDecided::deserialize(&event.data).map_err(StepError::fatal)?;
+    let mut db = world.db()?;
+    let standing = proposals::standing(&db, id)?;
+    // It may be called otherwise since it was decided on.
+    let id = standing.as_ref().map_or(id, |standing| standing.proposal.id);
+    let skip = match standing {
+        None => Some(format!("there is no proposal {id}")),
+        Some(standing) if standing.proposal.status.is_open() && standing.reopened > Some(event.at) => {
+            Some(format!("{id} was opened again since"))
+        }
+        Some(standing) if standing.proposal.status.is_open() => {
+            // Nobody outside is triage or the clock.
+            let by = if by.is_person() { by } else { By::Event };
+            // That sends an event of its own, and its run does the rest.
+            proposals::decide(&mut db, &REGISTRY, id, verdict, by, world.now().timestamp())?;
+            Some(format!("{id} is decided now"))
+        }
+        // The run about the one that was decided on sees to it.
+        Some(Standing { with: Some(with), .. }) => Some(format!("{id} ended with {with}")),
+        Some(standing) => {
+            let status = standing.proposal.status;
+            let fits = match verdict {
+                Verdict::Reject | Verdict::RejectFor(_) => status == Status::Rejected,
+                _ => matches!(status, Status::Approved | Status::Edited | Status::Promoted),
+            };
+            (!fits).then(|| format!("{id} was {} before", status.word()))
+        }
+    };
+    Ok(Loaded { id, skip })
+}
+
+/// What became of an approved proposal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Written {
+    /// Where it is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<Outcome>,
+    /// Whether a line was struck for it; none if none was to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced: Option<bool>,
+    /// The change, for `rekindle undo`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<String>,
+    /// Why it could not be written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
+    /// The file that the person has to change themselves (IDN-05).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    patch: Option<String>,
+}
+
+impl Written {
+    /// With no change of our own to tell of.
+    fn plain(outcome: Option<Outcome>, refused: Option<String>, patch: Option<String>) -> Self {
+        Self { outcome, replaced: None, change: None, refused, patch }
+    }
+}
+
+fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let loaded = steps.run("load-proposal", || load(event, &Verdict::Approve, world))?;
+    if let Some(why) = loaded.skip {
+        return Ok(Ended::Skipped(why));
+    }
+    let id = loaded.id;
+    let written = steps.run("write-memory", || write(id, world))?;
+    if let Some(why) = &written.refused {
+        // The person's word stands; it waits until MEMORY.md can take it, and says why.
+        steps.run("reopen", || {
+            let mut db = world.db()?;
+            let (ids, from) = (with_followers(&db, id)?, [Status::Approved, Status::Edited]);
+            Ok(proposals::reopen(&mut db, &ids, &from, What::Reopened, why, world.now().timestamp())?)
+        })?;
+    } else if written.patch.is_none() {
+        steps.run("mark-promoted", || {
+            let mut db = world.db()?;
+            let ids = with_followers(&db, id)?;
+            Ok(proposals::mark_promoted(&mut db, &ids, world.now().timestamp())?)
+        })?;
+        steps.run("append-receipt", || receipts::write(world))?;
+    }
+    let page = steps.run("refresh-page", || refresh(world))?;
+    let mut report = serde_json::to_value(&written)
+        .map_err(|error| Interrupt::Failed { step: "report".to_owned(), error: StepError::fatal(error) })?;
+    report["proposal"] = json!(id);
+    report["page"] = json!(page);
+    Ok(Ended::Completed(report))
+}
+
+/// A proposal that was decided on, and those that ended with it.
+fn with_followers(db: &Db, id: Id) -> Result<Vec<Id>, StepError> {
+    let id = proposals::standing(db, id)?.map_or(id, |standing| standing.proposal.id);
+    let followers = proposals::ended_with(db, id)?.into_iter().map(|standing| standing.proposal.id);
+    Ok(std::iter::once(id).chain(followers).collect())
+}
+
+/// Writes it to MEMORY.md. A document that cannot take it is no failure that passes by itself.
+fn write(id: Id, world: &World) -> Result<Written, StepError> {
+    let Some(standing) = proposals::standing(&world.db()?, id)? else {
+        return Err(StepError::fatal(format!("{id} was forgotten")));
+    };
+    let vault = world.vault()?;
+    let by = match standing.by {
+        Some(By::Triage) => Actor::Worker,
+        Some(By::Agent) => Actor::Agent,
+        _ => Actor::User,
+    };
+    let Some(section) = where_now(&standing, &vault, world)? else {
+        return amend(&standing, by, &vault, world);
+    };
+    let standing = called_alone(standing, &vault, world)?;
+    let (mark, supersedes) = (mark(&standing, &vault)?, standing.supersedes());
+    let new = promotion(&standing, &section, &mark);
+    match vault.promote(&world.config.user.name, &new, by, &world.now()) {
+        Ok(added) => Ok(Written {
+            outcome: Some(added.outcome.outcome),
+            replaced: supersedes.map(|_| added.outcome.replaced),
+            change: added.change.map(|change| change.to_string()),
+            refused: None,
+            patch: None,
+        }),
+        Err(error) => refused(error),
+    }
+}
+
+/// A document that cannot take it, as a reason to wait; anything else may pass.
+fn refused(error: vault::Error) -> Result<Written, StepError> {
+    match error {
+        vault::Error::Structure { .. }
+        | vault::Error::Document { .. }
+        | vault::Error::NotText { .. }
+        | vault::Error::NotFound(_)
+        | vault::Error::Misspelt { .. }
+        | vault::Error::Archived(_)
+        | vault::Error::NoIdea(_)
+        | vault::Error::NoFolder(_)
+        | vault::Error::Exists(_)
+        | vault::Error::Ambiguous { .. }
+        | vault::Error::TooLarge { .. }
+        | vault::Error::NotAFile(_) => Ok(Written::plain(None, Some(error.to_string()), None)),
+        error => Err(StepError::passing(error)),
+    }
+}
+
+/// An idea becomes a project (IDEA-05), and a memory gets a new version; an identity file stays as it is, and what the person
+/// can apply is shown to them (IDN-05).
+fn amend(standing: &Standing, by: Actor, vault: &Vault, world: &World) -> Result<Written, StepError> {
+    if let Some(slug) = standing.proposal.idea() {
+        let about = Some(standing.proposal.id.to_string());
+        return match vault.promote_idea_for(slug, about, by, &world.now()) {
+            Ok(_) => Ok(Written::plain(Some(Outcome::Appended), None, None)),
+            Err(vault::Error::Decided(_)) => Ok(Written::plain(Some(Outcome::AlreadyThere), None, None)),
+            Err(error) => refused(error),
+        };
+    }
+    if standing.proposal.widened().is_some() {
+        return match vault.widen_entry(&standing.proposal, by, &world.now()) {
+            Ok(true) => Ok(Written::plain(Some(Outcome::Appended), None, None)),
+            Ok(false) => Ok(Written::plain(Some(Outcome::AlreadyThere), None, None)),
+            Err(error) => refused(error),
+        };
+    }
+    let new = patches::amendment(standing);
+    let Some(file) = standing.proposal.identity() else {
+        return match vault.amend_entry(&new, by, &world.now()) {
+            Ok(true) => Ok(Written::plain(Some(Outcome::Appended), None, None)),
+            Ok(false) => Ok(Written::plain(Some(Outcome::AlreadyThere), None, None)),
+            Err(error) => refused(error),
+        };
+    };
+    match vault.amended(&new) {
+        Ok(amended) if amended.is_there() => Ok(Written::plain(Some(Outcome::AlreadyThere), None, None)),
+        Ok(_) => Ok(Written::plain(None, None, Some(file.to_owned()))),
+        Err(error) => refused(error),
+    }
+}
+
+/// The proposal under an id that stands in MEMORY.md for nothing else: what another machine wrote there under the same one
+/// is not this (REV-01). Our own journal tells.
+fn called_alone(standing: Standing, vault: &Vault, world: &World) -> Result<Standing, StepError> {
+    let id = standing.proposal.id;
+    let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
+    let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
+    if !is_noted(&memory, &id.to_string()) || promotions(vault).map_err(StepError::passing)?.contains_key(&id)
+    {
+        return Ok(standing);
+    }
+    let id = proposals::rename(&mut world.db()?, id)?;
+    proposals::standing(&world.db()?, id)?.ok_or_else(|| StepError::fatal(format!("{id} was forgotten")))
+}
+
+/// What stands behind its line.
+fn mark(standing: &Standing, vault: &Vault) -> Result<Mark, StepError> {
+    let Proposal { id, origin, .. } = standing.proposal;
+    Ok(Mark { id: Some(id.to_string()), origin, project: holds_in(standing, vault)? })
+}
+
+/// What the vault is told to write for a proposal.
+fn promotion<'a>(standing: &'a Standing, section: &'a str, mark: &'a Mark) -> Promotion<'a> {
+    let said = standing.proposal.evidence.said;
+    Promotion { section, statement: standing.text(), supersedes: standing.supersedes(), mark, said }
+}
+
+/// The project in which its line will hold; none is everywhere. Unless the person said where, that is where it was said,
+/// or where the line holds whose place it takes.
+pub fn holds_in(standing: &Standing, vault: &Vault) -> Result<Option<ProjectId>, StepError> {
+    if let Some(scope) = &standing.scope {
+        return Ok(scope.project().cloned());
+    }
+    let Some(old) = standing.supersedes() else { return Ok(standing.proposal.project.clone()) };
+    let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
+    let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
+    let sections = sections(&memory).unwrap_or_default();
+    let mut lines = sections.iter().flat_map(|section| &section.items);
+    let old = lines.find(|item| item.superseded.is_none() && normalised(&item.text) == normalised(old));
+    Ok(old.map_or_else(|| standing.proposal.project.clone(), |old| old.project.clone()))
+}
+
+/// The section of MEMORY.md it goes to, by the name that the person gave it since (B-07); none if it is aimed at another
+/// file. The line that it supersedes is the one that was shown, or none.
+fn where_now(standing: &Standing, vault: &Vault, world: &World) -> Result<Option<String>, StepError> {
+    let section = |proposal: &Proposal| proposal.section().map(str::to_owned);
+    let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
+    let memory = memory.map_err(StepError::passing)?.map(|note| note.text).unwrap_or_default();
+    let all = proposals::all(&world.db()?)?;
+    Ok(match aim(&standing.proposal, &memory, &page::meant_for(&all)) {
+        Aim::Moved(moved) => section(&moved),
+        Aim::Same | Aim::Lost(_) => section(&standing.proposal),
+    })
+}
+
+fn rejected(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let loaded = steps.run("load-proposal", || load(event, &Verdict::Reject, world))?;
+    if let Some(why) = loaded.skip {
+        return Ok(Ended::Skipped(why));
+    }
+    let archived = steps.run("put-away", || put_away(loaded.id, world))?;
+    steps.run("append-receipt", || receipts::write(world))?;
+    let page = steps.run("refresh-page", || refresh(world))?;
+    Ok(Ended::Completed(json!({"proposal": loaded.id, "archived": archived, "page": page})))
+}
+
+/// What a person turned down does not go on holding as a memory. That something does not hold everywhere leaves it where it
+/// was said, and what nobody looked at is left alone.
+fn put_away(id: Id, world: &World) -> Result<Vec<String>, StepError> {
+    let Some(standing) = proposals::standing(&world.db()?, id)? else { return Ok(Vec::new()) };
+    let Standing { proposal, by, .. } = &standing;
+    let by = match by {
+        Some(By::Agent) => Actor::Agent,
+        Some(by) if by.is_person() => Actor::User,
+        _ => return Ok(Vec::new()),
+    };
+    if proposal.status != Status::Rejected || proposal.widened().is_some() {
+        return Ok(Vec::new());
+    }
+    let (db, vault) = (world.db()?, world.vault()?);
+    let mut archived = Vec::new();
+    // What ended with it says the same in other words.
+    for id in with_followers(&db, id)? {
+        let Some(one) = proposals::standing(&db, id)? else { continue };
+        let paths = vault.put_away(&one.proposal, by, &world.now()).map_err(StepError::passing)?;
+        archived.extend(paths.iter().map(ToString::to_string));
+    }
+    Ok(archived)
+}
+
+/// Another program says that it carried out what was approved (FRI-09). It is not believed: the file says whether it did.
+fn carried_out(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let status = steps.run("look-at-file", || {
+        let FixCompleted { proposal_id } =
+            FixCompleted::deserialize(&event.data).map_err(StepError::fatal)?;
+        take_back(world)?;
+        let standing = proposals::standing(&world.db()?, proposal_id)?;
+        Ok((proposal_id, standing.map(|standing| standing.proposal.status)))
+    })?;
+    match status {
+        (id, None) => Ok(Ended::Skipped(format!("there is no proposal {id}"))),
+        (id, Some(Status::Promoted)) => {
+            let page = steps.run("refresh-page", || refresh(world))?;
+            Ok(Ended::Completed(json!({"proposal": id, "page": page})))
+        }
+        (id, Some(Status::Approved | Status::Edited)) => {
+            Ok(Ended::Skipped(format!("the file does not say yet what {id} asks for")))
+        }
+        (id, Some(status)) => Ok(Ended::Skipped(format!("{id} is {}: nobody said yes to it", status.word()))),
+    }
+}
+
+/// By the clock: what nobody decided on for too long is archived (REV-10).
+fn expire(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    // Also what was taken back while the store could not be told.
+    let undone = steps.run("take-back", || take_back(world))?;
+    let days = world.config.review.expire_days;
+    let due = steps.run("find-old", || Ok(proposals::due(&world.db()?, days, world.now().timestamp())?))?;
+    let expired: Vec<Id> = steps.run("expire", || {
+        let mut db = world.db()?;
+        let mut expired = Vec::new();
+        for id in &due {
+            if proposals::expire(&mut db, *id, days, world.now().timestamp())? {
+                expired.push(*id);
+            }
+        }
+        Ok(expired)
+    })?;
+    steps.run("append-receipts", || receipts::write(world))?;
+    // A new day has a new share, whether something expired or not.
+    let page = steps.run("refresh-page", || refresh(world))?;
+    Ok(Ended::Completed(json!({"expired": expired, "undone": undone, "page": page})))
+}
+
+/// They are where they belong, whoever put them there.
+fn found_promoted(ids: &[Id], world: &World) -> Result<(), StepError> {
+    proposals::mark_promoted(&mut world.db()?, ids, world.now().timestamp())?;
+    receipts::write_if_possible(world);
+    Ok(())
+}
+
+/// Shows what waits on the page. One that a person has to mend stays; the store has it all.
+pub(super) fn refresh(world: &World) -> Result<String, StepError> {
+    let user = user_section(&world.config.user.name);
+    let per_day = world.config.review.per_day;
+    patches::refresh(&world.db()?, &world.vault()?, &world.places.patches()).map_err(StepError::passing)?;
+    let shown = page::refresh(&mut world.db()?, &world.vault()?, &user, per_day, Actor::Worker, &world.now());
+    Ok(match shown.map_err(StepError::passing)? {
+        ReviewShown::Written(_) => "written".to_owned(),
+        ReviewShown::Unchanged => "unchanged".to_owned(),
+        ReviewShown::Left(why) => format!("left as it is: {why}"),
+    })
+}
+
+/// Takes in what a person did: what they decided on the page (REV-03), so that the runs that see to it are in the queue then,
+/// the patches that are in their files, and what they took back with `rekindle undo`.
+pub fn look(world: &World) -> Result<Look, StepError> {
+    let (mut db, vault) = (world.db()?, world.vault()?);
+    // What is so does not wait for a page that cannot be read, nor the page for a log that cannot be written.
+    apply::know_applied(world)?;
+    let was_cut_off = receipts::write_if_possible(world);
+    let waits_again = undone::know_undone(world)?;
+    proposals::take_name(&mut db)?;
+    let look = page::look(&mut db, &REGISTRY, &vault, world.now().timestamp()).map_err(StepError::passing)?;
+    if was_cut_off || waits_again {
+        refresh(world)?;
+    }
+    Ok(look)
+}

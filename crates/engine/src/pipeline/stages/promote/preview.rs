@@ -1,0 +1,68 @@
+//! What an approval would do to its file, before anybody approves.
+
+use rekindle_core::hosts::install::diff;
+use rekindle_core::knowledge::proposal::Target;
+use rekindle_core::vault::layout;
+
+use super::{mark, promotion, where_now};
+use crate::jobs::context::World;
+use crate::jobs::queue::StepError;
+use crate::review::proposals::Standing;
+use crate::vault::{Amendment, Promoted, Promotion};
+
+/// What approving a proposal would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preview {
+    /// The change of the file, as `diff -u` shows it.
+    pub diff: String,
+    /// What would become of the statement.
+    pub does: Does,
+}
+
+/// What becomes of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    /// It goes to MEMORY.md.
+    Memory(Promoted),
+    /// An identity file gets a patch, which the person applies (IDN-05).
+    Patch,
+    /// A memory gets a new version.
+    Version,
+    /// An idea becomes a project.
+    Project,
+    /// A memory holds in every project.
+    Everywhere,
+    /// The file says so already.
+    Nothing,
+}
+
+/// What approving would do: instead of the line that it names if `superseding`, else beside it. The error says why the file
+/// cannot take it.
+pub fn preview(world: &World, standing: &Standing, superseding: bool) -> Result<Preview, StepError> {
+    let supersedes = standing.proposal.supersedes.as_deref().filter(|_| superseding);
+    let vault = world.vault()?;
+    let Some(section) = where_now(standing, &vault, world)? else {
+        let proposal = &standing.proposal;
+        let new = Amendment { proposal, statement: standing.text(), supersedes };
+        let amended = match proposal.idea() {
+            Some(slug) => vault.idea_promotion(slug, world.now().date()),
+            None => vault.amended(&new),
+        };
+        let amended = amended.map_err(StepError::passing)?;
+        let does = match proposal.target {
+            _ if amended.is_there() => Does::Nothing,
+            Some(Target::Idea(_)) => Does::Project,
+            Some(Target::Identity(_)) => Does::Patch,
+            Some(Target::Everywhere(_)) => Does::Everywhere,
+            _ => Does::Version,
+        };
+        let diff = diff::unified(proposal.file(), amended.before.as_deref(), Some(&amended.after));
+        return Ok(Preview { diff, does });
+    };
+    let mark = mark(standing, &vault)?;
+    let new = Promotion { supersedes, ..promotion(standing, &section, &mark) };
+    let previewed = vault.preview(&world.config.user.name, &new, &world.now());
+    let previewed = previewed.map_err(StepError::passing)?;
+    let diff = diff::unified(layout::MEMORY, Some(&previewed.before), Some(&previewed.after));
+    Ok(Preview { diff, does: Does::Memory(previewed.outcome) })
+}

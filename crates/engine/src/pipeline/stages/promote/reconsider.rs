@@ -1,0 +1,95 @@
+//! A decision that the person takes back: the proposal waits again, and what followed from the decision is undone. An end
+//! that is taken back has its receipt, and so has the taking back: each proposal has one end more than was taken back.
+
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::knowledge::proposal::Status;
+use rekindle_core::run;
+use rekindle_core::vault::journal::Actor;
+use rekindle_core::vault::review::Id;
+
+use super::undone::rejections;
+use super::{BY_THE_CLOCK, NAME, promotions, receipts, refresh, take_back, with_followers};
+use crate::jobs::context::World;
+use crate::jobs::queue::StepError;
+use crate::jobs::worker_lock::{Post, do_now};
+use crate::pipeline::stages::REGISTRY;
+use crate::review::patches::is_patch;
+use crate::review::proposals::{self, Standing, What};
+
+/// Why a proposal waits again whose decision was taken back.
+const RECONSIDERED: &str = "the decision on it was taken back";
+
+/// What came of taking a decision back.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reconsidered {
+    /// It waits again.
+    Waiting,
+    /// It stands otherwise than whoever asks thinks; nothing changed.
+    Otherwise(Box<Standing>),
+    /// There is no such proposal.
+    Unknown,
+}
+
+/// Takes the decision on a proposal back; only the one of `decided`, if that is given. No worker may be at it, which the
+/// post stands for.
+pub fn reconsider(
+    post: &Post,
+    world: &World,
+    id: Id,
+    decided: Option<Timestamp>,
+) -> Result<Reconsidered, StepError> {
+    let id = proposals::now_called(&world.db()?, id)?;
+    // First what was decided is done, so that nothing is left that could do it afterwards.
+    let done = |key: &str| do_now(post, world, &REGISTRY, NAME, key).map_err(StepError::passing);
+    done(&id.to_string())?;
+    let standing_of = |id| proposals::standing(&world.db()?, id).map_err(StepError::from);
+    let Some(mut standing) = standing_of(id)? else { return Ok(Reconsidered::Unknown) };
+    if standing.proposal.status == Status::Expired {
+        // A run by the clock that was cut off would end it once more; there may be more than one.
+        while done(BY_THE_CLOCK)?.is_some_and(|ended| ended == run::Status::Completed) {}
+    }
+    if is_patch(&standing) {
+        // One that is in its file is promoted, though whoever applied it was killed before the store knew.
+        take_back(world)?;
+        standing = standing_of(id)?.unwrap_or(standing);
+    }
+    if decided.is_some_and(|at| standing.decided != Some(at)) || standing.proposal.status.is_open() {
+        return Ok(Reconsidered::Otherwise(Box::new(standing)));
+    }
+    // What ended with another one has no end of its own (B-07).
+    if let Some(leader) = standing.with {
+        match standing_of(leader)? {
+            Some(other) if !other.proposal.status.is_open() => standing = other,
+            _ => {}
+        }
+    }
+    let (id, status) = (standing.proposal.id, standing.proposal.status);
+    let now = world.now();
+    let vault = world.vault()?;
+    let promoted = promotions(&vault).map_err(StepError::passing)?.remove(&id);
+    match promoted.filter(|(_, in_force)| *in_force && status == Status::Promoted) {
+        Some((change, _)) => {
+            vault.undo(Some(change.as_str()), Actor::User, &now).map_err(StepError::passing)?;
+            take_back(world)?;
+        }
+        None => {
+            if status == Status::Rejected
+                && let Some((change, true)) = rejections(&vault).map_err(StepError::passing)?.remove(&id)
+            {
+                vault.undo(Some(change.id.as_str()), Actor::User, &now).map_err(StepError::passing)?;
+            }
+            open_again(world, id, status)?;
+        }
+    }
+    refresh(world)?;
+    Ok(Reconsidered::Waiting)
+}
+
+/// Lets it wait again, with those that ended with it.
+fn open_again(world: &World, id: Id, from: Status) -> Result<(), StepError> {
+    let mut db = world.db()?;
+    let ids = with_followers(&db, id)?;
+    proposals::reopen(&mut db, &ids, &[from], What::Reopened, RECONSIDERED, world.now().timestamp())?;
+    receipts::write_if_possible(world);
+    Ok(())
+}

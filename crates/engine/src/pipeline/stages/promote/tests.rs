@@ -1,0 +1,513 @@
+//! The stage against a real database, a real vault and the real runner.
+
+mod machines;
+mod model;
+mod reconsider;
+mod targets;
+
+use rekindle_core::base::decided_by::By;
+use rekindle_core::base::time::{Date, TimeZone, Timestamp};
+use rekindle_core::knowledge::proposal::Proposal;
+use rekindle_core::vault::memory::render_new;
+use rekindle_core::vault::review::Place;
+use rekindle_testkit::fixtures;
+
+use super::*;
+use crate::jobs::queue::{Queue, run};
+use crate::pipeline::stages::REGISTRY;
+use crate::platform::db::OptionalExtension;
+use crate::platform::disk;
+use crate::platform::home::Home;
+use crate::review::proposals::{Decided, Handed};
+
+const DAY: Date = Date::constant(2026, 11, 10);
+
+pub(in crate::pipeline::stages) struct Trial {
+    _folder: tempfile::TempDir,
+    pub(in crate::pipeline::stages) world: World,
+}
+
+/// Runs so many steps and is killed before the result of the last one is kept.
+struct Dying {
+    db: Db,
+    run: String,
+    steps: usize,
+}
+
+impl Steps for Dying {
+    fn step(
+        &mut self,
+        name: &str,
+        work: &mut dyn FnMut() -> Result<crate::jobs::queue::Outcome, StepError>,
+    ) -> Result<Value, Interrupt> {
+        let sql = "SELECT result FROM steps WHERE run = ?1 AND name = ?2 AND result IS NOT NULL";
+        let done: Option<String> =
+            self.db.run(|c| c.query_row(sql, [&self.run, name], |row| row.get(0)).optional())?;
+        if let Some(done) = done {
+            return Ok(serde_json::from_str(&done).unwrap());
+        }
+        if self.steps == 0 {
+            return Err(Interrupt::Stopped);
+        }
+        self.steps -= 1;
+        let outcome = work().map_err(|error| Interrupt::Failed { step: name.to_owned(), error })?;
+        if self.steps == 0 {
+            return Err(Interrupt::Stopped);
+        }
+        let sql =
+            "INSERT OR REPLACE INTO steps (run, name, position, result, started) VALUES (?1, ?2, 0, ?3, 0)";
+        self.db.change(|t| t.execute(sql, [&self.run, name, &outcome.result.to_string()]))?;
+        Ok(outcome.result)
+    }
+
+    fn run_id(&self) -> &str {
+        &self.run
+    }
+}
+
+impl Trial {
+    pub(in crate::pipeline::stages) fn new() -> Self {
+        Self::with(&[])
+    }
+
+    pub(in crate::pipeline::stages) fn with(settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::choose(Some(folder.path()), None, None).unwrap();
+        let settings: Vec<(String, String)> =
+            settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let named = |name: &str| (name == "REKINDLE_USER_NAME").then(|| "Ada".into());
+        let config = crate::config::read_with(&home, None, &settings, &named).unwrap().config;
+        let places = home.places(&config).unwrap();
+        disk::make_folder(places.vault()).unwrap();
+        let trial = Self { _folder: folder, world: World::new(home, places, config, TimeZone::UTC) };
+        trial.put("MEMORY.md", &render_new("Ada"));
+        trial
+    }
+
+    pub(in crate::pipeline::stages) fn db(&self) -> Db {
+        self.world.db().unwrap()
+    }
+
+    pub(in crate::pipeline::stages) fn now(&self) -> Timestamp {
+        self.world.now().timestamp()
+    }
+
+    pub(in crate::pipeline::stages) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.world.places.vault().join(name)).unwrap_or_default()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the person writes as they like")]
+    pub(in crate::pipeline::stages) fn put(&self, name: &str, text: &str) {
+        std::fs::write(self.world.places.vault().join(name), text).unwrap();
+    }
+
+    /// The logs of all days.
+    pub(in crate::pipeline::stages) fn log(&self) -> String {
+        let logs = std::fs::read_dir(self.world.places.vault().join("memory")).into_iter().flatten();
+        let mut logs: Vec<_> = logs.map(|file| file.unwrap().path()).collect();
+        logs.sort();
+        logs.iter().map(|log| std::fs::read_to_string(log).unwrap()).collect()
+    }
+
+    /// It is another day here: so many hours from the middle of the world.
+    pub(super) fn travel(&mut self, hours: i8) {
+        self.world.zone = TimeZone::fixed(jiff::tz::offset(hours));
+    }
+
+    pub(in crate::pipeline::stages) fn propose(&self, section: &str, text: &str, days_ago: i64) -> Id {
+        self.hand_in(section, text, None, days_ago)
+    }
+
+    /// One with an id from before every id ended with a machine's name.
+    pub(in crate::pipeline::stages) fn propose_as_before(&self, section: &str, text: &str) -> Id {
+        proposals::as_before(&mut self.db(), self.propose(section, text, 0))
+    }
+
+    fn hand_in(&self, section: &str, text: &str, supersedes: Option<&str>, days_ago: i64) -> Id {
+        self.hand_in_as(|proposal| Proposal {
+            place: Place::Section(section.to_owned()),
+            title: rekindle_core::knowledge::proposal::title(text),
+            text: text.to_owned(),
+            supersedes: supersedes.map(str::to_owned),
+            created: proposal.created - jiff::SignedDuration::from_hours(24 * days_ago),
+            ..proposal
+        })
+    }
+
+    /// Hands in what is made of a plain one of the person, an hour old.
+    pub(in crate::pipeline::stages) fn hand_in_as(&self, as_what: impl Fn(Proposal) -> Proposal) -> Id {
+        let an_hour_ago = self.now() - jiff::SignedDuration::from_hours(1);
+        let proposal = as_what(fixtures::proposal(DAY, an_hour_ago, ""));
+        match proposals::hand_in(&mut self.db(), &REGISTRY, "run", &[proposal]).unwrap().remove(0) {
+            Handed::Proposed(id) => id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(in crate::pipeline::stages) fn decide(&self, id: Id, verdict: &Verdict) -> Decided {
+        proposals::decide(&mut self.db(), &REGISTRY, id, verdict, By::Command, self.now()).unwrap()
+    }
+
+    pub(in crate::pipeline::stages) fn status(&self, id: Id) -> Status {
+        self.standing(id).proposal.status
+    }
+
+    pub(in crate::pipeline::stages) fn standing(&self, id: Id) -> Standing {
+        proposals::standing(&self.db(), id).unwrap().unwrap()
+    }
+
+    /// Does everything that waits, as a worker does.
+    pub(in crate::pipeline::stages) fn work(&self) {
+        let mut queue = Queue::new(self.db());
+        queue.recover(self.now()).unwrap();
+        while let Some(claimed) = queue.claim(self.now()).unwrap() {
+            let ended = run(&mut queue, &REGISTRY, &claimed, &self.world);
+            assert!(ended.is_ok(), "{ended:?}");
+            queue.settle(&claimed, ended, self.now()).unwrap();
+        }
+    }
+
+    /// A worker takes the next run and is killed behind so many steps.
+    pub(in crate::pipeline::stages) fn killed_after(&self, steps: usize) {
+        let mut queue = Queue::new(self.db());
+        queue.recover(self.now()).unwrap();
+        while let Some(claimed) = queue.claim(self.now()).unwrap() {
+            if claimed.function != NAME {
+                let ended = run(&mut queue, &REGISTRY, &claimed, &self.world);
+                queue.settle(&claimed, ended, self.now()).unwrap();
+                continue;
+            }
+            let function = REGISTRY.get(&claimed.function).unwrap();
+            let mut dying = Dying { db: self.db(), run: claimed.id.clone(), steps };
+            (function.body)(&claimed.event, &mut dying, &self.world).ok();
+            break;
+        }
+    }
+
+    pub(in crate::pipeline::stages) fn clock(&self) {
+        let (at, id) = (self.now(), crate::platform::random::change_id(self.now()).unwrap());
+        let data = json!({"function": NAME, "due": at.to_string()});
+        let event = Event { id: id.to_string(), name: names::SCHEDULE_REACHED.to_owned(), data, at };
+        Queue::new(self.db()).accept(&REGISTRY, &[event], at).unwrap();
+    }
+
+    pub(in crate::pipeline::stages) fn refresh(&self) -> String {
+        refresh(&self.world).unwrap()
+    }
+
+    fn look(&self) -> Look {
+        look(&self.world).unwrap()
+    }
+
+    fn tick(&self, id: Id, mark: &str) {
+        let page = self.read("REVIEW.md");
+        let line = format!("- [ ] `{id}`");
+        assert!(page.contains(&line), "{page}");
+        self.put("REVIEW.md", &page.replace(&line, &format!("- [{mark}] `{id}`")));
+    }
+
+    fn without(&self, id: Id) -> String {
+        let page = self.read("REVIEW.md");
+        page.lines().filter(|line| !line.contains(&id.to_string())).map(|line| format!("{line}\n")).collect()
+    }
+}
+
+fn count(text: &str, what: &str) -> usize {
+    text.matches(what).count()
+}
+
+#[test]
+fn exe_05_rev_12_what_is_approved_is_in_its_section_once_wherever_a_worker_dies() {
+    for steps in 0..6 {
+        let trial = Trial::new();
+        let id = trial.propose("Hard Rules", "Never push to main without a review.", 0);
+        trial.refresh();
+        assert!(trial.read("REVIEW.md").contains(&id.to_string()));
+        assert_eq!(trial.decide(id, &Verdict::Approve), Decided::Now);
+        trial.killed_after(steps);
+        trial.work();
+        let memory = trial.read("MEMORY.md");
+        let today = trial.world.now().date();
+        let line = format!("- ({today}) Never push to main without a review. <!-- {id} user -->");
+        assert_eq!(count(&memory, &line), 1, "killed after {steps}: {memory}");
+        let (rules, rest) = memory.split_once("## System Architecture").unwrap();
+        assert!(rules.contains(&line) && !rest.contains(&line), "{memory}");
+        assert_eq!(trial.status(id), Status::Promoted);
+        assert_eq!(count(&trial.log(), &format!("promoted `{id}`")), 1, "{}", trial.log());
+        assert!(!trial.read("REVIEW.md").contains(&id.to_string()), "it does not wait any more");
+    }
+}
+
+#[test]
+fn rev_14_the_first_decides_and_the_second_is_told() {
+    let trial = Trial::new();
+    let id = trial.propose("Patterns", "Use tabs.", 0);
+    let mut db = trial.db();
+    assert_eq!(
+        proposals::decide(&mut db, &REGISTRY, id, &Verdict::Reject, By::Page, trial.now()).unwrap(),
+        Decided::Now
+    );
+    let Decided::Ended(told) = trial.decide(id, &Verdict::Approve) else { panic!("it was decided") };
+    assert_eq!((told.proposal.status, told.by), (Status::Rejected, Some(By::Page)));
+    assert!(told.decided.is_some());
+    assert!(matches!(trial.decide(id, &Verdict::Reject), Decided::Already(_)));
+    assert!(matches!(trial.decide(id, &Verdict::Edit("Use spaces.".to_owned())), Decided::Ended(_)));
+    assert_eq!(trial.decide(Id { number: 9, ..id }, &Verdict::Approve), Decided::Unknown);
+    trial.work();
+    assert!(!trial.read("MEMORY.md").contains("Use tabs"));
+    assert_eq!(count(&trial.log(), &format!("rejected `{id}` Use tabs.")), 1, "LOG-05: {}", trial.log());
+}
+
+#[test]
+fn rev_03_the_persons_words_are_what_is_promoted() {
+    let trial = Trial::new();
+    let id = trial.propose("Patterns", "Use tabs.", 0);
+    for (words, why) in [(" \n", "no words"), (&*"long ".repeat(4000), "KiB")] {
+        let Decided::Refused(said) = trial.decide(id, &Verdict::Edit(words.to_owned())) else {
+            panic!("it cannot be a line")
+        };
+        assert!(said.contains(why), "{said}");
+    }
+    let words = "Use tabs, except\n# in YAML <!-- not -->\n```\nopen fence";
+    assert_eq!(trial.decide(id, &Verdict::Edit(words.to_owned())), Decided::Now);
+    assert_eq!(trial.status(id), Status::Edited);
+    trial.work();
+    let memory = trial.read("MEMORY.md");
+    assert_eq!(trial.status(id), Status::Promoted, "{memory}");
+    let sections = sections(&memory).unwrap();
+    let titles: Vec<&str> = sections.iter().map(|section| section.title.as_str()).collect();
+    assert_eq!(titles, ["Memory", "Ada", "Hard Rules", "System Architecture", "Patterns", "Lessons"]);
+    assert!(memory.contains("Use tabs, except"), "{memory}");
+}
+
+#[test]
+fn rev_15_a_section_that_the_person_renamed() {
+    let trial = Trial::new();
+    trial.put("MEMORY.md", &trial.read("MEMORY.md").replace("## Patterns", "## Habits"));
+    let before = trial.read("MEMORY.md");
+    let id = trial.propose("Patterns", "Use tabs.", 0);
+    trial.decide(id, &Verdict::Approve);
+    trial.work();
+    let memory = trial.read("MEMORY.md");
+    assert!(memory.starts_with(before.trim_end()), "REV-13: {memory}");
+    assert!(memory.contains("## Reflected (") && memory.contains("**Patterns:** Use tabs."), "{memory}");
+}
+
+#[test]
+fn a_newer_statement_stands_beside_the_one_it_supersedes() {
+    let trial = Trial::new();
+    let old = "Staging Postgres listens on port 5432.";
+    let section = "## System Architecture\n";
+    let mine = format!("{section}\n- {old}\n- Mine, about something else.\n");
+    trial.put("MEMORY.md", &trial.read("MEMORY.md").replace(section, &mine));
+    let id = trial.hand_in("System Architecture", "Staging Postgres listens on port 6432.", Some(old), 0);
+    trial.decide(id, &Verdict::Approve);
+    for steps in [2, 3] {
+        trial.killed_after(steps);
+    }
+    trial.work();
+    let memory = trial.read("MEMORY.md");
+    assert!(memory.contains(&format!("~~{old}~~ (superseded ")), "{memory}");
+    assert_eq!(count(&memory, "port 6432"), 1);
+    assert!(memory.contains("- Mine, about something else.\n"));
+    // One whose line is gone stands by itself.
+    let gone = trial.hand_in("Patterns", "The gateway listens on 8443.", Some("It listens on 80."), 0);
+    trial.decide(gone, &Verdict::Approve);
+    trial.work();
+    assert!(trial.read("MEMORY.md").contains("The gateway listens on 8443."));
+    assert_eq!(trial.status(gone), Status::Promoted);
+}
+
+#[test]
+fn a_document_that_cannot_take_it_keeps_it_waiting_with_the_reason() {
+    let trial = Trial::new();
+    let whole = trial.read("MEMORY.md");
+    let broken = format!("{whole}\n<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n");
+    trial.put("MEMORY.md", &broken);
+    let id = trial.propose("Patterns", "Use tabs.", 0);
+    trial.decide(id, &Verdict::Edit("Use tabs everywhere.".to_owned()));
+    trial.work();
+    assert_eq!(trial.read("MEMORY.md"), broken);
+    let waits = trial.standing(id);
+    assert_eq!(waits.proposal.status, Status::Pending);
+    assert_eq!(waits.text(), "Use tabs everywhere.", "the person's words are kept");
+    assert!(waits.note.is_some_and(|note| note.contains("MEMORY.md")));
+    assert_eq!(trial.log(), "", "nothing ended");
+    trial.put("MEMORY.md", &whole);
+    assert_eq!(trial.decide(id, &Verdict::Approve), Decided::Now);
+    trial.work();
+    assert!(trial.read("MEMORY.md").contains("Use tabs everywhere."));
+    assert_eq!(trial.status(id), Status::Promoted);
+}
+
+#[test]
+fn rev_10_what_nobody_decided_on_is_archived_with_a_receipt_once() {
+    for steps in 0..6 {
+        let trial = Trial::new();
+        let old = trial.propose("Patterns", "Use tabs.", 7);
+        let young = trial.propose("Patterns", "Deploy on Mondays.", 6);
+        let taken = trial.propose("Patterns", "Write tests first.", 9);
+        trial.refresh();
+        trial.decide(taken, &Verdict::Approve);
+        trial.work();
+        trial.clock();
+        trial.killed_after(steps);
+        trial.work();
+        let states = [old, young, taken].map(|id| trial.status(id));
+        assert_eq!(states, [Status::Expired, Status::Triaged, Status::Promoted], "killed after {steps}");
+        assert_eq!(count(&trial.log(), "expired `"), 1, "{}", trial.log());
+        assert_eq!(trial.standing(old).by, Some(By::Clock));
+        let page = trial.read("REVIEW.md");
+        assert!(!page.contains(&old.to_string()) && page.contains(&young.to_string()), "{page}");
+        assert!(matches!(trial.decide(old, &Verdict::Approve), Decided::Ended(_)));
+    }
+}
+
+#[test]
+fn ver_08_rev_03_the_page_decides() {
+    let trial = Trial::new();
+    let texts =
+        ["Use tabs.", "Deploy on Mondays.", "Write tests first.", "Ask before a migration.", "Be brief."];
+    let ids = texts.map(|text| trial.propose("Patterns", text, 0));
+    trial.refresh();
+    assert!(trial.look().decided.is_empty(), "a page that nobody touched decides nothing");
+    trial.tick(ids[0], "x");
+    trial.tick(ids[1], "-");
+    trial.put("REVIEW.md", &trial.without(ids[2]));
+    let page =
+        trial.read("REVIEW.md").replace("Ask before a migration.", "Ask before every migration, in writing.");
+    trial.put("REVIEW.md", &format!("A note of my own.\n\n{page}"));
+    trial.tick(ids[3], "x");
+    let look = trial.look();
+    assert_eq!(look.decided.len(), 4, "{look:?}");
+    assert!(look.decided.iter().all(|(_, decided)| *decided == Decided::Now), "{look:?}");
+    assert!(trial.look().decided.is_empty(), "once");
+    trial.work();
+    let states = ids.map(|id| trial.status(id));
+    let promoted = Status::Promoted;
+    assert_eq!(states, [promoted, Status::Rejected, Status::Rejected, promoted, Status::Triaged]);
+    let memory = trial.read("MEMORY.md");
+    assert!(memory.contains("Use tabs.") && memory.contains("Ask before every migration, in writing."));
+    assert!(!memory.contains("Ask before a migration."));
+    let page = trial.read("REVIEW.md");
+    assert!(page.contains("A note of my own.") && page.contains("Be brief."), "{page}");
+    assert!(ids[..4].iter().all(|id| !page.contains(&id.to_string())), "{page}");
+    assert_eq!(trial.standing(ids[0]).by, Some(By::Page));
+}
+
+#[test]
+fn rev_03_a_page_in_doubt_decides_nothing_and_says_so() {
+    let trial = Trial::new();
+    let ids = ["Use tabs.", "Deploy on Mondays.", "Write tests first."]
+        .map(|text| trial.propose("Patterns", text, 0));
+    trial.refresh();
+    let older = trial.read("REVIEW.md");
+    let more = trial.propose("Patterns", "Ask before a migration.", 0);
+    trial.refresh();
+    let page = trial.read("REVIEW.md");
+    let half = &page[..page.find(&ids[1].to_string()).unwrap()];
+    let most: String = page
+        .lines()
+        .filter(|line| !ids.iter().any(|id| line.contains(&id.to_string())))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let ticked = older.replace("- [ ]", "- [x]");
+    for (bad, says) in [
+        ("", "empty"),
+        (&*format!("<<<<<<< ours\n{page}=======\n{page}>>>>>>> theirs\n"), ""),
+        (&ticked, "version"),
+        (&older, "version"),
+        (&most, "missing"),
+    ] {
+        trial.put("REVIEW.md", bad);
+        let look = trial.look();
+        assert_eq!(look.decided, [], "{bad}");
+        assert!(look.doubt.as_ref().is_some_and(|doubt| doubt.contains(says)), "{look:?}");
+        assert_eq!(page::doubt(&trial.db()).unwrap(), look.doubt);
+        assert_eq!(trial.look().doubt, look.doubt, "it is still said when nothing changed");
+    }
+    trial.put("REVIEW.md", half);
+    assert_eq!(trial.look().decided, [], "half a page turns nothing down");
+    trial.put("REVIEW.md", &page);
+    assert_eq!(trial.look(), Look::default());
+    // An old copy gets what it lacks and turns nothing down.
+    trial.put("REVIEW.md", &older.replace(&format!("- [ ] `{}`", ids[0]), &format!("- [ ] {}", ids[0])));
+    trial.look();
+    trial.refresh();
+    assert!(trial.read("REVIEW.md").contains(&more.to_string()));
+    assert_eq!(trial.look().decided, []);
+    assert!(ids.iter().all(|id| trial.status(*id).is_open()));
+}
+
+#[test]
+fn b_07_a_few_a_day_are_on_the_page() {
+    let trial = Trial::with(&[("review.per_day", "2")]);
+    let texts = ["Use tabs.", "Deploy on Mondays.", "Write tests first.", "Ask before a migration."];
+    let ids = texts.map(|text| trial.propose("Patterns", text, 0));
+    trial.refresh();
+    let on_page = || ids.iter().filter(|id| trial.read("REVIEW.md").contains(&id.to_string())).count();
+    assert_eq!(on_page(), 2);
+    let asked = page::asked_today(&trial.db(), 2, &trial.world.now()).unwrap();
+    assert_eq!((asked.today.len(), asked.later.len()), (2, 2));
+    trial.decide(asked.today[0].0.proposal.id, &Verdict::Reject);
+    trial.work();
+    assert_eq!(on_page(), 1, "what was decided today is part of today's share");
+}
+
+#[test]
+fn b_09_a_promotion_that_is_taken_back_waits_again() {
+    let trial = Trial::new();
+    let id = trial.propose("Patterns", "Use tabs.", 6);
+    let before = trial.read("MEMORY.md");
+    trial.decide(id, &Verdict::Approve);
+    trial.work();
+    let promoted = trial.read("MEMORY.md");
+    let vault = trial.world.vault().unwrap();
+    let undone = vault.undo(None, Actor::User, &trial.world.now()).unwrap();
+    assert_eq!(undone.change.verb, "promote", "the page and the receipt follow");
+    assert_eq!(trial.read("MEMORY.md"), before);
+    assert_eq!(take_back(&trial.world).unwrap(), [id]);
+    assert_eq!(take_back(&trial.world).unwrap(), [], "once");
+    let waits = trial.standing(id);
+    assert_eq!((waits.proposal.status, waits.days(trial.now())), (Status::Pending, 0));
+    assert_eq!(count(&trial.log(), &format!("undone `{id}`")), 1);
+    trial.refresh();
+    assert!(trial.read("REVIEW.md").contains(&id.to_string()));
+    // Done again, it is what it was.
+    let redo = undone.by.change.unwrap();
+    vault.undo(Some(redo.as_str()), Actor::User, &trial.world.now()).unwrap();
+    assert_eq!(trial.read("MEMORY.md"), promoted);
+    assert_eq!(take_back(&trial.world).unwrap(), []);
+    assert_eq!(trial.status(id), Status::Promoted);
+    // And once more, by the clock this time: nobody told the store.
+    vault.undo(None, Actor::User, &trial.world.now()).unwrap();
+    trial.clock();
+    trial.work();
+    assert_eq!(trial.status(id), Status::Pending);
+    assert_eq!(trial.decide(id, &Verdict::Reject), Decided::Now);
+    trial.work();
+    assert_eq!(trial.read("MEMORY.md"), before);
+}
+
+#[test]
+fn rev_06_an_event_from_outside_decides_and_comes_too_late() {
+    let trial = Trial::new();
+    let ids = ["Use tabs.", "Deploy on Mondays."].map(|text| trial.propose("Patterns", text, 0));
+    let send = |name: &str, id: Id, number: u32| {
+        let (at, data) = (trial.now(), json!({"proposalId": id}));
+        let event = Event { id: format!("{name}-{id}-{number}"), name: name.to_owned(), data, at };
+        Queue::new(trial.db()).accept(&REGISTRY, &[event], at).unwrap();
+        trial.work();
+    };
+    send(names::PROPOSAL_APPROVED, ids[0], 1);
+    send(names::PROPOSAL_REJECTED, ids[1], 1);
+    // Twice, the other way round, and about nothing that there is.
+    send(names::PROPOSAL_APPROVED, ids[0], 2);
+    send(names::PROPOSAL_REJECTED, ids[0], 3);
+    send(names::PROPOSAL_APPROVED, ids[1], 3);
+    send(names::PROPOSAL_APPROVED, Id { number: 99, ..ids[0] }, 1);
+    assert_eq!(ids.map(|id| trial.status(id)), [Status::Promoted, Status::Rejected]);
+    assert_eq!(trial.standing(ids[0]).by, Some(By::Event));
+    assert_eq!(count(&trial.read("MEMORY.md"), "Use tabs."), 1);
+    assert_eq!((count(&trial.log(), "promoted `"), count(&trial.log(), "rejected `")), (1, 1));
+}

@@ -1,0 +1,305 @@
+//! Whatever people, workers, editors and kills do in whatever order: each proposal has one end, and no byte that a person
+//! wrote is lost.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use rekindle_core::base::decided_by::By;
+use rekindle_core::knowledge::proposal::Target;
+
+use super::super::*;
+use super::Trial;
+use crate::review::proposals::Decided;
+
+#[derive(Clone, Debug)]
+enum Action {
+    Approve(usize),
+    Reject(usize),
+    Edit(usize),
+    TakeBack(usize),
+    Tick(usize, &'static str),
+    Delete(usize),
+    Reword(usize),
+    Empty,
+    OldCopy,
+    Note,
+    MyMemory(usize),
+    Look,
+    Refresh,
+    Work,
+    Killed(usize),
+    Clock,
+    /// A day and an hour pass, as far as the person's days go.
+    Days,
+}
+
+/// What is proposed: lines of MEMORY.md, a new version of a memory, and a project that an idea becomes.
+const TEXTS: [&str; 8] = [
+    "Use tabs for indentation.",
+    "Deploy on Mondays only.",
+    "Write the tests first.",
+    "Ask before a migration runs.",
+    "Keep answers to the point.",
+    "The queue lives in SQLite.",
+    "The staging database listens on port 6432.",
+    "Make the idea a project.",
+];
+/// The last two of them.
+const EVOLVES: usize = 6;
+const PROJECT: usize = 7;
+const BEFORE: &str = "The staging database listens on port 5432.";
+const IDEA: &str = "Poll with epoll";
+
+fn action() -> impl Strategy<Value = Action> {
+    let one = 0..TEXTS.len();
+    prop_oneof![
+        one.clone().prop_map(Action::Approve),
+        one.clone().prop_map(Action::Reject),
+        one.clone().prop_map(Action::Edit),
+        one.clone().prop_map(Action::TakeBack),
+        (one.clone(), prop_oneof![Just("x"), Just("-")]).prop_map(|(one, mark)| Action::Tick(one, mark)),
+        one.clone().prop_map(Action::Delete),
+        one.clone().prop_map(Action::Reword),
+        Just(Action::Empty),
+        Just(Action::OldCopy),
+        Just(Action::Note),
+        one.prop_map(Action::MyMemory),
+        Just(Action::Look),
+        Just(Action::Look),
+        Just(Action::Refresh),
+        Just(Action::Work),
+        (0..6usize).prop_map(Action::Killed),
+        Just(Action::Clock),
+        Just(Action::Days),
+        Just(Action::Days),
+    ]
+}
+
+/// What happened, and what has to be true because of it.
+struct Run {
+    trial: Trial,
+    ids: Vec<Id>,
+    /// Where the memory is, and what it said at first.
+    entry: (String, String),
+    /// The folder of the project.
+    project: PathBuf,
+    /// The first decision about each, by whomever.
+    first: HashMap<Id, Status>,
+    /// How often the decision about each was taken back.
+    taken_back: HashMap<Id, usize>,
+    /// The lines that the person wrote to MEMORY.md.
+    mine: Vec<String>,
+    pages: Vec<String>,
+    /// How far the days are from the middle of the world.
+    hours: i8,
+}
+
+/// The first day is two before the last.
+const FIRST_DAY: i8 = -25;
+
+impl Run {
+    fn new() -> Self {
+        let mut trial = Trial::with(&[("review.per_day", "4")]);
+        trial.travel(FIRST_DAY);
+        let path = trial.memory("staging db", BEFORE);
+        let entry = (path.clone(), trial.read(&path));
+        let slug = trial.idea(IDEA);
+        let project = trial.world.places.vault().join("personal-projects").join(&slug);
+        // Half of them are old enough to be archived.
+        let ids = TEXTS.iter().enumerate().map(|(number, text)| match number {
+            EVOLVES => trial.aim_at(&Target::Entry(path.clone()), text, Some(BEFORE)),
+            PROJECT => trial.aim_at(&Target::Idea(slug.clone()), text, None),
+            _ => {
+                let section = if number % 3 == 0 { "No Such Section" } else { "Patterns" };
+                trial.propose(section, text, if number % 2 == 0 { 9 } else { 0 })
+            }
+        });
+        // They are from before ids said who gave them; that comes with the first look at the page.
+        let ids: Vec<Id> = ids.collect();
+        let ids = ids.into_iter().map(|id| proposals::as_before(&mut trial.db(), id)).collect();
+        trial.refresh();
+        Self {
+            trial,
+            ids,
+            entry,
+            project,
+            first: HashMap::new(),
+            taken_back: HashMap::new(),
+            mine: Vec::new(),
+            pages: Vec::new(),
+            hours: FIRST_DAY,
+        }
+    }
+
+    fn page(&mut self, change: impl Fn(String) -> String) {
+        let page = self.trial.read("REVIEW.md");
+        self.trial.put("REVIEW.md", &change(page.clone()));
+        self.pages.push(page);
+    }
+
+    fn decided(&mut self, id: Id, decided: &Decided) {
+        // By the name it had at first.
+        let id = id.by(None);
+        if *decided == Decided::Now {
+            let status = match self.trial.status(id) {
+                Status::Approved | Status::Edited => Status::Promoted,
+                status => status,
+            };
+            assert_eq!(self.first.insert(id, status), None, "{id} was decided twice");
+        }
+    }
+
+    fn act(&mut self, action: &Action) {
+        match action {
+            Action::Approve(one) => self.command(*one, &Verdict::Approve),
+            Action::Reject(one) => self.command(*one, &Verdict::Reject),
+            Action::Edit(one) => self.command(*one, &Verdict::Edit(format!("Mine: {}", TEXTS[*one]))),
+            Action::TakeBack(one) => {
+                let id = self.ids[*one];
+                let decided = self.first.contains_key(&id);
+                // Lines that the person wrote between may be in the way; then it stays as it is.
+                let answer = self.trial.try_to_take_back(id);
+                let waits = matches!(answer, Ok(Reconsidered::Waiting));
+                assert!(waits == decided || answer.is_err(), "{id}: {answer:?}");
+                if waits {
+                    self.first.remove(&id);
+                    *self.taken_back.entry(id).or_default() += 1;
+                }
+            }
+            Action::Tick(one, mark) => {
+                let id = self.ids[*one];
+                self.page(|page| page.replace(&format!("- [ ] `{id}"), &format!("- [{mark}] `{id}")));
+            }
+            Action::Delete(one) => {
+                let id = self.ids[*one].to_string();
+                let keep = |page: String| {
+                    let kept = page.lines().filter(|line| !line.contains(&id));
+                    kept.map(|line| format!("{line}\n")).collect()
+                };
+                self.page(keep);
+            }
+            Action::Reword(one) => self.page(|page| page.replace(TEXTS[*one], "In other words.")),
+            Action::Empty => self.page(|_| String::new()),
+            Action::OldCopy => {
+                if let Some(old) = self.pages.first().cloned() {
+                    self.page(|_| old.clone());
+                }
+            }
+            Action::Note => self.page(|page| format!("My note.\n\n{page}")),
+            Action::MyMemory(number) => {
+                let line = format!("- Mine, number {} of {number}", self.mine.len());
+                self.trial.put("MEMORY.md", &format!("{}{line}\n", self.trial.read("MEMORY.md")));
+                self.mine.push(line);
+            }
+            Action::Look => {
+                let look = look(&self.trial.world).unwrap();
+                for (id, decided) in &look.decided {
+                    self.decided(*id, decided);
+                }
+            }
+            Action::Refresh => {
+                self.trial.refresh();
+            }
+            Action::Work => self.trial.work(),
+            Action::Killed(steps) => self.trial.killed_after(*steps),
+            Action::Clock => self.trial.clock(),
+            Action::Days => {
+                self.hours = (self.hours - FIRST_DAY).min(-FIRST_DAY);
+                self.trial.travel(self.hours);
+            }
+        }
+        self.archived();
+    }
+
+    fn command(&mut self, one: usize, verdict: &Verdict) {
+        let decided = self.trial.decide(self.ids[one], verdict);
+        self.decided(self.ids[one], &decided);
+    }
+
+    /// What the clock ended is ended.
+    fn archived(&mut self) {
+        for id in self.ids.clone() {
+            let standing = self.trial.standing(id);
+            if standing.by == Some(By::Clock) {
+                assert!(
+                    matches!(self.first.insert(id, Status::Expired), None | Some(Status::Expired)),
+                    "{id}"
+                );
+            }
+        }
+    }
+
+    fn check(&self) {
+        let (memory, log) = (self.trial.read("MEMORY.md"), self.trial.log());
+        for (number, (id, text)) in self.ids.iter().zip(TEXTS).enumerate() {
+            let status = self.trial.status(*id);
+            // Triage leaves these to the person, and what was taken back it does not look at again.
+            let taken_back = self.taken_back.contains_key(id);
+            let open = if taken_back { Status::Pending } else { Status::Triaged };
+            assert_eq!(status, self.first.get(id).copied().unwrap_or(open), "{id}");
+            let receipts =
+                ["promoted", "rejected", "expired"].map(|end| log.matches(&format!("{end} `{id}")).count());
+            let expected = match status {
+                Status::Promoted => [1, 0, 0],
+                Status::Rejected => [0, 1, 0],
+                Status::Expired => [0, 0, 1],
+                _ => [0, 0, 0],
+            };
+            let undone = log.matches(&format!("undone `{id}")).count();
+            assert_eq!(undone, self.taken_back.get(id).copied().unwrap_or(0), "{id}: {log}");
+            // Every end but the last was taken back.
+            assert_eq!(
+                receipts.iter().sum::<usize>() - undone,
+                expected.iter().sum::<usize>(),
+                "{id}: {log}"
+            );
+            if undone == 0 {
+                assert_eq!(receipts, expected, "{id} is {status:?}: {log}");
+            }
+            // In the order in which it happened: an end, taken back, an end.
+            let said = log.lines().filter(|line| line.contains(&format!("`{id}")));
+            let said: Vec<bool> = said.map(|line| line.starts_with("* undone")).collect();
+            assert!(said.iter().enumerate().all(|(at, undone)| *undone == (at % 2 == 1)), "{id}: {log}");
+            let promoted = status == Status::Promoted;
+            if number == EVOLVES {
+                let (path, before) = &self.entry;
+                let now = self.trial.read(path);
+                assert!(promoted || now == *before, "{id} is {status:?}: {now}");
+                let says = now.contains(text) || now.contains("In other words.");
+                assert!(!promoted || says && !now.contains(BEFORE), "{now}");
+                continue;
+            }
+            if number == PROJECT {
+                assert_eq!(self.project.join("_index.md").exists(), promoted, "{id} is {status:?}");
+                assert_eq!(self.trial.read("../Ideas.md").contains("→ promoted"), promoted, "{id}");
+                continue;
+            }
+            let marked = memory.matches(&format!("<!-- {id}")).count();
+            let marked = marked + usize::from(marked == 0 && memory.contains(&format!(" {id}")));
+            assert_eq!(marked, usize::from(promoted), "{id} is {status:?}: {memory}");
+            let says = memory.contains(text) || memory.contains("In other words.");
+            assert!(!promoted || says, "{text} in {memory}");
+        }
+        let mut rest = memory.as_str();
+        for line in &self.mine {
+            let at = rest.find(line.as_str()).unwrap_or_else(|| panic!("`{line}` is lost: {memory}"));
+            rest = &rest[at + line.len()..];
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn ver_09_rev_14_every_proposal_ends_once_and_nothing_is_lost(actions in prop::collection::vec(action(), 1..24)) {
+        let mut run = Run::new();
+        for action in &actions {
+            run.act(action);
+        }
+        run.trial.work();
+        run.archived();
+        run.check();
+    }
+}

@@ -1,0 +1,146 @@
+//! Promotions that `rekindle undo` took back. The journal is the truth of that, whoever lived to tell the store.
+
+use std::collections::{BTreeMap, HashSet};
+
+use rekindle_core::base::id::ChangeId;
+use rekindle_core::base::time;
+use rekindle_core::knowledge::proposal::Status;
+use rekindle_core::vault::journal::{Change, Op};
+use rekindle_core::vault::review::Id;
+
+use super::{apply, found_promoted, receipts};
+use crate::jobs::context::World;
+use crate::jobs::queue::StepError;
+use crate::platform::db::Db;
+use crate::review::proposals::{self, Standing, What};
+use crate::vault::{self, PROMOTE, REJECT, Vault};
+
+/// Why a proposal waits again whose promotion was taken back.
+const TAKEN_BACK: &str = "its promotion was taken back with `rekindle undo`";
+/// Why a proposal waits again whose rejection was taken back.
+const NOT_REJECTED: &str = "the memory it would have ended was brought back with `rekindle undo`";
+/// How many changes are looked at again and again before it is written down that they were.
+const AGAIN: usize = 64;
+
+/// Tells the store what was taken back since the journal was last looked through, if anything was. Says whether something
+/// waits again.
+pub(super) fn know_undone(world: &World) -> Result<bool, StepError> {
+    let mut db = world.db()?;
+    let seen = proposals::seen(&db)?;
+    let (mut newest, mut count, mut is_undone) = (None, 0, false);
+    for record in world.vault()?.changes().map_err(StepError::passing)? {
+        let record = record.map_err(StepError::passing)?;
+        if seen.as_deref() == Some(record.change.id.as_str()) {
+            break;
+        }
+        count += 1;
+        is_undone |= record.change.undoes.is_some();
+        // Whoever was killed in the middle of one is looked after by whoever writes next.
+        if newest.is_none() && record.outcome != vault::Outcome::Pending {
+            newest = Some(record.change.id);
+        }
+    }
+    let waits_again = is_undone && !take_back(world)?.is_empty();
+    if let Some(newest) = newest.filter(|_| is_undone || count >= AGAIN) {
+        proposals::see(&mut db, &newest)?;
+    }
+    Ok(waits_again)
+}
+
+/// Tells the store which promotions `rekindle undo` took back, and which it did again. The journal is the truth of that, so
+/// this can be called at any time. Gives the proposals that wait again.
+pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
+    let Some(mut db) = Db::open_existing(&world.places.database())? else { return Ok(Vec::new()) };
+    apply::know_applied(world)?;
+    let in_force = promotions(&world.vault()?).map_err(StepError::passing)?;
+    let (mut undone, mut again) = (Vec::new(), Vec::new());
+    for Standing { proposal, with, .. } in proposals::standings(&db, false)? {
+        // What ended with another one has no line of its own.
+        match in_force.get(&with.unwrap_or(proposal.id)) {
+            Some((_, false)) if proposal.status == Status::Promoted => undone.push(proposal.id),
+            Some((_, true)) if proposal.status.is_open() => again.push(proposal.id),
+            _ => {}
+        }
+    }
+    found_promoted(&again, world)?;
+    let now = world.now().timestamp();
+    let mut waiting =
+        proposals::reopen(&mut db, &undone, &[Status::Promoted], What::Undone, TAKEN_BACK, now)?;
+    let kept = no_longer_rejected(&db, &world.vault()?)?;
+    waiting.extend(proposals::reopen(&mut db, &kept, &[Status::Rejected], What::Undone, NOT_REJECTED, now)?);
+    receipts::write_if_possible(world);
+    Ok(waiting)
+}
+
+/// The rejected proposals whose memory `rekindle undo` brought back: both are one thing.
+fn no_longer_rejected(db: &Db, vault: &Vault) -> Result<Vec<Id>, StepError> {
+    let mut found = Vec::new();
+    for (id, (change, in_force)) in rejections(vault).map_err(StepError::passing)? {
+        let standing = proposals::standing(db, id)?.filter(|one| one.proposal.status == Status::Rejected);
+        let at = time::parse(&change.at);
+        // A later rejection stands, also if there was nothing left to put away.
+        if !in_force
+            && standing
+                .is_some_and(|one| one.decided.is_none_or(|decided| at.is_some_and(|at| at >= decided)))
+        {
+            found.push(id);
+        }
+    }
+    Ok(found)
+}
+
+/// The last change for each rejected proposal that put its memory away, and whether that is in force.
+pub(super) fn rejections(vault: &Vault) -> Result<BTreeMap<Id, (Change, bool)>, vault::Error> {
+    let (mut undone, mut found) = (HashSet::new(), BTreeMap::new());
+    for record in vault.changes()? {
+        let record = record?;
+        if record.outcome == vault::Outcome::Aborted {
+            continue;
+        }
+        let in_force = !undone.contains(&record.change.id);
+        undone.extend(record.change.undoes.clone().filter(|_| in_force));
+        let about = record.change.about.as_deref().and_then(|id| id.parse::<Id>().ok());
+        if let Some(id) = about.filter(|_| record.change.verb == REJECT) {
+            found.entry(id).or_insert((record.change, in_force));
+        }
+    }
+    Ok(found)
+}
+
+/// The proposals that were ever promoted, by which change at last, and whether that is in force.
+pub(super) fn promotions(vault: &Vault) -> Result<BTreeMap<Id, (ChangeId, bool)>, vault::Error> {
+    let (mut undone, mut found) = (HashSet::new(), BTreeMap::new());
+    for record in vault.changes()? {
+        let record = record?;
+        if record.outcome == vault::Outcome::Aborted {
+            continue;
+        }
+        let in_force = !undone.contains(&record.change.id);
+        let carries_out = record.change.verb == PROMOTE || record.change.about.is_some();
+        if carries_out && record.change.verb != REJECT {
+            let named = record.change.about.as_deref().and_then(|id| id.parse::<Id>().ok());
+            for id in ids(&record.change).into_iter().chain(named) {
+                found.entry(id).or_insert_with(|| (record.change.id.clone(), in_force));
+            }
+        }
+        // An undo that was itself undone no longer counts.
+        undone.extend(record.change.undoes.filter(|_| in_force));
+    }
+    Ok(found)
+}
+
+/// The proposals that a change brought in.
+fn ids(change: &Change) -> Vec<Id> {
+    let words = |text: &str| -> Vec<Id> {
+        text.split_whitespace().filter_map(|word| word.parse::<Id>().ok()).collect()
+    };
+    let patches = change.ops.iter().filter_map(|op| match op {
+        Op::Edit { patch: Some(patch), .. } => Some(patch),
+        _ => None,
+    });
+    let new = patches.flat_map(|patch| {
+        let before = words(patch.removed());
+        words(patch.inserted()).into_iter().filter(move |id| !before.contains(id))
+    });
+    new.collect()
+}

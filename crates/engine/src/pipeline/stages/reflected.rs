@@ -1,0 +1,17 @@
+//! `reflected`: after a reflection the hot list lets go of what is older than it holds (STO-01). The logs of the days have
+//! it for good, and what was worth more has been proposed.
+
+use rekindle_core::event::Event;
+use serde_json::json;
+
+use crate::jobs::context::World;
+use crate::jobs::queue::{Ended, Interrupt, Steps, StepsExt};
+use crate::pipeline::observations;
+
+pub(super) fn reflected(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let removed = steps.run("tidy-observations", || {
+        let removed = observations::tidy(&mut world.db()?, world.now().date())?;
+        Ok(removed as u64)
+    })?;
+    Ok(Ended::Completed(json!({"removed": removed})))
+}

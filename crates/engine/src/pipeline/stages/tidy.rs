@@ -1,0 +1,67 @@
+//! `tidy`: what is over and old goes, so that the state folder does not grow for ever (EXE-14, MNT-08).
+
+use jiff::SignedDuration;
+use rekindle_core::event::Event;
+use serde_json::json;
+
+use crate::agents::hook_log;
+use crate::context::injection_log;
+use crate::jobs::context::World;
+use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+use crate::jobs::sessions;
+use crate::platform::db::params;
+use crate::platform::disk;
+
+/// Runs and their events are kept this long once they are over; dead ones stay until somebody looks at them.
+const KEEP_DAYS: i64 = 30;
+/// A temporary file of this age is nobody's: no command takes so long.
+const TEMPORARY_HOURS: i64 = 24;
+
+pub(super) fn tidy(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let markers = steps.run("markers", || {
+        sessions::sweep(&world.places.sessions(), world.now().timestamp()).map_err(StepError::passing)
+    })?;
+    let temporaries = steps.run("temporaries", || sweep_temporaries(world))?;
+    let told = steps.run("told", || {
+        injection_log::sweep(&world.places, world.now().timestamp()).map_err(StepError::passing)
+    })?;
+    let runs = steps.run("runs", || {
+        let before = (world.now().timestamp() - SignedDuration::from_hours(24 * KEEP_DAYS)).as_millisecond();
+        let removed = world.db()?.change(|transaction| {
+            let runs = transaction.execute(
+                "DELETE FROM runs WHERE status IN ('COMPLETED', 'SKIPPED') AND ended < ?1",
+                [before],
+            )?;
+            transaction.execute(
+                "DELETE FROM events WHERE received < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE event = events.id)",
+                params![before],
+            )?;
+            transaction.execute("DELETE FROM locks WHERE until < ?1", [before])?;
+            Ok(runs as u64)
+        })?;
+        Ok(removed)
+    })?;
+    let logs = steps
+        .run("logs", || hook_log::rotate(&world.places.logs(), &world.now()).map_err(StepError::passing))?;
+    Ok(Ended::Completed(
+        json!({"markers": markers, "temporaries": temporaries, "told": told, "runs": runs, "logs": logs}),
+    ))
+}
+
+/// Removes the temporary files of commands that were killed at least a day ago.
+fn sweep_temporaries(world: &World) -> Result<u64, StepError> {
+    let before = (world.now().timestamp() - SignedDuration::from_hours(TEMPORARY_HOURS)).into();
+    let folders = [
+        (world.places.state().to_owned(), true),
+        (world.home.root().to_owned(), false),
+        (world.home.models(), false),
+        (world.places.identity().to_owned(), false),
+    ];
+    let mut swept = 0;
+    for (folder, deep) in folders {
+        swept += disk::sweep_temporaries(&folder, before, deep).map_err(StepError::passing)?;
+    }
+    let now = world.now();
+    let vault = world.vault()?.sweep_temporaries(before, &now).map_err(StepError::passing)?;
+    Ok(swept + vault)
+}

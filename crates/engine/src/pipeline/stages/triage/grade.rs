@@ -1,0 +1,42 @@
+//! Grades what was inferred (SID-09), one model call for each proposal. A model that fails or says something else leaves the
+//! proposal without a grade: nobody waits for it.
+
+use std::time::Duration;
+
+use rekindle_core::knowledge::proposal::Grade;
+use rekindle_core::knowledge::triage::{ask_for_grade, is_graded, read_grade};
+use rekindle_core::llm::Model;
+use rekindle_core::vault::review::Id;
+
+use crate::jobs::context::World;
+use crate::jobs::queue::{Interrupt, StepError, Steps, StepsExt};
+use crate::review::proposals;
+
+/// Grades those of the proposals that wait and were inferred. Says how many have a grade now.
+pub(super) fn grade(
+    asked: &[Id],
+    model: Option<&dyn Model>,
+    steps: &mut dyn Steps,
+    world: &World,
+) -> Result<u64, Interrupt> {
+    let Some(model) = model else { return Ok(0) };
+    let mut graded = 0;
+    for id in asked {
+        let noted = steps.run(&format!("grade-{id}"), || one(*id, model, world))?;
+        graded += u64::from(noted);
+    }
+    Ok(graded)
+}
+
+fn one(id: Id, model: &dyn Model, world: &World) -> Result<bool, StepError> {
+    let mut db = world.db()?;
+    let waits = proposals::get(&db, id)?.filter(|proposal| proposal.status.is_open() && is_graded(proposal));
+    let Some(proposal) = waits else { return Ok(false) };
+    let deadline = Duration::from_secs(world.config.llm.timeout_seconds.into());
+    let answer = model.answer(&ask_for_grade(&proposal, deadline)).ok();
+    let grade: Option<Grade> = answer.and_then(|answer| read_grade(&answer.text));
+    match grade {
+        Some(grade) => Ok(proposals::grade(&mut db, id, &grade)?),
+        None => Ok(false),
+    }
+}

@@ -1,0 +1,313 @@
+//! Triage against a real database, a real vault, the real runner and a scripted model.
+
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::llm::{self, Answer, Fault, Request, Retry};
+
+use super::*;
+use crate::pipeline::stages::promote::Reconsidered;
+use crate::pipeline::stages::promote::tests::Trial;
+use crate::review::proposals::Decided;
+
+fn said(trial: &Trial, text: &str) -> Id {
+    trial.hand_in_as(|proposal| Proposal { text: text.to_owned(), explicit: true, ..proposal })
+}
+
+/// Approves so many other things of the same category.
+fn approve(trial: &Trial, many: u32) {
+    let things = ["boiler", "valve", "pump", "sensor", "gateway", "printer", "router", "switch"];
+    for (number, thing) in (0..many).zip(things) {
+        let id = said(trial, &format!("The {thing} in hall {number} is checked every morning."));
+        trial.work();
+        assert_eq!(trial.decide(id, &Verdict::Approve), Decided::Now);
+    }
+    trial.work();
+}
+
+fn told(trial: &Trial) -> Vec<(String, Status)> {
+    let automatic = proposals::automatic(&trial.db()).unwrap();
+    automatic
+        .into_iter()
+        .map(|(one, line)| (line.why.unwrap().word().to_owned(), one.proposal.status))
+        .collect()
+}
+
+fn sound(trial: &Trial) {
+    assert_eq!(proposals::check(&trial.db()).unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn rev_09_x_07_nothing_promotes_itself_out_of_the_box() {
+    let trial = Trial::new();
+    let ids = [
+        said(&trial, "Deploy the gateway on Mondays only."),
+        trial.propose("Hard Rules", "Ask before a migration runs.", 0),
+        trial.hand_in_as(|one| Proposal {
+            origin: Origin::Tool,
+            text: "The build server says that port 8080 is taken.".to_owned(),
+            ..one
+        }),
+    ];
+    trial.work();
+    assert!(ids.iter().all(|id| trial.status(*id) == Status::Triaged));
+    assert_eq!(told(&trial), []);
+    let page = trial.read("REVIEW.md");
+    assert!(ids.iter().all(|id| page.contains(&id.to_string())), "{page}");
+    sound(&trial);
+}
+
+#[test]
+fn fut_03_b_01_what_a_category_has_earned_is_promoted_logged_and_taken_back() {
+    let trial = Trial::with(&[("review.earn", "3")]);
+    approve(&trial, 3);
+    let own = said(&trial, "Deploy the furnace on Mondays only.");
+    let tool = trial.hand_in_as(|one| Proposal {
+        origin: Origin::Tool,
+        explicit: true,
+        text: "The furnace reports an overheated bearing.".to_owned(),
+        ..one
+    });
+    let other = trial.hand_in_as(|one| Proposal {
+        place: rekindle_core::vault::review::Place::Section("Hard Rules".to_owned()),
+        explicit: true,
+        text: "Never open the furnace while it burns.".to_owned(),
+        ..one
+    });
+    trial.work();
+    assert_eq!(trial.status(own), Status::Promoted);
+    assert_eq!((trial.status(tool), trial.status(other)), (Status::Triaged, Status::Triaged));
+    assert_eq!(trial.standing(own).by, Some(By::Triage));
+    assert!(trial.log().contains(&format!("promoted by triage `{own}` Deploy")), "{}", trial.log());
+    assert_eq!(told(&trial), [("earned".to_owned(), Status::Promoted)]);
+    // An undo takes it back, and with it what was earned.
+    let vault = trial.world.vault().unwrap();
+    vault.undo(None, rekindle_core::vault::journal::Actor::User, &trial.world.now()).unwrap();
+    assert_eq!(promote::take_back(&trial.world).unwrap(), [own]);
+    assert!(!trial.read("MEMORY.md").contains("furnace"), "{}", trial.read("MEMORY.md"));
+    let next = said(&trial, "Deploy the crane on Tuesdays only.");
+    trial.work();
+    assert_eq!(trial.status(next), Status::Triaged, "an undo starts the count again");
+    assert!(trial.status(own).is_open(), "what was taken back is not promoted again");
+    sound(&trial);
+}
+
+#[test]
+fn rev_09_an_automatic_rejection_is_listed_and_opened_again() {
+    let trial = Trial::new();
+    let memory = trial.read("MEMORY.md");
+    let line = "## Patterns\n\n- (2026-11-01) Run the tests with the release profile.\n";
+    trial.put("MEMORY.md", &memory.replace("## Patterns\n", line));
+    let known = trial.propose("Patterns", "Run tests with the release profile", 0);
+    trial.work();
+    assert_eq!(trial.status(known), Status::Rejected);
+    assert_eq!(told(&trial), [("said".to_owned(), Status::Rejected)]);
+    assert!(trial.log().contains(&format!("rejected by triage `{known}`")), "{}", trial.log());
+    assert_eq!(trial.take_back(known), Reconsidered::Waiting);
+    trial.work();
+    assert_eq!((trial.status(known), told(&trial).len()), (Status::Pending, 0));
+    assert!(trial.read("REVIEW.md").contains(&known.to_string()));
+    assert!(matches!(trial.take_back(known), Reconsidered::Otherwise(_)), "it waits already");
+    sound(&trial);
+}
+
+#[test]
+fn x_07_triage_can_be_turned_off() {
+    let trial = Trial::with(&[("review.triage", "off"), ("review.earn", "1")]);
+    approve(&trial, 2);
+    let memory = trial.read("MEMORY.md");
+    let known = memory.lines().find(|line| line.contains("boiler")).unwrap();
+    let same = trial.propose("Patterns", "Every morning the boiler in hall 0 is checked.", 0);
+    let own = said(&trial, "Deploy the furnace on Mondays only.");
+    trial.work();
+    assert_eq!((trial.status(same), trial.status(own)), (Status::Triaged, Status::Triaged), "{known}");
+    assert_eq!(told(&trial), []);
+}
+
+#[test]
+fn b_07_what_is_folded_ends_with_the_one_that_is_shown() {
+    for (verdict, end, word) in
+        [(Verdict::Approve, Status::Promoted, "promoted"), (Verdict::Reject, Status::Rejected, "rejected")]
+    {
+        let trial = Trial::new();
+        let shown = said(&trial, "Always run the tests with the release profile.");
+        trial.work();
+        let same = [
+            trial.propose("Patterns", "Always run tests with the release profile", 0),
+            trial.propose("Hard Rules", "Always run all the tests with the release profile!", 0),
+        ];
+        let other = trial.propose("Patterns", "Always run the tests with the debug profile.", 0);
+        trial.work();
+        let page = trial.read("REVIEW.md");
+        assert!(same.iter().all(|id| !page.contains(&id.to_string())), "{page}");
+        assert_eq!(trial.decide(shown, &verdict), Decided::Now);
+        // Another program that decides on one of them now comes too late.
+        assert!(!matches!(trial.decide(same[0], &Verdict::Edit("No.".to_owned())), Decided::Now));
+        trial.work();
+        for id in same {
+            assert_eq!((trial.status(id), trial.standing(id).with), (end, Some(shown)));
+            let line = format!("{word} with {shown} `{id}`");
+            assert_eq!(trial.log().matches(&line).count(), 1, "{}", trial.log());
+        }
+        assert_eq!((trial.status(shown), trial.status(other)), (end, Status::Triaged));
+        let lines = trial.read("MEMORY.md").matches("release profile").count();
+        assert_eq!(lines, usize::from(end == Status::Promoted), "one line for all of them");
+        let accepted = proposals::accepted(&trial.db()).unwrap();
+        let decided: u32 = accepted.values().map(|one| one.approved + one.rejected).sum();
+        assert_eq!(decided, 1, "one decision counts once (FUT-03)");
+        if end == Status::Promoted {
+            let (vault, now) = (trial.world.vault().unwrap(), trial.world.now());
+            let undone = vault.undo(None, rekindle_core::vault::journal::Actor::User, &now).unwrap();
+            let mut waiting = promote::take_back(&trial.world).unwrap();
+            waiting.sort();
+            assert_eq!(waiting, [shown, same[0], same[1]], "all of them wait again");
+            let change = undone.by.change.unwrap().to_string();
+            vault.undo(Some(&change), rekindle_core::vault::journal::Actor::User, &now).unwrap();
+            assert_eq!(promote::take_back(&trial.world).unwrap(), []);
+            assert!(waiting.iter().all(|id| trial.status(*id) == Status::Promoted), "done again");
+        } else {
+            // Whichever of them is named.
+            assert_eq!(trial.take_back(same[1]), Reconsidered::Waiting);
+            assert!([shown, same[0], same[1]].iter().all(|id| trial.status(*id) == Status::Pending));
+        }
+        sound(&trial);
+    }
+}
+
+#[test]
+fn rev_14_the_check_finds_what_ended_twice_or_is_seen_to_by_nobody() {
+    let trial = Trial::new();
+    let id = trial.propose("Patterns", "Use tabs.", 0);
+    trial.decide(id, &Verdict::Approve);
+    sound(&trial);
+    trial.db().change(|t| t.execute("DELETE FROM runs WHERE function = 'promote'", [])).unwrap();
+    let wrong = proposals::check(&trial.db()).unwrap().join("\n");
+    assert!(wrong.contains("nothing is left that would promote it"), "{wrong}");
+    let sql = "INSERT INTO decisions (proposal, at, what) VALUES (?1, 1, 'rejected')";
+    trial.db().change(|t| t.execute(sql, [id.to_string()])).unwrap();
+    let wrong = proposals::check(&trial.db()).unwrap().join("\n");
+    assert!(wrong.contains("ended twice: approved, then rejected"), "{wrong}");
+}
+
+struct Scripted(Result<String, &'static str>);
+
+impl Model for Scripted {
+    fn name(&self) -> &str {
+        "test/scripted"
+    }
+
+    fn answer(&self, request: &Request) -> Result<Answer, llm::Error> {
+        assert!(request.prompt.material().contains("proposals"));
+        match &self.0 {
+            Ok(text) => Ok(Answer { text: text.clone(), whole: true, usage: None, cost: None }),
+            Err(why) => Err(llm::Error::new(Fault::Provider, Retry::Never, (*why).to_owned())),
+        }
+    }
+}
+
+/// Runs steps and keeps nothing of them, and is killed behind so many.
+struct Forgetful(usize);
+
+impl Steps for Forgetful {
+    fn step(
+        &mut self,
+        name: &str,
+        work: &mut dyn FnMut() -> Result<crate::jobs::queue::Outcome, StepError>,
+    ) -> Result<serde_json::Value, Interrupt> {
+        let outcome = work().map_err(|error| Interrupt::Failed { step: name.to_owned(), error })?;
+        self.0 = self.0.checked_sub(1).ok_or(Interrupt::Stopped)?;
+        Ok(outcome.result)
+    }
+
+    fn run_id(&self) -> &str {
+        "r"
+    }
+}
+
+fn staged() -> Event {
+    let (id, name) = ("e".to_owned(), names::PROPOSALS_STAGED.to_owned());
+    Event { id, name, data: json!({}), at: Timestamp::UNIX_EPOCH }
+}
+
+fn ask_model(trial: &Trial, model: &Scripted) {
+    triage_with(&staged(), &mut Forgetful(99), &trial.world, Asks { triage: Some(model), ..Asks::default() })
+        .unwrap();
+}
+
+#[test]
+fn rev_09_a_model_turns_down_what_is_not_worth_asking_and_promotes_nothing() {
+    let trial = Trial::new();
+    let passing = trial.propose("Patterns", "The build took four minutes this time.", 0);
+    let kept = trial.propose("Patterns", "Releases are cut from the stable branch.", 0);
+    let answer = json!({"verdicts": [
+        {"id": passing, "outcome": "reject", "reason": "passing"},
+        {"id": kept, "outcome": "promote", "reason": "lasting"},
+        {"id": "p-20261110-099", "outcome": "promote", "reason": "lasting"},
+    ]});
+    ask_model(&trial, &Scripted(Ok(answer.to_string())));
+    assert_eq!((trial.status(passing), trial.status(kept)), (Status::Rejected, Status::Triaged));
+    assert_eq!(told(&trial), [("passing".to_owned(), Status::Rejected)]);
+}
+
+#[test]
+fn rev_09_a_model_that_fails_leaves_it_at_the_rules() {
+    let trial = Trial::new();
+    let id = trial.propose("Patterns", "Releases are cut from the stable branch.", 0);
+    ask_model(&trial, &Scripted(Err("it is down")));
+    assert_eq!(trial.status(id), Status::Triaged);
+}
+
+#[test]
+fn exe_18_a_triage_that_dies_anywhere_is_finished_by_the_next() {
+    for steps in 0..5 {
+        let trial = Trial::with(&[("review.earn", "1")]);
+        approve(&trial, 1);
+        let own = said(&trial, "Deploy the furnace on Mondays only.");
+        let empty = trial.propose("Patterns", "…", 0);
+        triage_with(&staged(), &mut Forgetful(steps), &trial.world, Asks::default()).ok();
+        trial.work();
+        assert_eq!((trial.status(own), trial.status(empty)), (Status::Promoted, Status::Rejected));
+        assert_eq!(trial.log().matches(&format!("promoted by triage `{own}`")).count(), 1, "{steps}");
+        assert_eq!(trial.read("MEMORY.md").matches("furnace").count(), 1, "{steps}");
+        sound(&trial);
+    }
+}
+
+/// Answers one grade after the other, and notes what it was shown.
+struct Evaluator(std::cell::RefCell<(Vec<&'static str>, Vec<String>)>);
+
+impl Model for Evaluator {
+    fn name(&self) -> &str {
+        "test/evaluator"
+    }
+
+    fn answer(&self, request: &Request) -> Result<Answer, llm::Error> {
+        let mut known = self.0.borrow_mut();
+        known.1.push(request.prompt.material().to_owned());
+        let text = known.0.pop().unwrap_or("I would rather not").to_owned();
+        Ok(Answer { text, whole: true, usage: None, cost: None })
+    }
+}
+
+#[test]
+fn sid_09_what_was_inferred_is_graded_alone_and_the_grade_decides_nothing() {
+    let trial = Trial::new();
+    let stated = said(&trial, "Deploy the gateway on Mondays only.");
+    let inferred = trial.propose("Patterns", "Releases are cut from the stable branch.", 0);
+    let other = trial.propose("Patterns", "The furnace is lit before the shift begins.", 0);
+    let evaluator = Evaluator(std::cell::RefCell::new((
+        vec!["{\"score\": 7, \"reason\": \"wonderful\"}", r#"{"score": 0, "reason": "Nobody said so."}"#],
+        Vec::new(),
+    )));
+    let asks = Asks { grade: Some(&evaluator), ..Asks::default() };
+    triage_with(&staged(), &mut Forgetful(99), &trial.world, asks).unwrap();
+    let grade = |id| proposals::get(&trial.db(), id).unwrap().unwrap().grade;
+    let first = grade(inferred).unwrap();
+    assert_eq!((first.score, first.reason.as_str()), (0.0, "Nobody said so."));
+    assert_eq!(grade(other), None, "a score of 7 is no grade");
+    assert_eq!(grade(stated), None, "the person's own words are not graded");
+    let shown = &evaluator.0.borrow().1;
+    assert_eq!(shown.len(), 2, "a call each: {shown:?}");
+    assert!(shown[0].contains("stable branch") && !shown[0].contains("furnace"), "{shown:?}");
+    assert_eq!([stated, inferred, other].map(|id| trial.status(id)), [Status::Triaged; 3]);
+    sound(&trial);
+}

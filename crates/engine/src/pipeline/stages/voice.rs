@@ -1,0 +1,49 @@
+//! `voice-call-completed` (CAP-20): a call that was written down is a session like any other.
+
+use rekindle_core::event::{self, Event, SCHEMA_VERSION, SessionCaptured, Trigger, VoiceCall};
+use rekindle_core::text::admit;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::jobs::context::World;
+use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+
+pub(super) fn voice(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let key: String = steps.run_and_send("emit", || {
+        let call = VoiceCall::deserialize(&event.data).map_err(StepError::fatal)?;
+        let began = call.started_at.unwrap_or(event.at).to_string();
+        let key = event::dedupe_key(&call.call_id, Trigger::Shutdown, &began);
+        let messages = admit(&call.transcript).text;
+        let data = SessionCaptured {
+            session_id: call.call_id.clone(),
+            dedupe_key: key.clone(),
+            trigger: Trigger::Shutdown,
+            message_count: messages.lines().filter(|line| !line.trim().is_empty()).count() as u64,
+            messages,
+            tokens_before: None,
+            user_message_count: None,
+            duration: call.duration,
+            session_name: Some("voice call".to_owned()),
+            files_read: Vec::new(),
+            files_modified: Vec::new(),
+            // A call belongs to the day on which it was held, whenever it is processed.
+            captured_at: call.started_at.unwrap_or(event.at),
+            schema_version: SCHEMA_VERSION,
+            agent: None,
+            cwd: None,
+            branch: None,
+            headless: false,
+            noise: None,
+            turns: Vec::new(),
+        };
+        let data = serde_json::to_value(data).map_err(StepError::fatal)?;
+        let sent = Event {
+            id: format!("session-{key}"),
+            name: Trigger::Shutdown.event().to_owned(),
+            data,
+            at: world.now().timestamp(),
+        };
+        Ok((key, vec![sent]))
+    })?;
+    Ok(Ended::Completed(json!({"dedupeKey": key})))
+}

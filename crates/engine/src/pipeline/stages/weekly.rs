@@ -1,0 +1,112 @@
+//! `weekly-maintenance` counts what the week came to and sends it (CAP-09, MNT-02); `weekly-summary` keeps the counts in a log
+//! of their own. They are counts and no memories, so they are not written into the vault, where they would be recalled.
+
+use std::io;
+use std::path::PathBuf;
+
+use jiff::SignedDuration;
+use rekindle_core::base::time::{Timestamp, day};
+use rekindle_core::event::{Event, WeeklySummary, names};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::index::Index;
+use crate::jobs::context::World;
+use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
+use crate::platform::disk::{self, BackwardLines, Lines};
+use crate::platform::home::Places;
+use crate::recall::usage::Usage;
+use crate::review::proposals;
+
+/// The name of the function that counts.
+pub const NAME: &str = "weekly-maintenance";
+/// The log of summaries, a line a week.
+const FILE: &str = "weekly.jsonl";
+const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// A line of the log.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    /// The event, so that it is logged once.
+    event: String,
+    #[serde(flatten)]
+    summary: WeeklySummary,
+}
+
+pub(super) fn maintenance(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let summary: WeeklySummary = steps.run_and_send("count", || {
+        let summary = count(event, world)?;
+        let data = serde_json::to_value(&summary).map_err(StepError::fatal)?;
+        let id = format!("weekly-{}", day(summary.date));
+        let sent = Event { id, name: names::WEEKLY_SUMMARY.to_owned(), data, at: summary.captured_at };
+        Ok((summary, vec![sent]))
+    })?;
+    Ok(Ended::Completed(json!(summary)))
+}
+
+fn count(event: &Event, world: &World) -> Result<WeeklySummary, StepError> {
+    let now = world.now().timestamp();
+    let db = world.db()?;
+    let since = (now - WEEK).as_millisecond();
+    let merged: i64 = db.run(|connection| {
+        connection.query_row(
+            "SELECT count(*) FROM sightings WHERE last >= ?1 AND json_array_length(evidence, '$.sessions') > 1",
+            [since],
+            |row| row.get(0),
+        )
+    })?;
+    Ok(WeeklySummary {
+        date: world.day_of(event),
+        merge_count: u64::try_from(merged).unwrap_or(0),
+        stale_count: stale(world, now)?,
+        triage_backlog: proposals::waiting(&db)?.0,
+        captured_at: now,
+    })
+}
+
+/// How many memories nobody has needed for so long that they may be outdated. Without an index nobody can tell, and the next
+/// week counts again.
+fn stale(world: &World, now: Timestamp) -> Result<u64, StepError> {
+    let index = Index::at(world.places.index());
+    let Some(snapshot) = index.open().map_err(StepError::passing)? else { return Ok(0) };
+    let usage = Usage::read(&world.places.usage());
+    let documents = (0..snapshot.len()).filter_map(|number| snapshot.document(number));
+    let stale = documents.filter(|document| document.active && usage.lived(document, now.as_second()).stale);
+    Ok(stale.count() as u64)
+}
+
+pub(super) fn summary(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
+    let logged = steps.run("log", || {
+        let summary = WeeklySummary::deserialize(&event.data).map_err(StepError::fatal)?;
+        log(&world.places, &Line { event: event.id.clone(), summary }).map_err(StepError::passing)
+    })?;
+    Ok(Ended::Completed(json!({"logged": logged})))
+}
+
+/// Says whether it was not in the log yet.
+fn log(places: &Places, line: &Line) -> io::Result<bool> {
+    let path = path(places);
+    if all(places)?.any(|known| known.event == line.event) {
+        return Ok(false);
+    }
+    let text = serde_json::to_string(line)? + "\n";
+    disk::make_folder(&places.logs())?;
+    Lines::open(&path)?.append(&text, true)?;
+    Ok(true)
+}
+
+fn path(places: &Places) -> PathBuf {
+    places.logs().join(FILE)
+}
+
+/// The lines, the newest first. One that cannot be read is passed over.
+fn all(places: &Places) -> io::Result<impl Iterator<Item = Line>> {
+    let lines = BackwardLines::open(&path(places))?;
+    let parsed = |line: io::Result<Vec<u8>>| serde_json::from_slice(&line.ok()?).ok();
+    Ok(lines.into_iter().flatten().filter_map(parsed))
+}
+
+/// The summaries of the last weeks, the newest first.
+pub fn summaries(places: &Places) -> io::Result<impl Iterator<Item = WeeklySummary>> {
+    Ok(all(places)?.map(|line| line.summary))
+}

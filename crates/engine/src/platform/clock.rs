@@ -1,0 +1,105 @@
+//! The one place that reads the clock and the time zone.
+//!
+//! Zone files are read directly. jiff's own lookup first walks the whole zone database (a hundred system calls, more
+//! than everything else a cold `rekindle save` does), and a hook is a cold process on every prompt.
+
+use std::time::SystemTime;
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+use crate::platform::disk::{self, Content};
+use crate::platform::environment;
+
+/// Where Unix systems keep zone files.
+const DATABASES: [&str; 3] = ["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/etc/zoneinfo"];
+const LOCAL: &str = "/etc/localtime";
+/// Far above any zone file.
+const MAX_ZONE_BYTES: u64 = 256 * 1024;
+
+/// What a clock that is set beyond all calendars is taken to say: 9998-01-01, so that there is room to add to it.
+const LATEST: i64 = 253_339_228_800;
+
+/// Now, in a zone.
+#[expect(clippy::disallowed_methods, reason = "this is the room that may")]
+pub fn now(zone: TimeZone) -> Zoned {
+    moment(SystemTime::now()).to_zoned(zone)
+}
+
+/// What a clock says, within what a timestamp can hold.
+fn moment(clock: SystemTime) -> Timestamp {
+    let latest = Timestamp::from_second(LATEST).unwrap_or(Timestamp::UNIX_EPOCH);
+    match Timestamp::try_from(clock) {
+        Ok(at) => at.min(latest),
+        Err(_) if clock > SystemTime::UNIX_EPOCH => latest,
+        Err(_) => Timestamp::UNIX_EPOCH,
+    }
+}
+
+/// The system's zone: `TZ`, else what `/etc/localtime` says, else UTC.
+pub fn system_zone() -> TimeZone {
+    if cfg!(not(unix)) {
+        return TimeZone::system();
+    }
+    let chosen = environment::variable("TZ").filter(|text| !text.is_empty());
+    let by_name = |text: String| {
+        let text = text.strip_prefix(':').unwrap_or(&text);
+        named_zone(text).or_else(|| TimeZone::posix(text).ok()).unwrap_or(TimeZone::UTC)
+    };
+    chosen.map(by_name).or_else(|| read("Local", LOCAL)).unwrap_or(TimeZone::UTC)
+}
+
+/// The zone of an IANA name, if this system knows it.
+pub fn named_zone(name: &str) -> Option<TimeZone> {
+    if name == "UTC" {
+        return Some(TimeZone::UTC);
+    }
+    let is_name = |part: &str| !part.is_empty() && !part.starts_with('.');
+    if cfg!(not(unix)) || !name.split('/').all(is_name) {
+        return TimeZone::get(name).ok();
+    }
+    DATABASES.iter().find_map(|folder| read(name, &format!("{folder}/{name}")))
+}
+
+fn read(name: &str, path: &str) -> Option<TimeZone> {
+    match disk::read(path.as_ref(), MAX_ZONE_BYTES) {
+        Ok(Content::Bytes(bytes)) => TimeZone::tzif(name, &bytes).ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_clock_beyond_the_year_9999_does_not_panic() {
+        let beyond = SystemTime::UNIX_EPOCH + Duration::from_secs(300_000_000_000);
+        assert_eq!(moment(beyond).to_string(), "9998-01-01T00:00:00Z");
+        let today = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        assert_eq!(moment(today).as_second(), 1_700_000_000);
+    }
+
+    #[test]
+    fn exe_08_named_zones_are_found_and_strange_names_are_not() {
+        assert!(named_zone("UTC").is_some());
+        assert!(named_zone("Nowhere/Land").is_none() && named_zone("../../etc/passwd").is_none());
+        assert!(named_zone("").is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_zone_file_read_directly_says_what_jiff_says() {
+        let Some(ours) = named_zone("Europe/Berlin") else {
+            rekindle_testkit::skipped("this system has no zone files");
+            return;
+        };
+        let theirs = TimeZone::get("Europe/Berlin").unwrap();
+        for time in ["2026-01-15T12:00:00Z", "2026-07-15T12:00:00Z", "2031-03-30T01:30:00Z"] {
+            let at: Timestamp = time.parse().unwrap();
+            assert_eq!(ours.to_offset(at), theirs.to_offset(at), "{time}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! The only room that opens SQLite: `state/rekindle.db`, with the events, the runs and the sessions of this machine.
+//!
+//! Hooks never come here: they write a file to the spool. Whoever writes waits for whoever writes already, up to ten
+//! seconds; readers never wait (write-ahead log). Every commit is on the disk when it returns.
+
+mod migrations;
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use thiserror::Error;
+
+use crate::platform::disk;
+
+pub use rusqlite::{OptionalExtension, Row, Transaction, named_params, params};
+
+/// How long to wait for another writer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// SQLite may keep this much of the file in memory, in KiB.
+const CACHE_KIB: i64 = 4096;
+
+/// Why the database cannot be used.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// Made by a later version in a way that this one would break.
+    #[error("{path} was made by a newer rekindle ({found}; this one knows {known})")]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// Ours.
+        known: i64,
+    },
+    /// The folder could not be made.
+    #[error("the folder of {path} cannot be used: {cause}")]
+    Folder {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// SQLite said no.
+    #[error("{path}: {cause}")]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        #[source]
+        cause: rusqlite::Error,
+    },
+    /// A row says something that this version does not understand.
+    #[error("{path} holds something unknown: {what}")]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What.
+        what: String,
+    },
+    /// The system has no random bytes for us.
+    #[error("the system gave no random bytes: {0}")]
+    Random(#[source] std::io::Error),
+}
+
+impl Error {
+    /// What a person can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Random(_) => "try again; nothing was changed".to_owned(),
+            Self::Newer { .. } => "use the newer version; nothing was changed".to_owned(),
+            Self::Folder { path, .. } => {
+                format!("check that {} can be written to", path.parent().unwrap_or(path).display())
+            }
+            Self::Sqlite { cause, .. } if is_full(cause) => {
+                "free some space; nothing that was captured is lost, it waits in the spool".to_owned()
+            }
+            Self::Sqlite { path, .. } | Self::Content { path, .. } => format!(
+                "`rekindle doctor` tells more; if the file is damaged, move it away: {} (sessions that were not \
+                 captured yet are found again in the agents' transcripts by `rekindle backfill`)",
+                path.display()
+            ),
+        }
+    }
+}
+
+fn is_full(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+}
+
+/// The database, open. A clone is the same connection: what is open already costs nothing to open again.
+#[derive(Clone)]
+pub struct Db {
+    connection: Rc<Connection>,
+    path: PathBuf,
+}
+
+impl Db {
+    /// Opens the database of a state folder, made or brought up to date if need be.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        if let Some(folder) = path.parent() {
+            disk::make_folder(folder).map_err(|cause| Error::Folder { path: path.to_owned(), cause })?;
+        }
+        disk::make_private(path).map_err(|cause| Error::Folder { path: path.to_owned(), cause })?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let failed = |cause| Error::Sqlite { path: path.to_owned(), cause };
+        let connection = Connection::open_with_flags(resolved(path), flags).map_err(failed)?;
+        let mut db = Self { connection: Rc::new(connection), path: path.to_owned() };
+        db.set_up()?;
+        Ok(db)
+    }
+
+    /// Opens it only if it is there, for looking.
+    pub fn open_existing(path: &Path) -> Result<Option<Self>, Error> {
+        if path.exists() { Self::open(path).map(Some) } else { Ok(None) }
+    }
+
+    fn set_up(&mut self) -> Result<(), Error> {
+        self.run(|connection| {
+            connection.busy_timeout(PATIENCE)?;
+            connection.pragma_update(None, "journal_mode", "wal")?;
+            // An acknowledged event survives a power cut.
+            connection.pragma_update(None, "synchronous", "full")?;
+            connection.pragma_update(None, "foreign_keys", true)?;
+            // What is forgotten must not be left in a free page.
+            connection.pragma_update(None, "secure_delete", true)?;
+            connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+            connection.pragma_update(None, "journal_size_limit", 8 * 1024 * 1024)
+        })?;
+        migrations::apply(self)
+    }
+
+    /// What is done from here on survives our end but not a power cut: for what is simply done again then.
+    pub fn relaxed(self) -> Result<Self, Error> {
+        self.run(|connection| connection.pragma_update(None, "synchronous", "normal"))?;
+        Ok(self)
+    }
+
+    /// Changes something as [`Db::change`] does; with it, everything that was done before survives a power cut.
+    pub fn change_for_good<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        let before: i64 = self.run(|c| c.pragma_query_value(None, "synchronous", |row| row.get(0)))?;
+        self.run(|connection| connection.pragma_update(None, "synchronous", "full"))?;
+        let changed = self.change(work);
+        self.run(|connection| connection.pragma_update(None, "synchronous", before))?;
+        changed
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Asks or does one thing.
+    pub fn run<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
+        work(&self.connection).map_err(|cause| self.failed(cause))
+    }
+
+    /// Does several things or none. The right to write is taken at once, so that two writers wait instead of failing
+    /// half-way.
+    pub fn change<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        let path = self.path.clone();
+        let failed = |cause| Error::Sqlite { path, cause };
+        let attempt = || -> rusqlite::Result<T> {
+            let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            let done = work(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        };
+        attempt().map_err(failed)
+    }
+
+    /// Brings everything from the write-ahead log into the file, and makes that log empty.
+    pub fn checkpoint(&self) -> Result<(), Error> {
+        self.run(|connection| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
+    }
+
+    fn failed(&self, cause: rusqlite::Error) -> Error {
+        Error::Sqlite { path: self.path.clone(), cause }
+    }
+
+    /// Something in the file that this version cannot make sense of.
+    pub fn odd(&self, what: impl Into<String>) -> Error {
+        Error::Content { path: self.path.clone(), what: what.into() }
+    }
+}
+
+/// The path without links: SQLite is told not to follow any, and a home folder may well be one.
+fn resolved(path: &Path) -> PathBuf {
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a test plays the other programs")]
+
+    use super::*;
+
+    #[test]
+    fn what_was_committed_is_there_for_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state/rekindle.db");
+        let mut db = Db::open(&path).unwrap();
+        db.change(|t| t.execute("INSERT INTO locks VALUES ('a', 'me', 5)", [])).unwrap();
+        drop(db);
+        let db = Db::open_existing(&path).unwrap().unwrap();
+        let until: i64 = db.run(|c| c.query_row("SELECT until FROM locks", [], |row| row.get(0))).unwrap();
+        assert_eq!(until, 5);
+        assert!(Db::open_existing(&folder.path().join("none.db")).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_failed_change_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        let failed = db.change(|t| {
+            t.execute("INSERT INTO locks VALUES ('a', 'me', 5)", [])?;
+            t.execute("INSERT INTO locks VALUES ('a', 'you', 6)", [])
+        });
+        assert!(failed.is_err());
+        let rows: i64 = db.run(|c| c.query_row("SELECT count(*) FROM locks", [], |row| row.get(0))).unwrap();
+        assert_eq!(rows, 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn sec_01_the_file_is_the_owners() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rekindle.db");
+        let mut db = Db::open(&path).unwrap();
+        db.change(|t| t.execute("INSERT INTO locks VALUES ('a', 'me', 5)", [])).unwrap();
+        for file in ["rekindle.db", "rekindle.db-wal", "rekindle.db-shm"] {
+            let mode = std::fs::metadata(folder.path().join(file)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o077, 0, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_a_later_version_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rekindle.db");
+        let db = Db::open(&path).unwrap();
+        db.run(|c| c.execute("UPDATE meta SET value = 99 WHERE key = 'readable_from'", [])).unwrap();
+        drop(db);
+        assert!(matches!(Db::open(&path), Err(Error::Newer { .. })));
+    }
+
+    #[test]
+    fn an_older_program_may_use_a_later_file_that_only_grew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rekindle.db");
+        let db = Db::open(&path).unwrap();
+        db.run(|c| c.pragma_update(None, "user_version", 99)).unwrap();
+        db.run(|c| c.execute("ALTER TABLE runs ADD COLUMN mood TEXT", [])).unwrap();
+        drop(db);
+        Db::open(&path).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_says_so_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rekindle.db");
+        std::fs::write(&path, "a letter to somebody, certainly longer than a header would be".repeat(20))
+            .unwrap();
+        let Err(error) = Db::open(&path) else { panic!("opened") };
+        assert!(error.to_string().contains("rekindle.db"), "{error}");
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with("a letter"));
+    }
+}

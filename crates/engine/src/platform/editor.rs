@@ -1,0 +1,104 @@
+//! A text in the person's own editor: `$VISUAL`, else `$EDITOR`, else `vi`. The file is gone afterwards, whatever happened;
+//! one that a killed process left is shredded a day later, when the next text is edited.
+#![expect(clippy::disallowed_methods, reason = "the editor is the person's own, and it is waited for")]
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::platform::disk::{self, Content};
+use crate::platform::environment;
+
+/// More than this is no line of MEMORY.md any more, and is not read back.
+const MOST_BYTES: u64 = 256 * 1024;
+/// Nobody is still at a file that is older than this.
+const LEFT_BEHIND: Duration = Duration::from_secs(24 * 3600);
+
+/// Why nothing came back from the editor.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The file could not be written or read.
+    #[error("cannot use {path}: {cause}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// The editor could not be started.
+    #[error("cannot start the editor `{editor}`: {cause}; set VISUAL or EDITOR")]
+    Start {
+        /// What was tried.
+        editor: String,
+        /// Why.
+        cause: io::Error,
+    },
+    /// It said that it failed.
+    #[error("the editor `{0}` ended with an error, so its text does not count")]
+    Failed(String),
+    /// It left something that is no text.
+    #[error("what the editor left is no text of at most 256 KiB")]
+    NotText,
+}
+
+/// The editor that the person named, if they did.
+pub fn named() -> Option<String> {
+    let set = |name| environment::variable(name).filter(|value| !value.trim().is_empty());
+    set("VISUAL").or_else(|| set("EDITOR"))
+}
+
+/// Lets the person edit `text`, in a file of `folder` whose name begins with `name`, and gives back what they made of it.
+pub fn edit(folder: &Path, name: &str, text: &str) -> Result<String, Error> {
+    let editor = named().unwrap_or_else(|| "vi".to_owned());
+    let path = folder.join(format!("{name}-{}.md", std::process::id()));
+    let file = |cause| Error::File { path: path.clone(), cause };
+    sweep(folder).map_err(file)?;
+    disk::write_whole(&path, format!("{}\n", text.trim_end()).as_bytes()).map_err(file)?;
+    let left = run(&editor, &path).and_then(|()| disk::read(&path, MOST_BYTES).map_err(file));
+    if path.exists() {
+        disk::shred(&path).map_err(file)?;
+    }
+    match left? {
+        Content::Bytes(bytes) => String::from_utf8(bytes).map_err(|_| Error::NotText),
+        // Whoever deletes the file wants nothing of it.
+        Content::Missing => Ok(String::new()),
+        Content::NotAFile | Content::TooLarge(_) => Err(Error::NotText),
+    }
+}
+
+/// What is in the variable may have arguments, so a shell reads it, as it does for other programs.
+fn run(editor: &str, path: &Path) -> Result<(), Error> {
+    let mut command = if cfg!(unix) {
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(format!("{editor} \"$@\"")).arg(editor);
+        shell
+    } else {
+        let mut words = editor.split_whitespace();
+        let mut program = Command::new(words.next().unwrap_or(editor));
+        program.args(words);
+        program
+    };
+    let status = command.arg(path).status();
+    let status = status.map_err(|cause| Error::Start { editor: editor.to_owned(), cause })?;
+    if status.success() { Ok(()) } else { Err(Error::Failed(editor.to_owned())) }
+}
+
+/// Removes what killed processes and their editors left, without a trace.
+fn sweep(folder: &Path) -> io::Result<()> {
+    let files = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other?,
+    };
+    for file in files {
+        let file = file?;
+        let about = file.metadata()?;
+        let age = about.modified()?.elapsed().unwrap_or_default();
+        if about.is_file() && age > LEFT_BEHIND {
+            disk::shred(&file.path())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,387 @@
+//! Where things are.
+
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+
+use rekindle_core::config::{Config, ReadNotes};
+
+use crate::platform::environment;
+
+/// Names the folder everything lives under.
+pub const VARIABLE: &str = "REKINDLE_HOME";
+
+/// Why there is no place for things.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nobody said where, and the system knows no home folder.
+    #[error("there is no home folder to put Rekindle in; set REKINDLE_HOME or pass --home DIR")]
+    NoHome,
+    /// `--home` or `REKINDLE_HOME` is no path.
+    #[error("the Rekindle home must be the path of a folder: {0}")]
+    BadHome(std::io::Error),
+    /// What `REKINDLE_HOME` names depends on the folder a command runs in, so that every folder would get a memory of its own.
+    #[error("REKINDLE_HOME is `{}`, which is not a whole path; write it from the root, such as /home/you/.rekindle", .0.display())]
+    RelativeHome(PathBuf),
+    /// A path begins with `~` and nobody knows what that is.
+    #[error("{setting} begins with ~, but the system knows no home folder; write the whole path")]
+    Tilde {
+        /// The setting.
+        setting: &'static str,
+    },
+    /// R-02.
+    #[error(
+        "paths.state ({}) is inside the notes vault ({}): syncing and note apps corrupt databases and locks; set \
+         paths.state to a folder outside, or vault.notes to another one",
+        state.display(), notes.display()
+    )]
+    StateInNotes {
+        /// The state folder.
+        state: PathBuf,
+        /// The notes vault.
+        notes: PathBuf,
+    },
+    /// The other way round: state is deleted and rebuilt, notes are not.
+    #[error(
+        "the notes vault ({}) is inside paths.state ({}), which holds what may be deleted and rebuilt; set vault.notes \
+         to a folder outside",
+        notes.display(), state.display()
+    )]
+    NotesInState {
+        /// The state folder.
+        state: PathBuf,
+        /// The notes vault.
+        notes: PathBuf,
+    },
+}
+
+/// The folder everything lives under, unless a setting says otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    root: PathBuf,
+    /// What `~` means.
+    person: Option<PathBuf>,
+}
+
+impl Home {
+    /// `--home DIR`, else `REKINDLE_HOME`, else `~/.rekindle`.
+    pub fn find(flag: Option<&Path>) -> Result<Self, Error> {
+        Self::choose(flag, environment::raw(VARIABLE).as_deref(), environment::home_folder())
+    }
+
+    /// The same, with what [`Home::find`] would look up.
+    pub fn choose(
+        flag: Option<&Path>,
+        variable: Option<&OsStr>,
+        person: Option<PathBuf>,
+    ) -> Result<Self, Error> {
+        let variable = variable.filter(|text| !text.is_empty()).map(Path::new);
+        let given = flag.or(variable);
+        if flag.is_none()
+            && let Some(path) = variable.filter(|path| path.is_relative() && !path.starts_with("~"))
+        {
+            return Err(Error::RelativeHome(path.to_owned()));
+        }
+        let root = match given {
+            // Shells leave `--home=~/x` as it is.
+            Some(path) => match path.strip_prefix("~") {
+                Ok(rest) => person.as_ref().ok_or(Error::NoHome)?.join(rest),
+                Err(_) => std::path::absolute(path).map_err(Error::BadHome)?,
+            },
+            None => person.as_ref().ok_or(Error::NoHome)?.join(".rekindle"),
+        };
+        Ok(Self { root, person })
+    }
+
+    /// The folder itself; always absolute.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The person's settings.
+    pub fn config_file(&self) -> PathBuf {
+        self.root.join("config.toml")
+    }
+
+    /// The models that were added (R-04). Not in the state folder, which may be deleted: nobody makes them again.
+    pub fn models(&self) -> PathBuf {
+        self.root.join("models")
+    }
+
+    /// Everything whose place the settings decide. Fails if state and notes would mix (R-02); touches
+    /// nothing.
+    pub fn places(&self, config: &Config) -> Result<Places, Error> {
+        let notes = self.path("vault.notes", &config.vault.notes, "vault")?;
+        let state = self.path("paths.state", &config.paths.state, "state")?;
+        let identity = self.path("paths.identity", &config.paths.identity, "agents")?;
+        // Shipped links begin with ~. Where there is no such folder there is nothing to link, and a machine
+        // without one must still work with --home.
+        let links =
+            config.identity.links.iter().filter_map(|text| self.path("identity.links", text, "").ok());
+        let links = links.collect();
+
+        let (real_state, real_notes) = (resolve(&state), resolve(&notes));
+        if real_state.starts_with(&real_notes) {
+            return Err(Error::StateInNotes { state, notes });
+        }
+        if real_notes.starts_with(&real_state) {
+            return Err(Error::NotesInState { state, notes });
+        }
+        let (vault, readable) = (notes.join(&config.vault.folder), config.recall.notes.clone());
+        Ok(Places { vault, notes, readable, state, identity, links })
+    }
+
+    fn path(&self, setting: &'static str, text: &str, default: &str) -> Result<PathBuf, Error> {
+        let path = Path::new(if text.is_empty() { default } else { text });
+        match path.strip_prefix("~") {
+            Ok(rest) => Ok(self.person.as_ref().ok_or(Error::Tilde { setting })?.join(rest)),
+            // An absolute path replaces the root.
+            Err(_) => Ok(self.root.join(path)),
+        }
+    }
+}
+
+/// The places that the settings decide. None of them needs to exist yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    notes: PathBuf,
+    vault: PathBuf,
+    readable: ReadNotes,
+    state: PathBuf,
+    identity: PathBuf,
+    links: Vec<PathBuf>,
+}
+
+impl Places {
+    /// The notes vault: `Ideas.md` and whatever else the person keeps.
+    pub fn notes(&self) -> &Path {
+        &self.notes
+    }
+
+    /// Which notes outside the vault may be read for recall (R-16).
+    pub fn readable(&self) -> &ReadNotes {
+        &self.readable
+    }
+
+    /// The memories, in the notes vault.
+    pub fn vault(&self) -> &Path {
+        &self.vault
+    }
+
+    /// What only this machine reads.
+    pub fn state(&self) -> &Path {
+        &self.state
+    }
+
+    /// The identity files (IDN-01).
+    pub fn identity(&self) -> &Path {
+        &self.identity
+    }
+
+    /// Folders whose `AGENTS.md` must be the same file (IDN-02).
+    pub fn identity_links(&self) -> &[PathBuf] {
+        &self.links
+    }
+
+    /// Locks between processes.
+    pub fn locks(&self) -> PathBuf {
+        self.state.join("locks")
+    }
+
+    /// What was changed, and how to take it back (B-09).
+    pub fn journal(&self) -> PathBuf {
+        self.state.join("journal.jsonl")
+    }
+
+    /// What hooks left for the worker.
+    pub fn spool(&self) -> PathBuf {
+        self.state.join("spool")
+    }
+
+    /// Events, runs and sessions.
+    pub fn database(&self) -> PathBuf {
+        self.state.join("rekindle.db")
+    }
+
+    /// What was said in sessions, as far as it can be found again.
+    pub fn messages(&self) -> PathBuf {
+        self.state.join("messages")
+    }
+
+    /// Session markers (EXE-13).
+    pub fn sessions(&self) -> PathBuf {
+        self.state.join("sessions")
+    }
+
+    /// What is in the person's editor just now.
+    pub fn editing(&self) -> PathBuf {
+        self.state.join("editing")
+    }
+
+    /// Approved changes of identity files that wait to be applied: derived, may be deleted.
+    pub fn patches(&self) -> PathBuf {
+        self.state.join("patches")
+    }
+
+    /// Messages to the person that wait for a hook that can show them.
+    pub fn notices(&self) -> PathBuf {
+        self.state.join("notices")
+    }
+
+    /// Logs.
+    pub fn logs(&self) -> PathBuf {
+        self.state.join("logs")
+    }
+
+    /// What can be recalled: derived, may be deleted.
+    pub fn index(&self) -> PathBuf {
+        self.state.join("index")
+    }
+
+    /// Which memories helped (REC-08).
+    pub fn usage(&self) -> PathBuf {
+        self.state.join("usage.jsonl")
+    }
+
+    /// How well recall did, each time it was measured (B-10).
+    pub fn evaluations(&self) -> PathBuf {
+        self.state.join("eval.jsonl")
+    }
+
+    /// Forgettings under way (B-08).
+    pub fn forget(&self) -> PathBuf {
+        self.state.join("forget")
+    }
+
+    /// While this file is there, nothing runs.
+    pub fn stop_file(&self) -> PathBuf {
+        self.state.join("STOP")
+    }
+
+    /// The projects seen on this machine (B-05).
+    pub fn projects_file(&self) -> PathBuf {
+        self.state.join("projects.json")
+    }
+}
+
+/// The path with links followed as far as it exists, so that two ways to write one folder compare as one.
+fn resolve(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    match (path.parent(), path.components().next_back()) {
+        (Some(parent), Some(Component::ParentDir)) => {
+            let mut above = resolve(parent);
+            above.pop();
+            above
+        }
+        (Some(parent), Some(Component::Normal(name))) => resolve(parent).join(name),
+        _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rekindle_core::config::{Layers, load};
+
+    use super::*;
+
+    fn config(flags: &[(&str, &str)]) -> Config {
+        let flags: Vec<_> = flags.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect();
+        load(&Layers { flags: &flags, variables: &|_| None, project: None, user: None }).unwrap().config
+    }
+
+    fn home() -> Home {
+        Home::choose(Some(Path::new("/r")), None, Some("/u".into())).unwrap()
+    }
+
+    #[test]
+    fn r_01_flag_then_variable_then_the_hidden_folder() {
+        let root = |flag: Option<&str>, variable: Option<&str>, person: Option<&str>| {
+            let home = Home::choose(flag.map(Path::new), variable.map(OsStr::new), person.map(PathBuf::from));
+            home.map(|home| home.root().to_owned())
+        };
+        assert_eq!(root(Some("/f"), Some("/v"), Some("/u")).unwrap(), Path::new("/f"));
+        assert_eq!(root(None, Some("/v"), Some("/u")).unwrap(), Path::new("/v"));
+        assert_eq!(root(None, Some(""), Some("/u")).unwrap(), Path::new("/u/.rekindle"));
+        assert_eq!(root(None, None, Some("/u")).unwrap(), Path::new("/u/.rekindle"));
+        assert_eq!(root(Some("~/trial"), None, Some("/u")).unwrap(), Path::new("/u/trial"));
+        assert_eq!(root(None, Some("~"), Some("/u")).unwrap(), Path::new("/u"));
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(root(Some("trial"), None, None).unwrap(), here.join("trial"));
+        assert!(matches!(root(None, None, None), Err(Error::NoHome)));
+        assert!(matches!(root(Some("~/trial"), None, None), Err(Error::NoHome)));
+        assert!(matches!(root(Some(""), None, Some("/u")), Err(Error::BadHome(_))));
+        // A relative variable would mean another folder in every folder; a relative flag is typed for this one.
+        assert!(matches!(root(None, Some("mem"), Some("/u")), Err(Error::RelativeHome(_))));
+    }
+
+    /// Requirements: FND-09.
+    #[test]
+    fn r_02_two_places_under_one_root() {
+        let places = home().places(&config(&[])).unwrap();
+        assert_eq!(home().config_file(), Path::new("/r/config.toml"));
+        assert_eq!(home().models(), Path::new("/r/models"));
+        assert_eq!(places.notes(), Path::new("/r/vault"));
+        assert_eq!(places.vault(), Path::new("/r/vault/MemoryVault"));
+        assert_eq!(places.state(), Path::new("/r/state"));
+        assert_eq!(places.identity(), Path::new("/r/agents"));
+        assert_eq!(places.identity_links()[0], Path::new("/u/.agents"));
+        assert_eq!(places.stop_file(), Path::new("/r/state/STOP"));
+        let in_state = [places.locks(), places.journal(), places.spool(), places.sessions(), places.logs()];
+        assert!(in_state.iter().all(|path| path.starts_with("/r/state")));
+    }
+
+    #[test]
+    fn gen_02_every_path_can_be_elsewhere() {
+        let places = home()
+            .places(&config(&[
+                ("vault.notes", "~/Notes"),
+                ("vault.folder", "Mind"),
+                ("paths.state", "/var/rk"),
+                ("paths.identity", "who"),
+                ("identity.links", "../x"),
+            ]))
+            .unwrap();
+        assert_eq!(places.vault(), Path::new("/u/Notes/Mind"));
+        assert_eq!(places.state(), Path::new("/var/rk"));
+        assert_eq!(places.identity(), Path::new("/r/who"));
+        assert_eq!(places.identity_links(), [Path::new("/r/../x")]);
+
+        let homeless = Home::choose(Some(Path::new("/r")), None, None).unwrap();
+        assert!(homeless.places(&config(&[])).unwrap().identity_links().is_empty());
+        let error = homeless.places(&config(&[("vault.notes", "~/Notes")])).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "vault.notes begins with ~, but the system knows no home folder; write the whole path"
+        );
+    }
+
+    #[test]
+    fn r_02_state_and_notes_never_mix() {
+        let refused = |notes: &str, state: &str| {
+            home().places(&config(&[("vault.notes", notes), ("paths.state", state)])).unwrap_err().to_string()
+        };
+        for (notes, state) in [("/n", "/n/state"), ("/n", "/n"), (".", ""), ("/n", "/m/../n/x"), ("/", "/s")]
+        {
+            let message = refused(notes, state);
+            assert!(
+                message.starts_with("paths.state (") && message.contains("inside the notes vault"),
+                "{message}"
+            );
+        }
+        assert!(refused("state/notes", "").contains("is inside paths.state"));
+        let beside = config(&[("vault.notes", "/notes"), ("paths.state", "/notes-state")]);
+        assert!(home().places(&beside).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn r_02_a_link_does_not_hide_that_state_is_in_the_notes() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name).to_str().unwrap().to_owned();
+        std::fs::create_dir(at("synced")).unwrap();
+        std::os::unix::fs::symlink(at("synced"), at("link")).unwrap();
+        let config = config(&[("vault.notes", &at("synced")), ("paths.state", &at("link/deep/state"))]);
+        assert!(matches!(home().places(&config), Err(Error::StateInNotes { .. })));
+    }
+}

@@ -1,0 +1,165 @@
+//! A file as memory: read in place, page by page, by whoever asks.
+
+use std::fs::File;
+use std::io;
+use std::ops::Deref;
+use std::path::Path;
+
+/// The bytes of a file that nobody changes in place.
+#[derive(Debug)]
+pub struct Mapped(Inner);
+
+#[derive(Debug)]
+enum Inner {
+    /// Empty files cannot be mapped, and some systems map none.
+    Read(Vec<u8>),
+    #[cfg(unix)]
+    Mapped(pages::Pages),
+}
+
+impl Mapped {
+    /// Maps a file as it is now.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let length = usize::try_from(file.metadata()?.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        Self::of(&file, length)
+    }
+
+    #[cfg(unix)]
+    fn of(file: &File, length: usize) -> io::Result<Self> {
+        match length {
+            0 => Ok(Self(Inner::Read(Vec::new()))),
+            _ => Ok(Self(Inner::Mapped(pages::Pages::new(file, length)?))),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn of(mut file: &File, length: usize) -> io::Result<Self> {
+        let mut bytes = Vec::with_capacity(length);
+        io::Read::read_to_end(&mut file, &mut bytes)?;
+        Ok(Self(Inner::Read(bytes)))
+    }
+
+    /// Asks for a part of the file at once instead of page by page.
+    pub fn will_need(&self, from: usize, length: usize) {
+        #[cfg(unix)]
+        if let Inner::Mapped(pages) = &self.0 {
+            pages.populate(from, length);
+        }
+        #[cfg(not(unix))]
+        let _ = (from, length);
+    }
+}
+
+impl From<Vec<u8>> for Mapped {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(Inner::Read(bytes))
+    }
+}
+
+impl Deref for Mapped {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Inner::Read(bytes) => bytes,
+            #[cfg(unix)]
+            Inner::Mapped(pages) => pages.bytes(),
+        }
+    }
+}
+
+#[cfg(unix)]
+mod pages {
+    #![expect(unsafe_code, reason = "the system hands out mapped memory as a pointer")]
+
+    use std::ffi::c_void;
+    use std::fs::File;
+    use std::io;
+    use std::ptr::NonNull;
+
+    use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+
+    /// Pages of a file, ours until dropped.
+    #[derive(Debug)]
+    pub(super) struct Pages {
+        start: NonNull<c_void>,
+        length: usize,
+    }
+
+    // SAFETY: the pages are only read, and live as long as this value.
+    unsafe impl Send for Pages {}
+    // SAFETY: as above.
+    unsafe impl Sync for Pages {}
+
+    impl Pages {
+        pub(super) fn new(file: &File, length: usize) -> io::Result<Self> {
+            // SAFETY: a fresh mapping, readable only. Whoever publishes such a file writes it under another name first
+            // and never changes its length again, so no page of it disappears under a reader.
+            let start =
+                unsafe { mmap(std::ptr::null_mut(), length, ProtFlags::READ, MapFlags::PRIVATE, file, 0)? };
+            let start = NonNull::new(start).ok_or(io::ErrorKind::OutOfMemory)?;
+            let pages = Self { start, length };
+            #[cfg(target_os = "linux")]
+            pages.in_large_pieces();
+            Ok(pages)
+        }
+
+        /// What is not in memory yet is to be read in large pieces, which are mapped as one each. A file that was written so is
+        /// kept so, but only until the system wants its memory back: read again as usual, 60 MB take 0.6 to 3.4 ms to map (docs/adr/0029).
+        #[cfg(target_os = "linux")]
+        fn in_large_pieces(&self) {
+            // SAFETY: within the mapping, and advice changes nothing that can be observed.
+            let advised = unsafe { madvise(self.start.as_ptr(), self.length, Advice::LinuxHugepage) };
+            // Not every kernel knows such pieces.
+            advised.unwrap_or_default();
+        }
+
+        pub(super) fn bytes(&self) -> &[u8] {
+            // SAFETY: `new` mapped `length` bytes from `start`, and they stay until this value is dropped.
+            unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.length) }
+        }
+
+        pub(super) fn populate(&self, from: usize, length: usize) {
+            let from = (from.min(self.length) / 4096) * 4096;
+            let length = length.min(self.length - from);
+            #[cfg(target_os = "linux")]
+            let advice = Advice::LinuxPopulateRead;
+            #[cfg(not(target_os = "linux"))]
+            let advice = Advice::WillNeed;
+            // SAFETY: within the mapping, and advice changes nothing that can be observed.
+            let advised = unsafe { madvise(self.start.as_ptr().byte_add(from), length, advice) };
+            // An older kernel does not know the advice; the pages then come one by one.
+            advised.unwrap_or_default();
+        }
+    }
+
+    impl Drop for Pages {
+        fn drop(&mut self) {
+            // SAFETY: mapped by `new`, and nobody can hold a part of it any more.
+            let unmapped = unsafe { munmap(self.start.as_ptr(), self.length) };
+            unmapped.unwrap_or_default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapped_file_is_its_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("x");
+        for length in [0, 1, 4095, 4096, 10_000, 5_000_000] {
+            let bytes: Vec<u8> = (0..length).map(|i| (i * 7 % 251) as u8).collect();
+            crate::platform::disk::write_whole(&file, &bytes).unwrap();
+            let mapped = Mapped::open(&file).unwrap();
+            mapped.will_need(0, length);
+            mapped.will_need(length + 1, 5);
+            mapped.will_need(length / 2, usize::MAX / 2);
+            assert_eq!(*mapped, bytes[..]);
+        }
+        assert!(Mapped::open(&folder.path().join("missing")).is_err());
+    }
+}

@@ -1,0 +1,86 @@
+//! Letting go of what was said (B-08): the archive is rewritten without it, line by line whatever its size, and so is the
+//! index.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::recall::document::Document;
+use rekindle_core::vault::erase::Target;
+
+use super::archive::{self, Kept};
+use super::{Error, Messages};
+use crate::platform::disk;
+
+impl Messages {
+    /// Takes the text out of everything that is kept. Says in how many messages it was.
+    pub fn erase(&self, target: &Target) -> Result<usize, Error> {
+        if target.is_empty() || !self.folder.exists() {
+            return Ok(0);
+        }
+        let mut erased = 0;
+        for stored in archive::sessions(&self.folder) {
+            let found = lines_with(&stored.path, target).map_err(self.failed())?;
+            if found > 0 {
+                erased += found;
+                let _lock = archive::lock(&self.folder, &stored.path).map_err(self.failed())?;
+                rewrite(&stored.path, target).map_err(self.failed())?;
+            }
+        }
+        let says = |document: &Document| target.is_in_file(document.text.as_bytes());
+        Ok(erased.max(self.store().erase(&says)?))
+    }
+
+    /// The files in which it still stands.
+    pub fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
+        let mut files = Vec::new();
+        if target.is_empty() || !self.folder.exists() {
+            return Ok(files);
+        }
+        for stored in archive::sessions(&self.folder) {
+            if lines_with(&stored.path, target).map_err(self.failed())? > 0 {
+                files.push(stored.path);
+            }
+        }
+        files
+            .extend(self.store().holding(&|document: &Document| target.is_in_file(document.text.as_bytes())));
+        Ok(files)
+    }
+}
+
+/// A line as long as the one it replaces, so that everything behind it stays where the index knows it.
+fn put(out: &mut Vec<u8>, line: &str, length: usize) {
+    let line = line.trim_end_matches('\n').as_bytes();
+    out.extend_from_slice(line);
+    out.resize(out.len() + length.saturating_sub(line.len() + 1), b' ');
+    out.push(b'\n');
+}
+
+fn lines_with(path: &Path, target: &Target) -> io::Result<usize> {
+    let mut found = 0;
+    archive::each_line(path, 0, &mut |_, line| found += usize::from(target.is_in_file(line)))?;
+    Ok(found)
+}
+
+/// The message stays as one that was there, so that it is not brought back; what it said goes.
+fn rewrite(path: &Path, target: &Target) -> io::Result<()> {
+    loop {
+        // A last line that was cut off has no end to keep; whoever adds next cuts it away.
+        let old = std::fs::read(path)?;
+        let mut new = Vec::with_capacity(old.len());
+        for line in old.split_inclusive(|byte| *byte == b'\n') {
+            if !target.is_in_file(line) {
+                new.extend_from_slice(line);
+            } else if let Ok(kept) = serde_json::from_slice::<Kept>(line) {
+                let left = Kept { text: target.cut(&kept.text).unwrap_or_default(), ..kept };
+                put(&mut new, &serde_json::to_string(&left)?, line.len());
+            } else {
+                // Damaged: nobody can read it as a message, so there is nothing of it to keep.
+                put(&mut new, "", line.len());
+            }
+        }
+        // Somebody may have added to the session meanwhile; then it is read again.
+        if disk::replace_shredding(path, &old, &new)? {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What was said that answers a prompt: looked up by the words that nothing which answers can lack, so that it costs as
+//! much as these words are common, and not as much as was ever said.
+
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::recall::abstain::rarity;
+use rekindle_core::recall::adjust::{Factors, decay};
+use rekindle_core::recall::citation::Cited;
+use rekindle_core::recall::document::{Document, Source};
+use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::fuse::Parts;
+use rekindle_core::recall::query::Query;
+use rekindle_core::recall::rank::Ranked;
+use rekindle_core::recall::said::{Match, Question, Word};
+use rekindle_core::text::domain_stopwords::is_commonplace;
+use rekindle_core::text::normal::normalised;
+
+use super::store::KIND;
+use crate::index::{Embedder, Snapshot};
+use crate::recall::search::Rules;
+
+/// So many are read for each that is shown: people say the same more than once.
+const LOOKED_AT: usize = 8;
+/// How rare a word is where no vocabulary tells: as rare as among the messages, on this scale of logarithms.
+const RAREST: f64 = 8.0;
+
+/// Which messages are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Only of these; none named: of everybody.
+    pub origins: Vec<Origin>,
+    /// Said at this time or later.
+    pub since: Option<Timestamp>,
+    /// Said at this time or earlier.
+    pub until: Option<Timestamp>,
+    /// Not from this session: it has them already.
+    pub except: Option<String>,
+    /// Not what entries say already, or say otherwise by now.
+    pub cited: Cited,
+}
+
+impl Wanted {
+    /// What filters leave of the messages; `None` if they leave nothing: a message has no group, tag or priority, and
+    /// nobody has reviewed it.
+    pub fn by(filters: &Filters) -> Option<Self> {
+        let possible = filters.groups.is_empty()
+            && filters.tags.is_empty()
+            && filters.priority.is_none()
+            && filters.reviewed != Some(true)
+            && filters.stale != Some(true)
+            && (filters.kinds.is_empty() || filters.kinds.iter().any(|kind| kind == KIND))
+            && (filters.sources.is_empty() || filters.sources.contains(&Source::Message));
+        possible.then(|| Self {
+            origins: filters.origins.clone(),
+            since: filters.since,
+            until: filters.until,
+            except: None,
+            cited: Cited::default(),
+        })
+    }
+
+    fn admits(&self, origin: Origin, created: i64, rules: &Rules<'_>) -> bool {
+        let until = [self.until.map(Timestamp::as_second), rules.until].into_iter().flatten().min();
+        (self.origins.is_empty() || self.origins.contains(&origin))
+            && self.since.is_none_or(|since| created >= since.as_second())
+            && until.is_none_or(|until| created <= until)
+    }
+}
+
+/// A message that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The message.
+    pub document: Document,
+    /// Why it is here.
+    pub ranked: Ranked,
+    /// How much of what the prompt is about it holds, from 0 to 1.
+    pub coverage: f64,
+}
+
+/// The best `most` messages for a prompt, each text once. `embedder` only tells how rare words are.
+pub fn find(
+    snapshot: &Snapshot,
+    embedder: Option<Embedder<'_>>,
+    prompt: &str,
+    also: Option<&str>,
+    rules: &Rules<'_>,
+    wanted: &Wanted,
+    most: usize,
+) -> Vec<Found> {
+    if snapshot.is_empty() || most == 0 {
+        return Vec::new();
+    }
+    let mut query = Query::new(prompt, also);
+    query.keep_rarest(|term| 1.0 / (1.0 + snapshot.frequency(term) as f32));
+    let frequencies: Vec<usize> = query.terms.iter().map(|term| snapshot.frequency(term.hash)).collect();
+    let words = query.terms.iter().zip(&frequencies).map(|(term, frequency)| {
+        let word = |rare| {
+            Word::new(rare, is_commonplace(&term.text), term.identifier, *frequency, snapshot.len() as usize)
+        };
+        match embedder {
+            Some(embedder) => word(rarity(embedder.word(&term.word))),
+            None => word((word(1.0).idf / RAREST).min(1.0)),
+        }
+    });
+    let question = Question::new(words.collect());
+    // How often each message holds each word that tells, side by side: the lists of common words are long, and looking
+    // into them once for every message would take longer than reading them through.
+    let mut counts: Vec<Option<Vec<u8>>> = vec![None; query.terms.len()];
+    for place in question.telling() {
+        let mut often = vec![0; snapshot.len() as usize];
+        snapshot.each_posting(query.terms[*place].hash, |number, count| often[number as usize] = count.all);
+        counts[*place] = Some(often);
+    }
+    let column = |place: usize| counts[place].as_deref().unwrap_or_default();
+    let telling: Vec<&[u8]> = question.telling().iter().map(|place| column(*place)).collect();
+    let needed: Vec<&[u8]> = question.needed(|place| frequencies[place]).into_iter().map(column).collect();
+    let rest: Vec<_> = query.terms.iter().map(|term| snapshot.term(term.hash)).collect();
+    let often = |place: usize, number: u32| match &counts[place] {
+        Some(often) => often[number as usize],
+        None => rest[place].count_in(number).map_or(0, |count| count.all),
+    };
+    let mean_length = f64::from(snapshot.mean_length());
+    let mut held = vec![0; query.terms.len()];
+    let mut answers: Vec<Answer> = Vec::new();
+    for number in 0..snapshot.len() {
+        let at = number as usize;
+        if !needed.iter().any(|counts| counts[at] > 0) || !question.covers(|word| telling[word][at] > 0) {
+            continue;
+        }
+        let Some(about) = snapshot.about(number) else { continue };
+        let visible =
+            about.project.is_none_or(|project| rules.all_projects || rules.project == Some(project));
+        if !visible || !wanted.admits(about.flags.origin(), about.created, rules) {
+            continue;
+        }
+        held.iter_mut().enumerate().for_each(|(place, held)| *held = often(place, number));
+        if let Some(found) = question.judge(&held, about.length, mean_length, about.flags.origin()) {
+            let decay = decay(rules.decay, rules.now, about.created);
+            answers.push(Answer { number, created: about.created, found, decay });
+        }
+    }
+    // Of two that answer alike, the later one knew more.
+    let order = |a: &Answer, b: &Answer| {
+        b.score().total_cmp(&a.score()).then(b.created.cmp(&a.created)).then(a.number.cmp(&b.number))
+    };
+    if answers.len() > most * LOOKED_AT {
+        answers.select_nth_unstable_by(most * LOOKED_AT, order);
+        answers.truncate(most * LOOKED_AT);
+    }
+    answers.sort_by(order);
+    once(snapshot, answers.into_iter(), wanted).take(most).collect()
+}
+
+/// A message that answers, before its text is read.
+struct Answer {
+    number: u32,
+    created: i64,
+    found: Match,
+    decay: f32,
+}
+
+impl Answer {
+    /// Relevance times decay, as for notes (REC-03).
+    fn score(&self) -> f32 {
+        self.found.worth as f32 * self.decay
+    }
+}
+
+/// Reads messages, and leaves out what was said before.
+fn once<'a>(
+    snapshot: &'a Snapshot,
+    answers: impl Iterator<Item = Answer> + 'a,
+    wanted: &'a Wanted,
+) -> impl Iterator<Item = Found> + 'a {
+    let mut said: Vec<String> = Vec::new();
+    answers.filter_map(move |answer| {
+        let document = snapshot.document(answer.number)?;
+        let is_excepted = wanted.except.is_some() && document.thread == wanted.except;
+        if is_excepted || wanted.cited.stands_for(&document) {
+            return None;
+        }
+        let text = normalised(&document.text);
+        if said.contains(&text) {
+            return None;
+        }
+        said.push(text);
+        let factors = Factors { decay: answer.decay, usage: 1.0, stale: 1.0, trust: 1.0, project: 1.0 };
+        let words = answer.found.worth as f32;
+        let parts = Parts { words, relevance: words, ..Parts::default() };
+        let ranked = Ranked { document: answer.number, score: answer.score(), parts, factors };
+        Some(Found { document, ranked, coverage: answer.found.coverage })
+    })
+}

@@ -1,0 +1,456 @@
+//! The index over the archive: segments as everywhere, found by words alone, and one small file that says which of them
+//! count.
+//!
+//! ```text
+//! messages/index/CURRENT      which segments hold, as JSON: replaced as a whole
+//! messages/index/000007.seg   documents of some sessions; never changed
+//! messages/index/writer.lock  held by the one who adds to it
+//! ```
+//!
+//! What is new in the archive becomes a segment of its own; when many small ones have gathered they become one. It is all
+//! derived: delete the folder and the next update makes it again.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::recall::document::{Document, Source, Stamp, Unit};
+use serde::{Deserialize, Serialize};
+
+use super::archive::{self, Kept, Stored};
+use crate::index::merge::Merge;
+use crate::index::segment::Segment;
+use crate::index::{Damage, Error, Prepared, PreparedUnit, Snapshot, current, words_segment};
+use crate::platform::disk;
+use crate::platform::mmap::Mapped;
+
+/// The version of `CURRENT`; the segments have their own.
+const FORMAT: u32 = 1;
+/// So much becomes one segment: what is held in memory while it is made is a few times that.
+const BATCH: usize = 4 * 1024 * 1024;
+/// What a message costs besides its text: its ids, its place, its words.
+const EACH: usize = 1024;
+/// A segment with fewer documents is small.
+const SMALL: u32 = 10_000;
+/// So many small ones may gather.
+const MANY: usize = 8;
+/// At most so many documents of small ones become one segment at a time, so that memory stays flat.
+const MERGED: u32 = 10_000;
+/// How long to wait for another process that adds to the index.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often a reader tries again when segments are switched under it.
+const RETRIES: usize = 8;
+/// The word for it in [`Document::kind`].
+pub const KIND: &str = "message";
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Current {
+    format: u32,
+    /// The numbers of the segments that hold, in the order they were made.
+    segments: Vec<u64>,
+}
+
+/// The index in a folder.
+pub(super) struct Store {
+    /// The archive.
+    pub(super) archive: PathBuf,
+    pub(super) folder: PathBuf,
+}
+
+/// What an update did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Updated {
+    /// How many messages were added.
+    pub added: u64,
+    /// How many there are now.
+    pub messages: u64,
+}
+
+impl Store {
+    pub(super) fn at(archive: &Path) -> Self {
+        Self { archive: archive.to_owned(), folder: archive.join("index") }
+    }
+
+    fn current_file(&self) -> PathBuf {
+        self.folder.join("CURRENT")
+    }
+
+    fn segment_file(&self, number: u64) -> PathBuf {
+        self.folder.join(format!("{number:06}.seg"))
+    }
+
+    fn current(&self) -> Result<Option<Current>, Error> {
+        current::read(&self.current_file(), FORMAT)
+    }
+
+    fn segment(&self, number: u64) -> Result<Segment, Error> {
+        let path = self.segment_file(number);
+        let bytes = Mapped::open(&path).map_err(Error::io("read", &path))?;
+        Segment::open(bytes).map_err(|damage| Error::Damaged { path, damage })
+    }
+
+    fn segments(&self, current: &Current) -> Result<Vec<Segment>, Error> {
+        current.segments.iter().map(|number| self.segment(*number)).collect()
+    }
+
+    /// What can be found now; `None` if nothing was ever added.
+    pub(super) fn open(&self) -> Result<Option<Snapshot>, Error> {
+        for _ in 0..RETRIES {
+            let Some(current) = self.current()? else { return Ok(None) };
+            match self.segments(&current) {
+                Err(Error::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {}
+                other => return other.map(|segments| Some(Snapshot::of_distinct(segments))),
+            }
+        }
+        Err(Error::Damaged { path: self.current_file(), damage: Damage::Missing })
+    }
+
+    /// How many sessions are not indexed to their end.
+    pub(super) fn behind(&self) -> Result<usize, Error> {
+        let segments = self.segments(&self.current()?.unwrap_or_default())?;
+        let known = known(&segments);
+        let is_behind = |one: &Stored| one.size > known.get(key(one).as_str()).map_or(0, |place| place.bytes);
+        Ok(archive::sessions_where(&self.archive, is_behind).len())
+    }
+
+    /// Adds what is new in the archive. A damaged index is made again. `progress` hears how many bytes of the archive
+    /// were read, of how many.
+    pub(super) fn update(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Updated, Error> {
+        if !self.archive.exists() {
+            return Ok(Updated::default());
+        }
+        let _lock = self.lock()?;
+        let mut current = self.usable()?;
+        let segments = self.segments(&current)?;
+        let mut known = known(&segments);
+        let (mut there, mut shrunk) = (0, false);
+        let mut stored = archive::sessions_where(&self.archive, |one| {
+            let place = known.get(key(one).as_str());
+            there += usize::from(place.is_some());
+            let bytes = place.map_or(0, |place| place.bytes);
+            shrunk |= one.size < bytes;
+            one.size > bytes
+        });
+        // Something that was indexed is not there any more: what is left is read again.
+        if shrunk || there < known.len() {
+            current = Current { format: FORMAT, segments: Vec::new() };
+            known.clear();
+            stored = archive::sessions(&self.archive);
+        }
+        let of: u64 = stored
+            .iter()
+            .map(|one| one.size - known.get(key(one).as_str()).map_or(0, |place| place.bytes))
+            .sum();
+        let (mut done, mut updated) = (0, Updated::default());
+        let mut batch = Batch::default();
+        for one in stored {
+            let from = known.get(key(&one).as_str()).copied().unwrap_or_default();
+            if one.size <= from.bytes {
+                continue;
+            }
+            let mut unit = Reading::new(&one, from);
+            let mut failure = None;
+            archive::each_line(&one.path, from.bytes, &mut |end, line| {
+                batch.bytes += unit.line(end, line);
+                if batch.bytes >= BATCH {
+                    updated.added += batch.add(unit.cut());
+                    failure = failure.take().or(self.add(&mut current, &mut batch).err());
+                    progress(done + end - from.bytes, of);
+                }
+            })
+            .map_err(Error::io("read", &one.path))?;
+            failure.map_or(Ok(()), Err)?;
+            updated.added += batch.add(unit.cut());
+            done += one.size - from.bytes;
+            progress(done, of);
+        }
+        self.add(&mut current, &mut batch)?;
+        drop(segments);
+        self.merge(&mut current)?;
+        self.sweep(&current, disk::remove)?;
+        updated.messages =
+            self.segments(&current)?.iter().map(|segment| u64::from(segment.documents())).sum();
+        Ok(updated)
+    }
+
+    /// Makes everything again from the archive.
+    pub(super) fn rebuild(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Updated, Error> {
+        if self.folder.exists() {
+            let _lock = self.lock()?;
+            self.publish(&Current { format: FORMAT, segments: Vec::new() })?;
+        }
+        self.update(progress)
+    }
+
+    /// Takes documents out for good (B-08): their segments are made anew without them, and the old bytes overwritten.
+    pub(super) fn erase(&self, gone: &dyn Fn(&Document) -> bool) -> Result<usize, Error> {
+        if !self.folder.exists() {
+            return Ok(0);
+        }
+        let _lock = self.lock()?;
+        let mut current = self.usable()?;
+        let mut count = 0;
+        for place in 0..current.segments.len() {
+            let segment = self.segment(current.segments[place])?;
+            let found = documents(&segment).filter(|document| gone(document)).count();
+            if found == 0 {
+                continue;
+            }
+            count += found;
+            let mut units = units(&segment);
+            for unit in &mut units {
+                unit.documents.retain(|prepared| !gone(&prepared.document));
+            }
+            current.segments[place] = self.write_units(units)?;
+        }
+        if count > 0 {
+            self.publish(&current)?;
+        }
+        // Segments that hold no longer may hold what is to be forgotten.
+        self.sweep(&current, disk::shred)?;
+        Ok(count)
+    }
+
+    /// The files that hold a document like that, whether they count or are left over.
+    pub(super) fn holding(&self, wanted: &dyn Fn(&Document) -> bool) -> Vec<PathBuf> {
+        let holds = |path: &PathBuf| {
+            let segment = Mapped::open(path).ok().and_then(|bytes| Segment::open(bytes).ok());
+            segment.is_some_and(|segment| documents(&segment).any(|document| wanted(&document)))
+        };
+        self.files().into_iter().filter(|path| is_segment(path)).filter(holds).collect()
+    }
+
+    fn lock(&self) -> Result<File, Error> {
+        disk::make_folder(&self.folder).map_err(Error::io("made", &self.folder))?;
+        let path = self.folder.join("writer.lock");
+        disk::lock(&path, PATIENCE).map_err(Error::io("locked", &path))
+    }
+
+    /// What holds, if all of it can be read; else nothing.
+    fn usable(&self) -> Result<Current, Error> {
+        let empty = Current { format: FORMAT, segments: Vec::new() };
+        let current = match self.current() {
+            Ok(current) => current.unwrap_or(empty.clone()),
+            Err(Error::Damaged { .. }) => return Ok(empty),
+            Err(error) => return Err(error),
+        };
+        // One after the other: all of their bytes are looked at, and need not be in memory at once.
+        for number in &current.segments {
+            match self.segment(*number) {
+                Ok(segment) if segment.verify().is_ok() => {}
+                Ok(_) | Err(Error::Damaged { .. }) => return Ok(empty),
+                Err(Error::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => return Ok(empty),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(current)
+    }
+
+    fn write_units(&self, units: Vec<PreparedUnit>) -> Result<u64, Error> {
+        let bytes = words_segment(units);
+        self.write(&mut |file| file.write_all(&bytes))
+    }
+
+    fn write(&self, write: &mut dyn FnMut(&mut File) -> io::Result<()>) -> Result<u64, Error> {
+        let newest =
+            self.files().iter().filter_map(|file| file.file_stem()?.to_str()?.parse::<u64>().ok()).max();
+        let number = newest.map_or(1, |newest| newest + 1);
+        let path = self.segment_file(number);
+        disk::write_whole_with(&path, write).map_err(Error::io("written", &path))?;
+        Ok(number)
+    }
+
+    fn publish(&self, current: &Current) -> Result<(), Error> {
+        current::write(&self.current_file(), current)
+    }
+
+    /// Makes a segment of what was gathered, and lets it count.
+    fn add(&self, current: &mut Current, batch: &mut Batch) -> Result<(), Error> {
+        let Batch { units, .. } = std::mem::take(batch);
+        if units.is_empty() {
+            return if current.segments.is_empty() { self.publish(current) } else { Ok(()) };
+        }
+        current.segments.push(self.write_units(units)?);
+        self.publish(current)
+    }
+
+    /// Makes one of the smallest segments when there are many small ones.
+    fn merge(&self, current: &mut Current) -> Result<(), Error> {
+        loop {
+            let mut small = Vec::new();
+            for number in &current.segments {
+                let documents = self.segment(*number)?.documents();
+                small.extend((documents < SMALL).then_some((documents, *number)));
+            }
+            if small.len() <= MANY {
+                return Ok(());
+            }
+            small.sort_unstable();
+            let mut room = MERGED;
+            let fits = |(documents, _): &&(u32, u64)| {
+                let fits = *documents <= room;
+                room = room.saturating_sub(*documents);
+                fits
+            };
+            // Two at least, however large, or there would be no end to it.
+            let count = small.iter().take_while(fits).count().max(2);
+            let mut gone: Vec<u64> = small.iter().take(count).map(|(_, number)| *number).collect();
+            gone.sort_unstable();
+            let sources: Vec<Segment> =
+                gone.iter().map(|number| self.segment(*number)).collect::<Result<_, _>>()?;
+            let merge = Merge::of_distinct(sources.iter().collect());
+            let merged = self.write(&mut |file| merge.write(file))?;
+            current.segments.retain(|number| !gone.contains(number));
+            current.segments.push(merged);
+            self.publish(current)?;
+        }
+    }
+
+    /// Removes the segments that hold no longer, and what a crash left.
+    fn sweep(&self, current: &Current, gone: impl Fn(&Path) -> io::Result<()>) -> Result<(), Error> {
+        let keep: Vec<PathBuf> = current.segments.iter().map(|number| self.segment_file(*number)).collect();
+        for file in self.files() {
+            let temporary = file
+                .file_name()
+                .is_some_and(|name| name.as_encoded_bytes().starts_with(disk::TEMPORARY.as_bytes()));
+            if (is_segment(&file) || temporary) && !keep.contains(&file) {
+                gone(&file).map_err(Error::io("removed", &file))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten();
+        entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
+    }
+}
+
+fn is_segment(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "seg")
+}
+
+fn documents(segment: &Segment) -> impl Iterator<Item = Document> {
+    (0..segment.documents()).filter_map(|number| segment.document(number))
+}
+
+fn units(segment: &Segment) -> Vec<PreparedUnit> {
+    let known = (0..segment.units()).filter_map(|unit| segment.unit(unit));
+    known
+        .map(|unit| PreparedUnit {
+            documents: unit
+                .documents
+                .filter_map(|number| segment.document(number))
+                .map(Prepared::by_words)
+                .collect(),
+            unit: Unit { path: unit.path.to_owned(), stamp: unit.stamp, documents: Vec::new() },
+            behind: None,
+        })
+        .collect()
+}
+
+/// How far each session is indexed.
+fn known(segments: &[Segment]) -> HashMap<&str, Place> {
+    let mut known: HashMap<&str, Place> = HashMap::new();
+    for unit in segments.iter().flat_map(|segment| (0..segment.units()).filter_map(|unit| segment.unit(unit)))
+    {
+        let (Some((key, _)), Some(stamp)) = (unit.path.rsplit_once('@'), unit.stamp) else { continue };
+        let place = known.entry(key).or_default();
+        if stamp.size > place.bytes {
+            *place = Place { bytes: stamp.size, lines: u32::try_from(stamp.modified).unwrap_or(0) };
+        }
+    }
+    known
+}
+
+fn key(stored: &Stored) -> String {
+    format!("{}/{}", stored.agent, stored.session)
+}
+
+/// How far a session is indexed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    bytes: u64,
+    lines: u32,
+}
+
+/// What will be a segment.
+#[derive(Default)]
+struct Batch {
+    units: Vec<PreparedUnit>,
+    /// About how many bytes that is.
+    bytes: usize,
+}
+
+impl Batch {
+    fn add(&mut self, unit: PreparedUnit) -> u64 {
+        let count = unit.documents.len() as u64;
+        self.units.push(unit);
+        count
+    }
+}
+
+/// A session while it is read: its documents since the last cut.
+struct Reading<'a> {
+    stored: &'a Stored,
+    start: u64,
+    end: u64,
+    lines: u32,
+    documents: Vec<Prepared>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(stored: &'a Stored, from: Place) -> Self {
+        Self { stored, start: from.bytes, end: from.bytes, lines: from.lines, documents: Vec::new() }
+    }
+
+    /// Reads a line of the archive; about how many bytes it added.
+    fn line(&mut self, end: u64, line: &[u8]) -> usize {
+        self.end = end;
+        self.lines += 1;
+        let Ok(kept) = serde_json::from_slice::<Kept>(line) else { return 0 };
+        if kept.text.trim().is_empty() {
+            return 0;
+        }
+        let bytes = kept.text.len() + EACH;
+        self.documents.push(Prepared::by_words(document(self.stored, kept, self.lines)));
+        bytes
+    }
+
+    /// What was read since the last cut, as a unit that says how far it reaches.
+    fn cut(&mut self) -> PreparedUnit {
+        // Padded, so that the parts of a session are in order.
+        let path = format!("{}@{:012}", key(self.stored), self.start);
+        let hash = ContentHash::from_bytes([0; 32]);
+        let stamp = Some(Stamp { modified: i64::from(self.lines), size: self.end, hash });
+        self.start = self.end;
+        PreparedUnit {
+            unit: Unit { path, stamp, documents: Vec::new() },
+            documents: std::mem::take(&mut self.documents),
+            behind: None,
+        }
+    }
+}
+
+/// A message as something that can be recalled: nobody has reviewed it (B-01).
+fn document(stored: &Stored, kept: Kept, line: u32) -> Document {
+    Document {
+        id: format!("{}#{}", key(stored), kept.id),
+        lines: Some((line, line)),
+        kind: KIND.to_owned(),
+        created: kept.at,
+        project: kept.project,
+        origin: match kept.role.origin() {
+            Origin::User => Origin::User,
+            Origin::Tool => Origin::Tool,
+            Origin::Agent | Origin::Import => Origin::Agent,
+        },
+        reviewed: false,
+        thread: Some(stored.session.clone()),
+        ..Document::plain(Source::Message, format!("messages/{}.jsonl", key(stored)), kept.text)
+    }
+}

@@ -1,0 +1,253 @@
+//! `REVIEW.md` as a view of the store (REV-04) and as a way to decide (REV-03): what it showed is remembered, so that what a
+//! person did to it can be told.
+
+use std::collections::{HashMap, HashSet};
+
+use rekindle_core::base::decided_by::By;
+use rekindle_core::base::time::{Timestamp, Zoned};
+use rekindle_core::knowledge::proposal::Proposal;
+use rekindle_core::knowledge::proposal::rebase::{Aim, aim};
+use rekindle_core::knowledge::proposal::worth::{Folded, asked, ranked};
+use rekindle_core::vault::journal::{Actor, Place};
+use rekindle_core::vault::layout;
+use rekindle_core::vault::review::{self, Decision, Id, Queue, Shown, diff};
+use thiserror::Error;
+
+use crate::jobs::queue::Registry;
+use crate::platform::db::{self, Db, OptionalExtension, params};
+use crate::review::proposals::{self, Decided, Standing, Verdict};
+use crate::vault::{self, Amendment, ReviewShown, Vault};
+
+/// So many pages are remembered: a copy that sync brings back may be a few versions old.
+const KEPT_PAGES: i64 = 20;
+
+/// Why the page could not be brought up to date, or read.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The store.
+    #[error(transparent)]
+    Db(#[from] db::Error),
+    /// The vault.
+    #[error(transparent)]
+    Vault(#[from] vault::Error),
+}
+
+/// What a person is asked about, and how much more there is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Asked {
+    /// Today's share, the most valuable first, each with those that say the same.
+    pub today: Vec<(Standing, Vec<Id>)>,
+    /// What waits behind it.
+    pub later: Vec<(Standing, Vec<Id>)>,
+}
+
+/// What of the queue a person is asked about now (B-07).
+pub fn asked_today(db: &Db, per_day: usize, now: &Zoned) -> Result<Asked, db::Error> {
+    let standings = proposals::standings(db, true)?;
+    let open: Vec<Proposal> = standings.iter().map(|standing| standing.proposal.clone()).collect();
+    let on_page = on_page(db)?;
+    let day_began = now.start_of_day().map_or(now.timestamp(), |day| day.timestamp());
+    let decided = proposals::decided_since(db, day_began)?;
+    let ranked = ranked(&open, &on_page, now.timestamp());
+    let today = asked(&ranked, &on_page, per_day, decided);
+    let shown: HashSet<Id> = today.iter().map(|folded| folded.proposal.id).collect();
+    let find = |folded: &Folded<'_>| {
+        let standing = standings.iter().find(|standing| standing.proposal.id == folded.proposal.id)?;
+        Some((standing.clone(), folded.same.clone()))
+    };
+    Ok(Asked {
+        today: today.iter().filter_map(find).collect(),
+        later: ranked.iter().filter(|folded| !shown.contains(&folded.proposal.id)).filter_map(find).collect(),
+    })
+}
+
+/// What the person sees on the page.
+pub fn on_page(db: &Db) -> Result<HashSet<Id>, db::Error> {
+    let (known, renamed) = (known(db)?, proposals::renamed(db)?);
+    Ok(known
+        .last()
+        .map(|page| page.proposals.iter().map(|one| renamed.now(one.id)).collect())
+        .unwrap_or_default())
+}
+
+/// What is aimed at a section or a line of MEMORY.md that moved moves with it (B-07). Gives what cannot, and why.
+pub fn rebase(db: &mut Db, vault: &Vault) -> Result<HashMap<Id, String>, Error> {
+    let memory = vault.read(&Place::vault(layout::fixed(layout::MEMORY)))?;
+    let memory = memory.map(|note| note.text).unwrap_or_default();
+    let all = proposals::all(db)?;
+    let meant_for = meant_for(&all);
+    let mut lost = HashMap::new();
+    for proposal in all.iter().filter(|proposal| proposal.status.is_open()) {
+        if proposal.section().is_none() {
+            let Proposal { text, supersedes, .. } = proposal;
+            let new = Amendment { proposal, statement: text, supersedes: supersedes.as_deref() };
+            if let Err(error) = vault.amended(&new) {
+                lost.insert(proposal.id, error.to_string());
+            }
+            continue;
+        }
+        match aim(proposal, &memory, &meant_for) {
+            Aim::Same => {}
+            Aim::Moved(moved) => {
+                proposals::retarget(db, &moved)?;
+            }
+            Aim::Lost(why) => {
+                lost.insert(proposal.id, why);
+            }
+        }
+    }
+    Ok(lost)
+}
+
+/// The section that a promoted proposal was meant for.
+pub fn meant_for(all: &[Proposal]) -> impl Fn(Id) -> Option<String> {
+    move |id| {
+        let known = all.iter().find(|known| known.id == id)?;
+        let named = matches!(known.place, review::Place::Section(_)) || known.target.is_some();
+        known.section().filter(|_| named).map(str::to_owned)
+    }
+}
+
+/// Brings the page up to what waits in the store.
+pub fn refresh(
+    db: &mut Db,
+    vault: &Vault,
+    reviewer: &str,
+    per_day: usize,
+    by: Actor,
+    now: &Zoned,
+) -> Result<ReviewShown, Error> {
+    rebase(db, vault)?;
+    let asked = asked_today(db, per_day, now)?;
+    let queue = Queue {
+        reviewer: reviewer.to_owned(),
+        date: now.date(),
+        updated: now.timestamp(),
+        proposals: asked.today.iter().map(|(standing, _)| line(standing)).collect(),
+        later: asked.later.len(),
+    };
+    let later: Vec<review::Proposal> = asked.later.iter().map(|(standing, _)| line(standing)).collect();
+    vault.show_waiting(&later, proposals::machine(db)?, by, now)?;
+    let known = known(db)?;
+    if queue.proposals.is_empty() && known.is_empty() {
+        // Nobody needs a page that asks nothing.
+        return Ok(ReviewShown::Unchanged);
+    }
+    let renamed = proposals::renamed(db)?;
+    let mut remember = |shown: &Shown| keep(db, shown, now.timestamp()).map_err(std::io::Error::other);
+    Ok(vault.show_review(&queue, &known, &renamed, &mut remember, by, now)?)
+}
+
+fn line(standing: &Standing) -> review::Proposal {
+    let proposal = &standing.proposal;
+    review::Proposal {
+        id: proposal.id,
+        place: proposal.place.clone(),
+        title: proposal.title.clone(),
+        text: standing.worded.clone().unwrap_or_else(|| proposal.text.clone()),
+        // What asks whether it holds everywhere would not hold in its project alone.
+        project: proposal.project.clone().filter(|_| proposal.section().is_some()),
+    }
+}
+
+/// What was read off the page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Look {
+    /// What was decided on it, and what came of that.
+    pub decided: Vec<(Id, Decided)>,
+    /// Why nothing on it counts.
+    pub doubt: Option<String>,
+}
+
+/// Reads what a person decided on the page, if it is another than the one that was last looked at. What is not certain
+/// decides nothing: it is said by `review` and `doctor` until the page changes.
+pub fn look(db: &mut Db, registry: &Registry, vault: &Vault, now: Timestamp) -> Result<Look, Error> {
+    let Some(page) = vault.read(&Place::vault(layout::fixed(layout::REVIEW)))? else {
+        return Ok(Look::default());
+    };
+    let hash = page.hash.to_string();
+    let (seen, doubt) = seen(db)?.unzip();
+    if seen.as_ref() == Some(&hash) {
+        return Ok(Look { decided: Vec::new(), doubt: doubt.flatten() });
+    }
+    let known = known(db)?;
+    let Some(shown) = known.last() else { return Ok(Look::default()) };
+    let renamed = proposals::renamed(db)?;
+    let text = renamed.page(&page.text, Some(shown), &[]);
+    let decisions = match diff(&renamed.shown(shown), &text) {
+        Ok(decisions) => decisions,
+        Err(doubt) => {
+            let doubt = Some(doubt.to_string());
+            see(db, &hash, doubt.as_deref(), now)?;
+            return Ok(Look { decided: Vec::new(), doubt });
+        }
+    };
+    let mut decided = Vec::new();
+    for one in decisions.decided {
+        let verdict = match one.decision {
+            Decision::Approved => Verdict::Approve,
+            Decision::ApprovedEdited { title, text } => {
+                Verdict::Edit(if text.is_empty() { title } else { text })
+            }
+            Decision::Rejected { .. } => Verdict::Reject,
+            Decision::Pending | Decision::EditedPending { .. } => continue,
+        };
+        let scope = one.scope.as_ref();
+        decided.push((one.id, proposals::decide_in(db, registry, one.id, &verdict, scope, By::Page, now)?));
+    }
+    // Only now: whoever dies before this reads the page again and decides nothing twice.
+    see(db, &hash, None, now)?;
+    Ok(Look { decided, doubt: None })
+}
+
+/// The page that was last looked at, and why nothing on it counted.
+fn seen(db: &Db) -> Result<Option<(String, Option<String>)>, db::Error> {
+    db.run(|connection| {
+        connection
+            .query_row("SELECT hash, doubt FROM review_seen", [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()
+    })
+}
+
+/// Why nothing on the page counted when it was last looked at.
+pub fn doubt(db: &Db) -> Result<Option<String>, db::Error> {
+    Ok(seen(db)?.and_then(|(_, doubt)| doubt))
+}
+
+fn see(db: &mut Db, hash: &str, doubt: Option<&str>, now: Timestamp) -> Result<(), db::Error> {
+    db.change(|transaction| {
+        transaction.execute(
+            "INSERT INTO review_seen VALUES (1, ?1, ?2, ?3)
+             ON CONFLICT (one) DO UPDATE SET hash = ?1, at = ?2, doubt = ?3",
+            params![hash, now.as_millisecond(), doubt],
+        )
+    })?;
+    Ok(())
+}
+
+/// What the pages showed that were written, the last one last.
+pub fn known(db: &Db) -> Result<Vec<Shown>, db::Error> {
+    let rows: Vec<String> = db.run(|connection| {
+        let mut rows = connection.prepare("SELECT shown FROM review_pages ORDER BY number")?;
+        rows.query_map([], |row| row.get(0))?.collect()
+    })?;
+    // One that cannot be read any more (its text was forgotten) is one that is not known.
+    Ok(rows.iter().filter_map(|row| serde_json::from_str(row).ok()).collect())
+}
+
+/// Remembers what a page shows, as the last one.
+fn keep(db: &mut Db, shown: &Shown, now: Timestamp) -> Result<(), db::Error> {
+    let json = serde_json::to_string(shown).map_err(|error| db.odd(error.to_string()))?;
+    db.change(|transaction| {
+        let last: i64 =
+            transaction
+                .query_row("SELECT coalesce(max(number), 0) FROM review_pages", [], |row| row.get(0))?;
+        transaction.execute(
+            "INSERT INTO review_pages (number, version, at, shown) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (version) DO UPDATE SET number = ?1, at = ?3, shown = ?4",
+            params![last + 1, shown.version, now.as_millisecond(), json],
+        )?;
+        transaction.execute("DELETE FROM review_pages WHERE number <= ?1", [last + 1 - KEPT_PAGES])
+    })?;
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! Approved changes of identity files as patches in a folder of the state (IDN-05): a view of the store, for the person to
+//! look at and to apply, with `rekindle review apply` or with tools of their own.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rekindle_core::hosts::install::diff;
+use rekindle_core::knowledge::proposal::Status;
+use rekindle_core::vault::review::Id;
+use thiserror::Error;
+
+use crate::platform::db::{self, Db};
+use crate::platform::disk;
+use crate::review::proposals::{self, Standing};
+use crate::vault::{self, Amended, Amendment, Vault};
+
+/// The ending of a patch's name.
+const ENDING: &str = "patch";
+
+/// Why the folder could not be brought up to date.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The store.
+    #[error(transparent)]
+    Db(#[from] db::Error),
+    /// The folder.
+    #[error("could not write {}: {cause}", .path.display())]
+    Folder {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+/// A patch that waits to be applied.
+#[derive(Debug)]
+pub struct Waiting {
+    /// The proposal that was approved.
+    pub standing: Standing,
+    /// What applying it would do, or why it does not fit any more.
+    pub fits: Result<Amended, vault::Error>,
+}
+
+/// The amendment that a proposal is about.
+pub fn amendment(standing: &Standing) -> Amendment<'_> {
+    Amendment { proposal: &standing.proposal, statement: standing.text(), supersedes: standing.supersedes() }
+}
+
+/// Whether it was approved and waits for the person to apply it.
+pub fn is_patch(standing: &Standing) -> bool {
+    let approved = matches!(standing.proposal.status, Status::Approved | Status::Edited);
+    approved && standing.proposal.identity().is_some()
+}
+
+/// What waits to be applied, the oldest first. What ended with another one has no patch of its own.
+pub fn waiting(db: &Db, vault: &Vault) -> Result<Vec<Waiting>, db::Error> {
+    let all = proposals::standings(db, false)?.into_iter();
+    let patches = all.filter(|standing| is_patch(standing) && standing.with.is_none());
+    Ok(patches.map(|standing| Waiting { fits: vault.amended(&amendment(&standing)), standing }).collect())
+}
+
+/// Where the patch of a proposal is.
+pub fn path(folder: &Path, id: Id) -> PathBuf {
+    folder.join(format!("{id}.{ENDING}"))
+}
+
+/// The change as a patch that `git apply` and `patch -p1` take in the identity folder.
+pub fn text(standing: &Standing, amended: &Amended) -> String {
+    diff::patch(standing.proposal.file(), amended.before.as_deref(), Some(&amended.after))
+}
+
+/// Brings the folder up to what waits to be applied. One that does not fit any more has no patch; `rekindle review` says so.
+pub fn refresh(db: &Db, vault: &Vault, folder: &Path) -> Result<(), Error> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |cause| Error::Folder { path, cause }
+    };
+    let mut wanted = HashSet::new();
+    for Waiting { standing, fits } in waiting(db, vault)? {
+        let Some(amended) = fits.ok().filter(|amended| !amended.is_there()) else { continue };
+        let path = path(folder, standing.proposal.id);
+        let text = text(&standing, &amended);
+        if std::fs::read_to_string(&path).ok().as_ref() != Some(&text) {
+            disk::make_folder(folder).map_err(failed(folder))?;
+            disk::write_whole(&path, text.as_bytes()).map_err(failed(&path))?;
+        }
+        wanted.insert(path);
+    }
+    let Ok(there) = std::fs::read_dir(folder) else { return Ok(()) };
+    for file in there.filter_map(Result::ok).map(|file| file.path()) {
+        let ours = file.extension().is_some_and(|ending| ending == ENDING);
+        if ours && !wanted.contains(&file) {
+            disk::remove(&file).map_err(failed(&file))?;
+        }
+    }
+    Ok(())
+}

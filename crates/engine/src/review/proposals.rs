@@ -1,0 +1,416 @@
+//! The store of proposals (STO-05, REV-04): the truth about what was proposed and what became of it.
+
+mod decide;
+mod history;
+mod machine;
+mod receipts;
+mod revise;
+mod undone;
+
+use rekindle_core::base::provenance::Origin;
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::event::{Event, names};
+use rekindle_core::knowledge::proposal::Grade;
+use rekindle_core::knowledge::proposal::{Evidence, Proposal, Status};
+use rekindle_core::text::normal::normalised;
+use rekindle_core::vault::review::Id;
+use serde_json::json;
+
+use machine::IS_CALLED;
+
+use crate::jobs::queue::{self, Registry};
+use crate::platform::db::{Db, Error, OptionalExtension, Transaction, params};
+use crate::platform::random;
+
+pub use decide::{
+    Decided, Standing, Verdict, decide, decide_because, decide_in, decided_since, due, ended_with, expire,
+    mark_promoted, mark_triaged, reopen, retarget, standing, standings,
+};
+pub use history::{Line, What, accepted, automatic, check};
+#[cfg(test)]
+pub(crate) use machine::as_before;
+pub use machine::{machine, now_called, rename, renamed, take_name};
+pub use receipts::{Owed, owed, owes, paid, try_on};
+pub use revise::revise;
+pub use undone::{see, seen};
+
+/// What became of a proposal that was handed in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Handed {
+    /// It is new.
+    Proposed(Id),
+    /// One that waits says the same: it has more to rest on now.
+    Folded(Id),
+    /// The same was asked before and ended, also because nobody answered: nobody is asked again.
+    Decided(Id, Status),
+}
+
+/// Hands the proposals of a run in, all of them or none. Of their ids only kind and day count: the store numbers them. What says the same as one that is there is folded into it (B-07),
+/// and a run that hands in the same again gets the same answer (EXE-18). What is new is looked at by triage (REV-09): the event
+/// for that is part of it.
+pub fn hand_in(db: &mut Db, registry: &Registry, run: &str, new: &[Proposal]) -> Result<Vec<Handed>, Error> {
+    let path = db.path().to_owned();
+    let Some(at) = new.iter().map(|new| new.created).max() else { return Ok(Vec::new()) };
+    let event_id = random::change_id(at).map_err(|cause| Error::Folder { path: path.clone(), cause })?;
+    // Two machines never give the same id (R-20).
+    take_name(db)?;
+    let handed = db.change(|transaction| {
+        let count = |transaction: &Transaction<'_>| -> rusqlite::Result<i64> {
+            transaction.query_row("SELECT count(*) FROM proposals", [], |row| row.get(0))
+        };
+        let before = count(transaction)?;
+        let mut handed = Vec::with_capacity(new.len());
+        for new in new {
+            handed.push(hand_in_one(transaction, run, new)?);
+        }
+        if count(transaction)? > before {
+            let (id, name) = (event_id.as_str().to_owned(), names::PROPOSALS_STAGED.to_owned());
+            let staged = Event { id, name, data: json!({}), at };
+            queue::send(transaction, registry, &[staged], at)?;
+        }
+        Ok(handed)
+    })?;
+    handed
+        .into_iter()
+        .collect::<Result<_, String>>()
+        .map_err(|what| Error::Content { path: path.clone(), what })
+}
+
+fn hand_in_one(
+    transaction: &Transaction<'_>,
+    run: &str,
+    new: &Proposal,
+) -> rusqlite::Result<Result<Handed, String>> {
+    let said = said(new);
+    let same: Option<(String, Option<String>)> = transaction
+        .query_row(
+            // What another project says is another question (R-15); whether something holds in all of them is one.
+            "SELECT proposal, run FROM proposals WHERE said = ?1
+                AND (?3 OR proposal ->> '$.project' IS NULL OR proposal ->> '$.project' IS ?2)
+             ORDER BY created DESC, id DESC LIMIT 1",
+            params![said, new.project.as_ref().map(ProjectId::as_str), new.widened().is_some()],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?;
+    if let Some((same, by)) = same {
+        let mut there: Proposal = match serde_json::from_str(&same) {
+            Ok(there) => there,
+            Err(error) => return Ok(Err(format!("a proposal: {error}"))),
+        };
+        if by.as_deref() == Some(run) {
+            return Ok(Ok(Handed::Proposed(there.id)));
+        }
+        if !there.status.is_open() {
+            return Ok(Ok(Handed::Decided(there.id, there.status)));
+        }
+        there.explicit |= new.explicit;
+        there.origin = more_trusted(there.origin, new.origin);
+        let mut theirs = Proposal { origin: there.origin, ..new.clone() };
+        theirs.rest_on(&there.evidence);
+        there.rest_on(&new.evidence);
+        there.confidence = there.confidence.max(theirs.confidence);
+        write(transaction, &there, &said)?;
+        return Ok(Ok(Handed::Folded(there.id)));
+    }
+    let prefix = Id::uncounted(new.id.kind, new.id.date).to_string();
+    let prefix = prefix.trim_end_matches('0');
+    let taken: Vec<String> = transaction
+        // The id of one that was decided on and forgotten since stays its own.
+        .prepare_cached(
+            "SELECT id FROM proposals WHERE id >= ?1 AND id < ?1 || '~'
+             UNION SELECT proposal FROM decisions WHERE proposal >= ?1 AND proposal < ?1 || '~'",
+        )?
+        .query_map([prefix], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let taken: Vec<Id> = taken.iter().filter_map(|id| id.parse().ok()).collect();
+    let id = Id::next(new.id.kind, new.id.date, &taken).by(machine::name(transaction)?);
+    let proposal = Proposal { id, ..new.clone() };
+    write(transaction, &proposal, &said)?;
+    transaction.execute("UPDATE proposals SET run = ?2 WHERE id = ?1", params![id.to_string(), run])?;
+    Ok(Ok(Handed::Proposed(id)))
+}
+
+/// What a proposal says, by which the same is known again. About another file the same is another question; whether an
+/// idea becomes a project is one question in whatever words.
+fn said(proposal: &Proposal) -> String {
+    let text = normalised(&proposal.text);
+    if proposal.widened().is_some() {
+        return format!("everywhere: {text}");
+    }
+    match (proposal.section(), proposal.idea()) {
+        (Some(_), _) => text,
+        (None, Some(idea)) => format!("{}: {idea}", proposal.file()),
+        (None, None) => format!("{}: {text}", proposal.file()),
+    }
+}
+
+/// Whoever is trusted more supports the statement by themselves (B-01).
+fn more_trusted(one: Origin, other: Origin) -> Origin {
+    Origin::ALL.into_iter().find(|origin| *origin == one || *origin == other).unwrap_or(one)
+}
+
+fn write(transaction: &Transaction<'_>, proposal: &Proposal, said: &str) -> rusqlite::Result<usize> {
+    let json = serde_json::to_string(proposal)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+    transaction.execute(
+        "INSERT INTO proposals (id, status, said, created, proposal) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (id) DO UPDATE SET status = ?2, said = ?3, proposal = ?5",
+        params![
+            proposal.id.to_string(),
+            proposal.status.word(),
+            said,
+            proposal.created.as_millisecond(),
+            json
+        ],
+    )
+}
+
+/// Every proposal that waits, the oldest first.
+pub fn open(db: &Db) -> Result<Vec<Proposal>, Error> {
+    list(db, "WHERE status IN ('pending', 'triaged') ORDER BY created, id")
+}
+
+/// Every proposal there ever was.
+pub fn all(db: &Db) -> Result<Vec<Proposal>, Error> {
+    list(db, "ORDER BY created, id")
+}
+
+fn list(db: &Db, which: &str) -> Result<Vec<Proposal>, Error> {
+    let rows: Vec<String> = db.run(|connection| {
+        connection
+            .prepare(&format!("SELECT proposal FROM proposals {which}"))?
+            .query_map([], |row| row.get(0))?
+            .collect()
+    })?;
+    rows.iter()
+        .map(|row| serde_json::from_str(row).map_err(|error| db.odd(format!("a proposal: {error}"))))
+        .collect()
+}
+
+/// One proposal.
+pub fn get(db: &Db, id: Id) -> Result<Option<Proposal>, Error> {
+    let row: Option<String> = db.run(|connection| {
+        connection
+            .query_row(
+                &format!("SELECT proposal FROM proposals WHERE {IS_CALLED}"),
+                [id.to_string()],
+                |row| row.get(0),
+            )
+            .optional()
+    })?;
+    row.map(|row| serde_json::from_str(&row).map_err(|error| db.odd(format!("proposal {id}: {error}"))))
+        .transpose()
+}
+
+/// What is added to one that waits: another sighting of it. Says whether that came from another session.
+pub fn support(db: &mut Db, id: Id, evidence: &Evidence) -> Result<bool, Error> {
+    change_open(db, id, |proposal| proposal.rest_on(evidence))
+}
+
+/// Notes what an evaluator thinks of a proposal that waits (SID-09). Says whether it still waits.
+pub fn grade(db: &mut Db, id: Id, grade: &Grade) -> Result<bool, Error> {
+    change_open(db, id, |proposal| {
+        proposal.grade = Some(grade.clone());
+        true
+    })
+}
+
+/// Changes a proposal that waits, and says what `change` says; false for any other.
+fn change_open(db: &mut Db, id: Id, change: impl Fn(&mut Proposal) -> bool) -> Result<bool, Error> {
+    let path = db.path().to_owned();
+    let changed = db.change(|transaction| {
+        let row: Option<String> = transaction
+            .query_row(
+                &format!("SELECT proposal FROM proposals WHERE {IS_CALLED}"),
+                [id.to_string()],
+                |row| row.get(0),
+            )
+            .optional()?;
+        let Some(row) = row else { return Ok(Ok(false)) };
+        let mut proposal: Proposal = match serde_json::from_str(&row) {
+            Ok(proposal) => proposal,
+            Err(error) => return Ok(Err(format!("proposal {id}: {error}"))),
+        };
+        if !proposal.status.is_open() {
+            return Ok(Ok(false));
+        }
+        let answer = change(&mut proposal);
+        write(transaction, &proposal, &said(&proposal))?;
+        Ok(Ok(answer))
+    })?;
+    changed.map_err(|what| Error::Content { path, what })
+}
+
+/// How many wait, and since when the oldest does.
+pub fn waiting(db: &Db) -> Result<(u64, Option<Timestamp>), Error> {
+    db.run(|connection| {
+        connection.query_row(
+            "SELECT count(*), min(created) FROM proposals WHERE status IN ('pending', 'triaged')",
+            [],
+            |row| {
+                let oldest: Option<i64> = row.get(1)?;
+                let count: i64 = row.get(0)?;
+                Ok((
+                    u64::try_from(count).unwrap_or(0),
+                    oldest.and_then(|oldest| Timestamp::from_millisecond(oldest).ok()),
+                ))
+            },
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::pipeline::stages::REGISTRY;
+    use rekindle_core::base::time::Date;
+    use rekindle_core::knowledge::proposal::Target;
+    use rekindle_core::vault::review::Kind;
+    use rekindle_testkit::fixtures;
+
+    use super::*;
+
+    fn open_db() -> (tempfile::TempDir, Db) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut db = Db::open(&folder.path().join("rekindle.db")).unwrap();
+        db.change(|transaction| transaction.execute("INSERT INTO machine VALUES (1, 'k7qe')", [])).unwrap();
+        (folder, db)
+    }
+
+    fn new(text: &str, session: &str, origin: Origin) -> Proposal {
+        let day = Date::constant(2026, 11, 10);
+        let created = Timestamp::from_second(1_800_000_000).unwrap();
+        let evidence = Evidence { sessions: vec![session.to_owned()], ..Evidence::default() };
+        Proposal { origin, evidence, ..fixtures::proposal(day, created, text) }
+    }
+
+    fn id(number: u32) -> Id {
+        Id::new(Kind::Reflection, Date::constant(2026, 11, 10), number).by("k7qe".parse().ok())
+    }
+
+    fn become_of(db: &mut Db, id: Id, status: Status) {
+        let proposal = Proposal { status, ..get(db, id).unwrap().unwrap() };
+        let said = normalised(&proposal.text);
+        db.change(|transaction| write(transaction, &proposal, &said)).unwrap();
+    }
+
+    #[test]
+    fn rev_01_ids_count_up_within_a_day() {
+        let (_folder, mut db) = open_db();
+        let first = [new("Use tabs.", "a", Origin::User), new("Use make.", "a", Origin::User)];
+        assert_eq!(
+            hand_in(&mut db, &REGISTRY, "r1", &first).unwrap(),
+            [Handed::Proposed(id(1)), Handed::Proposed(id(2))]
+        );
+        let third = [new("Use rust.", "a", Origin::User)];
+        assert_eq!(hand_in(&mut db, &REGISTRY, "r2", &third).unwrap(), [Handed::Proposed(id(3))]);
+        assert_eq!(id(1).to_string(), "p-20261110-001-k7qe");
+        let other_day = Proposal {
+            id: Id::uncounted(Kind::Reflection, Date::constant(2026, 11, 11)),
+            ..new("Use go.", "a", Origin::User)
+        };
+        let [Handed::Proposed(other)] = hand_in(&mut db, &REGISTRY, "r3", &[other_day]).unwrap()[..] else {
+            panic!()
+        };
+        assert_eq!(other.to_string(), "p-20261111-001-k7qe");
+        assert_eq!((all(&db).unwrap().len(), waiting(&db).unwrap().0), (4, 4));
+    }
+
+    #[test]
+    fn b_07_an_idea_is_asked_about_once_in_whatever_words() {
+        let (_folder, mut db) = open_db();
+        let about = |slug: &str, text: &str| Proposal {
+            target: Some(Target::Idea(slug.to_owned())),
+            ..new(text, "a", Origin::User)
+        };
+        hand_in(&mut db, &REGISTRY, "r1", &[about("epoll", "Make it a project.")]).unwrap();
+        let again =
+            hand_in(&mut db, &REGISTRY, "r2", &[about("epoll", "Make it a project, it is faster.")]).unwrap();
+        assert_eq!(again, [Handed::Folded(id(1))]);
+        let other = hand_in(&mut db, &REGISTRY, "r3", &[about("uring", "Make it a project.")]).unwrap();
+        assert_eq!(other, [Handed::Proposed(id(2))]);
+    }
+
+    #[test]
+    fn exe_18_a_run_that_hands_in_twice_proposes_once() {
+        let (_folder, mut db) = open_db();
+        let new = [new("Use tabs.", "a", Origin::User), new("Use make.", "b", Origin::Tool)];
+        let first = hand_in(&mut db, &REGISTRY, "r1", &new).unwrap();
+        let stored = all(&db).unwrap();
+        assert_eq!(hand_in(&mut db, &REGISTRY, "r1", &new).unwrap(), first);
+        assert_eq!(all(&db).unwrap(), stored);
+        become_of(&mut db, id(1), Status::Rejected);
+        assert_eq!(
+            hand_in(&mut db, &REGISTRY, "r1", &new).unwrap(),
+            first,
+            "even if it was decided meanwhile"
+        );
+    }
+
+    /// Requirements: STO-05.
+    #[test]
+    fn b_07_the_same_again_adds_to_what_waits() {
+        let (_folder, mut db) = open_db();
+        hand_in(&mut db, &REGISTRY, "r1", &[new("Use tabs.", "a", Origin::Tool)]).unwrap();
+        let again = [new("- use **tabs**", "b", Origin::User)];
+        assert_eq!(hand_in(&mut db, &REGISTRY, "r2", &again).unwrap(), [Handed::Folded(id(1))]);
+        let [one] = open(&db).unwrap().try_into().unwrap();
+        assert_eq!(
+            (one.evidence.sessions.len(), one.origin, one.text.as_str()),
+            (2, Origin::User, "Use tabs.")
+        );
+        assert!(support(&mut db, id(1), &new("", "c", Origin::User).evidence).unwrap());
+        assert!(!support(&mut db, id(1), &new("", "c", Origin::User).evidence).unwrap());
+        assert!(!support(&mut db, id(9), &Evidence::default()).unwrap());
+        assert_eq!(get(&db, id(1)).unwrap().unwrap().evidence.sessions, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn rev_10_nobody_is_asked_twice_also_if_nobody_answered() {
+        let (_folder, mut db) = open_db();
+        for status in [Status::Rejected, Status::Promoted, Status::Expired] {
+            let text = format!("Use {} tools.", status.word());
+            let Handed::Proposed(first) =
+                hand_in(&mut db, &REGISTRY, "r1", &[new(&text, "a", Origin::User)]).unwrap()[0]
+            else {
+                panic!("it is new")
+            };
+            become_of(&mut db, first, status);
+            let again =
+                hand_in(&mut db, &REGISTRY, "r2", &[new(&text, "b", Origin::User)]).unwrap().remove(0);
+            assert_eq!(again, Handed::Decided(first, status));
+            assert!(!support(&mut db, first, &Evidence::default()).unwrap());
+        }
+        assert_eq!(waiting(&db).unwrap(), (0, None));
+    }
+
+    #[test]
+    fn r_15_what_two_projects_say_is_two_questions_and_whether_it_holds_everywhere_is_one() {
+        let (_folder, mut db) = open_db();
+        let said_in = |name: &str| Proposal {
+            project: Some(ProjectId::new(name)),
+            ..new("Use tabs.", name, Origin::User)
+        };
+        let first = hand_in(&mut db, &REGISTRY, "r1", &[said_in("acme/pumps")]).unwrap();
+        let second = hand_in(&mut db, &REGISTRY, "r2", &[said_in("acme/boats")]).unwrap();
+        assert_eq!(
+            (&first[..], &second[..]),
+            (&[Handed::Proposed(id(1))][..], &[Handed::Proposed(id(2))][..])
+        );
+        let again = hand_in(&mut db, &REGISTRY, "r3", &[said_in("acme/boats")]).unwrap();
+        assert_eq!(again, [Handed::Folded(id(2))]);
+        let asks = |name: &str| Proposal {
+            target: Some(Target::Everywhere(format!("personal-private/rule/{name}.md"))),
+            ..said_in(name)
+        };
+        assert_eq!(
+            hand_in(&mut db, &REGISTRY, "r4", &[asks("acme/pumps")]).unwrap(),
+            [Handed::Proposed(id(3))]
+        );
+        assert_eq!(
+            hand_in(&mut db, &REGISTRY, "r5", &[asks("acme/boats")]).unwrap(),
+            [Handed::Folded(id(3))]
+        );
+        assert_eq!(get(&db, id(3)).unwrap().unwrap().evidence.sessions.len(), 2);
+    }
+}

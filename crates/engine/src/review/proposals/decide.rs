@@ -1,0 +1,576 @@
+//! Deciding on proposals: each ends once, whoever comes first (REV-14). The decision and the event that sees to it are one
+//! transaction, so nothing that was decided is forgotten.
+
+use jiff::SignedDuration;
+use rekindle_core::base::decided_by::By;
+use rekindle_core::base::scope::{ProjectId, Scope};
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::event::{Event, ProposalDecided, names};
+use rekindle_core::knowledge::proposal::worth::ranked;
+use rekindle_core::knowledge::proposal::{Proposal, Status};
+use rekindle_core::knowledge::triage::Why;
+use rekindle_core::text::admit;
+use rekindle_core::text::clean::one_line;
+use rekindle_core::text::normal::normalised;
+use rekindle_core::text::similarity::Statement;
+use rekindle_core::vault::daily_log::End;
+use rekindle_core::vault::review::Id;
+
+use super::history::{self, Line, What};
+use super::machine;
+use super::receipts::owe;
+use crate::jobs::queue::{self, Registry};
+use crate::platform::db::{Db, Error, OptionalExtension, Row, Transaction, params};
+use crate::platform::random;
+use crate::review::page;
+
+/// The most that a line of MEMORY.md may say, in bytes.
+const MOST_BYTES: usize = 8 * 1024;
+/// The most characters of a reason to turn something down.
+const REASON_CHARS: usize = 300;
+
+/// What somebody wants to become of a proposal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It should be remembered as it is shown.
+    Approve,
+    /// It should be remembered in these words.
+    Edit(String),
+    /// It should be remembered, in these words if there are any, and the line that it names stays as it is.
+    KeepBoth(Option<String>),
+    /// It should not.
+    Reject,
+    /// It should not, for this reason.
+    RejectFor(String),
+}
+
+/// A proposal and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// The proposal.
+    pub proposal: Proposal,
+    /// What the person made of it.
+    pub worded: Option<String>,
+    /// When it was decided on.
+    pub decided: Option<Timestamp>,
+    /// By which way.
+    pub by: Option<By>,
+    /// Why it waits although somebody decided on it, or why it was turned down.
+    pub note: Option<String>,
+    /// Since when it waits again.
+    pub reopened: Option<Timestamp>,
+    /// Whether the line that it names stays as it is.
+    pub beside: bool,
+    /// The one that was decided on, because both say the same (B-07).
+    pub with: Option<Id>,
+    /// Where the person wants it to hold, if they said so (R-15).
+    pub scope: Option<Scope>,
+}
+
+impl Standing {
+    /// The line that it takes the place of: the one it names, unless the person wants both.
+    pub fn supersedes(&self) -> Option<&str> {
+        self.proposal.supersedes.as_deref().filter(|_| !self.beside)
+    }
+
+    /// What would be written: the person's own words where there are any.
+    pub fn text(&self) -> &str {
+        let words = self.worded.as_deref().unwrap_or(&self.proposal.text);
+        if words.trim().is_empty() { &self.proposal.title } else { words }
+    }
+
+    /// Since when it waits.
+    pub fn since(&self) -> Timestamp {
+        self.reopened.unwrap_or(self.proposal.created).max(self.proposal.created)
+    }
+
+    /// For how many whole days it has waited.
+    pub fn days(&self, now: Timestamp) -> i64 {
+        now.duration_since(self.since()).as_hours().max(0) / 24
+    }
+}
+
+/// What came of deciding.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decided {
+    /// It is decided, and will be seen to.
+    Now,
+    /// The same was decided before.
+    Already(Box<Standing>),
+    /// It had ended otherwise; nothing changed.
+    Ended(Box<Standing>),
+    /// It cannot be decided like that, for this reason; nothing changed.
+    Refused(String),
+    /// There is no such proposal.
+    Unknown,
+}
+
+const COLUMNS: &str = "proposal, worded, decided, decided_by, note, reopened, beside, decided_with, holds_in";
+
+type Columns = (
+    String,
+    Option<String>,
+    Option<i64>,
+    Option<String>,
+    Option<String>,
+    Option<i64>,
+    bool,
+    Option<String>,
+    Option<String>,
+);
+
+fn columns(row: &Row<'_>) -> rusqlite::Result<Columns> {
+    Ok((
+        row.get(0)?,
+        row.get(1)?,
+        row.get(2)?,
+        row.get(3)?,
+        row.get(4)?,
+        row.get(5)?,
+        row.get(6)?,
+        row.get(7)?,
+        row.get(8)?,
+    ))
+}
+
+fn read(
+    (json, worded, decided, by, note, reopened, beside, with, scope): Columns,
+) -> Result<Standing, String> {
+    let at = |millis: Option<i64>| millis.and_then(|millis| Timestamp::from_millisecond(millis).ok());
+    Ok(Standing {
+        proposal: serde_json::from_str(&json).map_err(|error| format!("a proposal: {error}"))?,
+        worded,
+        decided: at(decided),
+        by: by.and_then(|by| By::ALL.into_iter().find(|known| known.word() == by)),
+        note,
+        reopened: at(reopened),
+        beside,
+        with: with.and_then(|with| with.parse().ok()),
+        scope: scope
+            .map(|name| if name.is_empty() { Scope::Global } else { Scope::Project(ProjectId::new(name)) }),
+    })
+}
+
+/// The one with the id that is asked for, also by the one that it had before.
+fn of_id() -> String {
+    format!("SELECT {COLUMNS} FROM proposals WHERE {}", machine::IS_CALLED)
+}
+
+fn get(transaction: &Transaction<'_>, id: Id) -> rusqlite::Result<Option<Result<Standing, String>>> {
+    let row = transaction.query_row(&of_id(), [id.to_string()], columns).optional()?;
+    Ok(row.map(read))
+}
+
+fn put(transaction: &Transaction<'_>, standing: &Standing) -> rusqlite::Result<()> {
+    let Standing { proposal, worded, decided, by, note, reopened, beside, with, scope } = standing;
+    let holds_in = scope.as_ref().map(|scope| scope.project().map_or("", ProjectId::as_str));
+    let json = serde_json::to_string(proposal)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+    transaction.execute(
+        "UPDATE proposals SET status = ?2, proposal = ?3, worded = ?4, decided = ?5, decided_by = ?6, note = ?7,
+            reopened = ?8, beside = ?9, decided_with = ?10, holds_in = ?11 WHERE id = ?1",
+        params![
+            proposal.id.to_string(),
+            proposal.status.word(),
+            json,
+            worded,
+            decided.map(Timestamp::as_millisecond),
+            by.map(By::word),
+            note,
+            reopened.map(Timestamp::as_millisecond),
+            beside,
+            with.map(|with| with.to_string()),
+            holds_in,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Where one proposal stands.
+pub fn standing(db: &Db, id: Id) -> Result<Option<Standing>, Error> {
+    let row = db.run(|connection| connection.query_row(&of_id(), [id.to_string()], columns).optional())?;
+    row.map(|row| read(row).map_err(|what| db.odd(what))).transpose()
+}
+
+/// Where all proposals stand, the oldest first; only those that wait if `open`.
+pub fn standings(db: &Db, open: bool) -> Result<Vec<Standing>, Error> {
+    let which = if open { "WHERE status IN ('pending', 'triaged')" } else { "" };
+    let sql = format!("SELECT {COLUMNS} FROM proposals {which} ORDER BY created, id");
+    let rows: Vec<Columns> =
+        db.run(|connection| connection.prepare(&sql)?.query_map([], columns)?.collect())?;
+    rows.into_iter().map(|row| read(row).map_err(|what| db.odd(what))).collect()
+}
+
+/// Decides. Whoever comes first wins; everybody else is told what became of it. What is folded into it ends with it (B-07).
+pub fn decide(
+    db: &mut Db,
+    registry: &Registry,
+    id: Id,
+    verdict: &Verdict,
+    by: By,
+    at: Timestamp,
+) -> Result<Decided, Error> {
+    decide_because(db, registry, id, verdict, by, None, at)
+}
+
+/// Decides, for a reason.
+pub fn decide_because(
+    db: &mut Db,
+    registry: &Registry,
+    id: Id,
+    verdict: &Verdict,
+    by: By,
+    why: Option<Why>,
+    at: Timestamp,
+) -> Result<Decided, Error> {
+    decide_all(db, registry, id, &Wish { verdict, scope: None, why }, by, at)
+}
+
+/// Decides, and says where it is to hold (R-15).
+pub fn decide_in(
+    db: &mut Db,
+    registry: &Registry,
+    id: Id,
+    verdict: &Verdict,
+    scope: Option<&Scope>,
+    by: By,
+    at: Timestamp,
+) -> Result<Decided, Error> {
+    decide_all(db, registry, id, &Wish { verdict, scope, why: None }, by, at)
+}
+
+/// What somebody wants, all of it.
+struct Wish<'a> {
+    verdict: &'a Verdict,
+    scope: Option<&'a Scope>,
+    why: Option<Why>,
+}
+
+fn decide_all(
+    db: &mut Db,
+    registry: &Registry,
+    id: Id,
+    wish: &Wish<'_>,
+    by: By,
+    at: Timestamp,
+) -> Result<Decided, Error> {
+    let Wish { verdict, scope, why } = *wish;
+    let path = db.path().to_owned();
+    let event_id = random::change_id(at).map_err(Error::Random)?.as_str().to_owned();
+    let verdict = match checked(verdict) {
+        Ok(verdict) => verdict,
+        Err(why) => return Ok(Decided::Refused(why)),
+    };
+    let id = machine::now_called(db, id)?;
+    let followers = followers(db, id, at)?;
+    let decided = db.change(|transaction| {
+        let standing = match get(transaction, id)? {
+            None => return Ok(Ok(Decided::Unknown)),
+            Some(Err(what)) => return Ok(Err(what)),
+            Some(Ok(standing)) => standing,
+        };
+        if !standing.proposal.status.is_open() {
+            let told = Box::new(standing);
+            return Ok(Ok(if is_same(&told, &verdict) {
+                Decided::Already(told)
+            } else {
+                Decided::Ended(told)
+            }));
+        }
+        let (worded, status) = end_of(&standing, &verdict);
+        let name = match status {
+            Status::Rejected => names::PROPOSAL_REJECTED,
+            _ => names::PROPOSAL_APPROVED,
+        };
+        let data = match serde_json::to_value(ProposalDecided { proposal_id: id, by }) {
+            Ok(data) => data,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        // What once ended with it and waits again goes its own way, unless it is among those that do so now.
+        transaction.execute(
+            "UPDATE proposals SET decided_with = NULL
+             WHERE decided_with = ?1 AND status IN ('pending', 'triaged')",
+            [id.to_string()],
+        )?;
+        let beside = matches!(verdict, Verdict::KeepBoth(_));
+        let reason = match &verdict {
+            Verdict::RejectFor(reason) => Some(reason.as_str()),
+            _ => None,
+        };
+        let end = |standing: Standing, worded: Option<String>, with: Option<Id>| {
+            let proposal = Proposal { status, ..standing.proposal };
+            let id = proposal.id;
+            let (decided, decider, note) = (Some(at), Some(by), reason.map(str::to_owned));
+            let scope = scope.map(|scope| full(scope, proposal.project.as_ref())).or(standing.scope.clone());
+            let ended =
+                Standing { proposal, worded, decided, by: decider, note, beside, with, scope, ..standing };
+            put(transaction, &ended)?;
+            // An approval ends where it is carried out.
+            if status == Status::Rejected {
+                owe(transaction, &ended, End::Rejected)?;
+            }
+            history::add(transaction, &Line { id, at, what: What::Ended(status), by: Some(by), why, with })
+        };
+        end(standing, worded, None)?;
+        for follower in &followers {
+            match get(transaction, *follower)? {
+                Some(Ok(standing)) if standing.proposal.status.is_open() => {
+                    let worded = standing.worded.clone();
+                    end(standing, worded, Some(id))?;
+                }
+                _ => {}
+            }
+        }
+        let event = Event { id: event_id.clone(), name: name.to_owned(), data, at };
+        queue::send(transaction, registry, &[event], at)?;
+        Ok(Ok(Decided::Now))
+    })?;
+    decided.map_err(|what| Error::Content { path, what })
+}
+
+/// The words that it ends with, if they are not its own, and how it ends.
+fn end_of(standing: &Standing, verdict: &Verdict) -> (Option<String>, Status) {
+    let worded = match verdict {
+        Verdict::Edit(text) | Verdict::KeepBoth(Some(text)) => Some(text.clone()),
+        _ => standing.worded.clone(),
+    };
+    let status = match (verdict, &worded) {
+        (Verdict::Reject | Verdict::RejectFor(_), _) => Status::Rejected,
+        (_, Some(words)) if normalised(words) != normalised(&standing.proposal.text) => Status::Edited,
+        _ => Status::Approved,
+    };
+    (worded, status)
+}
+
+/// The scope that a person named, with the whole id of the project that they may have named by its end.
+fn full(scope: &Scope, own: Option<&ProjectId>) -> Scope {
+    match (scope, own) {
+        (Scope::Project(name), Some(own)) if own.is_called(name.as_str()) => Scope::Project(own.clone()),
+        (scope, _) => scope.clone(),
+    }
+}
+
+/// The verdict with words that may be kept, or why they may not.
+fn checked(verdict: &Verdict) -> Result<Verdict, String> {
+    Ok(match verdict {
+        Verdict::Edit(text) => Verdict::Edit(admitted(text)?),
+        Verdict::KeepBoth(Some(text)) => Verdict::KeepBoth(Some(admitted(text)?)),
+        Verdict::RejectFor(reason) => match one_line(&admit(reason).text, REASON_CHARS) {
+            reason if reason.is_empty() => Verdict::Reject,
+            reason => Verdict::RejectFor(reason),
+        },
+        verdict => verdict.clone(),
+    })
+}
+
+/// Those that wait, say the same and are not shown by themselves: the person sees this one for all of them.
+fn followers(db: &Db, id: Id, now: Timestamp) -> Result<Vec<Id>, Error> {
+    let open = super::open(db)?;
+    let Some(own) = open.iter().find(|proposal| proposal.id == id) else { return Ok(Vec::new()) };
+    let statement = Statement::of(&own.text);
+    let is_alone = open.iter().all(|other| other.id == id || !Statement::of(&other.text).is_same(&statement));
+    if is_alone {
+        return Ok(Vec::new());
+    }
+    let on_page = page::on_page(db)?;
+    let folded = ranked(&open, &on_page, now).into_iter().find(|folded| folded.proposal.id == id);
+    Ok(folded.map(|folded| folded.same).unwrap_or_default())
+}
+
+/// Those that ended with this one.
+pub fn ended_with(db: &Db, id: Id) -> Result<Vec<Standing>, Error> {
+    let all = standings(db, false)?;
+    let id = machine::now_called(db, id)?;
+    let with = |standing: &Standing| standing.with == Some(id) && !standing.proposal.status.is_open();
+    Ok(all.into_iter().filter(with).collect())
+}
+
+/// Words that can be a line of MEMORY.md, or why they cannot.
+fn admitted(text: &str) -> Result<String, String> {
+    let text = admit(text).text.trim().to_owned();
+    match text.len() {
+        0 => Err("there are no words in it".to_owned()),
+        length if length > MOST_BYTES => Err(format!(
+            "it is {} KiB long; a line of MEMORY.md may have {} KiB",
+            length.div_ceil(1024),
+            MOST_BYTES / 1024
+        )),
+        _ => Ok(text),
+    }
+}
+
+fn is_same(standing: &Standing, verdict: &Verdict) -> bool {
+    match (verdict, standing.proposal.status) {
+        (Verdict::Reject | Verdict::RejectFor(_), status) => status == Status::Rejected,
+        (Verdict::Approve, Status::Approved | Status::Edited | Status::Promoted) => true,
+        (Verdict::Edit(text), Status::Approved | Status::Edited | Status::Promoted) => {
+            standing.text() == text
+        }
+        (Verdict::KeepBoth(text), Status::Approved | Status::Edited | Status::Promoted) => {
+            standing.supersedes().is_none() && text.as_ref().is_none_or(|text| standing.text() == text)
+        }
+        _ => false,
+    }
+}
+
+/// Changes those of the proposals that stand as expected, all at once, each with its line of history and the receipt that is
+/// owed for it, if there are any. Gives those that it changed.
+fn change(
+    db: &mut Db,
+    ids: &[Id],
+    from: &[Status],
+    told: impl Fn(&Standing) -> (Option<Line>, Option<End>),
+    to: impl Fn(Standing) -> Standing,
+) -> Result<Vec<Id>, Error> {
+    let path = db.path().to_owned();
+    let changed = db.change(|transaction| {
+        let mut changed = Vec::new();
+        for id in ids {
+            let standing = match get(transaction, *id)? {
+                Some(Ok(standing)) if from.contains(&standing.proposal.status) => standing,
+                Some(Err(what)) => return Ok(Err(what)),
+                _ => continue,
+            };
+            let (line, end) = told(&standing);
+            let standing = to(standing);
+            put(transaction, &standing)?;
+            line.map_or(Ok(()), |line| history::add(transaction, &line))?;
+            end.map_or(Ok(()), |end| owe(transaction, &standing, end))?;
+            changed.push(standing.proposal.id);
+        }
+        Ok(Ok(changed))
+    })?;
+    changed.map_err(|what| Error::Content { path, what })
+}
+
+/// They are where they belong. Gives those that were not before.
+pub fn mark_promoted(db: &mut Db, ids: &[Id], at: Timestamp) -> Result<Vec<Id>, Error> {
+    let from = [Status::Approved, Status::Edited, Status::Pending, Status::Triaged];
+    // What waited was promoted before, taken back, and is done again.
+    let redone = |standing: &Standing| {
+        let id = standing.proposal.id;
+        let line = Line { id, at, what: What::Redone, by: Some(By::Command), why: None, with: standing.with };
+        (standing.proposal.status.is_open().then_some(line), Some(End::Promoted))
+    };
+    change(db, ids, &from, redone, |standing| Standing {
+        proposal: Proposal { status: Status::Promoted, ..standing.proposal },
+        decided: standing.decided.or(Some(at)),
+        by: standing.by.or(Some(By::Command)),
+        note: None,
+        ..standing
+    })
+}
+
+/// It is aimed at something that moved, so it moves with it (B-07). Says whether it waited.
+pub fn retarget(db: &mut Db, to: &Proposal) -> Result<bool, Error> {
+    let changed = change(
+        db,
+        &[to.id],
+        &[Status::Pending, Status::Triaged],
+        |_| (None, None),
+        |standing| Standing {
+            proposal: Proposal {
+                place: to.place.clone(),
+                target: to.target.clone(),
+                supersedes: to.supersedes.clone(),
+                title: to.title.clone(),
+                ..standing.proposal
+            },
+            ..standing
+        },
+    )?;
+    Ok(!changed.is_empty())
+}
+
+/// It was looked at, and is left to the person (REV-09). Says whether nobody had before.
+pub fn mark_triaged(db: &mut Db, id: Id) -> Result<bool, Error> {
+    let changed = change(
+        db,
+        &[id],
+        &[Status::Pending],
+        |_| (None, None),
+        |standing| Standing {
+            proposal: Proposal { status: Status::Triaged, ..standing.proposal },
+            ..standing
+        },
+    )?;
+    Ok(!changed.is_empty())
+}
+
+/// They wait again, because what was decided was taken back or could not be done; an end that had its receipt has one for that
+/// too. Gives those that stood as expected.
+pub fn reopen(
+    db: &mut Db,
+    ids: &[Id],
+    from: &[Status],
+    back: What,
+    note: &str,
+    at: Timestamp,
+) -> Result<Vec<Id>, Error> {
+    let told = |standing: &Standing| {
+        let id = standing.proposal.id;
+        let line = Line { id, at, what: back, by: None, why: None, with: standing.with };
+        // One that was only on its way has no receipt to be taken back.
+        let had_one =
+            matches!(standing.proposal.status, Status::Promoted | Status::Rejected | Status::Expired);
+        (Some(line), had_one.then_some(End::Undone))
+    };
+    change(db, ids, from, told, |standing| Standing {
+        proposal: Proposal { status: Status::Pending, ..standing.proposal },
+        decided: None,
+        by: None,
+        note: Some(note.to_owned()),
+        scope: None,
+        // Whatever was sent before it was opened again does not count, also within the same millisecond.
+        reopened: Some(standing.decided.map_or(at, |decided| at.max(behind(decided)))),
+        ..standing
+    })
+}
+
+/// The next instant that the store can tell from this one.
+fn behind(at: Timestamp) -> Timestamp {
+    at.checked_add(SignedDuration::from_millis(1)).unwrap_or(at)
+}
+
+/// What has waited for so many days that it is archived.
+pub fn due(db: &Db, days: u32, now: Timestamp) -> Result<Vec<Id>, Error> {
+    let standings = standings(db, true)?;
+    let old = standings.into_iter().filter(|standing| standing.days(now) >= i64::from(days));
+    Ok(old.map(|standing| standing.proposal.id).collect())
+}
+
+/// Archives what has waited for so many days, unless somebody decided meanwhile or took a decision back, after which it
+/// waits anew. Says whether it is archived now.
+pub fn expire(db: &mut Db, id: Id, days: u32, at: Timestamp) -> Result<bool, Error> {
+    let young = |one: &Standing| one.proposal.status.is_open() && one.days(at) < i64::from(days);
+    if standing(db, id)?.as_ref().is_some_and(young) {
+        return Ok(false);
+    }
+    let what = What::Ended(Status::Expired);
+    let told = |standing: &Standing| {
+        let id = standing.proposal.id;
+        (Some(Line { id, at, what, by: Some(By::Clock), why: None, with: None }), Some(End::Expired))
+    };
+    change(db, &[id], &[Status::Pending, Status::Triaged], told, |standing| Standing {
+        proposal: Proposal { status: Status::Expired, ..standing.proposal },
+        decided: Some(at),
+        by: Some(By::Clock),
+        with: None,
+        ..standing
+    })?;
+    Ok(standing(db, id)?.is_some_and(|standing| standing.proposal.status == Status::Expired))
+}
+
+/// How many a person decided on since.
+pub fn decided_since(db: &Db, since: Timestamp) -> Result<usize, Error> {
+    let until = since.checked_add(SignedDuration::from_hours(48)).unwrap_or(Timestamp::MAX);
+    let count: i64 = db.run(|connection| {
+        connection.query_row(
+            "SELECT count(*) FROM proposals WHERE decided >= ?1 AND decided < ?2
+                AND decided_by NOT IN ('clock', 'triage') AND decided_with IS NULL",
+            params![since.as_millisecond(), until.as_millisecond()],
+            |row| row.get(0),
+        )
+    })?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}

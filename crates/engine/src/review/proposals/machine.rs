@@ -1,0 +1,196 @@
+//! The machine's name, which ends every id that it gives, so that two machines that share a vault never give the same.
+//! Ids from before had none; those that still wait get it, and are known by both.
+
+use rekindle_core::vault::review::{Id, Machine, Renamed};
+
+use crate::platform::db::{Db, Error, OptionalExtension, Transaction, params};
+use crate::platform::random;
+
+/// The row of the id `?1`, also of one that has another since.
+pub(super) const IS_CALLED: &str = "id = coalesce((SELECT id FROM renamed WHERE was = ?1), ?1)";
+
+/// The name of this machine, once it has one.
+pub(super) fn name(connection: &rusqlite::Connection) -> rusqlite::Result<Option<Machine>> {
+    let name: Option<String> =
+        connection.query_row("SELECT name FROM machine", [], |row| row.get(0)).optional()?;
+    Ok(name.and_then(|name| name.parse().ok()))
+}
+
+/// The same for who only wants to know.
+pub fn machine(db: &Db) -> Result<Option<Machine>, Error> {
+    db.run(name)
+}
+
+fn has_name(db: &Db) -> Result<bool, Error> {
+    db.run(|connection| connection.query_row("SELECT EXISTS (SELECT 1 FROM machine)", [], |row| row.get(0)))
+}
+
+/// This machine gets a name for good, if it has none, and what waits gets it too. What has ended keeps its id: it stands in the
+/// notes.
+pub fn take_name(db: &mut Db) -> Result<(), Error> {
+    if has_name(db)? {
+        return Ok(());
+    }
+    let new = fresh(db)?;
+    db.change(|transaction| {
+        if name(transaction)?.is_some() {
+            return Ok(());
+        }
+        give_name(transaction, new)?;
+        let waiting: Vec<String> = transaction
+            .prepare("SELECT id FROM proposals WHERE status IN ('pending', 'triaged')")?
+            .query_map([], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        for id in waiting.iter().filter_map(|id| id.parse::<Id>().ok()) {
+            call(transaction, id, new)?;
+        }
+        Ok(())
+    })
+}
+
+/// The id stands in the notes for something else, so ours gets another: the same with this machine's name. Gives what it is
+/// called now.
+pub fn rename(db: &mut Db, id: Id) -> Result<Id, Error> {
+    let new = fresh(db)?;
+    db.change(|transaction| {
+        let machine = match name(transaction)? {
+            Some(machine) => machine,
+            None => give_name(transaction, new)?,
+        };
+        call(transaction, id, machine)
+    })
+}
+
+fn fresh(db: &Db) -> Result<Machine, Error> {
+    let path = db.path().to_owned();
+    Ok(Machine::new(random::bytes().map_err(|cause| Error::Folder { path, cause })?))
+}
+
+fn give_name(transaction: &Transaction<'_>, new: Machine) -> rusqlite::Result<Machine> {
+    transaction.execute("INSERT INTO machine VALUES (1, ?1)", [new.to_string()])?;
+    Ok(new)
+}
+
+/// Puts the machine's name behind an id without one, wherever the store has it.
+fn call(transaction: &Transaction<'_>, id: Id, machine: Machine) -> rusqlite::Result<Id> {
+    if id.machine.is_some() {
+        return Ok(id);
+    }
+    let new = id.by(Some(machine));
+    for change in [
+        "UPDATE proposals SET id = ?2, proposal = json_set(proposal, '$.id', ?2) WHERE id = ?1",
+        "UPDATE proposals SET decided_with = ?2 WHERE decided_with = ?1",
+        "UPDATE decisions SET proposal = ?2 WHERE proposal = ?1",
+        "UPDATE decisions SET leader = ?2 WHERE leader = ?1",
+        "UPDATE receipts SET receipt = json_set(receipt, '$.id', ?2) WHERE receipt ->> '$.id' = ?1",
+        "UPDATE receipts SET receipt = json_set(receipt, '$.with', ?2) WHERE receipt ->> '$.with' = ?1",
+        "UPDATE surface_tasks SET proposal = ?2 WHERE proposal = ?1",
+        "UPDATE sightings SET became = ?2 WHERE became = ?1",
+        // The run that sees to it is looked for by its key.
+        "UPDATE runs SET key = ?2 WHERE key = ?1 AND function = 'promote'",
+        "INSERT INTO renamed VALUES (?1, ?2)",
+    ] {
+        transaction.execute(change, params![id.to_string(), new.to_string()])?;
+    }
+    Ok(new)
+}
+
+/// Makes a proposal one from before every id ended with a machine's name, in a store that has none.
+#[cfg(test)]
+pub(crate) fn as_before(db: &mut Db, id: Id) -> Id {
+    let old = id.by(None);
+    let changed = db.change(|transaction| {
+        transaction.execute(
+            "UPDATE proposals SET id = ?2, proposal = json_set(proposal, '$.id', ?2) WHERE id = ?1",
+            params![id.to_string(), old.to_string()],
+        )?;
+        transaction.execute("DELETE FROM machine", [])
+    });
+    assert!(changed.is_ok(), "{changed:?}");
+    old
+}
+
+/// What the one with this id is called now.
+pub fn now_called(db: &Db, id: Id) -> Result<Id, Error> {
+    Ok(renamed(db)?.now(id))
+}
+
+/// The ids that have another one since.
+pub fn renamed(db: &Db) -> Result<Renamed, Error> {
+    let rows: Vec<(String, String)> = db.run(|connection| {
+        let mut rows = connection.prepare_cached("SELECT was, id FROM renamed")?;
+        rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    })?;
+    Ok(rows.iter().filter_map(|(was, id)| Some((was.parse().ok()?, id.parse().ok()?))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::pipeline::stages::REGISTRY;
+    use rekindle_core::base::time::{Date, Timestamp};
+    use rekindle_testkit::fixtures;
+
+    use super::super::{Decided, Handed, Verdict, check, decide, hand_in, said, standing, write};
+    use super::*;
+    use rekindle_core::base::decided_by::By;
+    use rekindle_core::knowledge::proposal::Proposal;
+
+    fn propose(db: &mut Db, text: &str) -> Id {
+        let day = Date::constant(2026, 11, 10);
+        let proposal = fixtures::proposal(day, Timestamp::from_second(1_800_000_000).unwrap(), text);
+        match hand_in(db, &REGISTRY, text, &[proposal]).unwrap().remove(0) {
+            Handed::Proposed(id) => id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// One from before every id ended with a machine's name.
+    fn old(db: &mut Db, number: u32, text: &str) -> Id {
+        let day = Date::constant(2026, 11, 10);
+        let proposal = fixtures::proposal(day, Timestamp::from_second(1_800_000_000).unwrap(), text);
+        let id = Id::new(proposal.id.kind, day, number);
+        let proposal = Proposal { id, ..proposal };
+        db.change(|transaction| write(transaction, &proposal, &said(&proposal))).unwrap();
+        id
+    }
+
+    #[test]
+    fn r_20_every_id_ends_with_the_name_of_the_machine_that_gave_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |name: &str| Db::open(&folder.path().join(name)).unwrap();
+        let ids = ["one.db", "two.db"].map(|name| propose(&mut open(name), "Use tabs."));
+        for (id, name) in ids.iter().zip(["one.db", "two.db"]) {
+            assert!(id.machine.is_some() && id.to_string().parse() == Ok(*id), "{id}");
+            assert_eq!(machine(&open(name)).unwrap(), id.machine);
+        }
+        assert_ne!(ids[0], ids[1], "two machines never give the same");
+    }
+
+    #[test]
+    fn r_20_ids_from_before_stay_valid() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut db = Db::open(&folder.path().join("one.db")).unwrap();
+        let at = Timestamp::from_second(1_800_000_000).unwrap();
+        let (ended, waits) = (old(&mut db, 1, "Use tabs."), old(&mut db, 2, "Use make."));
+        decide(&mut db, &REGISTRY, ended, &Verdict::Reject, By::Command, at).unwrap();
+        take_name(&mut db).unwrap();
+        take_name(&mut db).unwrap();
+        let now = standing(&db, waits).unwrap().unwrap().proposal.id;
+        assert!(now.machine.is_some() && now.by(None) == waits, "{now}");
+        assert_eq!(renamed(&db).unwrap().now(waits), now);
+        assert_eq!(standing(&db, ended).unwrap().unwrap().proposal.id, ended, "it is in the notes");
+        let new = propose(&mut db, "Use rust.");
+        assert_eq!(new, Id { number: 3, ..now }, "the name stays, and so does the count");
+        // Known by both names, and decided on once.
+        assert_eq!(
+            decide(&mut db, &REGISTRY, waits, &Verdict::Approve, By::Command, at).unwrap(),
+            Decided::Now
+        );
+        assert!(matches!(
+            decide(&mut db, &REGISTRY, now, &Verdict::Approve, By::Command, at).unwrap(),
+            Decided::Already(_)
+        ));
+        assert_eq!(check(&db).unwrap(), Vec::<String>::new());
+        assert_eq!(rename(&mut db, new).unwrap(), new, "it has a name already");
+    }
+}

@@ -1,0 +1,235 @@
+//! A service on the other end: asked with a key from the environment, within a deadline, and with errors that hold nothing
+//! of what was sent.
+
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
+
+use rekindle_core::text::admit;
+use rekindle_core::text::clean::one_line;
+use serde_json::Value;
+
+use super::PATIENCE;
+use crate::platform::environment;
+use crate::platform::http::{self, Method};
+
+/// How long one answer may take.
+const WITHIN: Duration = Duration::from_secs(15);
+/// More than any answer has to say.
+const LARGEST: u64 = 8 * 1024 * 1024;
+/// As much of somebody else's words as helps.
+const SAID_CHARS: usize = 120;
+
+/// Why a place could not be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// What is wrong, and what to do about it.
+    pub what: String,
+    /// How long it wants to be left alone.
+    pub after: Option<Duration>,
+    /// Whether what was asked for may have been done.
+    pub maybe_done: bool,
+}
+
+impl Trouble {
+    pub(super) fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), after: None, maybe_done: false }
+    }
+
+    fn maybe(what: String) -> Self {
+        Self { maybe_done: true, ..Self::new(what) }
+    }
+}
+
+/// What was answered: 2xx, or a refusal that means something.
+pub(super) struct Answered {
+    pub(super) status: u16,
+    pub(super) body: Value,
+}
+
+impl Answered {
+    pub(super) fn is_ok(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// What it says about a refusal, short and on one line.
+    pub(super) fn said(&self) -> String {
+        let words = [self.body.get("description"), self.body.get("error")];
+        let words = words.into_iter().flatten().find_map(Value::as_str).unwrap_or_default();
+        one_line(&admit(words).text, SAID_CHARS)
+    }
+}
+
+/// A service, and the key to it.
+pub(super) struct Api {
+    pub(super) url: String,
+    pub(super) key: String,
+    host: String,
+    key_variable: String,
+    until: Instant,
+}
+
+impl Api {
+    /// The service of a table of settings.
+    pub(super) fn new(table: &str, url: &str, key_variable: &str) -> Result<Self, Trouble> {
+        let url = url.trim_end_matches('/').to_owned();
+        let host = http::host(&url).to_owned();
+        if !http::is_private(&url) {
+            return Err(Trouble::new(format!(
+                "{table}.url sends proposals to {host} without encryption; use https://, or an address of this machine"
+            )));
+        }
+        let key = environment::variable(key_variable).map(|key| key.trim().to_owned()).unwrap_or_default();
+        if key.is_empty() {
+            return Err(Trouble::new(format!(
+                "there is no key: set {key_variable} in the environment of your agents and of `rekindle worker`"
+            )));
+        }
+        if !key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ':' | '-' | '_' | '.')) {
+            return Err(Trouble::new(format!("what {key_variable} holds is not a key")));
+        }
+        let key_variable = key_variable.to_owned();
+        Ok(Self { url, key, host, key_variable, until: Instant::now() + PATIENCE })
+    }
+
+    /// Asks once. `path` may hold the key; it is in no error.
+    pub(super) fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, String)],
+        body: Option<&Value>,
+    ) -> Result<Answered, Trouble> {
+        let left = self.until.saturating_duration_since(Instant::now()).min(WITHIN);
+        if left.is_zero() {
+            return Err(Trouble::new(format!("{} takes too long; the rest is done later", self.host)));
+        }
+        let body = body.map(Value::to_string);
+        let url = format!("{}{path}", self.url);
+        let mut answer = http::ask(method, &url, headers, body.as_deref(), left)
+            .map_err(|error| self.unreachable(&error))?;
+        let (status, wait) = (answer.status().as_u16(), http::wait(answer.headers()));
+        let mut bytes = Vec::new();
+        let read = answer.body_mut().as_reader().take(LARGEST).read_to_end(&mut bytes);
+        let body: Option<Value> = match bytes.is_empty() {
+            true => Some(Value::Null),
+            false => serde_json::from_slice(&bytes).ok(),
+        };
+        let answered = Answered { status, body: body.clone().unwrap_or_default() };
+        let host = &self.host;
+        let wanted = answered.body["parameters"]["retry_after"].as_u64().map(Duration::from_secs);
+        match status {
+            401 => Err(Trouble::new(format!("{host} does not accept the key in {}", self.key_variable))),
+            300..=399 => Err(Trouble::new(format!(
+                "{host} sends us elsewhere, where nothing is sent; is its url right?"
+            ))),
+            408 | 425 | 429 => {
+                Err(Trouble { after: wait.or(wanted), ..Trouble::new(format!("{host} is asked too often")) })
+            }
+            500.. => Err(Trouble { after: wait, ..Trouble::maybe(format!("{host} failed ({status})")) }),
+            200..=299 if read.is_err() || body.is_none() => {
+                Err(Trouble::maybe(format!("{host} answered something that cannot be read")))
+            }
+            _ => Ok(answered),
+        }
+    }
+
+    /// A refusal that nobody expected.
+    pub(super) fn refused(&self, answered: &Answered) -> Trouble {
+        let said = answered.said();
+        let colon = if said.is_empty() { "" } else { ": " };
+        Trouble::new(format!("{} refuses ({}){colon}{said}", self.host, answered.status))
+    }
+
+    fn unreachable(&self, error: &ureq::Error) -> Trouble {
+        let host = &self.host;
+        match error {
+            ureq::Error::Timeout(_) => Trouble::maybe(format!("{host} does not answer in time")),
+            ureq::Error::HostNotFound => {
+                Trouble::new(format!("{host} is not known here; is there a network?"))
+            }
+            ureq::Error::Io(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {
+                Trouble::new(format!("nothing answers at {host}"))
+            }
+            ureq::Error::Tls(_) | ureq::Error::Rustls(_) => {
+                Trouble::new(format!("{host} does not show a certificate that is trusted"))
+            }
+            _ => Trouble::maybe(format!("the line to {host} broke")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rekindle_testkit::{Reply, ScriptedServer};
+
+    use super::*;
+
+    fn api(server: &ScriptedServer, patience: Duration) -> Api {
+        Api {
+            url: server.url().to_owned(),
+            key: "k-123".to_owned(),
+            host: "127.0.0.1".to_owned(),
+            key_variable: "SOME_KEY".to_owned(),
+            until: Instant::now() + patience,
+        }
+    }
+
+    fn trouble(reply: Reply) -> Trouble {
+        let server = ScriptedServer::new([reply]);
+        let api = api(&server, Duration::from_secs(1));
+        let asked = api.ask(Method::Post, "/botk-123/send", &[], Some(&Value::Null));
+        asked.map(|answered| answered.status).unwrap_err()
+    }
+
+    #[test]
+    fn what_may_have_been_done_is_told_from_what_was_not() {
+        for (reply, maybe_done) in [
+            (Reply::json(200, "{}").slow(Duration::from_secs(3)), true),
+            (Reply::json(200, "{}").cut(), true),
+            (Reply::json(200, "<html>"), true),
+            (Reply::json(500, "{}"), true),
+            (Reply::json(401, "{}"), false),
+            (Reply::json(429, "{}"), false),
+            (Reply::json(307, "").header("location", "http://127.0.0.1:1/"), false),
+        ] {
+            let trouble = trouble(reply.clone());
+            assert_eq!(trouble.maybe_done, maybe_done, "{reply:?}: {trouble:?}");
+            assert!(!trouble.what.contains("k-123") && !trouble.what.contains("/bot"), "{trouble:?}");
+        }
+    }
+
+    #[test]
+    fn both_ways_to_ask_for_a_pause_are_heard() {
+        let header = Reply::json(429, "{}").header("retry-after", "9");
+        let body = Reply::json(429, r#"{"ok":false,"parameters":{"retry_after":7}}"#);
+        assert_eq!(trouble(header).after, Some(Duration::from_secs(9)));
+        assert_eq!(trouble(body).after, Some(Duration::from_secs(7)));
+    }
+
+    #[test]
+    fn a_place_that_took_all_the_time_is_not_asked_again() {
+        let server = ScriptedServer::new([]);
+        let asked = api(&server, Duration::ZERO).ask(Method::Get, "/", &[], None);
+        assert!(asked.is_err_and(|trouble| trouble.what.contains("takes too long") && !trouble.maybe_done));
+        assert!(server.received().is_empty());
+    }
+
+    #[test]
+    fn refusals_that_mean_something_are_handed_on() {
+        let server = ScriptedServer::new([
+            Reply::json(404, r#"{"error":"Task not found"}"#),
+            Reply::json(409, r#"{"ok":false,"description":"Conflict:\nwebhook"}"#),
+            Reply::json(204, ""),
+        ]);
+        let api = api(&server, Duration::from_secs(5));
+        let said: Vec<(u16, String)> = (0..3)
+            .map(|_| {
+                api.ask(Method::Get, "/", &[], None)
+                    .map(|answered| (answered.status, answered.said()))
+                    .unwrap()
+            })
+            .collect();
+        let expected = [(404, "Task not found"), (409, "Conflict: webhook"), (204, "")];
+        assert_eq!(said, expected.map(|(status, said)| (status, said.to_owned())));
+    }
+}

@@ -1,0 +1,300 @@
+//! Which proposal is what in which place, and how it stands with each place.
+
+use jiff::SignedDuration;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::surface::Surface;
+use rekindle_core::vault::review::Id;
+
+use super::{NAME, SYNC};
+use crate::platform::db::{Db, Error, OptionalExtension, params};
+use crate::review::proposals::{self, Standing};
+
+/// How it stands with a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It is about to be sent, or was, and nobody knows which.
+    Asking,
+    /// It is there.
+    Asked,
+    /// It is over.
+    Over,
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Asking => "asking",
+            Self::Asked => "asked",
+            Self::Over => "over",
+        }
+    }
+}
+
+/// A question in a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) proposal: Id,
+    /// Since when the proposal waited that was asked about, in milliseconds: one that waits again is asked about again.
+    pub(super) since: i64,
+    pub(super) state: State,
+    /// The task or the message.
+    pub(super) task: Option<String>,
+    /// The account or the chat.
+    pub(super) place: Option<String>,
+    /// How often it was sent without a word about what came of it.
+    pub(super) tries: u32,
+    /// When it was last sent.
+    pub(super) at: Timestamp,
+}
+
+/// Since when a proposal waits, as it is written down here.
+pub(super) fn since(standing: &Standing) -> i64 {
+    standing.since().as_millisecond()
+}
+
+/// Every question in a place, whatever became of it.
+pub(super) fn rows(db: &Db, surface: Surface) -> Result<Vec<Row>, Error> {
+    type Columns = (String, i64, String, Option<String>, Option<String>, u32, i64);
+    let rows: Vec<Columns> = db.run(|connection| {
+        let mut rows = connection.prepare(
+            "SELECT proposal, since, state, task, place, tries, at FROM surface_tasks WHERE surface = ?1
+             ORDER BY proposal",
+        )?;
+        rows.query_map([surface.word()], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
+        })?
+        .collect()
+    })?;
+    let read = |(proposal, since, state, task, place, tries, at): Columns| {
+        let state = [State::Asking, State::Asked].into_iter().find(|known| known.word() == state);
+        Some(Row {
+            proposal: proposal.parse().ok()?,
+            since,
+            state: state.unwrap_or(State::Over),
+            task,
+            place,
+            tries,
+            at: time(at),
+        })
+    };
+    Ok(rows.into_iter().filter_map(read).collect())
+}
+
+/// Writes down how it stands with a question.
+pub(super) fn put(db: &mut Db, surface: Surface, row: &Row) -> Result<(), Error> {
+    db.change(|transaction| {
+        transaction.execute(
+            "INSERT INTO surface_tasks (surface, proposal, since, state, task, place, tries, at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (surface, proposal) DO UPDATE SET since = ?3, state = ?4, task = ?5, place = ?6,
+                tries = ?7, at = ?8",
+            params![
+                surface.word(),
+                row.proposal.to_string(),
+                row.since,
+                row.state.word(),
+                row.task,
+                row.place,
+                row.tries,
+                row.at.as_millisecond(),
+            ],
+        )
+    })?;
+    Ok(())
+}
+
+/// A question is over, if it is the one in this task or message.
+pub(crate) fn over(db: &mut Db, surface: Surface, proposal: Id, task: &str) -> Result<(), Error> {
+    db.change(|transaction| {
+        transaction.execute(
+            "UPDATE surface_tasks SET state = 'over' WHERE surface = ?1 AND proposal = ?2 AND task = ?3",
+            params![surface.word(), proposal.to_string(), task],
+        )
+    })?;
+    Ok(())
+}
+
+/// Whether a proposal that waits is asked about by this very task.
+pub(crate) fn is_current(db: &Db, surface: Surface, proposal: Id, task: &str) -> Result<bool, Error> {
+    let rows = rows(db, surface)?;
+    let Some(row) =
+        rows.into_iter().find(|row| row.proposal == proposal && row.task.as_deref() == Some(task))
+    else {
+        return Ok(false);
+    };
+    let standing = proposals::standing(db, proposal)?;
+    Ok(row.state == State::Asked && standing.is_some_and(|standing| since(&standing) <= row.since))
+}
+
+/// Whether a look was asked for and has not come to its end.
+pub(super) fn is_under_way(db: &Db) -> Result<bool, Error> {
+    db.run(|connection| {
+        connection.query_row(
+            "SELECT EXISTS (SELECT 1 FROM runs WHERE function = ?1 AND key = ?2
+                AND status IN ('RUNNING', 'FAILED'))",
+            [NAME, SYNC],
+            |row| row.get(0),
+        )
+    })
+}
+
+/// Whether something is asked there that has ended here.
+pub(super) fn ended(db: &Db, surface: Surface) -> Result<bool, Error> {
+    db.run(|connection| {
+        connection.query_row(
+            "SELECT EXISTS (SELECT 1 FROM surface_tasks t LEFT JOIN proposals p ON p.id = t.proposal
+                WHERE t.surface = ?1 AND t.state != 'over'
+                    AND (p.id IS NULL OR p.status NOT IN ('pending', 'triaged')))",
+            [surface.word()],
+            |row| row.get(0),
+        )
+    })
+}
+
+/// Whether anything is asked there.
+pub(super) fn asks(db: &Db, surface: Surface) -> Result<bool, Error> {
+    Ok(condition(db, surface)?.open > 0)
+}
+
+/// How it stands with a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Now {
+    pub(super) synced: Timestamp,
+    pub(super) not_before: Timestamp,
+    pub(super) failures: u32,
+    pub(super) problem: Option<String>,
+    next: Option<i64>,
+    heard: Timestamp,
+}
+
+impl Now {
+    /// From where on to listen. After a week of silence Telegram counts from somewhere else; what was heard before is not
+    /// told again anyway.
+    pub(super) fn next_at(&self, now: Timestamp) -> Option<i64> {
+        self.next.filter(|_| now.duration_since(self.heard) < SignedDuration::from_hours(24 * 6))
+    }
+}
+
+pub(super) fn state(db: &Db, surface: Surface) -> Result<Now, Error> {
+    let row = db.run(|connection| {
+        connection
+            .query_row(
+                "SELECT synced, not_before, failures, problem, next, heard FROM surface_state WHERE surface = ?1",
+                [surface.word()],
+                |row| {
+                    Ok(Now {
+                        synced: time(row.get(0)?),
+                        not_before: time(row.get(1)?),
+                        failures: row.get(2)?,
+                        problem: row.get(3)?,
+                        next: row.get(4)?,
+                        heard: time(row.get(5)?),
+                    })
+                },
+            )
+            .optional()
+    })?;
+    let never = Timestamp::UNIX_EPOCH;
+    Ok(row.unwrap_or(Now {
+        synced: never,
+        not_before: never,
+        failures: 0,
+        problem: None,
+        next: None,
+        heard: never,
+    }))
+}
+
+fn time(millis: i64) -> Timestamp {
+    Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// A look came to its end; `problem` is what it did not like on the way.
+pub(super) fn went_well(
+    db: &mut Db,
+    surface: Surface,
+    at: Timestamp,
+    problem: Option<&str>,
+) -> Result<(), Error> {
+    db.change(|transaction| {
+        transaction.execute(
+            "INSERT INTO surface_state (surface, synced, problem) VALUES (?1, ?2, ?3)
+             ON CONFLICT (surface) DO UPDATE SET synced = ?2, not_before = 0, failures = 0, problem = ?3",
+            params![surface.word(), at.as_millisecond(), problem],
+        )
+    })?;
+    Ok(())
+}
+
+/// A look was broken off; the next comes after a pause.
+pub(super) fn went_wrong(
+    db: &mut Db,
+    surface: Surface,
+    at: Timestamp,
+    pause: SignedDuration,
+    problem: &str,
+) -> Result<(), Error> {
+    let until = at.saturating_add(pause).unwrap_or(at).as_millisecond();
+    db.change(|transaction| {
+        transaction.execute(
+            "INSERT INTO surface_state (surface, synced, not_before, failures, problem)
+             VALUES (?1, ?2, ?3, 1, ?4)
+             ON CONFLICT (surface) DO UPDATE SET synced = ?2, not_before = ?3, failures = failures + 1,
+                problem = ?4",
+            params![surface.word(), at.as_millisecond(), until, problem],
+        )
+    })?;
+    Ok(())
+}
+
+/// Something is wrong on this side; nobody was asked.
+pub(super) fn note(db: &mut Db, surface: Surface, problem: &str) -> Result<(), Error> {
+    if state(db, surface)?.problem.as_deref() == Some(problem) {
+        return Ok(());
+    }
+    db.change(|transaction| {
+        transaction.execute(
+            "INSERT INTO surface_state (surface, problem) VALUES (?1, ?2)
+             ON CONFLICT (surface) DO UPDATE SET problem = ?2",
+            params![surface.word(), problem],
+        )
+    })?;
+    Ok(())
+}
+
+/// From where on to listen.
+pub(super) fn listen_from(db: &mut Db, surface: Surface, next: i64, at: Timestamp) -> Result<(), Error> {
+    db.change(|transaction| {
+        transaction.execute(
+            "INSERT INTO surface_state (surface, next, heard) VALUES (?1, ?2, ?3)
+             ON CONFLICT (surface) DO UPDATE SET next = ?2, heard = ?3",
+            params![surface.word(), next, at.as_millisecond()],
+        )
+    })?;
+    Ok(())
+}
+
+/// How it stands with a place, for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    /// How many questions are open there.
+    pub open: u64,
+    /// What was wrong at the last look.
+    pub problem: Option<String>,
+    /// When it was last looked at.
+    pub synced: Option<Timestamp>,
+}
+
+/// How it stands with a place, for people.
+pub fn condition(db: &Db, surface: Surface) -> Result<Condition, Error> {
+    let open: i64 = db.run(|connection| {
+        connection.query_row(
+            "SELECT count(*) FROM surface_tasks WHERE surface = ?1 AND state != 'over'",
+            [surface.word()],
+            |row| row.get(0),
+        )
+    })?;
+    let Now { synced, problem, .. } = state(db, surface)?;
+    let synced = Some(synced).filter(|at| *at > Timestamp::UNIX_EPOCH);
+    Ok(Condition { open: u64::try_from(open).unwrap_or(0), problem, synced })
+}

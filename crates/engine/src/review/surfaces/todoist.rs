@@ -1,0 +1,354 @@
+//! Proposals as tasks (REV-05, REV-06), over Todoist's API v1.
+//!
+//! A task is made once: it is noted before it is asked for and after it is there, the request carries an id that is the same
+//! in every attempt (`X-Request-Id`, the first of which counts), and an attempt of which nobody knows the end is looked for
+//! by the proposal's id among the tasks that are there before it is made again.
+
+use std::collections::HashMap;
+
+use jiff::SignedDuration;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::base::time::Timestamp;
+use rekindle_core::config;
+use rekindle_core::event::{Event, TaskChanged, names};
+use rekindle_core::knowledge::proposal::Status;
+use rekindle_core::surface::Surface;
+use rekindle_core::surface::todoist::{self, LABEL, Task};
+use rekindle_core::vault::review::Id;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::api::{Answered, Api, Trouble};
+use super::book::{self, Row, State};
+use super::{Broken, Look, MOST_NEW, found, question};
+use crate::platform::http::Method;
+use crate::review::proposals::{self, Standing};
+
+const TASKS: &str = "/api/v1/tasks";
+const COMPLETED: &str = "/api/v1/tasks/completed/by_completion_date";
+const USER: &str = "/api/v1/user";
+/// Tasks on a page of a list, and the most pages that are read.
+const PAGE: usize = 200;
+const MOST_PAGES: usize = 10;
+/// So many tasks that are not in the list are looked at one by one.
+const MOST_LOOKS: usize = 50;
+/// Fewer that are gone at once are believed.
+const MANY_GONE: usize = 3;
+
+pub(super) struct Todoist {
+    api: Api,
+}
+
+/// What became of a task that is asked about.
+enum Found {
+    Open(Task),
+    Completed(Task),
+    Deleted(Task),
+    Gone,
+}
+
+impl Todoist {
+    pub(super) fn new(settings: &config::Todoist) -> Result<Self, Trouble> {
+        Ok(Self { api: Api::new("review.todoist", &settings.url, &settings.key_variable)? })
+    }
+
+    /// Whose account the key is for.
+    pub(super) fn name(&self) -> Result<String, Trouble> {
+        let user = self.get(USER)?;
+        let name = user["full_name"].as_str().or(user["email"].as_str()).unwrap_or("an account");
+        Ok(rekindle_core::text::clean::one_line(name, 80))
+    }
+
+    pub(super) fn sync(&self, look: &mut Look<'_>) -> Result<(), Broken> {
+        let mut rows = book::rows(look.db, Surface::Todoist)?;
+        if rows.iter().any(|row| row.state != State::Over) {
+            let there = self.list(&format!("{TASKS}?label={LABEL}&limit={PAGE}"), "results")?;
+            let there: HashMap<String, Task> =
+                there.into_iter().map(|task| (task.id.clone(), task)).collect();
+            self.recover(look, &mut rows, &there)?;
+            self.answers(look, &mut rows, &there)?;
+        }
+        self.ask(look, &rows)
+    }
+
+    /// Looks for tasks that may have been made though nobody heard of it.
+    fn recover(
+        &self,
+        look: &mut Look<'_>,
+        rows: &mut [Row],
+        there: &HashMap<String, Task>,
+    ) -> Result<(), Broken> {
+        let mut done: Option<Vec<Task>> = None;
+        for row in rows.iter_mut().filter(|row| row.state == State::Asking) {
+            let is = |task: &&Task| todoist::proposal(&task.description) == Some(row.proposal);
+            let mut made = there.values().find(is).cloned();
+            if made.is_none() {
+                let done = match &mut done {
+                    Some(done) => done,
+                    none => none.insert(self.completed(row.at, look.now)?),
+                };
+                // One of an earlier round was made before this one was asked for.
+                let new = |task: &&Task| {
+                    let at = task.added_at.as_ref().and_then(|at| at.parse::<Timestamp>().ok());
+                    at.is_none_or(|at| at >= row.at - SignedDuration::from_mins(10))
+                };
+                made = done.iter().filter(is).find(new).cloned();
+            }
+            if let Some(task) = made {
+                let place = Some(task.user_id).filter(|user| !user.is_empty());
+                *row = Row { state: State::Asked, task: Some(task.id), place, ..row.clone() };
+                book::put(look.db, Surface::Todoist, row)?;
+            } else if !proposals::standing(look.db, row.proposal)?
+                .is_some_and(|one| one.proposal.status.is_open())
+            {
+                row.state = State::Over;
+                book::put(look.db, Surface::Todoist, row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds what was answered, and takes away what is over.
+    fn answers(
+        &self,
+        look: &mut Look<'_>,
+        rows: &mut [Row],
+        there: &HashMap<String, Task>,
+    ) -> Result<(), Broken> {
+        let (mut open, mut looks, mut gone) = (0, 0, Vec::new());
+        for row in rows.iter_mut().filter(|row| row.state == State::Asked) {
+            let Some(id) = row.task.clone() else { continue };
+            let standing = proposals::standing(look.db, row.proposal)?;
+            let waits = |standing: &Standing| {
+                standing.proposal.status.is_open() && book::since(standing) <= row.since
+            };
+            if !standing.as_ref().is_some_and(waits) {
+                self.close(&id, standing.map(|standing| standing.proposal.status), there.get(&id))?;
+                row.state = State::Over;
+                book::put(look.db, Surface::Todoist, row)?;
+                look.synced.closed += 1;
+                continue;
+            }
+            open += 1;
+            let found = match there.get(&id) {
+                Some(task) => Found::Open(task.clone()),
+                None if looks == MOST_LOOKS => continue,
+                None => {
+                    looks += 1;
+                    self.look_for(&id, row.at, look.now)?
+                }
+            };
+            match found {
+                Found::Open(task) if todoist::is_rejected(&task.labels) => {
+                    look.events.push(event(names::TASK_UPDATED, &task.changed(), look.now));
+                }
+                Found::Open(_) => {}
+                Found::Completed(task) => {
+                    look.events.push(event(names::TASK_COMPLETED, &task.changed(), look.now));
+                }
+                Found::Deleted(task) => {
+                    look.events.push(event(names::TASK_DELETED, &task.changed(), look.now));
+                }
+                Found::Gone => gone.push((id, row.proposal, row.place.clone())),
+            }
+        }
+        self.gone(look, &gone, open)
+    }
+
+    /// Tasks of which nothing is left were deleted, unless the key is another's, or too many are gone at once to be
+    /// somebody's decision.
+    fn gone(
+        &self,
+        look: &mut Look<'_>,
+        gone: &[(String, Id, Option<String>)],
+        open: usize,
+    ) -> Result<(), Broken> {
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let user = self.get(USER)?;
+        let user =
+            user["id"].as_str().map(str::to_owned).or_else(|| user["id"].as_i64().map(|id| id.to_string()));
+        if gone.iter().any(|(.., place)| place.is_some() && *place != user) {
+            return Err(Trouble::new(
+                "the tasks were made with the key of another account; nothing was decided",
+            )
+            .into());
+        }
+        if gone.len() >= MANY_GONE && gone.len() * 2 > open {
+            look.synced.problem = Some(format!(
+                "{} of {open} tasks are gone at once, which decides nothing; `rekindle reject` turns down, \
+                 `rekindle review` shows what waits",
+                gone.len()
+            ));
+            return Ok(());
+        }
+        for (task, proposal, _) in gone {
+            let changed = TaskChanged {
+                task_id: task.clone(),
+                labels: vec![LABEL.to_owned()],
+                content: None,
+                description: todoist::bare_description(*proposal),
+                changed_at: None,
+            };
+            look.events.push(event(names::TASK_DELETED, &changed, look.now));
+        }
+        Ok(())
+    }
+
+    /// Makes a task for everything that is asked about and has none.
+    fn ask(&self, look: &mut Look<'_>, rows: &[Row]) -> Result<(), Broken> {
+        for standing in std::mem::take(&mut look.asked) {
+            if look.synced.asked == MOST_NEW {
+                break;
+            }
+            let (id, since) = (standing.proposal.id, book::since(&standing));
+            let row = rows.iter().find(|row| row.proposal == id);
+            if row.is_some_and(|row| row.state != State::Asking && row.since >= since) {
+                continue;
+            }
+            // Whether it is there is known by now, so an attempt that was noted before is made again, as the same one.
+            let asked_at = row.filter(|row| row.state == State::Asking).map_or(look.now, |row| row.at);
+            let mut row = Row {
+                proposal: id,
+                since,
+                state: State::Asking,
+                task: None,
+                place: None,
+                tries: row.map_or(0, |row| row.tries) + 1,
+                at: asked_at,
+            };
+            book::put(look.db, Surface::Todoist, &row)?;
+            let new = json!(todoist::task(question(&standing)));
+            let request = [("x-request-id", request_id(id, since, asked_at))];
+            let answered = self.send(Method::Post, TASKS, &request, Some(&new))?;
+            if matches!(answered.status, 400 | 413 | 422) {
+                // It will not be taken however often it is sent; everywhere else it can still be decided.
+                look.synced.problem = Some(format!("{id} is no task: {}", self.api.refused(&answered).what));
+                row.state = State::Over;
+            } else if !answered.is_ok() {
+                return Err(self.api.refused(&answered).into());
+            } else {
+                let task = Task::deserialize(&answered.body).unwrap_or_default();
+                if task.id.is_empty() {
+                    return Err(Trouble::new("Todoist made a task and does not say which").into());
+                }
+                row.state = State::Asked;
+                row.place = Some(task.user_id).filter(|user| !user.is_empty());
+                row.task = Some(task.id);
+                look.synced.asked += 1;
+            }
+            book::put(look.db, Surface::Todoist, &row)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a task away whose proposal is over: completed, or deleted where nobody had it in hands (REV-10) or its
+    /// proposal was forgotten. One that is gone is as good.
+    fn close(&self, id: &str, status: Option<Status>, task: Option<&Task>) -> Result<(), Trouble> {
+        let unseen = status == Some(Status::Expired) && task.is_some_and(|task| !task.is_touched());
+        let path = format!("{TASKS}/{}", segment(id));
+        let answered = match status {
+            Some(_) if !unseen => self.send(Method::Post, &format!("{path}/close"), &[], None)?,
+            _ => self.send(Method::Delete, &path, &[], None)?,
+        };
+        match answered.status {
+            200..=299 | 400 | 404 | 410 => Ok(()),
+            _ => Err(self.api.refused(&answered)),
+        }
+    }
+
+    /// What became of a task that is not among those that are there.
+    fn look_for(&self, id: &str, since: Timestamp, now: Timestamp) -> Result<Found, Trouble> {
+        let answered = self.send(Method::Get, &format!("{TASKS}/{}", segment(id)), &[], None)?;
+        match answered.status {
+            200..=299 => {
+                let task = Task::deserialize(&answered.body)
+                    .map_err(|_| Trouble::new("Todoist describes a task in a way that is not known"))?;
+                Ok(match (task.is_deleted, task.checked) {
+                    (true, _) => Found::Deleted(task),
+                    (_, true) => Found::Completed(task),
+                    _ => Found::Open(task),
+                })
+            }
+            404 | 410 => {
+                // Completed tasks may be in a list of their own only.
+                let done = self.completed(since, now)?;
+                Ok(done.into_iter().find(|task| task.id == id).map_or(Found::Gone, Found::Completed))
+            }
+            _ => Err(self.api.refused(&answered)),
+        }
+    }
+
+    /// The tasks that were completed since.
+    fn completed(&self, since: Timestamp, now: Timestamp) -> Result<Vec<Task>, Trouble> {
+        let day = SignedDuration::from_hours(24);
+        let (since, until) = (stamp(since - day), stamp(now + day));
+        self.list(&format!("{COMPLETED}?since={since}&until={until}&limit={PAGE}"), "items")
+    }
+
+    /// All pages of a list.
+    fn list(&self, path: &str, field: &str) -> Result<Vec<Task>, Trouble> {
+        let (mut tasks, mut cursor) = (Vec::new(), String::new());
+        for _ in 0..MOST_PAGES {
+            let page = self.get(&format!("{path}{cursor}"))?;
+            let Some(items) = page[field].as_array() else {
+                return Err(Trouble::new("Todoist lists tasks in a way that is not known"));
+            };
+            tasks.extend(items.iter().filter_map(|item| Task::deserialize(item).ok()));
+            match page["next_cursor"].as_str() {
+                Some(next) if !next.is_empty() => cursor = format!("&cursor={}", segment(next)),
+                _ => return Ok(tasks),
+            }
+        }
+        // What is not in a list that was cut off may be behind it.
+        Err(Trouble::new(format!("there are more than {} tasks to look through", PAGE * MOST_PAGES)))
+    }
+
+    fn get(&self, path: &str) -> Result<Value, Trouble> {
+        let answered = self.send(Method::Get, path, &[], None)?;
+        match answered.is_ok() {
+            true => Ok(answered.body),
+            false => Err(self.api.refused(&answered)),
+        }
+    }
+
+    fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, String)],
+        body: Option<&Value>,
+    ) -> Result<Answered, Trouble> {
+        let key = [("authorization", format!("Bearer {}", self.api.key))];
+        self.api.ask(method, path, &[&key, headers].concat(), body)
+    }
+}
+
+/// The same change of the same task is the same event, however often it is seen.
+fn event(name: &str, task: &TaskChanged, now: Timestamp) -> Event {
+    let what = name.rsplit('.').next().unwrap_or(name);
+    found(format!("todoist-{what}-{}", task.task_id), name, task, now)
+}
+
+/// What makes two requests one: at most 36 characters.
+fn request_id(id: Id, since: i64, asked_at: Timestamp) -> String {
+    let what = format!("{id} {since} {}", asked_at.as_millisecond());
+    ContentHash::of(what.as_bytes()).short(32)
+}
+
+fn stamp(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// A text as a part of an address.
+fn segment(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
