@@ -1,12 +1,14 @@
 //! `rekindle`: parse, call the engine, render. Nothing is decided here.
 
-mod ask;
+mod app;
 mod cli;
 mod cmd;
-mod compose;
+mod dialog;
 mod error;
 mod help;
+mod hook;
 mod mcp;
+mod options;
 mod output;
 mod tui;
 
@@ -22,7 +24,7 @@ fn main() -> ExitCode {
         Err(error) => help::rewrapped(error).exit(),
     };
     let printer = output::Printer::new(cli.global.color);
-    match cmd::run(cli, &printer) {
+    match cli::run(cli, &printer) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => printer.failure(&failure),
     }

@@ -17,8 +17,8 @@ use rekindle_engine::stages::World;
 use rekindle_engine::{background, environment, project};
 use serde_json::{Value, json};
 
-use crate::ask;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::dialog;
 use crate::error::Failure;
 use crate::output::{Progress, Style, column, in_a_row, size};
 
@@ -81,10 +81,10 @@ impl Backfill {
         }
         if !self.json && !self.yes {
             say(context, &plan)?;
-            let asks = !self.dry_run && !plan.candidates.is_empty() && ask::is_possible();
-            if !asks || !ask::yes("Learn from them now?", true)? {
+            let asks = !self.dry_run && !plan.candidates.is_empty() && dialog::is_possible();
+            if !asks || !dialog::yes("Learn from them now?", true)? {
                 if asks {
-                    context.out.note(ask::CANCELLED);
+                    context.out.note(dialog::CANCELLED);
                 } else if !plan.candidates.is_empty() {
                     context.out.note("`rekindle backfill --yes` learns from them.");
                 }

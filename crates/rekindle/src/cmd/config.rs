@@ -6,9 +6,9 @@ use rekindle_engine::home::Home;
 use rekindle_engine::{config, environment, project};
 use serde_json::{Value, json};
 
-use crate::cli::Global;
-use crate::compose::only_the_person;
+use crate::app::context::only_the_person;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
@@ -57,7 +57,7 @@ enum Verb {
 }
 
 impl Config {
-    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         let home = Home::find(global.home.as_deref())?;
         if matches!(self.verb, Some(Verb::Set { .. } | Verb::Unset { .. })) {
             // A setting may let an agent decide on proposals, switch memory off or name a program that is run.

@@ -10,7 +10,7 @@ use rekindle_engine::cost::{Caps, Limit, Spent, spent, used};
 use rekindle_engine::db::Db;
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::column;
 

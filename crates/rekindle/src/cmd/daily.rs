@@ -7,7 +7,7 @@ use rekindle_core::vault::daily_log::{Clock, Mark, Note, Section, Source, parse}
 use serde_json::json;
 
 use super::body;
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 #[derive(Args)]

@@ -11,8 +11,8 @@ use rekindle_engine::{clock, config};
 use serde_json::json;
 
 use super::install::Here;
-use crate::cli::Global;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
@@ -35,7 +35,7 @@ pub(crate) struct Doctor {
 }
 
 impl Doctor {
-    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         let home = Home::find(global.home.as_deref())?;
         let settings = config::read(&home, None, &global.settings)?;
         let places = home.places(&settings.config)?;

@@ -3,9 +3,10 @@
 use clap::Args;
 use rekindle_engine::proposals::Verdict;
 
-use super::review_decide::{Reach, decide};
+use super::review_decide::decide;
 use super::{body, named};
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::review::Reach;
 use crate::error::Failure;
 
 #[derive(Args)]

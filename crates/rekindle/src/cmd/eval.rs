@@ -15,7 +15,7 @@ use rekindle_engine::recall::search::Rules;
 use rekindle_engine::recall::usage::{Said, Usage};
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Progress, Style, column, size};
 

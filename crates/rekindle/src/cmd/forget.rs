@@ -1,15 +1,15 @@
 //! `rekindle forget`
 
 use clap::Args;
-use rekindle_core::vault::agent_edit::AgentEdit;
 use rekindle_core::vault::journal::Actor;
 use rekindle_engine::messages::Messages;
 use rekindle_engine::recall::find;
 use rekindle_engine::vault::forget::{Forgotten, What};
 
 use super::body;
-use crate::ask::{self, CANCELLED};
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::forget::{forget_for_agent, lines};
+use crate::dialog::{self, CANCELLED};
 use crate::error::Failure;
 
 #[derive(Args)]
@@ -59,7 +59,7 @@ impl Forget {
             (Some(path), _) => What::Entry(path),
             (None, text) => What::Text(text.as_deref().unwrap_or_default()),
         };
-        let asking = !self.yes && ask::is_possible();
+        let asking = !self.yes && dialog::is_possible();
         if self.dry_run || asking {
             let plan = vault.plan_forget(what)?;
             if self.dry_run && self.json {
@@ -69,7 +69,7 @@ impl Forget {
             if self.dry_run {
                 return Ok(());
             }
-            if !ask::yes("This cannot be undone. Forget it?", false)? {
+            if !dialog::yes("This cannot be undone. Forget it?", false)? {
                 context.out.note(CANCELLED);
                 return Ok(());
             }
@@ -95,20 +95,6 @@ impl Forget {
     }
 }
 
-/// Forgets for an agent: only a memory of this project that the agent wrote, that the person did not review, and that nothing
-/// else repeats. What is forgotten cannot be brought back, so the person forgets the rest (B-01).
-pub(crate) fn forget_for_agent(context: &Context<'_>, reference: &str) -> Result<Forgotten, Failure> {
-    let vault = context.vault_to_forget()?;
-    let (path, edit) = vault.find_for_agent(reference, &context.cwd, &context.here())?;
-    let what = What::Entry(&path);
-    if edit == AgentEdit::NeedsApproval || !vault.agent_may_forget(&vault.plan_forget(what)?)? {
-        return Err(Failure::new(format!("only the user can forget {path}")).hint(format!(
-            "they said it, reviewed it or keep it for every project; they can run `rekindle forget {path}`"
-        )));
-    }
-    Ok(vault.forget(what, Actor::Agent, &context.now)?)
-}
-
 /// What a line, a section or a message says that `recall` has named.
 fn statement(context: &Context<'_>, id: &str) -> Result<String, Failure> {
     match find::by_id(&context.index(), &Messages::of(&context.places), id)? {
@@ -126,14 +112,4 @@ fn report(context: &Context<'_>, forgotten: &Forgotten, word: &str) -> Result<()
         context.out.warn(format!("{} says the same; it is your own note and was left alone", file.display()));
     }
     Ok(())
-}
-
-/// What went, or would go, line by line.
-pub(crate) fn lines(forgotten: &Forgotten, word: &str) -> Vec<String> {
-    let files = forgotten.files.iter().map(|path| format!("{word}: {path}"));
-    let elsewhere = forgotten.places.iter().filter(|(_, count)| *count > 0);
-    let elsewhere =
-        elsewhere.map(|(store, count)| format!("{word}: the same text in {count} place(s) of the {store}"));
-    let lines: Vec<String> = files.chain(elsewhere).collect();
-    if lines.is_empty() { vec!["nothing here says that".to_owned()] } else { lines }
 }

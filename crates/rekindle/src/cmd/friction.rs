@@ -13,7 +13,7 @@ use rekindle_engine::stages::{REGISTRY, friction};
 use serde_json::{Value, json};
 
 use super::worker::{self, How};
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 /// How long to wait for a worker that is at it.

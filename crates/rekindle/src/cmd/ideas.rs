@@ -11,8 +11,8 @@ use rekindle_engine::vault::{Error, IdeaMoved, NewIdea, Overdue, Vault};
 use serde_json::{Value, json};
 
 use super::body;
-use crate::ask;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::dialog;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
@@ -261,7 +261,7 @@ impl Gc {
         for idea in &overdue {
             context.out.line(row(context, idea))?;
         }
-        if !ask::is_possible() {
+        if !dialog::is_possible() {
             context
                 .out
                 .note("Nothing was done. --keep, --archive or --delete SLUG decide; `--help` shows how.");
@@ -270,7 +270,7 @@ impl Gc {
         let vault = context.vault_to_change()?;
         for idea in &overdue {
             let question = format!("{}: [k]eep, [a]rchive, [d]elete, or nothing for now?", idea.title);
-            let answer = ask::text(&question, None)?.unwrap_or_default().to_lowercase();
+            let answer = dialog::text(&question, None)?.unwrap_or_default().to_lowercase();
             let decision = match answer.as_str() {
                 "k" | "keep" => Decision::Keep,
                 "a" | "archive" => Decision::Archive,
@@ -306,8 +306,8 @@ impl Gc {
         if matches!(decision, Decision::Delete) {
             context.only_the_person(REMOVE)?;
         }
-        let asks = matches!(decision, Decision::Delete) && !self.yes && ask::is_possible();
-        if asks && !ask::yes(&question, false)? {
+        let asks = matches!(decision, Decision::Delete) && !self.yes && dialog::is_possible();
+        if asks && !dialog::yes(&question, false)? {
             return Ok(None);
         }
         let (word, moved) = match decision {

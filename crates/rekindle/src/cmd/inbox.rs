@@ -13,7 +13,7 @@ use rekindle_engine::vault::{Error, Found, Keeping, Shelved, ShelvedEntry, Vault
 use serde_json::{Value, json};
 
 use super::list;
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 

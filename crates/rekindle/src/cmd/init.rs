@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 use super::backfill;
 use super::install::{self, Here, Install};
 use super::llm::Found;
-use crate::ask;
-use crate::cli::Global;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::dialog;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column, in_a_row};
 
 #[derive(Args)]
@@ -47,16 +47,16 @@ pub(crate) struct Init {
 }
 
 impl Init {
-    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         let home = Home::find(global.home.as_deref())?;
         let settings = config::read(&home, None, &global.settings)?;
         let now = clock::now(config::zone(&settings)?);
         let (mut name, mut notes) = (self.name, self.notes);
         let first_time = settings.config.user.name.is_empty();
-        let asking = !self.json && ask::is_possible();
+        let asking = !self.json && dialog::is_possible();
         if first_time && asking {
             if name.is_none() {
-                name = ask::text("What should your agents call you?", environment::login().as_deref())?;
+                name = dialog::text("What should your agents call you?", environment::login().as_deref())?;
             }
             if notes.is_none() {
                 notes = ask_for_notes()?;
@@ -103,7 +103,7 @@ impl Init {
             let question =
                 format!("Connect Rekindle to {}? You'll see every change first.", in_a_row(&names));
             // What was to be set up is; the agents can be asked again.
-            match ask::yes(&question, true) {
+            match dialog::yes(&question, true) {
                 Ok(true) => {
                     let connected = Here::find(global)
                         .and_then(|here| Install::offer(agents.clone()).connect(&here, global, out));
@@ -141,12 +141,12 @@ impl Init {
 fn ask_for_notes() -> Result<Option<PathBuf>, Failure> {
     loop {
         let question = "An existing folder of notes to keep the memories in (empty for a new one):";
-        let Some(typed) = ask::text(question, None)? else { return Ok(None) };
+        let Some(typed) = dialog::text(question, None)? else { return Ok(None) };
         let folder = absolute(Path::new(&typed))?;
         if folder.is_dir() {
             return Ok(Some(folder));
         }
-        ask::say(&format!("There is no folder {}.", folder.display()))?;
+        dialog::say(&format!("There is no folder {}.", folder.display()))?;
     }
 }
 
@@ -199,10 +199,10 @@ impl NotesAccess {
             let question = format!(
                 "Which of your other notes may Rekindle read to answer your agents? (all, none{names})"
             );
-            let answer = ask::text(&question, Some("none"))?.unwrap_or_default();
+            let answer = dialog::text(&question, Some("none"))?.unwrap_or_default();
             match check(&answer, &notes, &reading.vault_folder) {
                 Ok(()) => reading.chosen = Some(answer),
-                Err(failure) => ask::say(&failure.message)?,
+                Err(failure) => dialog::say(&failure.message)?,
             }
         }
         Ok(reading)
@@ -236,7 +236,7 @@ fn check(answer: &str, notes: &Path, vault_folder: &str) -> Result<(), Failure> 
 }
 
 /// The sessions that were there before us, if there are any.
-fn found(global: &Global, out: &Printer) -> Option<Plan> {
+fn found(global: &GlobalOptions, out: &Printer) -> Option<Plan> {
     let context = Context::new(global, out).ok()?;
     backfill::find(&context).ok().filter(|plan| !plan.candidates.is_empty())
 }
@@ -247,7 +247,7 @@ fn told(plan: &Plan) -> Value {
 }
 
 /// Says which sessions there are, and offers to learn from them (DIS-01). If that goes wrong, everything else is set up.
-fn first_hour(global: &Global, out: &Printer, asking: bool) -> Result<(), Failure> {
+fn first_hour(global: &GlobalOptions, out: &Printer, asking: bool) -> Result<(), Failure> {
     let Some(plan) = found(global, out) else { return Ok(()) };
     out.line(format!("Found {}.", backfill::in_words(&plan)))?;
     let home = global.home.as_ref().map_or_else(String::new, |home| format!(" --home {}", home.display()));
@@ -255,7 +255,7 @@ fn first_hour(global: &Global, out: &Printer, asking: bool) -> Result<(), Failur
     let context = Context::new(global, out)?;
     let wanted = asking
         && context.settings.config.memory.enabled
-        && ask::yes("Learn from them now, so that your agents know what you told them before?", true)
+        && dialog::yes("Learn from them now, so that your agents know what you told them before?", true)
             .unwrap_or(false);
     if !wanted {
         out.line(later)?;

@@ -10,8 +10,8 @@ use rekindle_engine::recall::usage::Usage;
 use rekindle_engine::vault;
 use serde_json::{Value, json};
 
-use super::{explain, feedback};
-use crate::compose::Context;
+use super::explain;
+use crate::app::{Context, feedback};
 use crate::error::Failure;
 use crate::output::{Style, column};
 

@@ -1,11 +1,11 @@
 //! `rekindle install`
 
 mod plugin;
-mod skill;
+pub(super) mod skill;
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Command};
 use rekindle_core::base::agent::Agent;
 use rekindle_core::hosts::install::Invocation;
 use rekindle_core::text::redact::redact;
@@ -15,9 +15,9 @@ use rekindle_engine::setup::Choices;
 use rekindle_engine::{clock, config, environment, setup};
 use serde_json::{Value, json};
 
-use crate::ask::{self, CANCELLED, Choice};
-use crate::cli::Global;
+use crate::dialog::{self, CANCELLED, Choice};
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
@@ -70,7 +70,7 @@ pub(super) struct Here {
 }
 
 impl Here {
-    pub(super) fn find(global: &Global) -> Result<Self, Failure> {
+    pub(super) fn find(global: &GlobalOptions) -> Result<Self, Failure> {
         let home = Home::find(global.home.as_deref())?;
         let settings = config::read(&home, None, &global.settings)?;
         let places = home.places(&settings.config)?;
@@ -90,7 +90,7 @@ impl Here {
     }
 
     /// Sets up what an agent that calls us will need, with the defaults of `rekindle init`.
-    fn set_up(&self, global: &Global) -> Result<bool, Failure> {
+    fn set_up(&self, global: &GlobalOptions) -> Result<bool, Failure> {
         if self.home.config_file().exists() && self.places.vault().exists() {
             return Ok(false);
         }
@@ -108,19 +108,25 @@ impl Install {
         Self { agents, list: false, as_plugin: None, dry_run: false, yes: false, trust: false, json: false }
     }
 
-    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    /// Runs it; `cli` is the whole command line, which the skill of the plugin describes.
+    pub(crate) fn run(
+        self,
+        global: &GlobalOptions,
+        out: &Printer,
+        cli: fn() -> Command,
+    ) -> Result<(), Failure> {
         let here = Here::find(global)?;
         if self.list {
             return list(&here.all()?, self.json, out);
         }
         if let Some(folder) = &self.as_plugin {
-            return plugin::write(&here, folder, self.json, global, out);
+            return plugin::write(&here, folder, cli(), self.json, global, out);
         }
         self.connect(&here, global, out).map(drop)
     }
 
     /// Connects the agents; `false` if the person said no.
-    pub(super) fn connect(self, here: &Here, global: &Global, out: &Printer) -> Result<bool, Failure> {
+    pub(super) fn connect(self, here: &Here, global: &GlobalOptions, out: &Printer) -> Result<bool, Failure> {
         let agents = if self.agents.is_empty() { found(here)? } else { once(&self.agents) };
         let installer = here.installer();
         let plans: Vec<Plan> =
@@ -173,7 +179,7 @@ impl Install {
             }
             return Ok(self.trust);
         }
-        if self.yes || !ask::is_possible() {
+        if self.yes || !dialog::is_possible() {
             return Ok(false);
         }
         out.line(
@@ -181,7 +187,7 @@ impl Install {
         )?;
         out.line("when it skips one. It keeps that in its own configuration:")?;
         show(change, out)?;
-        ask::yes("Trust these hooks in Codex?", false)
+        dialog::yes("Trust these hooks in Codex?", false)
     }
 
     fn report(&self, plan: &Plan, status: &Status, out: &Printer) -> Result<(), Failure> {
@@ -276,11 +282,11 @@ pub(super) fn confirm(
     changes: &[&Change],
     out: &Printer,
 ) -> Result<bool, Failure> {
-    if !ask::is_possible() {
+    if !dialog::is_possible() {
         return Err(Failure::usage("there is no terminal to ask at; no files changed").hint(hint));
     }
     loop {
-        match ask::choice(question, true, Some(('d', "shows the diff")))? {
+        match dialog::choice(question, true, Some(('d', "shows the diff")))? {
             Choice::Yes => return Ok(true),
             Choice::No => {
                 out.note(CANCELLED);
@@ -361,7 +367,7 @@ fn list(all: &[Status], json: bool, out: &Printer) -> Result<(), Failure> {
 }
 
 /// The agents that `rekindle init` could offer.
-pub(super) fn offered(global: &Global) -> Vec<Agent> {
+pub(super) fn offered(global: &GlobalOptions) -> Vec<Agent> {
     // Not knowing where agents keep their settings is no reason for `init` to fail.
     let statuses = Here::find(global).and_then(|here| here.all()).unwrap_or_default();
     let wanted =

@@ -9,7 +9,7 @@ use rekindle_core::vault::layout::{Group, Shelf};
 use rekindle_engine::vault::Found;
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 

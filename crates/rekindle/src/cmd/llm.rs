@@ -13,8 +13,8 @@ use rekindle_engine::llm::{self, Job, Leaves, Surroundings};
 use rekindle_engine::{config, project};
 use serde_json::{Value, json};
 
-use crate::ask;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::dialog;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
@@ -191,14 +191,14 @@ impl Use {
         }
         let state = State::of(context, &settings)?;
         if provider != Provider::Offline && !self.yes {
-            if json || !ask::is_possible() {
+            if json || !dialog::is_possible() {
                 return Err(Failure::usage(format!("{}; nothing was changed", leaves(&state.leaves)))
                     .hint("`--yes` says that this is what you want"));
             }
             context.out.line(in_use(&settings))?;
             context.out.line(leaves(&state.leaves))?;
-            if !ask::yes("Use it?", false)? {
-                context.out.note(ask::CANCELLED);
+            if !dialog::yes("Use it?", false)? {
+                context.out.note(dialog::CANCELLED);
                 return Ok(());
             }
         }

@@ -6,7 +6,7 @@ use rekindle_core::vault::journal::{Change, Op};
 use rekindle_engine::vault::{Outcome, Record};
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 

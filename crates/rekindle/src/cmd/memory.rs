@@ -12,7 +12,7 @@ use rekindle_engine::vault::{self, Vault};
 use serde_json::{Value, json};
 
 use super::body;
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 #[derive(Args)]

@@ -10,8 +10,8 @@ use rekindle_engine::models::{self, About, Added, BUILTIN, Listed, Models, Prefi
 use serde_json::{Map, Value, json};
 
 use super::body;
-use crate::cli::Global;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
@@ -89,7 +89,7 @@ Examples:
 }
 
 impl Model {
-    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         let home = Home::find(global.home.as_deref())?;
         let models = Models::open(&home);
         let settings = || config::read(&home, None, &global.settings);

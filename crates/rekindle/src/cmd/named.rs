@@ -5,7 +5,7 @@ use rekindle_core::vault::review::Id;
 use rekindle_engine::db::Db;
 use rekindle_engine::proposals;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 /// The session that is meant among those that are known; `None` if none is.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::worker::{self, How};
 use super::{inbox, named};
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 /// How long to wait for a worker that is at it.

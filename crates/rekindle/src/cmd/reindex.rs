@@ -10,7 +10,7 @@ use rekindle_engine::recall::upkeep::{self, Extent, Step, Upkeep};
 use rekindle_engine::recall::usage::Usage;
 use serde_json::json;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::Progress;
 

@@ -4,8 +4,9 @@ use clap::Args;
 use rekindle_engine::proposals::Verdict;
 
 use super::named;
-use super::review_decide::{Reach, decide};
-use crate::compose::Context;
+use super::review_decide::decide;
+use crate::app::Context;
+use crate::app::review::Reach;
 use crate::error::Failure;
 
 #[derive(Args)]

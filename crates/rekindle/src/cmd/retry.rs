@@ -7,7 +7,7 @@ use rekindle_engine::queue::Filter;
 use serde_json::json;
 
 use super::run;
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 #[derive(Args)]

@@ -8,14 +8,14 @@ use rekindle_engine::patches;
 use rekindle_engine::review::{self, Asked};
 use serde_json::{Value, json};
 
-use super::review_decide::{may_write, read_page};
 use super::review_reports;
 use super::review_show::{json, print, show};
 use super::surfaces::Verb;
 use super::{named, review_apply};
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::review::{may_write, read_page};
+use crate::dialog;
 use crate::error::Failure;
-use crate::tui;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -64,7 +64,12 @@ pub(crate) struct Review {
 }
 
 impl Review {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+    /// Runs it; `sitting` asks the person about each proposal and says whether there was one.
+    pub(crate) fn run(
+        self,
+        context: &Context<'_>,
+        sitting: impl FnOnce(&Context<'_>, bool, bool) -> Result<bool, Failure>,
+    ) -> Result<(), Failure> {
         if let Some(verb) = self.verb {
             return verb.run(context);
         }
@@ -93,11 +98,11 @@ impl Review {
             return show(context, &db, &ids, &lost, self.json);
         }
         // An agent that runs us in a terminal of its own gets the list: a sitting decides for the person (R-19).
-        if !self.list && !self.json && tui::is_possible() && !context.is_agent_shell() {
+        if !self.list && !self.json && dialog::has_screen() && !context.is_agent_shell() {
             if let Some(doubt) = &doubt {
                 context.out.warn(format!("nothing was decided from REVIEW.md: {doubt}"));
             }
-            if tui::review(context, self.all, self.plain)? {
+            if sitting(context, self.all, self.plain)? {
                 return Ok(());
             }
         }

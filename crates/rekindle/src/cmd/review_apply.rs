@@ -12,10 +12,10 @@ use rekindle_engine::worker::Post;
 use serde_json::{Value, json};
 
 use super::named;
-use super::review_decide::{PATIENCE, read_page};
-use super::review_show::told;
-use crate::ask;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::review::describe::told;
+use crate::app::review::{WORKER_TIMEOUT, read_page};
+use crate::dialog;
 use crate::error::Failure;
 
 #[derive(Args)]
@@ -68,11 +68,11 @@ impl Apply {
             shown.lines().skip(2).try_for_each(|line| context.out.line(line))?;
         }
         if !self.yes {
-            if !ask::is_possible() {
+            if !dialog::is_possible() {
                 return Err(Failure::usage(format!("nobody can be asked whether to change {file}"))
                     .hint("look at the change with `rekindle review`, then use --yes"));
             }
-            if !ask::yes(&format!("Change {name}?"), false)? {
+            if !dialog::yes(&format!("Change {name}?"), false)? {
                 context.out.note(format!("{id} waits; nothing was changed."));
                 return Ok(answer(false));
             }
@@ -91,7 +91,7 @@ impl Apply {
 }
 
 fn post(context: &Context<'_>, id: Id) -> Result<Post, Failure> {
-    let post = Post::take(&context.places.locks(), PATIENCE)?;
+    let post = Post::take(&context.places.locks(), WORKER_TIMEOUT)?;
     post.ok_or_else(|| {
         Failure::new(format!("{id} was not applied: a worker is running"))
             .hint("try it again when it has ended (`rekindle runs`)")

@@ -6,7 +6,7 @@ use rekindle_engine::queue::{Queue, Run as Found};
 use serde_json::{Value, json};
 
 use super::runs::{object, tail};
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 

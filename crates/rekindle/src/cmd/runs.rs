@@ -8,7 +8,7 @@ use rekindle_engine::queue::{Filter, Queue, Run, Step};
 use serde_json::{Value, json};
 
 use super::named;
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 

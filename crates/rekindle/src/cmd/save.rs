@@ -7,11 +7,12 @@ use rekindle_core::session::speaker::Speaker;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::journal::Actor;
 use rekindle_core::vault::layout::{Destination, Group};
-use rekindle_engine::vault::{NewEntry, Saved};
+use rekindle_engine::vault::NewEntry;
 use serde_json::json;
 
 use super::body;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::save::{keep, keep_for_agent};
 use crate::error::Failure;
 
 #[derive(Args)]
@@ -96,21 +97,4 @@ impl Save {
         let unreviewed = if by_agent { ", unreviewed: it was not saved at a terminal of yours" } else { "" };
         context.out.line(format!("Saved {} at {}{reach}{unreviewed}", saved.id, saved.path))
     }
-}
-
-/// Saves the words of an agent: for the project at hand, and believed by nobody until the person looks at them (B-01).
-pub(crate) fn keep_for_agent(context: &Context<'_>, new: NewEntry) -> Result<(Saved, Scope), Failure> {
-    let provenance = Provenance { origin: Origin::Agent, ..new.provenance };
-    let new = NewEntry { provenance, confidence: Confidence::Medium, ..new };
-    keep(context, new, false, Actor::Agent)
-}
-
-/// Saves it for the project at hand, unless it is for everywhere, and says how far it reaches.
-fn keep(context: &Context<'_>, new: NewEntry, global: bool, by: Actor) -> Result<(Saved, Scope), Failure> {
-    let vault = context.vault_to_change()?;
-    // What is pinned outside of any project loads everywhere.
-    let pinned = new.to == Destination::AlwaysLoad && context.project_id().is_none();
-    let scope = context.scope(global || pinned)?;
-    let new = NewEntry { scope: scope.clone(), ..new };
-    Ok((vault.save(&new, by, &context.now)?, scope))
 }

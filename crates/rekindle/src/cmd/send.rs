@@ -2,16 +2,14 @@
 
 use clap::Args;
 use rekindle_core::base::provenance::Origin;
-use rekindle_core::event::{self, Event, names};
+use rekindle_core::event::{self, names};
 use rekindle_core::session::speaker::Speaker;
-use rekindle_engine::hooks;
-use rekindle_engine::random;
-use rekindle_engine::spool::{Spool, What};
 use rekindle_engine::stages::REGISTRY;
 use serde_json::{Value, json};
 
 use super::body;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::events::leave;
 use crate::error::Failure;
 
 /// What an agent may send: its own observations, and requests that decide nothing. Everything else would speak for the person
@@ -61,27 +59,4 @@ impl Send {
             false => context.out.line(format!("Sent {} ({id})", self.event)),
         }
     }
-}
-
-/// Leaves an event for the worker, and wakes one.
-pub(crate) fn leave(context: &Context<'_>, name: &str, data: Value) -> Result<String, Failure> {
-    let id = random::change_id(context.now.timestamp())?.as_str().to_owned();
-    leave_as(context, &id, name, data)?;
-    Ok(id)
-}
-
-/// The same for one that may come again: the same id counts once.
-pub(crate) fn leave_as(context: &Context<'_>, id: &str, name: &str, mut data: Value) -> Result<(), Failure> {
-    if !context.settings.config.memory.enabled {
-        return Err(Failure::new("memory is switched off by memory.enabled, so nothing is sent"));
-    }
-    let redacted = event::admit(&mut data);
-    context.mention(&redacted, &[]);
-    let at = context.now.timestamp();
-    let event = Event { id: id.to_owned(), name: name.to_owned(), data, at };
-    Spool::at(context.places.spool()).put(What::Event(event), at)?;
-    if context.settings.config.capture.background {
-        hooks::wake(&context.home, &context.places)?;
-    }
-    Ok(())
 }

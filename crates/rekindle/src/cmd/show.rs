@@ -7,7 +7,7 @@ use rekindle_core::vault::layout;
 use serde_json::json;
 
 use super::list;
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 #[derive(Args)]

@@ -6,7 +6,7 @@ use rekindle_core::text::admit;
 use rekindle_core::vault::system_log::Line;
 use serde_json::json;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 

@@ -1,7 +1,5 @@
 //! `rekindle status`
 
-mod learnt;
-
 use clap::Args;
 use rekindle_core::base::time::{day, iso};
 use rekindle_core::run::Status as Run;
@@ -17,13 +15,13 @@ use rekindle_engine::stages::weekly;
 use rekindle_engine::vault::{Found, Vault};
 use serde_json::{Value, json};
 
-use self::learnt::Learnt;
 use super::inbox::tally;
 use super::llm::State;
 use super::surfaces;
-use crate::cli::Global;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::status::Learnt;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column, size};
 
 #[derive(Args)]
@@ -52,7 +50,7 @@ impl Status {
 
     /// The line of a status bar (FUT-04). It is asked for all the time, so it reads the page that the briefing counts on and
     /// opens nothing else; whatever is wrong is not said here.
-    pub(crate) fn line(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn line(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         match glance(global) {
             Some(Glance::Off) => out.line("rekindle: memory is off"),
             Some(Glance::Pending(count)) if count > 0 => out.line(format!("rekindle: {count} to review")),
@@ -209,7 +207,7 @@ enum Glance {
 }
 
 /// From the files alone.
-fn glance(global: &Global) -> Option<Glance> {
+fn glance(global: &GlobalOptions) -> Option<Glance> {
     let home = Home::find(global.home.as_deref()).ok()?;
     let settings = config::read(&home, None, &global.settings).ok()?;
     let places = home.places(&settings.config).ok()?;

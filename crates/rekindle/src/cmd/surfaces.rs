@@ -13,9 +13,8 @@ use rekindle_engine::{config, environment, hooks, surfaces};
 use serde_json::{Value, json};
 
 use super::review_apply::Apply;
-use super::send;
-use crate::ask;
-use crate::compose::Context;
+use crate::app::{Context, events};
+use crate::dialog;
 use crate::error::Failure;
 
 /// The most that a webhook may say.
@@ -138,13 +137,13 @@ impl Connect {
             );
         }
         if !self.yes {
-            if !ask::is_possible() {
+            if !dialog::is_possible() {
                 return Err(Failure::usage(format!("{}; nothing was changed", leaves(&settings, surface)))
                     .hint("`--yes` says that this is what you want"));
             }
             context.out.line(leaves(&settings, surface))?;
-            if !ask::yes("Connect it?", false)? {
-                context.out.note(ask::CANCELLED);
+            if !dialog::yes("Connect it?", false)? {
+                context.out.note(dialog::CANCELLED);
                 return Ok(());
             }
         }
@@ -242,7 +241,7 @@ fn webhook(
     };
     // The same delivery again is the same event.
     let id = format!("webhook-{}", ContentHash::of(&body).short(32));
-    send::leave_as(context, &id, name, data)?;
+    events::leave_as(context, &id, name, data)?;
     match as_json {
         true => context.out.json(&json!({"id": id, "event": name})),
         false => context.out.line(format!("Sent {name} ({id})")),

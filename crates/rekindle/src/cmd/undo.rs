@@ -8,8 +8,9 @@ use rekindle_engine::stages::promote::{self, Reconsidered};
 use serde_json::json;
 
 use super::log::places;
-use super::{named, review_decide, review_show};
-use crate::compose::Context;
+use super::named;
+use crate::app::review::describe::told;
+use crate::app::{Context, review};
 use crate::error::Failure;
 
 #[derive(Args)]
@@ -70,7 +71,7 @@ impl Undo {
     /// Takes the decision on a proposal back.
     fn decision(&self, context: &Context<'_>, id: Id) -> Result<(), Failure> {
         context.only_the_person("take back what was decided on a proposal")?;
-        let standing = match review_decide::reconsider(context, id, None)? {
+        let standing = match review::reconsider(context, id, None)? {
             Reconsidered::Waiting if self.json => return context.out.json(&json!({"waiting": [id]})),
             Reconsidered::Waiting => return context.out.line(format!("{id} is back in your review.")),
             Reconsidered::Otherwise(standing) => standing,
@@ -79,7 +80,7 @@ impl Undo {
         if standing.proposal.status.is_open() {
             return Err(Failure::new(format!("{id} is not decided yet")));
         }
-        Err(Failure::new(review_show::told(context, &standing)))
+        Err(Failure::new(told(context, &standing)))
     }
 }
 

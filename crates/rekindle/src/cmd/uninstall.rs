@@ -6,8 +6,8 @@ use rekindle_engine::install::{Change, Plan, State};
 use serde_json::json;
 
 use super::install::{Here, change_object, confirm, once, show, summarise};
-use crate::cli::Global;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
@@ -36,7 +36,7 @@ pub(crate) struct Uninstall {
 }
 
 impl Uninstall {
-    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         let here = Here::find(global)?;
         let agents = match self.agents.is_empty() {
             true => {

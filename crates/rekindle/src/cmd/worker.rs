@@ -10,7 +10,7 @@ use rekindle_engine::stages::{REGISTRY, index};
 use rekindle_engine::worker::{self, Did, LIFETIME, Moment, Post};
 use serde_json::json;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 /// How long `--once` waits for a worker that is at it.

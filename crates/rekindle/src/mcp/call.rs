@@ -5,7 +5,7 @@ use rekindle_core::context::inject::ANSWER_CHARS;
 use rekindle_core::text::{admit, fence};
 use rekindle_engine::inject;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 /// The most characters of a failure.

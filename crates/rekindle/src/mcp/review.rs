@@ -10,7 +10,7 @@ use rekindle_engine::proposals::{self, Verdict};
 use serde::Deserialize;
 
 use super::call::{Call, done, short};
-use crate::cmd::review_decide::{Reach, decide_for};
+use crate::app::review::{Reach, decide_for};
 use crate::error::Failure;
 
 /// The most proposals that are listed.

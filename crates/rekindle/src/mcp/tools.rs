@@ -24,8 +24,8 @@ use serde_json::{Value, json};
 
 use super::call::{Call, done, short};
 use super::review;
-use crate::cmd::evolve::{self, Renewed};
-use crate::cmd::{ask, feedback, forget, note, recall, save};
+use crate::app::evolve::{self, Renewed};
+use crate::app::{ask, feedback, forget, note, recall, save};
 use crate::error::Failure;
 
 /// The most tags of a memory.

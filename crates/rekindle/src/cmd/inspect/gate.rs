@@ -7,7 +7,7 @@ use rekindle_engine::db::Db;
 use rekindle_engine::observations;
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 

@@ -5,7 +5,7 @@ use rekindle_engine::db::Db;
 use rekindle_engine::observations::{self, Entry};
 use serde_json::json;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::Style;
 

@@ -14,7 +14,7 @@ use rekindle_engine::{sessions, transcripts};
 use serde_json::{Value, json};
 
 use super::super::{explain, named};
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 

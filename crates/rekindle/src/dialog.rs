@@ -14,6 +14,11 @@ pub(crate) fn is_possible() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
+/// True if a screen and a keyboard are there.
+pub(crate) fn has_screen() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
 /// An answer in words; an empty one is the default.
 pub(crate) fn text(question: &str, default: Option<&str>) -> Result<Option<String>, Failure> {
     let shown = default.map_or_else(String::new, |default| format!(" [{default}]"));

@@ -1,4 +1,4 @@
-//! Puts the parts together for one command: where things are, how they are set, which project this is, what time.
+//! The context of one command: its home, settings, project and clock.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal};
@@ -25,8 +25,8 @@ use rekindle_engine::stages::World;
 use rekindle_engine::vault::Vault;
 use rekindle_engine::{background, clock, config, environment};
 
-use crate::cli::Global;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::Printer;
 
 /// What every command needs.
@@ -43,14 +43,14 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn new(global: &Global, out: &'a Printer) -> Result<Self, Failure> {
+    pub(crate) fn new(global: &GlobalOptions, out: &'a Printer) -> Result<Self, Failure> {
         let cwd = std::env::current_dir()
             .map_err(|error| Failure::new(format!("the current folder cannot be used: {error}")))?;
         Self::in_folder(global, out, cwd)
     }
 
     /// The same for work that belongs to another folder.
-    pub(crate) fn in_folder(global: &Global, out: &'a Printer, cwd: PathBuf) -> Result<Self, Failure> {
+    pub(crate) fn in_folder(global: &GlobalOptions, out: &'a Printer, cwd: PathBuf) -> Result<Self, Failure> {
         let home = Home::find(global.home.as_deref())?;
         let place = project::locate(&cwd, environment::home_folder().as_deref());
         let root = place.as_ref().map(|place| place.root.as_path());

@@ -1,4 +1,4 @@
-//! Where a sitting meets the engine: the same doors that `rekindle approve` and `rekindle undo` go through.
+//! The actions of the review screen. They do what `rekindle approve` and `rekindle undo` do.
 
 use std::collections::HashMap;
 
@@ -15,9 +15,9 @@ use rekindle_engine::stages::promote::{self, Reconsidered};
 use rekindle_engine::{editor, stages::World};
 
 use super::card::{Card, Facts, Fate, Row, rows};
-use crate::cmd::review_decide::{read_page, reconsider, see_to};
-use crate::cmd::review_show::{expires, said, section, told};
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::review::describe::{expires, said, section, told};
+use crate::app::review::{read_page, reconsider, see_to};
 use crate::error::Failure;
 
 /// What came of a decision.
@@ -36,13 +36,13 @@ pub(crate) struct Known {
     pub(crate) told: Option<String>,
 }
 
-pub(crate) struct Desk<'a> {
+pub(crate) struct ReviewActions<'a> {
     context: &'a Context<'a>,
     world: World,
     same: HashMap<Id, Vec<Id>>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> ReviewActions<'a> {
     pub(crate) fn new(context: &'a Context<'a>) -> Self {
         Self { context, world: context.world(), same: HashMap::new() }
     }

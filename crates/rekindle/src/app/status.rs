@@ -11,7 +11,7 @@ use rekindle_engine::learning::{self, Learning};
 use rekindle_engine::vault::Found;
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use super::Context;
 use crate::error::Failure;
 
 /// So many of the newest memories are shown.
@@ -23,7 +23,7 @@ const REASONS: usize = 3;
 const TITLE_CHARS: usize = 80;
 
 /// All of it.
-pub(super) struct Learnt<'a> {
+pub(crate) struct Learnt<'a> {
     agents: Option<Vec<install::Status>>,
     sessions: Learning,
     /// Memories of this week, the newest first.
@@ -31,7 +31,7 @@ pub(super) struct Learnt<'a> {
 }
 
 impl<'a> Learnt<'a> {
-    pub(super) fn look(
+    pub(crate) fn look(
         context: &Context<'_>,
         db: Option<&Db>,
         entries: &'a [Found],
@@ -53,7 +53,7 @@ impl<'a> Learnt<'a> {
     }
 
     /// Adds itself to the answer of `--json`.
-    pub(super) fn add_to(&self, answer: &mut Value) {
+    pub(crate) fn add_to(&self, answer: &mut Value) {
         let agent = |status: &install::Status| {
             json!({
                 "agent": status.agent,
@@ -91,7 +91,7 @@ impl<'a> Learnt<'a> {
     }
 
     /// The rows for a terminal: the name of each and what it says.
-    pub(super) fn rows(&self, context: &Context<'_>) -> Vec<(&'static str, String)> {
+    pub(crate) fn rows(&self, context: &Context<'_>) -> Vec<(&'static str, String)> {
         let mut rows: Vec<(&'static str, String)> = Vec::new();
         rows.extend(self.agents.as_deref().map(|all| ("agents", connected(all))));
         rows.push(("sessions", self.counts()));
