@@ -1,8 +1,11 @@
 //! The command line as a whole. Each command's own arguments are in its file.
 
+use std::ffi::OsString;
+
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::app::Context;
+use crate::cmd::help;
 use crate::error::Failure;
 use crate::hook::Hook;
 use crate::mcp::Mcp;
@@ -12,13 +15,26 @@ use crate::{cmd, tui};
 
 /// Permanent memory for coding agents: your agents never start cold.
 #[derive(Parser)]
-#[command(name = "rekindle", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Start with `rekindle init`. Every command explains itself with `--help`.")]
+#[command(name = "rekindle", version, max_term_width = 100, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: GlobalOptions,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
+}
+
+impl Cli {
+    /// Parses the arguments of this process. A request for help is an error that prints the help.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let arguments: Vec<OsString> = std::env::args_os().collect();
+        match Self::try_parse_from(&arguments) {
+            Ok(Self { command: Some(Command::Help(help)), .. }) => Err(help.render(Self::command())),
+            Err(error) if help::is_help(&error) => {
+                Err(help::requested(Self::command(), &arguments).unwrap_or(error))
+            }
+            other => other,
+        }
+    }
 }
 
 // The arguments of a command are put together when it is called, not before: most calls are a hook's.
@@ -27,104 +43,110 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Set up the settings, the vault and the state folder
     Init(cmd::Init),
-    /// Let your coding agents call Rekindle
+    /// Connect Rekindle to your coding agents
     Install(cmd::Install),
-    /// Let your coding agents stop calling Rekindle
+    /// Disconnect Rekindle from your coding agents
     Uninstall(cmd::Uninstall),
     /// Save a memory
+    #[command(visible_alias = "remember")]
     Save(cmd::Save),
-    /// Give a memory a new version; the old one goes to the archive
+    /// Give a memory a new version and archive the old one
     Evolve(cmd::Evolve),
-    /// Find the memories that a prompt needs
+    /// Search your memories
+    #[command(visible_aliases = ["search", "find"])]
     Recall(cmd::Recall),
-    /// Ask what your notes and sessions say about something
+    /// Answer a question from your notes and sessions, with citations
     Ask(cmd::Ask),
-    /// Show a memory as it stands in its file
+    /// Show the note of a memory
     Show(cmd::Show),
-    /// List the memories
+    /// List your memories
     List(cmd::List),
-    /// Remove a memory and its text everywhere, for good
+    /// Delete a memory and every copy of its text, for good
+    #[command(visible_alias = "rm")]
     Forget(cmd::Forget),
-    /// Take a change back
+    /// Undo a change
     Undo(cmd::Undo),
-    /// Show what was changed, the newest first
+    /// List changes, newest first
     Log(cmd::Log),
     /// Show what was recalled, and why
     Inspect(cmd::Inspect),
     /// Say whether a memory helped
     Feedback(cmd::Feedback),
-    /// Note one thing, for the log of the day and for recall
+    /// Add one observation to today's log
     Note(cmd::Note),
     /// Learn from one session now
     Reflect(cmd::Reflect),
-    /// Look for what keeps going wrong, and propose what would mend it
+    /// Look for problems that recur, and propose fixes
     Friction(cmd::Friction),
-    /// Look through what was captured and nobody has looked at yet
+    /// Decide about memories that were seen only once
     Inbox(cmd::Inbox),
-    /// Look through what waits for your decision, the most valuable first
+    /// Review proposals, the most valuable first
     Review(cmd::Review),
-    /// Say yes to proposals: they go to MEMORY.md
+    /// Approve proposals
     Approve(cmd::Approve),
-    /// Say no to proposals: nobody asks about them again
+    /// Reject proposals; they won't come up again
     Reject(cmd::Reject),
-    /// Say yes to a proposal in your own words
+    /// Edit a memory, or the words of a proposal, in your editor
     Edit(cmd::Edit),
     /// Show MEMORY.md, or add a line to it
     Memory(cmd::Memory),
-    /// Show the log of a day, or note something in today's
+    /// Show the log of a day, or add a note to today's
     Daily(cmd::Daily),
-    /// List your ideas, write one down, make one a project, and decide about old ones
+    /// List your ideas, add one, or decide about them
     Ideas(cmd::Ideas),
-    /// Write down a change to your infrastructure, or list them
+    /// Log a change to your infrastructure, or list them
     Slog(cmd::Slog),
     /// Check that every agent reads the same identity files
     Identity(cmd::Identity),
     /// Show which project this folder belongs to
     Project(cmd::Project),
-    /// Show in a few lines where things are and what is in them
+    /// Show agents, sessions, memories and the index at a glance
     Status(cmd::Status),
-    /// Check that everything is in order, and say what to do where it is not
+    /// Check that everything works, and say how to fix what does not
     Doctor(cmd::Doctor),
-    /// Show or change the settings
+    /// Show or change settings
     Config(cmd::Config),
-    /// Show what a text looks like once secrets and invisible characters are out
+    /// Show a text without secrets and invisible characters
     Redact(cmd::Redact),
-    /// Bring in what was said in the sessions you had before
+    /// Learn from the sessions you had before Rekindle
     Backfill(cmd::Backfill),
     /// Bring the index up to date with your notes
     Reindex(cmd::Reindex),
-    /// Show, choose, add or remove the models that compare texts by meaning
+    /// Manage the embedding models
     Model(cmd::Model),
     /// Measure how well recall finds your own memories
     Eval(cmd::Eval),
-    /// Do what hooks left to be done
+    /// Process finished sessions now
     Worker(cmd::Worker),
-    /// Show what ran, the newest first
+    /// List background runs, newest first
     Runs(cmd::Runs),
-    /// Show one run: what started it, each step, what came of it
+    /// Show one background run: its trigger, its steps and its result
     Run(cmd::Run),
-    /// Revive runs that were given up
+    /// Retry failed runs
     Retry(cmd::Retry),
-    /// Show what language models used, and what they may use in a day
+    /// Show what language models used today, and their limits
     Cost(cmd::Cost),
-    /// Show, choose or test the language model that may look at your sessions
+    /// Choose or test a language model
     Llm(cmd::Llm),
     /// Send an event
     Send(cmd::Send),
-    /// Serve memory to an agent as MCP tools, over standard input and output
+    /// Serve memory to an agent over MCP, on standard input and output
     Mcp(Mcp),
-    /// What an agent's hook runs; `rekindle install` puts it there
+    /// Handle an agent's hook; `rekindle install` sets it up
     Hook(Hook),
-    /// Measure recall on conversations of your own
+    /// Measure recall on a data set of your own
     Bench(cmd::Bench),
     /// Print shell completions
     Completions(cmd::Completions),
+    /// Explain a command, or list all of them
+    Help(cmd::Help),
 }
 
 /// Runs what was asked for.
 pub(crate) fn run(cli: Cli, out: &Printer) -> Result<(), Failure> {
     // These work anywhere, also where nothing is set up or the settings are broken.
-    let command = match cli.command {
+    let Some(command) = cli.command else { return cmd::home(&cli.global, out) };
+    let command = match command {
         Command::Init(init) => return init.run(&cli.global, out),
         Command::Completions(completions) => return completions.run(Cli::command(), out),
         Command::Redact(redact) => return redact.run(out),
@@ -187,6 +209,7 @@ fn run_in(context: &Context<'_>, command: Command) -> Result<(), Failure> {
         Command::Send(send) => send.run(context),
         Command::Worker(worker) => worker.run(context),
         Command::Init(_)
+        | Command::Help(_)
         | Command::Completions(_)
         | Command::Redact(_)
         | Command::Model(_)

@@ -5,7 +5,6 @@ mod cli;
 mod cmd;
 mod dialog;
 mod error;
-mod help;
 mod hook;
 mod mcp;
 mod options;
@@ -14,14 +13,12 @@ mod tui;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let cli = match cli::Cli::try_parse() {
+    let cli = match cli::Cli::read() {
         Ok(cli) => cli,
         // An agent takes 2 for "stop the person's prompt". Nothing that is wrong here may do that.
         Err(error) if error.use_stderr() && is_hook() => return ExitCode::SUCCESS,
-        Err(error) => help::rewrapped(error).exit(),
+        Err(error) => error.exit(),
     };
     let printer = output::Printer::new(cli.global.color);
     match cli::run(cli, &printer) {

@@ -75,6 +75,12 @@ fn proposal(typed: &str, waiting: &[String], every: &[String]) -> Result<Id, Fai
     }
 }
 
+/// True if it is the id of a proposal, or the beginning of one. Ids of changes have no hyphen.
+pub(super) fn is_proposal(typed: &str) -> bool {
+    let rest = typed.strip_prefix("p-").or_else(|| typed.strip_prefix("f-"));
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
 fn unknown(typed: &str, hint: &str) -> Failure {
     Failure::usage(format!("there is no proposal `{typed}`"))
         .hint(format!("`rekindle review --list` shows them; {hint}"))

@@ -19,7 +19,7 @@ use super::inbox::tally;
 use super::llm::State;
 use super::surfaces;
 use crate::app::Context;
-use crate::app::status::Learnt;
+use crate::app::status::LearningReport;
 use crate::error::Failure;
 use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column, size};
@@ -76,7 +76,7 @@ impl Status {
             Some(db) => proposals::waiting(db)?,
             None => (0, None),
         };
-        let learnt = Learnt::look(context, db.as_ref(), &scan.entries)?;
+        let learnt = LearningReport::look(context, db.as_ref(), &scan.entries)?;
         let sessions = sessions::markers(&context.places.sessions())?.open.len();
         let runs = match context.queue()? {
             Some(queue) => queue.counts()?,
@@ -175,7 +175,7 @@ impl Status {
 }
 
 /// Why nothing is captured, recalled or written; `None` while memory is on (OPS-03, EXE-16).
-fn switched_off(context: &Context<'_>) -> Result<Option<String>, Failure> {
+pub(super) fn switched_off(context: &Context<'_>) -> Result<Option<String>, Failure> {
     let stop = context.places.stop_file();
     if stop.exists() {
         return Ok(Some(format!("{} is there; delete it to resume", stop.display())));

@@ -1,4 +1,4 @@
-//! The verbs of `rekindle review`: other places in which a person is asked, and what they apply themselves.
+//! The subcommands of `rekindle review`: decisions, Todoist and Telegram, and patches of identity files.
 
 use std::io::Read;
 
@@ -13,6 +13,7 @@ use rekindle_engine::{config, environment, hooks, surfaces};
 use serde_json::{Value, json};
 
 use super::review_apply::Apply;
+use super::{Approve, Friction, Inbox, Reject};
 use crate::app::{Context, events};
 use crate::dialog;
 use crate::error::Failure;
@@ -73,6 +74,14 @@ Examples:
         #[arg(long)]
         json: bool,
     },
+    /// Approve proposals
+    Approve(Approve),
+    /// Reject proposals; they won't come up again
+    Reject(Reject),
+    /// Decide about memories that were seen only once
+    Inbox(Inbox),
+    /// Look for problems that recur, and propose fixes
+    Friction(Friction),
 }
 
 #[derive(Args)]
@@ -111,6 +120,10 @@ impl Verb {
         match self {
             Self::Connect(connect) => connect.run(context),
             Self::Apply(apply) => apply.run(context),
+            Self::Approve(approve) => approve.run(context),
+            Self::Reject(reject) => reject.run(context),
+            Self::Inbox(inbox) => inbox.run(context),
+            Self::Friction(friction) => friction.run(context),
             Self::Disconnect { place } => disconnect(context, place.into()),
             Self::Webhook { place, signature, json } => webhook(context, place.into(), signature, json),
         }

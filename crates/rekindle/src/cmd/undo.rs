@@ -32,7 +32,7 @@ pub(crate) struct Undo {
 
 impl Undo {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        if let Some(typed) = self.reference.as_ref().filter(|typed| is_proposal(typed)) {
+        if let Some(typed) = self.reference.as_ref().filter(|typed| named::is_proposal(typed)) {
             let ids = named::proposals(context, std::slice::from_ref(typed))?;
             return ids.into_iter().try_for_each(|id| self.decision(context, id));
         }
@@ -82,11 +82,6 @@ impl Undo {
         }
         Err(Failure::new(told(context, &standing)))
     }
-}
-
-/// Whether it is the id of a proposal, or the beginning of one, rather than of a change, which has no hyphen.
-fn is_proposal(typed: &str) -> bool {
-    typed.starts_with("p-") || typed.starts_with("f-")
 }
 
 /// Whose change it was. The newest may be nobody's that the person knows of.
