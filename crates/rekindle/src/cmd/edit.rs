@@ -63,7 +63,7 @@ impl Edit {
     }
 
     fn memory(&self, context: &Context<'_>) -> Result<(), Failure> {
-        context.only_the_person("edit a memory in an editor")?;
+        context.only_the_persons_words("edit a memory")?;
         if self.reach.everywhere || self.reach.this_project {
             return Err(Failure::usage("--everywhere and --this-project are for proposals"));
         }

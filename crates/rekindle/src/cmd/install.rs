@@ -1,7 +1,7 @@
 //! `rekindle install`
 
 mod plugin;
-pub(super) mod skill;
+pub(crate) mod skill;
 
 use std::path::PathBuf;
 
