@@ -9,10 +9,10 @@ use crate::output::Color;
 /// Options that every command takes.
 #[derive(Args, Clone)]
 pub(crate) struct GlobalOptions {
-    /// Keep everything under this folder instead of ~/.rekindle (also: REKINDLE_HOME)
+    /// Use this folder instead of ~/.rekindle (also: REKINDLE_HOME)
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub(crate) home: Option<PathBuf>,
-    /// Set a configuration key for this command only
+    /// Change a setting for this command only
     #[arg(short = 'c', long = "config", global = true, value_name = "KEY=VALUE", value_parser = setting)]
     #[arg(help_heading = "Global options")]
     pub(crate) settings: Vec<(String, String)>,

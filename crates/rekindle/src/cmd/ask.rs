@@ -10,10 +10,9 @@ use crate::output::Style;
 
 #[derive(Args)]
 #[command(after_help = "\
-Looks through memories, MEMORY.md, observations, daily logs, your other notes and what was said in sessions, and answers
-with citations: the sentence that says it, then the passages, best first. A language model (`rekindle llm`) can put the
-passages together instead; every sentence that its passages do not say is dropped. If nothing answers the question, it
-says so.
+Searches memories, MEMORY.md, observations, daily logs, your other notes and messages of your sessions, and answers with
+citations: the sentence that says it, then the passages, best first. A language model (`rekindle llm`) can write the answer
+instead; every sentence that the passages do not support is dropped. If nothing answers the question, it says so.
 
 Examples:
   rekindle ask 'what did we decide about Redis TTLs?'
@@ -21,7 +20,7 @@ Examples:
 pub(crate) struct Ask {
     /// The question: TEXT, @FILE, or - for stdin
     question: String,
-    /// Look into every project, not only the one you are in
+    /// Search every project, not only the current one
     #[arg(long)]
     all_projects: bool,
     /// Answer as JSON

@@ -47,16 +47,16 @@ pub(crate) struct Backfill {
     /// Only this agent: claude, codex, gemini, pi; may be given several times
     #[arg(long)]
     agent: Vec<Agent>,
-    /// Only sessions that went on then or later: 2026-11-15, yesterday, 2w, "3 days ago"
+    /// Only sessions of this date or later: 2026-11-15, yesterday, 2w, "3 days ago"
     #[arg(long, value_name = "DATE")]
     since: Option<Typed>,
-    /// Say what would be read, and read nothing
+    /// Say which sessions there are, and read none
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
-    /// Read it without asking
+    /// Read them without asking
     #[arg(long, short = 'y')]
     yes: bool,
-    /// Let the language model that you chose read them, within its daily limits; without it the built-in rules do
+    /// Use your language model, within its daily limits, instead of the built-in rules
     #[arg(long)]
     with_model: bool,
     /// Answer as JSON

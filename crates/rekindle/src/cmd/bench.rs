@@ -35,9 +35,9 @@ pub(crate) struct Bench {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Remember messages
+    /// Index messages
     Ingest {
-        /// Where the index is kept
+        /// The folder of the index
         #[arg(long, value_name = "DIR")]
         store: PathBuf,
         /// Vectors that say nothing, made in no time: to measure speed, not quality
@@ -46,10 +46,10 @@ enum Verb {
     },
     /// Answer questions
     Query {
-        /// Where the index is kept
+        /// The folder of the index
         #[arg(long, value_name = "DIR")]
         store: PathBuf,
-        /// How many messages to name
+        /// Name this many messages
         #[arg(long, default_value_t = 50, value_name = "N")]
         k: usize,
         /// How much age takes away, to see what that is worth: bounded, literal or off

@@ -13,7 +13,7 @@ Examples:
   rekindle completions bash > ~/.local/share/bash-completion/completions/rekindle
   rekindle completions fish > ~/.config/fish/completions/rekindle.fish")]
 pub(crate) struct Completions {
-    /// For which shell
+    /// The shell
     shell: Shell,
 }
 

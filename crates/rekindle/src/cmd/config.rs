@@ -13,7 +13,7 @@ use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
 #[command(after_help = "\
-What counts, from strongest to weakest: -c KEY=VALUE, REKINDLE_… variables, the project's
+Settings come from these places, strongest first: -c KEY=VALUE, REKINDLE_… variables, the project's
 .rekindle.toml (a few harmless keys only), your config.toml, the shipped defaults.
 
 Examples:
@@ -37,7 +37,7 @@ enum Verb {
         /// The key, such as recall.k
         key: String,
     },
-    /// Write a value into your config.toml
+    /// Set a key in your config.toml
     Set {
         /// The key, such as recall.k
         key: String,
@@ -45,7 +45,7 @@ enum Verb {
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Take a key out of your config.toml, back to the default
+    /// Remove a key from your config.toml, which restores the default
     Unset {
         /// The key, such as recall.k
         key: String,

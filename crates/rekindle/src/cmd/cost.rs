@@ -28,13 +28,13 @@ Examples:
   rekindle cost --days 30 --json
   rekindle config set llm.anthropic.daily_dollars 0.5")]
 pub(crate) struct Cost {
-    /// How many days back
+    /// Go back this many days
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=366))]
     days: u32,
-    /// What memory costs your agents instead
+    /// Show what memory costs your agents
     #[arg(long)]
     memory: bool,
-    /// Whose price to go by, instead of llm.reflector_model
+    /// Calculate with the price of this model, instead of llm.reflector_model
     #[arg(long, value_name = "PROVIDER/MODEL", requires = "memory")]
     model: Option<String>,
     /// Answer as JSON

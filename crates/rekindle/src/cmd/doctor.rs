@@ -17,16 +17,16 @@ use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
 #[command(after_help = "\
-Prints what is not in order and what to do about it; --all prints every check. It changes nothing (it writes and removes
-one temporary file to see whether it can). The hooks that your agents call are fired with a sample, which leaves no
-trace. Exits with 1 if something does not work.
+Prints what does not work and how to fix it; --all prints every check. It changes nothing: it only writes and removes one
+temporary file as a test, and fires your agents' hooks with a sample that leaves no trace. The exit code is 1 if something
+does not work.
 
 Examples:
   rekindle doctor
   rekindle doctor --all
   rekindle doctor --json | jq '.checks[] | select(.findings[].level != \"ok\")'")]
 pub(crate) struct Doctor {
-    /// Also list what is in order
+    /// List the checks that passed as well
     #[arg(long, short = 'a')]
     all: bool,
     /// Answer as JSON

@@ -38,7 +38,7 @@ Examples:
   rekindle eval --limit 1000 --json
   rekindle eval --history")]
 pub(crate) struct Eval {
-    /// Questions and what they should find; - for stdin
+    /// A file of questions with the memories they should find; - for stdin
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
     /// How many memories an answer has, up to 10
@@ -47,7 +47,7 @@ pub(crate) struct Eval {
     /// How many questions at most; 200 if they are made from titles, all of a file
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// List earlier runs instead
+    /// List earlier results
     #[arg(long, conflicts_with_all = ["pairs", "limit"])]
     history: bool,
     /// Answer as JSON

@@ -15,6 +15,9 @@ const SHELL: &str = "shell";
 
 #[derive(Args)]
 #[command(after_help = "\
+The memory keeps its name, and the old version goes to the archive with the reason. `rekindle edit` changes a memory in
+your editor instead.
+
 Examples:
   rekindle evolve staging-port --body 'Staging Postgres listens on 5434.' --reason 'moved hosts'
   rekindle evolve m-7k2d9q0x1abc --body @new.md --reason 'rewritten after the incident'")]
@@ -22,10 +25,10 @@ pub(crate) struct Evolve {
     /// The memory: its id, path or slug
     #[arg(value_name = "ID|PATH")]
     reference: String,
-    /// What it says now: TEXT, @FILE, or - for stdin
+    /// The new text: TEXT, @FILE, or - for stdin
     #[arg(long, short = 'b', value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     body: String,
-    /// Why it changed; kept with the new version
+    /// The reason for the change; it is kept with the new version
     #[arg(long, short = 'r', value_name = "TEXT", allow_hyphen_values = true)]
     reason: String,
     /// Answer as JSON

@@ -10,8 +10,8 @@ use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
-What helped ranks a little higher from now on, what misled or is outdated a little lower. Nothing is deleted; `rekindle
-evolve` corrects a memory, `rekindle forget` removes it.
+A memory that helped ranks a little higher from now on; one that misled or is outdated, a little lower. Nothing is
+deleted: `rekindle evolve` corrects a memory, `rekindle forget` deletes it.
 
 Examples:
   rekindle feedback m-0123456789ab good
@@ -20,7 +20,7 @@ pub(crate) struct Feedback {
     /// The memory: its id, or its path
     #[arg(value_name = "ID|PATH")]
     memory: String,
-    /// What to say about it
+    /// Your verdict
     #[arg(value_enum)]
     word: Word,
     /// Answer as JSON

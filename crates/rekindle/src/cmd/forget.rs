@@ -14,27 +14,29 @@ use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
-Takes the memory with all its versions, and the same statement wherever else Rekindle keeps it:
-archive, conflict copies, MEMORY.md, daily logs, journal. It cannot be undone. A tombstone without the
-text keeps it from being learnt again. Your own notes outside the vault are named, not changed.
-On a terminal it asks first; in a script it does what it was told.
+Deletes the memory with all its versions, and the same statement wherever else Rekindle keeps it:
+archive, conflict copies, MEMORY.md, daily logs, journal. You cannot undo this. A tombstone without the
+text keeps it from being learnt again. Notes of yours outside the vault are listed, but not changed.
+At a terminal it asks first; in a script it does not.
+
+`rekindle rm` is the same command.
 
 Examples:
   rekindle forget staging-port --dry-run
   rekindle forget m-7k2d9q0x1abc --yes
-  rekindle forget 'claude/9a1c#msg-7'      # something said, by the id that `recall --json` gives
+  rekindle forget 'claude/9a1c#msg-7'      # a message, by the id in `recall --json`
   rekindle forget --text 'The staging host is hermes.'")]
 pub(crate) struct Forget {
-    /// The memory: its id, path or slug; or the id that `recall` gave a line or a message
+    /// The memory: its id, path or slug; or the id of a line or message, as `recall --json` shows it
     #[arg(value_name = "ID|PATH", required_unless_present = "text")]
     reference: Option<String>,
     /// Forget this statement instead: TEXT, @FILE, or - for stdin
     #[arg(long, value_name = "TEXT|@FILE|-", conflicts_with = "reference", allow_hyphen_values = true)]
     text: Option<String>,
-    /// Only say what would go
+    /// Show what would be deleted, and delete nothing
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Delete without asking
     #[arg(long, short = 'y')]
     yes: bool,
     /// Answer as JSON

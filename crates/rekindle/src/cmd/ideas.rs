@@ -21,7 +21,7 @@ const REMOVE: &str = "remove an idea";
 
 #[derive(Args)]
 #[command(after_help = "\
-An idea is a section in Ideas.md and a folder in the vault's incubator for what grows around it.
+An idea is a section in Ideas.md, and a folder in the vault's incubator for the notes around it.
 
 Examples:
   rekindle ideas
@@ -38,27 +38,27 @@ pub(crate) struct Ideas {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// List them
+    /// List your ideas
     List,
-    /// Write one down
+    /// Add an idea
     Add {
-        /// A few words
+        /// The title
         title: String,
-        /// A sentence or two: TEXT, @FILE, or - for stdin
+        /// The idea in a sentence or two: TEXT, @FILE, or - for stdin
         #[arg(long, short = 's', value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
         summary: String,
     },
-    /// Make one a project: its folder goes to personal-projects/, and Ideas.md says so
+    /// Make an idea a project: its folder moves to personal-projects/
     #[command(after_help = "\
 Examples:
   rekindle ideas promote index-by-year
   rekindle ideas promote 'Index by year'")]
     Promote {
-        /// Its name in the incubator, or its title
+        /// The idea: its slug in the incubator, or its title
         #[arg(value_name = "SLUG|TITLE")]
         idea: String,
     },
-    /// Let a program of yours look into one, and keep what it finds beside it
+    /// Let a program of yours research an idea, and keep the result beside it
     #[command(after_help = "\
 Off until you set ideas.research.when to asked and ideas.research.program to a program that reads a question from its
 input and prints what it found; the words of the idea leave the machine if that program lets them. It may take
@@ -70,15 +70,15 @@ Examples:
   rekindle config set ideas.research.program ~/bin/look-it-up
   rekindle ideas research index-by-year")]
     Research {
-        /// Its name in the incubator, or its title
+        /// The idea: its slug in the incubator, or its title
         #[arg(value_name = "SLUG|TITLE")]
         idea: String,
     },
-    /// Decide about ideas that nobody has done anything about for long
+    /// Decide about old ideas
     Gc(Gc),
 }
 
-/// Decide about ideas that nobody has done anything about for long
+/// Decide about old ideas
 #[derive(Args)]
 #[command(after_help = "\
 Lists the ideas that are older than ideas.gc_months (6), were not promoted, and that no other note speaks of.

@@ -19,9 +19,11 @@ use crate::output::{Style, column};
 
 #[derive(Args)]
 #[command(after_help = "\
-What was seen only once waits here. Recall finds it all the same, lower, and says that nobody has looked at it.
-What you keep goes to its kind; what you drop goes to the archive and is not proposed again, unless you say
-it outright one day. `rekindle undo` takes either back.
+The inbox holds memories that were seen only once. Recall finds them, ranks them lower and marks them as unreviewed.
+A memory that you keep moves to the folder of its kind. One that you drop moves to the archive, and is not proposed
+again unless you say it outright. `rekindle undo` undoes either.
+
+`rekindle review inbox` is the same command.
 
 Examples:
   rekindle inbox
@@ -40,33 +42,33 @@ pub(crate) struct Inbox {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// List what waits, the oldest first
+    /// List the inbox, oldest first
     List,
-    /// Keep some of it: it goes to its kind, and counts as looked at
+    /// Keep memories: they move to their kind and count as reviewed
     #[command(after_help = "\
 Examples:
   rekindle inbox keep use-tabs
   rekindle inbox keep --all")]
     Keep {
-        /// What to keep: ids, paths or slugs
+        /// The memories to keep: ids, paths or slugs
         #[arg(value_name = "ID|PATH", required_unless_present = "all", conflicts_with = "all")]
         references: Vec<String>,
-        /// Another sort than it has (fix, preference, decision, howto, …)
+        /// Give them another kind (fix, preference, decision, howto, …)
         #[arg(long)]
         kind: Option<String>,
-        /// Load it at every session start, where it holds
+        /// Load them at every session start
         #[arg(long)]
         always_load: bool,
-        /// Everything that waits
+        /// Keep the whole inbox
         #[arg(long)]
         all: bool,
     },
-    /// Put some of it into the archive: it is not wanted, and not lost
+    /// Drop memories: they move to the archive
     #[command(after_help = "\
 Examples:
   rekindle inbox drop old-guess another-guess")]
     Drop {
-        /// What to drop: ids, paths or slugs
+        /// The memories to drop: ids, paths or slugs
         #[arg(value_name = "ID|PATH", required = true)]
         references: Vec<String>,
     },

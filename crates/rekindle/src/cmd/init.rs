@@ -24,7 +24,8 @@ use crate::output::{Printer, Style, column, in_a_row};
 
 #[derive(Args)]
 #[command(after_help = "\
-Safe to run again: it makes what is missing and leaves the rest as it is.
+Creates the settings, the vault and the state folder, then offers to connect your agents and to learn from the
+sessions you already had. You can run it again: it adds what is missing and changes nothing else.
 
 Examples:
   rekindle init
@@ -32,13 +33,13 @@ Examples:
   rekindle init --notes ~/Obsidian --read-notes Work,Recipes
   rekindle --home /tmp/trial init --name Ada")]
 pub(crate) struct Init {
-    /// What your agents should call you
+    /// The name your agents should call you
     #[arg(long)]
     name: Option<String>,
-    /// An existing folder of notes (Obsidian or any other) to keep the memories in
+    /// Keep the memories in this existing folder of notes (Obsidian or any other)
     #[arg(long, value_name = "DIR")]
     notes: Option<PathBuf>,
-    /// Which of your notes may be read for recall: all, none, or folders, separated by commas
+    /// Let recall read your other notes: all, none, or these folders, separated by commas
     #[arg(long, value_name = "all|none|FOLDER,…")]
     read_notes: Option<String>,
     /// Answer as JSON

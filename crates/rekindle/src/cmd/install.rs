@@ -23,37 +23,37 @@ use crate::output::{Printer, Style, column};
 #[derive(Args)]
 #[command(after_help = "\
 Adds hooks and an MCP server to the settings of Claude Code, Codex and Gemini CLI, and an extension
-to pi. Every other line of those files stays as it is, and `rekindle uninstall` takes ours out
-again. You see which files change first; `d` shows every line. Safe to run again, and after moving or updating the program.
+to pi. It changes no other line of those files, and `rekindle uninstall` removes what it added. You see
+which files change before anything is written; `d` shows every line. Run it again after you move or update Rekindle.
 
-Codex runs only hooks that you have told it to trust. You are asked; `--trust` answers for you.
+Codex runs only hooks that you trust. You are asked whether it should; `--trust` says yes.
 
-`--as-plugin` changes no settings: it writes a folder that Claude Code, Codex, Gemini CLI and pi take as a
-plugin, with the same hooks, the MCP server and a skill. Run it again after moving or updating the program.
+`--as-plugin` changes no settings. It writes a folder that Claude Code, Codex, Gemini CLI and pi load as a
+plugin, with the same hooks, the MCP server and a skill. Run it again after you move or update Rekindle.
 
 Examples:
   rekindle install --list
   rekindle install claude --dry-run
   rekindle install claude codex --trust --yes
   rekindle install --as-plugin ~/rekindle-plugin
-  rekindle install                       all agents that are found here")]
+  rekindle install                       # every agent on this machine")]
 pub(crate) struct Install {
-    /// claude, codex, gemini, pi; without a name: those that are found here
+    /// claude, codex, gemini or pi; without a name, every agent on this machine
     #[arg(value_name = "AGENT")]
     agents: Vec<Agent>,
-    /// Show which agents are here and whether they call Rekindle
+    /// List the agents on this machine, and whether they are connected
     #[arg(long, conflicts_with_all = ["agents", "dry_run", "yes", "trust"])]
     list: bool,
-    /// Write a plugin for all agents into this folder and leave their settings alone
+    /// Write a plugin for all agents into this folder instead of changing their settings
     #[arg(long, value_name = "DIR", conflicts_with_all = ["agents", "list", "dry_run", "yes", "trust"])]
     as_plugin: Option<PathBuf>,
-    /// Only show what would change
+    /// Show the changes without making them
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Make the changes without asking
     #[arg(long, short = 'y')]
     yes: bool,
-    /// Tell Codex to trust our hooks
+    /// Tell Codex to trust Rekindle's hooks
     #[arg(long)]
     trust: bool,
     /// Answer as JSON

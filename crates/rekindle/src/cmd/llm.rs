@@ -48,7 +48,7 @@ pub(crate) struct Llm {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Choose who is asked, after you have seen what would leave the machine
+    /// Choose a provider, after you have seen what would leave your machine
     #[command(after_help = "\
 Examples:
   rekindle llm use command --program claude
@@ -58,7 +58,7 @@ Examples:
   rekindle llm use openai --url http://127.0.0.1:8080/v1 --model local/any --yes
   rekindle llm use offline")]
     Use(Use),
-    /// Ask for one word, and show how long it took and what it cost
+    /// Send a test request, and show its time and cost
     #[command(after_help = "\
 It is a real call: it counts and costs like any other, well below a cent.
 
@@ -78,7 +78,7 @@ Examples:
 
 #[derive(Args)]
 struct Use {
-    /// Who is asked
+    /// The provider
     #[arg(value_enum)]
     provider: Choice,
     /// With `command`: claude, codex, gemini, pi, or any program that reads a question and prints an answer
@@ -90,7 +90,7 @@ struct Use {
     /// The model, as provider/model
     #[arg(long, value_name = "PROVIDER/MODEL")]
     model: Option<String>,
-    /// Do not ask
+    /// Choose it without asking
     #[arg(long)]
     yes: bool,
 }

@@ -12,18 +12,18 @@ use crate::output::{Style, column};
 
 #[derive(Args)]
 #[command(after_help = "\
-Shows the changes that you made. --all adds what agents saved through their tools and what Rekindle did in the
-background. `rekindle undo ID` takes any of them back.
+Lists the changes that you made. --all adds what agents saved through their tools and what Rekindle did in the
+background. `rekindle undo ID` undoes any of them.
 
 Examples:
   rekindle log
   rekindle log --all
   rekindle log -n 100 --json | jq -r '.[] | [.at, .verb, .places[]] | @tsv'")]
 pub(crate) struct Log {
-    /// How many changes
+    /// Show this many changes
     #[arg(long, short = 'n', default_value_t = 20)]
     number: usize,
-    /// Also what agents and Rekindle itself changed
+    /// Include the changes of agents and of Rekindle itself
     #[arg(long, short = 'a')]
     all: bool,
     /// Answer as JSON

@@ -38,15 +38,15 @@ pub(crate) struct Model {
 enum Verb {
     /// List the models and say which one is in use
     List,
-    /// Make a model the one in use
+    /// Use this model
     #[command(after_help = "\
-Vectors of one model mean nothing to another: `rekindle reindex` makes them again.
+Embeddings of one model mean nothing to another: run `rekindle reindex` afterwards.
 
 Examples:
   rekindle model use bge-small
   rekindle model use builtin/all-minilm-l6-v2")]
     Use {
-        /// Its name, as in the list
+        /// The model, as `rekindle model list` names it
         name: String,
     },
     /// Add a model of the BERT family from its folder
@@ -74,15 +74,15 @@ Examples:
     },
     /// Remove a model that was added and is not in use
     Remove {
-        /// Its name, as in the list
+        /// The model, as `rekindle model list` names it
         name: String,
     },
-    /// Print how alike two texts are to the model in use, from -1 to 1
+    /// Print how similar two texts are, from -1 to 1
     Compare {
         /// One text: TEXT, @FILE, or - for stdin
         #[arg(value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
         one: String,
-        /// The other
+        /// The other text: TEXT or @FILE
         #[arg(value_name = "TEXT|@FILE", allow_hyphen_values = true)]
         other: String,
     },

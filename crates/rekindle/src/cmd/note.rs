@@ -11,17 +11,17 @@ use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
-For you and for agents in the middle of a session: one observation, as it is. It is in the log of the day a moment
-later. `rekindle save` keeps something for good.
+For you, and for agents in the middle of a session. The observation is in today's log a moment later, and recall finds
+it. `rekindle save` keeps something for good.
 
 Examples:
   rekindle note \"the staging database is read-only on Fridays\"
   rekindle note --agent --session s1 \"tests need REDIS_URL\"
   git log -1 --format=%s | rekindle note -")]
 pub(crate) struct Note {
-    /// What to note; `-` for standard input
+    /// The observation; - for stdin
     text: String,
-    /// Said by an agent, not by you
+    /// An agent says it, not you
     #[arg(long)]
     agent: bool,
     /// The session it belongs to

@@ -21,9 +21,11 @@ use crate::output::{Printer, Style};
 
 #[derive(Args)]
 #[command(after_help = "\
-Memories of the project you are in and those that hold everywhere are found; another project's stay there unless
---project names it. What nobody has reviewed yet is found as well, ranks lower and says so. Where the notes leave room,
-what was said in sessions (`rekindle backfill`) comes last: `--source message` shows only that.
+Searches the memories of the current project and those of every project; --project names another one. Memories that you
+have not reviewed rank lower and are marked. Messages from your sessions (`rekindle backfill`) fill what room is left;
+`--source message` shows only them. If nothing is relevant, it says so: --anyway shows the closest.
+
+`rekindle search` and `rekindle find` are the same command.
 
 Examples:
   rekindle recall 'which port does the staging database use?'
@@ -32,55 +34,55 @@ Examples:
   rekindle recall 'why did we drop redis' --explain
   git log -1 --format=%B | rekindle recall -")]
 pub(crate) struct Recall {
-    /// What to find: TEXT, @FILE, or - for stdin
+    /// The question or keywords: TEXT, @FILE, or - for stdin
     #[arg(value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     query: String,
-    /// How many memories at most
+    /// Show at most this many memories
     #[arg(long, short = 'k', value_name = "N")]
     k: Option<usize>,
     /// Only this group; may be given several times
     #[arg(long)]
     group: Vec<Group>,
-    /// Only this sort (fix, preference, …); may be given several times
+    /// Only this kind (fix, preference, …); may be given several times
     #[arg(long)]
     kind: Vec<String>,
     /// Only from here: entry, skill, memory, observation, proposal, idea, daily, note, message
     #[arg(long, value_parser = source)]
     source: Vec<Source>,
-    /// Only with this tag; several must all be there
+    /// Only with this tag; given several times, with all of them
     #[arg(long = "tag", short = 't', value_name = "TAG")]
     tags: Vec<String>,
-    /// Only what was written then or later: 2026-11-15, yesterday, 2w, "3 days ago"
+    /// Only what was written on this date or later: 2026-11-15, yesterday, 2w, "3 days ago"
     #[arg(long, value_name = "DATE")]
     since: Option<Typed>,
-    /// Only what was written then or earlier
+    /// Only what was written on this date or earlier
     #[arg(long, value_name = "DATE")]
     until: Option<Typed>,
     /// Only of this priority or higher: low, medium, high
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
-    /// Only what these words support: user, agent, import, tool
+    /// Only what this author said: user, agent, import, tool
     #[arg(long)]
     origin: Vec<Origin>,
-    /// Only what a person has reviewed (true) or has not (false)
+    /// Only what you have reviewed (true), or have not (false)
     #[arg(long, value_name = "true|false")]
     reviewed: Option<bool>,
-    /// Only what may be outdated (true), or only what is not (false)
+    /// Only what may be outdated (true), or is not (false)
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     stale: Option<bool>,
-    /// Look into this project instead of the one you are in; `all` looks into every one
+    /// Search this project instead of the current one; `all` searches every project
     #[arg(long, value_name = "ID|all")]
     project: Option<String>,
-    /// Rank what waits in the inbox like everything else
+    /// Do not rank the inbox lower
     #[arg(long)]
     include_inbox: bool,
-    /// What was superseded or resolved as well
+    /// Include what was superseded or resolved
     #[arg(long, short = 'a')]
     all: bool,
-    /// Show the nearest even where recall would rather stay silent
+    /// Show the closest memories even if none is relevant
     #[arg(long)]
     anyway: bool,
-    /// Show what each score is made of, and what was left out by which rule
+    /// Explain every score, and why other memories were left out
     #[arg(long)]
     explain: bool,
     /// Answer as JSON

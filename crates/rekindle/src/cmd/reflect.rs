@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Args)]
 #[command(after_help = "\
-Does at once what otherwise happens when a session ends: what is worth keeping goes to the log of the day; what you said
+Does now what otherwise happens when a session ends: what is worth keeping goes to the log of the day; what you said
 outright is saved, what you seem to want is proposed, what was seen once waits in the inbox, and ideas go to Ideas.md.
 A session that was looked at before is not looked at twice; you are shown what came of it.
 
@@ -36,7 +36,7 @@ pub(crate) struct Reflect {
     /// The session: its transcript, its id, or the beginning of its id
     #[arg(long, value_name = "PATH|ID")]
     session: Option<PathBuf>,
-    /// Whose transcript it is, where that cannot be told by looking
+    /// The agent that wrote the transcript, if it cannot be recognised
     #[arg(long, value_name = "AGENT")]
     agent: Option<Agent>,
     /// Answer as JSON

@@ -16,7 +16,7 @@ use crate::output::Progress;
 
 #[derive(Args)]
 #[command(after_help = "\
-The index is made from your notes and can be deleted at any time (`rekindle status` says where it is). Saving keeps it
+The index is built from your notes, and you can delete it at any time. Saving keeps it
 up to date; this is for what changed elsewhere: in an editor, by a sync, by another model. It can be stopped and goes
 on where it was.
 
@@ -28,7 +28,7 @@ pub(crate) struct Reindex {
     /// Read every file again, not only those that changed
     #[arg(long)]
     all: bool,
-    /// Leave the vectors for later; until then words alone find what is new
+    /// Leave the embeddings for later; until then, only keywords find new text
     #[arg(long)]
     no_embed: bool,
     /// Vectors that say nothing, for measuring time at sizes where computing them takes hours

@@ -20,10 +20,10 @@ use crate::error::Failure;
 
 #[derive(Args)]
 pub(crate) struct Apply {
-    /// Which; all that wait to be applied if left out
+    /// The proposals; without ids, every approved change
     #[arg(value_name = "ID")]
     ids: Vec<String>,
-    /// Do not ask
+    /// Apply without asking
     #[arg(long)]
     yes: bool,
     /// Answer as JSON

@@ -16,7 +16,7 @@ Examples:
   rekindle run 7QK2M4XA
   rekindle run 7QK2M4XA --json | jq .event.data.messages -r")]
 pub(crate) struct Run {
-    /// The run's id, or a part of it, as `rekindle runs` shows it
+    /// The id of the run, or a part of it, as `rekindle runs` shows it
     id: String,
     /// Answer as JSON, with the event and what each step returned
     #[arg(long)]

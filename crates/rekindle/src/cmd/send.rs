@@ -20,16 +20,16 @@ const MAX_DATA_BYTES: u64 = 64 * 1024 * 1024;
 
 #[derive(Args)]
 #[command(after_help = "\
-The event is on the disk when this returns; a worker takes it from there.
+When the command returns, the event is on disk; a worker processes it.
 
 Examples:
   rekindle send session/observation.noted --data '{\"text\":\"the staging database is read-only on Fridays\"}'
   rekindle send memory/session.ended --data @session.json
   make-event | rekindle send voice/call.completed --data -")]
 pub(crate) struct Send {
-    /// The event's name, such as session/observation.noted
+    /// The name of the event, such as session/observation.noted
     event: String,
-    /// Its data as JSON: the text itself, `@FILE`, or `-` for standard input
+    /// The data as JSON: TEXT, @FILE, or - for stdin
     #[arg(long, value_name = "JSON|@FILE|-")]
     data: String,
     /// Answer as JSON

@@ -12,6 +12,8 @@ use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
+Prints the note as it is in its file.
+
 Examples:
   rekindle show staging-port
   rekindle show m-7k2d9q0x1abc --json")]

@@ -26,15 +26,15 @@ use crate::output::{Printer, Style, column, size};
 
 #[derive(Args)]
 #[command(after_help = "\
-Shows where things are, which agents are connected, how many sessions of the last 30 days were learnt from and how many
-were skipped and why, and what was learnt this week.
+Shows the vault, the connected agents, how many sessions of the last 30 days were learnt from or skipped and why, and
+what was learnt this week. `rekindle` alone shows the short version.
 
 Examples:
   rekindle status
   rekindle status --json | jq '.sessions.skipped_because'
   rekindle status --line   # for the status line of an agent or a shell")]
 pub(crate) struct Status {
-    /// Only how many proposals wait for you, or that memory is off; else nothing. Always exits 0
+    /// Print one line if proposals wait for you or memory is off, else nothing; always exits 0
     #[arg(long, conflicts_with = "json")]
     line: bool,
     /// Answer as JSON

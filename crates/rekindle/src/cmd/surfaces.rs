@@ -26,48 +26,48 @@ const SIGNATURE: &str = "REKINDLE_WEBHOOK_SIGNATURE";
 
 #[derive(Subcommand)]
 pub(crate) enum Verb {
-    /// Ask me in Todoist or Telegram as well
+    /// Show proposals in Todoist or Telegram as well
     #[command(after_help = "\
-The key is read from the environment (TODOIST_API_TOKEN, TELEGRAM_BOT_TOKEN) and stands in no file. docs/surfaces.md
-tells how to get one, and what each press does.
+The key is read from the environment (TODOIST_API_TOKEN, TELEGRAM_BOT_TOKEN) and is written to no file. docs/surfaces.md
+says how to get one, and what each button does.
 
 Examples:
   rekindle review connect todoist
   rekindle review connect telegram --chat 123456789")]
     Connect(Connect),
-    /// Change an identity file as you approved it
+    /// Apply approved changes to your identity files
     #[command(after_help = "\
-AGENTS.md, SOUL.md, USER.md and IDENTITY.md are yours: approving a change of one makes a patch, and nothing but this command
-applies it. It shows the change and asks. The patches are files, so `git apply` does it as well (docs/review.md).
+AGENTS.md, SOUL.md, USER.md and IDENTITY.md are yours, so approving a change to one of them only makes a patch. This
+command shows the patch, asks, and applies it. `git apply` works as well (docs/review.md).
 
 Examples:
-  rekindle review apply                    # all that wait, one after the other
+  rekindle review apply                    # every approved change, one by one
   rekindle review apply f-20261115-001
   rekindle review apply f-20261115-001 --yes")]
     Apply(Apply),
-    /// Send nothing there any more, and hear nothing from there
+    /// Disconnect Todoist or Telegram
     #[command(after_help = "\
 Examples:
   rekindle review disconnect todoist")]
     Disconnect {
-        /// Which place
+        /// The service
         #[arg(value_enum)]
         place: Choice,
     },
-    /// Take in what a webhook sent, from standard input
+    /// Process the body of a webhook from stdin
     #[command(after_help = "\
-A receiver passes on the body as it came, and the value of X-Todoist-Hmac-SHA256 or of
-X-Telegram-Bot-Api-Secret-Token. It is checked against TODOIST_CLIENT_SECRET or TELEGRAM_WEBHOOK_SECRET; what is not
-signed changes nothing.
+Your receiver passes on the body unchanged, and the value of the header X-Todoist-Hmac-SHA256 or
+X-Telegram-Bot-Api-Secret-Token. It is checked against TODOIST_CLIENT_SECRET or TELEGRAM_WEBHOOK_SECRET; a body without a
+valid signature changes nothing.
 
 Examples:
   rekindle review webhook todoist --signature \"$HEADER\" < body.json
   REKINDLE_WEBHOOK_SIGNATURE=\"$TOKEN\" rekindle review webhook telegram < body.json")]
     Webhook {
-        /// Which place
+        /// The service
         #[arg(value_enum)]
         place: Choice,
-        /// The value of the header that proves where it comes from; with `telegram` only in REKINDLE_WEBHOOK_SIGNATURE
+        /// The value of the signature header; for `telegram`, set REKINDLE_WEBHOOK_SIGNATURE instead
         #[arg(long, value_name = "VALUE")]
         signature: Option<String>,
         /// Answer as JSON
@@ -86,16 +86,16 @@ Examples:
 
 #[derive(Args)]
 pub(crate) struct Connect {
-    /// Which place
+    /// The service
     #[arg(value_enum)]
     place: Choice,
-    /// Where its API answers, if not at the usual address
+    /// The address of its API, if it is not the usual one
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// With `telegram`: the number of the chat that is asked
+    /// With `telegram`: the number of the chat
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     chat: Option<i64>,
-    /// Do not ask
+    /// Connect without asking
     #[arg(long)]
     yes: bool,
 }

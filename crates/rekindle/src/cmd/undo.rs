@@ -16,13 +16,14 @@ use crate::error::Failure;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  rekindle undo            the newest change
-  rekindle undo 8F3KQ2ZD   the one that `rekindle log` shows with that id
-  rekindle undo p-20261115-002   what became of a proposal, whoever decided: it waits again
+  rekindle undo                  # the newest change
+  rekindle undo 8F3KQ2ZD         # the change with this id in `rekindle log`
+  rekindle undo p-20261115-002   # the decision on a proposal, whoever made it
 
-Undoing an undo does the change again. Taking a promotion back makes its proposal wait again. `forget` cannot be undone.")]
+Undoing an undo makes the change again. A proposal whose decision you undo waits for you again. `rekindle forget` cannot
+be undone.")]
 pub(crate) struct Undo {
-    /// Which change, as `rekindle log` shows it, or a proposal; the newest change if left out
+    /// A change, as `rekindle log` shows it, or a proposal; without it, the newest change
     #[arg(value_name = "ID")]
     reference: Option<String>,
     /// Answer as JSON

@@ -12,22 +12,21 @@ use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
 #[command(after_help = "\
-Takes our hooks and our MCP server out of the agents' settings and leaves every other line as it is.
-What was not there before `rekindle install` is gone again. Your memories, settings and everything
-else in the Rekindle home stay.
+Removes Rekindle's hooks and MCP server from the agents' settings, and changes no other line. Files that
+`rekindle install` created are removed. Your memories and settings stay.
 
 Examples:
   rekindle uninstall codex --dry-run
   rekindle uninstall claude --yes
-  rekindle uninstall                     all agents that call Rekindle")]
+  rekindle uninstall                     # every connected agent")]
 pub(crate) struct Uninstall {
-    /// claude, codex, gemini, pi; without a name: those that call Rekindle
+    /// claude, codex, gemini or pi; without a name, every connected agent
     #[arg(value_name = "AGENT")]
     agents: Vec<Agent>,
-    /// Only show what would change
+    /// Show the changes without making them
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Make the changes without asking
     #[arg(long, short = 'y')]
     yes: bool,
     /// Answer as JSON

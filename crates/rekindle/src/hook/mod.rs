@@ -38,15 +38,15 @@ use crate::options::GlobalOptions;
 
 #[derive(Args)]
 #[command(after_help = "\
-Reads the agent's JSON from standard input and always exits 0: whatever goes wrong here is in logs/hooks.jsonl in the
-state folder, and never in the agent's way.
+Reads the agent's JSON from stdin and always exits 0, so that it never blocks the agent. Errors go to logs/hooks.jsonl in
+the state folder.
 
 Examples:
   echo '{\"session_id\":\"s1\",\"transcript_path\":\"/tmp/s1.jsonl\",\"reason\":\"exit\"}' | rekindle hook claude SessionEnd")]
 pub(crate) struct Hook {
     /// The agent: claude, codex, gemini or pi
     agent: String,
-    /// The agent's own name of the event, such as SessionEnd
+    /// The event, as the agent calls it, such as SessionEnd
     event: String,
     /// Write down what a hook that ran out of time was sent, under this id
     #[arg(long, hide = true)]

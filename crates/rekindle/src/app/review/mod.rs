@@ -46,10 +46,10 @@ pub(crate) fn read_page(context: &Context<'_>) -> Result<Option<String>, Failure
 // Where an approved proposal is to hold, if the person says so.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Reach {
-    /// Let it hold in every project, not only where it was said
+    /// Make it hold in every project
     #[arg(long)]
     pub(crate) everywhere: bool,
-    /// Let it hold only in the project where it was said
+    /// Make it hold only in the project where it was said
     #[arg(long, conflicts_with = "everywhere")]
     pub(crate) this_project: bool,
 }
