@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether an agent called us.
+/// True if an agent called us.
 fn is_hook() -> bool {
     std::env::args_os().skip(1).any(|argument| argument == "hook")
 }

@@ -16,7 +16,7 @@ pub(crate) struct GlobalOptions {
     #[arg(short = 'c', long = "config", global = true, value_name = "KEY=VALUE", value_parser = setting)]
     #[arg(help_heading = "Global options")]
     pub(crate) settings: Vec<(String, String)>,
-    /// When to use colour
+    /// Use colour: auto, always or never
     #[arg(
         long,
         global = true,

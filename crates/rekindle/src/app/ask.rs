@@ -31,7 +31,7 @@ pub(crate) struct CitedAnswer {
     found: Answer,
     passages: Vec<String>,
     composed: Composed,
-    /// How many more are near, but do not answer.
+    /// The number of near misses.
     near: usize,
     /// Those of them that come nearest: where they are, and their text.
     closest: Vec<(String, String)>,

@@ -29,7 +29,7 @@ use crate::error::Failure;
 use crate::options::GlobalOptions;
 use crate::output::Printer;
 
-/// What every command needs.
+/// The context of a command.
 pub(crate) struct Context<'a> {
     pub(crate) home: Home,
     pub(crate) settings: Loaded,
@@ -38,7 +38,7 @@ pub(crate) struct Context<'a> {
     pub(crate) now: Zoned,
     pub(crate) cwd: PathBuf,
     pub(crate) out: &'a Printer,
-    /// Whether the vault was opened to change it.
+    /// True if the vault was opened to change it.
     changing: Cell<bool>,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Who runs this command.
+    /// The speaker who runs this command.
     pub(crate) fn speaker(&self) -> Speaker {
         let at_terminal =
             io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
@@ -132,7 +132,7 @@ impl<'a> Context<'a> {
         is_agent_shell(is_set)
     }
 
-    /// Who the journal says made a change that brings words.
+    /// The actor that the journal names for a change that adds words.
     pub(crate) fn actor(&self) -> Actor {
         match self.speaker() {
             Speaker::Person => Actor::User,
@@ -155,7 +155,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What functions work with.
+    /// The context of the functions of a run.
     pub(crate) fn world(&self) -> World {
         let zone = self.now.time_zone().clone();
         World::new(self.home.clone(), self.places.clone(), self.settings.config.clone(), zone)
@@ -166,7 +166,7 @@ impl<'a> Context<'a> {
         Ok(Db::open_existing(&self.places.database())?.map(Queue::new))
     }
 
-    /// What can be recalled.
+    /// The index.
     pub(crate) fn index(&self) -> Index {
         Index::at(self.places.index())
     }

@@ -12,7 +12,7 @@ use rekindle_engine::vault::Evolved;
 use super::Context;
 use crate::error::Failure;
 
-/// What came of an agent's new version of a memory.
+/// The outcome of an agent's new version of a memory.
 pub(crate) enum Renewed {
     /// The memory has it.
     Evolved(Evolved),

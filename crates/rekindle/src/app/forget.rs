@@ -21,7 +21,7 @@ pub(crate) fn forget_for_agent(context: &Context<'_>, reference: &str) -> Result
     Ok(vault.forget(what, Actor::Agent, &context.now)?)
 }
 
-/// What went, or would go, line by line.
+/// The files and places that were deleted, or would be, line by line.
 pub(crate) fn lines(forgotten: &Forgotten, word: &str) -> Vec<String> {
     let files = forgotten.files.iter().map(|path| format!("{word}: {path}"));
     let elsewhere = forgotten.places.iter().filter(|(_, count)| *count > 0);

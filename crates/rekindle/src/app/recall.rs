@@ -26,7 +26,7 @@ use crate::error::Failure;
 /// The longest part of a prompt that is repeated in an answer and in the log.
 const QUOTED_CHARS: usize = 2000;
 
-/// What is looked for, and how.
+/// A search: the question, its filters and its limits.
 pub(crate) struct Wanted<'a> {
     pub(crate) query: &'a str,
     pub(crate) k: usize,
@@ -100,7 +100,7 @@ fn log(context: &Context<'_>, report: &Value, by: &str) {
     }
 }
 
-/// Where a hit is, as editors take it.
+/// The place of a hit, as editors take it.
 pub(crate) fn place(document: &Document, shown: &Shown) -> String {
     match shown.lines {
         Some((first, last)) if first != last => format!("{}:{first}-{last}", document.path),

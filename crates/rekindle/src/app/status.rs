@@ -151,7 +151,7 @@ impl<'a> LearningReport<'a> {
     }
 }
 
-/// How it is with every agent. Where nobody knows a home folder there are no agents to look for.
+/// The state of every agent; `None` if there is no home folder to look in.
 fn agents(context: &Context<'_>) -> Option<Vec<install::Status>> {
     let machine = Machine::look();
     let before_tools = context.settings.config.recall.before_tools;

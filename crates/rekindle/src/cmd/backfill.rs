@@ -122,7 +122,7 @@ pub(super) fn learn_everything(context: &Context<'_>, plan: &Plan) -> Result<(),
     sum_up(context, &report, &frequent(context)?)
 }
 
-/// What there is to learn from, for `rekindle init`.
+/// The sessions that `rekindle init` offers to learn from.
 pub(super) fn find(context: &Context<'_>) -> Result<Plan, Failure> {
     plan(context, &everything(context))
 }
@@ -278,7 +278,7 @@ fn say(context: &Context<'_>, plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was learnt in which project, what came up most, and why some sessions taught nothing.
+/// Prints what each project taught, what came up most, and why some sessions taught nothing.
 fn sum_up(context: &Context<'_>, report: &Report, frequent: &[Frequent]) -> Result<(), Failure> {
     let out = context.out;
     for (path, why) in report.problems.iter().take(MOST_NAMED) {

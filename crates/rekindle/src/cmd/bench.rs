@@ -52,7 +52,7 @@ enum Verb {
         /// Name this many messages
         #[arg(long, default_value_t = 50, value_name = "N")]
         k: usize,
-        /// How much age takes away, to see what that is worth: bounded, literal or off
+        /// The weight of age: bounded, literal or off
         #[arg(long, default_value = "bounded", value_name = "HOW", value_parser = decay)]
         decay: Decay,
     },
@@ -63,7 +63,7 @@ fn decay(word: &str) -> Result<Decay, String> {
     serde_json::from_value(Value::from(word)).map_err(|_| "it is one of bounded, literal, off".to_owned())
 }
 
-/// How many hits the agent would be given.
+/// The number of hits that an agent would get.
 const SHOWN: usize = 5;
 /// About how many characters a token has.
 const CHARS_PER_TOKEN: usize = 4;

@@ -97,7 +97,7 @@ impl Cost {
     }
 }
 
-/// What a provider used today, and what it may use.
+/// The usage of a provider today, and its limits.
 struct Share {
     caps: Caps,
     used: (u64, Money),

@@ -10,7 +10,7 @@ use crate::app::Context;
 use crate::app::evolve::{Renewed, renew, renew_for_agent};
 use crate::error::Failure;
 
-/// Where an agent said it that runs our command instead of calling a tool.
+/// The session name of an agent that runs the command instead of calling the tool.
 const SHELL: &str = "shell";
 
 #[derive(Args)]

@@ -97,7 +97,7 @@ impl Forget {
     }
 }
 
-/// What a line, a section or a message says that `recall` has named.
+/// The text of a line, a section or a message, by the id that `recall` gave it.
 fn statement(context: &Context<'_>, id: &str) -> Result<String, Failure> {
     match find::by_id(&context.index(), &Messages::of(&context.places), id)? {
         Some(document) => Ok(document.text),

@@ -16,7 +16,7 @@ use super::worker::{self, How};
 use crate::app::Context;
 use crate::error::Failure;
 
-/// How long to wait for a worker that is at it.
+/// The longest wait for a running worker.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Args)]

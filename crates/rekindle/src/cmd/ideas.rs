@@ -16,7 +16,7 @@ use crate::dialog;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// What an agent may not do to an idea.
+/// The decisions about ideas that agents may not make.
 const REMOVE: &str = "remove an idea";
 
 #[derive(Args)]

@@ -131,7 +131,7 @@ fn object(context: &Context<'_>, found: &Found) -> Value {
     object
 }
 
-/// How it came into the inbox.
+/// The way it came into the inbox.
 fn how(found: &Found) -> &'static str {
     match (&found.entry.provenance.session, found.entry.confidence) {
         (None, _) => "put there by hand",
@@ -140,7 +140,7 @@ fn how(found: &Found) -> &'static str {
     }
 }
 
-/// How many days it has waited.
+/// Its age in days.
 fn age(found: &Found, now: &Zoned) -> Option<i64> {
     let created = found.entry.created?;
     Some((now.timestamp().as_second() - created.as_second()).max(0) / 86_400)
@@ -158,7 +158,7 @@ fn days(days: i64) -> String {
     }
 }
 
-/// How many wait, and how long the oldest has.
+/// The size of the inbox, and the age of the oldest memory in it.
 pub(crate) fn tally(waiting: &[Found], now: &Zoned) -> String {
     let count = format!("{} in the inbox", waiting.len());
     match oldest(waiting, now) {
@@ -201,7 +201,7 @@ fn keep(
     tell(context, &kept, "Kept", "kept", &left, as_json)
 }
 
-/// What can be kept without asking more, and why the rest cannot.
+/// The memories that can be kept without further questions, and the reasons why the rest cannot.
 fn willing(waiting: Vec<Found>, how: &Keeping) -> (Vec<VaultPath>, Vec<(String, String)>) {
     let (mut paths, mut left) = (Vec::new(), Vec::new());
     for found in waiting {
@@ -234,7 +234,7 @@ fn find(context: &Context<'_>, vault: &Vault, references: &[String]) -> Result<V
     references.iter().map(find).collect()
 }
 
-/// What was seen of it in sessions follows it to its new place. Best effort: a sighting that knows only the old place
+/// Moves the sightings of a memory to its new place. Best effort: a sighting that knows only the old place
 /// brings nothing back either.
 fn follow(context: &Context<'_>, kept: &Shelved) {
     let Ok(Some(mut db)) = Db::open_existing(&context.places.database()) else { return };

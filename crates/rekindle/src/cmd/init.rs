@@ -153,11 +153,11 @@ fn ask_for_notes() -> Result<Option<PathBuf>, Failure> {
 
 /// Access to the person's notes: which folders recall may read.
 struct NotesAccess {
-    /// What is to be written to the settings.
+    /// The value to write to the settings.
     chosen: Option<String>,
-    /// What was set before.
+    /// The value that was set before.
     before: ReadNotes,
-    /// Whether there is more than the memories, and nobody said anything about it.
+    /// True if there is more than the memories, and nobody said anything about it.
     open: bool,
     /// The notes.
     vault_folder: String,
@@ -220,13 +220,13 @@ impl NotesAccess {
         })
     }
 
-    /// What is read from now on.
+    /// The folders that are read from now on.
     fn reads(&self) -> ReadNotes {
         self.chosen.as_deref().and_then(ReadNotes::parse).unwrap_or_else(|| self.before.clone())
     }
 }
 
-/// Whether an answer names folders that are there.
+/// Checks that an answer names folders that are there.
 fn check(answer: &str, notes: &Path, vault_folder: &str) -> Result<(), Failure> {
     let readable = ReadNotes::parse(answer).ok_or_else(|| {
         Failure::usage(format!(

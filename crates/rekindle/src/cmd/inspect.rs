@@ -143,7 +143,7 @@ fn memory(context: &Context<'_>, of: &str) -> Result<String, Failure> {
     }
 }
 
-/// What is known about a memory from the times it was recalled (FBK-03).
+/// Shows the usage of a memory (FBK-03).
 fn standing(context: &Context<'_>, id: &str) -> Result<(), Failure> {
     let standing = Usage::read(&context.places.usage()).standing(id);
     let counts = [

@@ -61,7 +61,7 @@ pub(crate) struct Install {
     json: bool,
 }
 
-/// What every command about agents' settings needs.
+/// The context of commands that change agents' settings.
 pub(super) struct Here {
     home: Home,
     pub(super) places: Places,
@@ -83,7 +83,7 @@ impl Here {
         Installer::new(&self.machine, &self.places, &self.invocation)
     }
 
-    /// How it is with every agent.
+    /// The state of every agent.
     pub(super) fn all(&self) -> Result<Vec<Status>, Failure> {
         let installer = self.installer();
         Agent::ALL.into_iter().map(|agent| Ok(installer.status(agent)?)).collect()
@@ -103,7 +103,7 @@ impl Here {
 }
 
 impl Install {
-    /// What `rekindle init` offers: these agents, with every question asked.
+    /// The installation that `rekindle init` offers: these agents, with every question asked.
     pub(super) fn offer(agents: Vec<Agent>) -> Self {
         Self { agents, list: false, as_plugin: None, dry_run: false, yes: false, trust: false, json: false }
     }
@@ -169,7 +169,7 @@ impl Install {
         Ok(true)
     }
 
-    /// Whether the person wants Codex to trust our hooks. It is a question of its own, because it says that somebody has
+    /// Asks if Codex should trust our hooks. It is a question of its own, because it says that somebody has
     /// looked at what will be run.
     fn trusts(&self, plan: &Plan, out: &Printer) -> Result<bool, Failure> {
         let Some(change) = &plan.trust else { return Ok(false) };
@@ -265,7 +265,7 @@ pub(super) fn summarise(plans: &[Plan], does: &str, out: &Printer) -> Result<(),
     out.line("")
 }
 
-/// What the person does now that the agents are connected.
+/// The next steps after the agents are connected.
 fn next_steps(plans: &[Plan], out: &Printer) {
     let names: Vec<&str> = plans.iter().map(|plan| plan.agent.name()).collect();
     out.note(format!(

@@ -18,7 +18,7 @@ use crate::dialog;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// What is asked back in a test.
+/// The word that a test asks for.
 const WORD: &str = "ember";
 /// A cent, and room for a model that thinks before it says a word.
 const BUDGET: Budget = Budget { tokens: 1000, cost: Cost { micro_dollars: 10_000 } };
@@ -113,7 +113,7 @@ impl Llm {
     }
 }
 
-/// What is used and what is there.
+/// The model in use, and those that were found.
 fn show(context: &Context<'_>, probe: bool, json: bool) -> Result<(), Failure> {
     let settings = &context.settings.config.llm;
     let around = Surroundings::look(&context.places);
@@ -255,7 +255,7 @@ impl Use {
         Ok(changes.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
 
-    /// What is taken if nobody says which, where the models that are set are somebody else's: the shipped ones, or
+    /// The default models where the ones that are set belong to another provider: the shipped ones, or
     /// the program's own choice.
     fn usual_models(&self, provider: Provider, now: &Settings) -> Result<Option<[String; 2]>, Failure> {
         let named = self.program.as_deref().unwrap_or(&now.command.program);
@@ -358,7 +358,7 @@ fn test(context: &Context<'_>, reflector: bool, schema: bool, json: bool) -> Res
     Ok(())
 }
 
-/// Whether the word came back in the form that was asked for.
+/// True if the word came back in the requested form.
 fn understood(answer: &Answer, schema: bool) -> bool {
     match schema {
         true => serde_json::from_str::<Value>(answer.text.trim()).is_ok_and(|value| value["word"] == WORD),
@@ -386,7 +386,7 @@ fn failure(error: &Error) -> Failure {
     }
 }
 
-/// Who is asked, in a few words.
+/// The provider, in a few words.
 fn in_use(settings: &Settings) -> String {
     match settings.provider {
         Provider::Offline => "offline: rules on this machine, no model".to_owned(),
@@ -396,7 +396,7 @@ fn in_use(settings: &Settings) -> String {
     }
 }
 
-/// What leaves the machine, in words.
+/// The data that leaves the machine, in words.
 fn leaves(leaves: &Leaves) -> String {
     match leaves {
         Leaves::Nothing => "Nothing leaves this machine".to_owned(),
@@ -412,7 +412,7 @@ fn leaves(leaves: &Leaves) -> String {
     }
 }
 
-/// What could be used.
+/// The models that could be used.
 pub(super) struct Found {
     programs: Vec<llm::Program>,
     keys: Vec<(Provider, String)>,
@@ -431,7 +431,7 @@ impl Found {
         }
     }
 
-    /// What each is, and what to say to use it.
+    /// A line for each model: its kind, and the command that chooses it.
     fn offers(&self) -> Vec<(String, String)> {
         let program = |found: &llm::Program| {
             let version = found.version.as_ref().map_or_else(String::new, |version| format!(" {version}"));
@@ -467,13 +467,13 @@ impl Found {
     }
 }
 
-/// Who is asked, what leaves for it, and what it cost today.
+/// The provider, the data that leaves for it, and its cost today.
 pub(super) struct State {
     leaves: Leaves,
     tokens: u64,
     cost: Cost,
     calls: u64,
-    /// Why nobody is asked for the rest of the day.
+    /// The reason why no model is called for the rest of the day.
     exhausted: Option<String>,
 }
 

@@ -68,7 +68,7 @@ impl Log {
     }
 }
 
-/// When a change was made, in the person's zone.
+/// The time of a change, in the person's zone.
 fn when(context: &Context<'_>, change: &Change) -> String {
     let local = |at: Timestamp| at.to_zoned(context.now.time_zone().clone());
     parse(&change.at)
@@ -103,7 +103,7 @@ fn object(record: &Record) -> Value {
     })
 }
 
-/// What happened to one file: hashes, never text.
+/// The change of one file: hashes, never text.
 fn operation(op: &Op) -> Value {
     match op {
         Op::Create { place, after } => json!({"op": "create", "place": place, "after": after}),

@@ -62,13 +62,13 @@ Examples:
         /// The folder
         #[arg(value_name = "FOLDER")]
         folder: PathBuf,
-        /// What to call it: lower-case letters, digits and hyphens (default: what the folder is called)
+        /// Its name: lower-case letters, digits and hyphens (default: the name of the folder)
         #[arg(long)]
         name: Option<String>,
-        /// What goes before every question, where the folder does not say (E5, BGE)
+        /// The prefix of every question, if the folder does not say (E5, BGE)
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         query_prefix: Option<String>,
-        /// What goes before every memory, where the folder does not say (E5)
+        /// The prefix of every memory, if the folder does not say (E5)
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         passage_prefix: Option<String>,
     },

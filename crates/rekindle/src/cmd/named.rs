@@ -1,4 +1,4 @@
-//! What a person means by the beginning of an id.
+//! Resolves the beginnings of ids.
 
 use rekindle_core::base::reference::{Meant, by_prefix};
 use rekindle_core::vault::review::Id;

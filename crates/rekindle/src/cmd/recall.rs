@@ -219,7 +219,7 @@ fn row(context: &Context<'_>, hit: &Hit, shown: &Shown, explain: bool) -> String
     text
 }
 
-/// How often it was observed, and from when to when, if more than once (STO-16).
+/// The number of observations and their dates, if there are several (STO-16).
 fn seen(context: &Context<'_>, hit: &Hit) -> Option<String> {
     let (first, last) = (hit.lineage.first()?, hit.lineage.last()?);
     let day = |mention: &Mention| mention.created.map(|at| context.day(at));

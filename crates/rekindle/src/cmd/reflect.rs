@@ -19,7 +19,7 @@ use super::{inbox, named};
 use crate::app::Context;
 use crate::error::Failure;
 
-/// How long to wait for a worker that is at it.
+/// The longest wait for a running worker.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Args)]
@@ -83,7 +83,7 @@ impl Reflect {
         }
     }
 
-    /// Whether what was named is no file, but could be a session's id.
+    /// True if what was named is no file, but could be a session's id.
     fn is_id(&self, context: &Context<'_>, session: &Path) -> bool {
         let plain = session.components().count() == 1 && session.extension().is_none();
         plain && !context.cwd.join(session).exists()
@@ -148,12 +148,12 @@ fn by_session(typed: &str, found: &[(Agent, transcripts::Found)]) -> Result<(Age
     })
 }
 
-/// What came of a session.
+/// The outcome of a session.
 struct Came {
     session: String,
     findings: Vec<Finding>,
     lists: [(&'static str, Vec<String>); 4],
-    /// Why nothing came of it, and what failed.
+    /// The reason why nothing came of it, and the failures.
     word: Option<String>,
 }
 

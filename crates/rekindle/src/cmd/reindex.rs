@@ -135,7 +135,7 @@ impl Reindex {
     }
 }
 
-/// How long another process may be at it. A hundred thousand memories take the better part of an hour.
+/// The longest wait for another process. A hundred thousand memories take the better part of an hour.
 const PATIENCE: Duration = Duration::from_secs(60 * 60);
 /// So many files are named that could not be read.
 const MOST_PROBLEMS: usize = 5;

@@ -98,14 +98,14 @@ fn post(context: &Context<'_>, id: Id) -> Result<Post, Failure> {
     })
 }
 
-/// What there is to apply.
+/// The result of looking a patch up.
 enum Look {
     Patch(Box<Patch>),
     /// Nothing: it was applied before.
     Applied(Box<Standing>),
 }
 
-/// What applying it would do; nobody is kept waiting while the person looks at it.
+/// Looks up the effect of a patch; nobody is kept waiting while the person looks at it.
 fn look(context: &Context<'_>, id: Id) -> Result<Look, Failure> {
     let post = post(context, id)?;
     match promote::look_at_patch(&post, &context.world(), id).map_err(Failure::new)? {
@@ -138,7 +138,7 @@ fn waiting(context: &Context<'_>) -> Result<Vec<Id>, Failure> {
     Ok(waiting.iter().map(|patch| patch.standing.proposal.id).collect())
 }
 
-/// What waits to be applied, for whoever looks at the queue.
+/// The patches that wait to be applied.
 pub(super) fn remind(context: &Context<'_>, db: &Db) -> Result<Vec<Value>, Failure> {
     let waiting = patches::waiting(db, &context.vault()?)?;
     let about = |Waiting { standing, fits }: &Waiting| {

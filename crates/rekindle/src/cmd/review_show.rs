@@ -19,7 +19,7 @@ const QUOTES: usize = 3;
 /// The most characters of a quotation on the screen.
 const QUOTE_CHARS: usize = 160;
 
-/// What became of those that were asked for.
+/// Shows these proposals with their outcomes.
 pub(super) fn show(
     context: &Context<'_>,
     db: &Db,

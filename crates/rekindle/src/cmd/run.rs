@@ -97,7 +97,7 @@ impl Run {
     }
 }
 
-/// What a step returned, in a row: lists are counted, nothing is nested.
+/// The result of a step, in a row: lists are counted, nothing is nested.
 fn in_words(result: &Value) -> String {
     let value = |value: &Value| match value {
         Value::String(text) => text.clone(),

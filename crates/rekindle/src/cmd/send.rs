@@ -12,8 +12,8 @@ use crate::app::Context;
 use crate::app::events::leave;
 use crate::error::Failure;
 
-/// What an agent may send: its own observations, and requests that decide nothing. Everything else would speak for the person
-/// or for a host: approvals, button presses, tasks, what was said in a session or a call.
+/// The events that an agent may send: its own observations, and requests that decide nothing. Everything else would speak for
+/// the person or for a host: approvals, button presses, tasks, what was said in a session or a call.
 const FOR_AGENTS: [&str; 3] = [names::NOTED, names::FRICTION_REQUESTED, names::SYNC_REQUESTED];
 /// The most that an event may hold.
 const MAX_DATA_BYTES: u64 = 64 * 1024 * 1024;

@@ -43,7 +43,7 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// Whether only the line was asked for.
+    /// True if only the line was asked for.
     pub(crate) fn is_line(&self) -> bool {
         self.line
     }
@@ -174,7 +174,7 @@ impl Status {
     }
 }
 
-/// Why nothing is captured, recalled or written; `None` while memory is on (OPS-03, EXE-16).
+/// The reason why nothing is captured, recalled or written; `None` while memory is on (OPS-03, EXE-16).
 pub(super) fn switched_off(context: &Context<'_>) -> Result<Option<String>, Failure> {
     let stop = context.places.stop_file();
     if stop.exists() {
@@ -189,7 +189,7 @@ pub(super) fn switched_off(context: &Context<'_>) -> Result<Option<String>, Fail
     )))
 }
 
-/// What the worker has to do, and what it could not do.
+/// The jobs that wait, and those that failed.
 fn background(waiting: u64, dead: u64) -> String {
     let work = if waiting == 0 { "idle".to_owned() } else { format!("{waiting} jobs to do") };
     match dead {
@@ -198,7 +198,7 @@ fn background(waiting: u64, dead: u64) -> String {
     }
 }
 
-/// What a status bar shows.
+/// The content of a status bar.
 enum Glance {
     /// Nothing is captured, recalled or written (OPS-03, EXE-16).
     Off,

@@ -20,7 +20,7 @@ use crate::error::Failure;
 
 /// The most that a webhook may say.
 const MAX_PAYLOAD: u64 = 1024 * 1024;
-/// Where a receiver leaves the value of the header. Telegram's is the secret itself, which every user of the machine could
+/// The variable with the value of the header. Telegram's is the secret itself, which every user of the machine could
 /// read among the arguments of a process.
 const SIGNATURE: &str = "REKINDLE_WEBHOOK_SIGNATURE";
 
@@ -261,7 +261,7 @@ fn webhook(
     }
 }
 
-/// What a payload tells, if it is something that may decide.
+/// The decision in a payload, if it has one.
 fn read(surface: Surface, body: &str) -> Result<Option<(&'static str, Value)>, String> {
     let value = |data: serde_json::Result<Value>| data.map_err(|error| error.to_string());
     match surface {
@@ -279,7 +279,7 @@ fn read(surface: Surface, body: &str) -> Result<Option<(&'static str, Value)>, S
     }
 }
 
-/// What leaves the machine, in words.
+/// The data that leaves the machine, in words.
 fn leaves(settings: &Settings, surface: Surface) -> String {
     format!(
         "Each proposal that you are asked about goes, without secrets, to {}: its text, its section, its id, and a few \
@@ -288,7 +288,7 @@ fn leaves(settings: &Settings, surface: Surface) -> String {
     )
 }
 
-/// How it stands with the places, for `rekindle status`: those that are connected.
+/// The state of the connected services, for `rekindle status`.
 pub(super) fn lines(context: &Context<'_>) -> Result<Vec<String>, Failure> {
     let mut lines = Vec::new();
     for (surface, condition) in connected(context)? {

@@ -85,7 +85,7 @@ impl Undo {
     }
 }
 
-/// Whose change it was. The newest may be nobody's that the person knows of.
+/// The owner of a change. The newest may be one that the person does not know of.
 fn whose(by: Actor) -> &'static str {
     match by {
         Actor::User => "your",

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::app::Context;
 use crate::error::Failure;
 
-/// How long `--once` waits for a worker that is at it.
+/// The longest wait of `--once` for a running worker.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Args)]
@@ -40,12 +40,12 @@ pub(crate) struct Worker {
     json: bool,
 }
 
-/// How to work.
+/// The mode of the worker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
     /// Until nothing is due, after whoever is at it.
     Drain {
-        /// How long to wait for them.
+        /// The longest wait for them.
         patience: Duration,
     },
     /// The same, for a limited time.

@@ -72,7 +72,7 @@ impl HookReport {
     }
 }
 
-/// What goes in front of the agent.
+/// The text that goes in front of the agent.
 #[derive(Default)]
 struct Given {
     context: String,
@@ -84,9 +84,9 @@ struct Given {
     /// The names of what recall chose, and of what is in the context.
     chosen: Vec<String>,
     shown: Vec<String>,
-    /// Whether a briefing holds everything that always loads.
+    /// True if a briefing holds everything that always loads.
     whole: bool,
-    /// What the log of recalls says about it.
+    /// Its entry for the log of recalls.
     report: Option<Value>,
     failed: Option<String>,
 }
@@ -96,7 +96,7 @@ type Work = Box<dyn FnOnce() -> Given + Send>;
 /// Something that is being looked up, and by when it has to be there.
 struct Lookup {
     found: Receiver<Given>,
-    /// What can be had when that takes too long.
+    /// A smaller lookup for when that takes too long.
     instead: Option<Work>,
     from: Instant,
     limit: Duration,
@@ -107,7 +107,7 @@ impl Lookup {
         Self { found: begin(work), instead, from: Instant::now(), limit }
     }
 
-    /// What was found. When half of the time is over and it is not there, the smaller lookup begins beside it, and at the
+    /// The result. If it is not there after half of the time, the smaller lookup begins beside it, and at the
     /// deadline what there is has to do.
     fn finish(self) -> Given {
         let left = |share: u32| (self.limit / share).saturating_sub(self.from.elapsed());
@@ -315,7 +315,7 @@ impl Hook {
     }
 
     /// Tells the agent, and the person beside it: every agent shows `systemMessage` on the screen and keeps it from its model.
-    /// What cannot be written is not read by anybody.
+    /// A failed write is ignored: nobody reads the output then.
     fn give(&self, agent: Agent, given: &Given, notice: Option<&str>) {
         let mut answer = Map::new();
         if !given.context.is_empty() {

@@ -25,7 +25,7 @@ use crate::options::GlobalOptions;
 
 /// Calls that are worked on at the same time.
 const AT_ONCE: usize = 4;
-/// How long work that nobody waits for any more may go on after the end of input. A write is whole or not there at all,
+/// The time limit for unfinished work after the end of the input. A write is whole or not there at all,
 /// whenever it is cut off.
 const FAREWELL: Duration = Duration::from_secs(2);
 

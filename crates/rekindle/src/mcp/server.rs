@@ -28,7 +28,7 @@ pub(super) const NAME: &str = "memory";
 /// The newest version with a handshake; what came after it has none ([`super::gate`]).
 const NEWEST: ProtocolVersion = ProtocolVersion::V_2025_11_25;
 
-/// How long a client that has roots may take to name them.
+/// The longest wait for a client to name its roots.
 const ROOTS: Duration = Duration::from_secs(2);
 
 const INSTRUCTIONS: &str = "\
@@ -44,7 +44,7 @@ pub(super) struct Memory(Arc<Inner>);
 
 struct Inner {
     global: GlobalOptions,
-    /// Where the work is: the folder we were started in, or the first root that the client names.
+    /// The working folder: the one we were started in, or the first root that the client names.
     folder: Mutex<PathBuf>,
     /// Held while the client is asked for its roots, so that no call is worked on in the wrong project.
     settling: tokio::sync::Mutex<()>,

@@ -20,7 +20,7 @@ use crate::app::review::describe::{expires, said, section, told};
 use crate::app::review::{read_page, reconsider, see_to};
 use crate::error::Failure;
 
-/// What came of a decision.
+/// The outcome of a decision.
 pub(crate) enum Answer {
     /// It is decided, since then.
     Decided { at: Timestamp, told: String },
@@ -28,11 +28,11 @@ pub(crate) enum Answer {
     Not { is_open: bool, told: String },
 }
 
-/// What is known about one proposal.
+/// The details of one proposal.
 pub(crate) struct Known {
     pub(crate) rows: Vec<Row>,
     pub(crate) is_open: bool,
-    /// What became of it, if it does not wait any more.
+    /// Its outcome, if it does not wait any more.
     pub(crate) told: Option<String>,
 }
 

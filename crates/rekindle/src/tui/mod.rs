@@ -1,5 +1,5 @@
-//! `rekindle review` at a terminal: full-screen, or line by line. `model` is what happens, `view` how it looks, `actions` calls the
-//! engine, `screen` the terminal.
+//! `rekindle review` at a terminal: full-screen, or line by line. `model` decides what happens, `view` draws it,
+//! `actions` calls the engine, `screen` holds the terminal.
 
 mod actions;
 mod card;
@@ -103,7 +103,7 @@ fn perform(actions: &ReviewActions<'_>, model: &mut Model, effect: Effect) {
     }
 }
 
-/// What the sitting came to, in a line that stays behind it.
+/// Prints the result of the sitting, in a line that stays on the terminal.
 fn summary(context: &Context<'_>, model: &Model) -> Result<(), Failure> {
     let decided: Vec<Fate> = model.decided().collect();
     let rejected = decided.iter().filter(|fate| **fate == Fate::Rejected).count();

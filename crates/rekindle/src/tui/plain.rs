@@ -94,7 +94,7 @@ fn answer() -> Result<Option<String>, Failure> {
     Ok((read > 0).then(|| line.trim().to_owned()))
 }
 
-/// What a letter comes to, with the reason where one is asked for. The outer none is the end of the input.
+/// The effect of a letter, with the reason if one is asked for. The outer none is the end of the input.
 fn asked_further(
     context: &Context<'_>,
     model: &mut Model,

@@ -16,7 +16,7 @@ use crate::app::Context;
 /// So many days before it is archived, a proposal says so (REV-11).
 const NOTICE_DAYS: i64 = 2;
 
-/// What became of one, in a sentence.
+/// The outcome of a proposal, in a sentence.
 pub(crate) fn told(context: &Context<'_>, standing: &Standing) -> String {
     let by = standing.by.map_or_else(String::new, |by| format!(" {}", by.phrase()));
     let at = standing.decided.map_or_else(String::new, |at| {

@@ -19,10 +19,10 @@ use self::describe::{said, told};
 use super::Context;
 use crate::error::Failure;
 
-/// How long a decision waits for a worker that is at it. It is safe in the store; the worker will see to it.
+/// The longest wait for a running worker. The decision is safe in the store; the worker carries it out.
 pub(crate) const WORKER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Whether anything may be written now.
+/// True if anything may be written now.
 pub(crate) fn may_write(context: &Context<'_>) -> bool {
     context.settings.config.memory.enabled && !context.places.stop_file().exists()
 }
@@ -70,13 +70,13 @@ impl Reach {
     }
 }
 
-/// What came of deciding on some proposals.
+/// The outcome of deciding on some proposals.
 pub(crate) struct DecisionOutcome {
     /// Those that are decided so, now or before.
     pub(crate) decided: Vec<Id>,
     /// Those that are not, and why.
     pub(crate) wrong: Vec<(Id, String)>,
-    /// Whether a worker is at it and will see to it.
+    /// True if a worker is at it and will see to it.
     pub(crate) busy: bool,
 }
 
