@@ -1,4 +1,4 @@
-//! How a failure reaches the person: what, where, and what to do next.
+//! Failures as a person sees them: what, where, and what to do next.
 
 use std::fmt::Display;
 

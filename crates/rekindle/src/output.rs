@@ -13,10 +13,10 @@ use serde::Serialize;
 
 use crate::error::Failure;
 
-/// How long a person waits before wondering.
+/// The time after which a person wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// When to colour.
+/// The choice of colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Color {
     /// On a terminal, unless `NO_COLOR` is set.
@@ -129,7 +129,7 @@ impl Printer {
         ExitCode::from(failure.code)
     }
 
-    /// Whether stdout may have colours.
+    /// True if stdout may have colours.
     pub(crate) fn is_colored(&self) -> bool {
         self.out_colored
     }
@@ -148,7 +148,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// How long a line stays before it is written anew.
+    /// The time between two updates of the line.
     const EVERY: Duration = Duration::from_millis(100);
     const WIDTH: usize = 30;
 

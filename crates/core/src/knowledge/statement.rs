@@ -13,6 +13,9 @@ const STOPPED_CHARS: usize = 80;
 /// The most characters of a sentence.
 pub const SENTENCE_CHARS: usize = 400;
 
+/// From this probability on, the kind of a statement is taken for its real kind.
+const SURE: f32 = 0.5;
+
 /// Labels a sentence in its context.
 pub type Classify<'a> = dyn Fn(&str, &str) -> Labels + 'a;
 
@@ -68,6 +71,21 @@ impl Labels {
     pub fn kind(&self) -> StatementKind {
         let best = (0..StatementKind::ALL.len()).max_by(|a, b| self.kinds[*a].total_cmp(&self.kinds[*b]));
         StatementKind::ALL[best.unwrap_or(0)]
+    }
+
+    /// The kind of the memory that such a statement becomes; `None` where the classifier is not sure.
+    pub fn entry_kind(&self) -> Option<&'static str> {
+        let is_sure = self.kinds.iter().any(|likely| *likely >= SURE);
+        let kind = match self.kind() {
+            StatementKind::Rule => "rule",
+            StatementKind::Preference => "preference",
+            StatementKind::Convention => "convention",
+            StatementKind::Decision => "decision",
+            StatementKind::Environment => "fact",
+            StatementKind::Cause => "fix",
+            StatementKind::Work => return None,
+        };
+        is_sure.then_some(kind)
     }
 }
 

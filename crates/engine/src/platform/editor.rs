@@ -14,6 +14,8 @@ use crate::platform::environment;
 
 /// More than this is no line of MEMORY.md any more, and is not read back.
 const MOST_BYTES: u64 = 256 * 1024;
+/// The beginning of the file name of a draft.
+const DRAFT: &str = "draft-";
 /// Nobody is still at a file that is older than this.
 const LEFT_BEHIND: Duration = Duration::from_secs(24 * 3600);
 
@@ -69,6 +71,38 @@ pub fn edit(folder: &Path, name: &str, text: &str) -> Result<String, Error> {
     }
 }
 
+/// The draft of this name: a text that could not be saved ([`keep_draft`]).
+pub fn draft(folder: &Path, name: &str) -> Result<Option<String>, Error> {
+    let path = draft_path(folder, name);
+    match disk::read(&path, MOST_BYTES).map_err(|cause| Error::File { path, cause })? {
+        Content::Bytes(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| Error::NotText),
+        Content::Missing => Ok(None),
+        Content::NotAFile | Content::TooLarge(_) => Err(Error::NotText),
+    }
+}
+
+/// Keeps a text that could not be saved, until [`drop_draft`], and says where.
+pub fn keep_draft(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Error> {
+    let path = draft_path(folder, name);
+    match disk::write_whole(&path, text.as_bytes()) {
+        Ok(()) => Ok(path),
+        Err(cause) => Err(Error::File { path, cause }),
+    }
+}
+
+/// Shreds the draft of this name, if there is one.
+pub fn drop_draft(folder: &Path, name: &str) -> Result<(), Error> {
+    let path = draft_path(folder, name);
+    match path.exists() {
+        true => disk::shred(&path).map_err(|cause| Error::File { path, cause }),
+        false => Ok(()),
+    }
+}
+
+fn draft_path(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{DRAFT}{name}.md"))
+}
+
 /// What is in the variable may have arguments, so a shell reads it, as it does for other programs.
 fn run(editor: &str, path: &Path) -> Result<(), Error> {
     let mut command = if cfg!(unix) {
@@ -94,6 +128,9 @@ fn sweep(folder: &Path) -> io::Result<()> {
     };
     for file in files {
         let file = file?;
+        if file.file_name().to_string_lossy().starts_with(DRAFT) {
+            continue;
+        }
         let about = file.metadata()?;
         let age = about.modified()?.elapsed().unwrap_or_default();
         if about.is_file() && age > LEFT_BEHIND {

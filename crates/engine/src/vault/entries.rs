@@ -17,7 +17,7 @@ use rekindle_core::vault::journal::{Actor, Place};
 use rekindle_core::vault::layout::{self, Destination, Shelf};
 use rekindle_core::vault::path::{VaultPath, slug};
 
-use super::{Draft, Error, Vault, Write};
+use super::{Draft, Error, NoteText, Vault, Write};
 use crate::platform::random;
 
 /// How often one entry may be evolved in a day before something is clearly wrong.
@@ -88,6 +88,17 @@ pub struct Evolved {
     /// Where the old version is.
     pub archive: VaultPath,
     /// The change that made it.
+    pub change: Option<ChangeId>,
+    /// The secrets that were left out.
+    pub redacted: Counts,
+    /// Somebody's edits that came in between and are kept here.
+    pub conflicts: Vec<PathBuf>,
+}
+
+/// A memory whose note was edited.
+#[derive(Clone, Debug)]
+pub struct Edited {
+    /// The change that edited it.
     pub change: Option<ChangeId>,
     /// The secrets that were left out.
     pub redacted: Counts,
@@ -219,6 +230,49 @@ impl Vault {
         let committed = writer.commit(Draft { about, ..Draft::new("evolve", by, writes) })?;
         let path = path.clone();
         Ok(Evolved { id, path, archive, change: committed.change, redacted, conflicts: committed.conflicts })
+    }
+
+    /// Replaces the note of a memory by the text that the person made of it, as one change that `undo` takes back. Fails if
+    /// the text has no readable frontmatter, or if the note is not `read` any more.
+    pub fn edit_entry(
+        &self,
+        path: &VaultPath,
+        read: &NoteText,
+        text: &str,
+        now: &Zoned,
+    ) -> Result<Edited, Error> {
+        if layout::shelf(path) == Shelf::Archive {
+            return Err(Error::Archived(path.to_string()));
+        }
+        if layout::shelf(path) == Shelf::Other {
+            return Err(Error::NotAMemory(path.to_string()));
+        }
+        let document = |source| Error::Document { path: path.to_string(), source };
+        let body = Note::parse(text).map_err(document)?.body().to_owned();
+        let (body, mut redacted) = admitted("the body", &body)?;
+        let mut edited = String::with_capacity(text.len());
+        for line in text.strip_suffix(Note::parse(text).map_err(document)?.body()).unwrap_or_default().lines()
+        {
+            // Ids and hashes that were there before are no secrets.
+            if read.text.lines().any(|before| before == line) {
+                edited.push_str(line);
+            } else {
+                let admitted = admit(line);
+                redacted.merge(&admitted.redacted);
+                edited.push_str(&admitted.text);
+            }
+            edited.push('\n');
+        }
+        edited.push_str(&body);
+        Note::parse(&edited).map_err(document)?;
+        let mut writer = self.writer(now)?;
+        let current = self.read_entry(path)?;
+        if current.hash != read.hash {
+            return Err(Error::Changed(path.to_string()));
+        }
+        let write = Write::Replace { place: Place::vault(path.clone()), read: current, text: edited };
+        let committed = writer.commit(Draft::new("edit", Actor::User, vec![write]))?;
+        Ok(Edited { change: committed.change, redacted, conflicts: committed.conflicts })
     }
 
     /// The first archive name of the day that is free.

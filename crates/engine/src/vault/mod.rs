@@ -43,7 +43,7 @@ use rekindle_core::vault::tombstone::Graveyard;
 pub use amend::{Amended, Amendment, REJECT};
 pub use commit::{Committed, Draft, Write, Writer};
 pub use documents::{LineAdded, NewIdea, PROMOTE, Previewed, Promoted, Promotion, ReviewShown};
-pub use entries::{Evolved, NewEntry, Saved};
+pub use entries::{Edited, Evolved, NewEntry, Saved};
 pub use error::Error;
 pub use inbox::{Keeping, Shelved, ShelvedEntry};
 pub use incubator::{IdeaMoved, Overdue};

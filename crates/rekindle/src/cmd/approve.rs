@@ -4,27 +4,29 @@ use clap::Args;
 use rekindle_engine::review::proposals::Verdict;
 
 use super::named;
-use super::review_decide::{Reach, decide};
-use crate::compose::Context;
+use super::review_decide::decide;
+use crate::app::Context;
+use crate::app::review::Reach;
 use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
-Approving twice is approving once. `rekindle undo` takes a promotion back.
+An approved proposal goes to MEMORY.md, or to the file it names. It holds in the project where it was said; --everywhere
+makes it hold in every project. A line that replaces another holds where that one held. `rekindle undo ID` undoes the
+decision; approving twice does no harm.
 
-What was said in a project will hold in that project; --everywhere keeps it for all. A line that takes the place of
-another holds where that one held.
+`rekindle review approve` is the same command.
 
 Examples:
   rekindle approve p-20261115-001
   rekindle approve p-20261115-001 --everywhere  # in every project
   rekindle approve p-20261115-001 p-20261115-004 --json
-  rekindle approve p-20261115-005 --keep-both   # the line that it would take the place of stays")]
+  rekindle approve p-20261115-005 --keep-both   # keeps the line that it would replace")]
 pub(crate) struct Approve {
-    /// Their ids as `rekindle review` shows them, or the beginning of one, or its number
+    /// The proposals: ids as `rekindle review` shows them, their beginnings, or their numbers
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
-    /// Leave a line of MEMORY.md that it names as it is, instead of striking it
+    /// Keep the line of MEMORY.md that it would replace
     #[arg(long)]
     keep_both: bool,
     #[command(flatten)]

@@ -19,8 +19,8 @@ use rekindle_engine::platform::environment;
 use rekindle_engine::project;
 use serde_json::{Value, json};
 
-use crate::ask;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::dialog;
 use crate::error::Failure;
 use crate::output::{Progress, Style, column, in_a_row, size};
 
@@ -49,16 +49,16 @@ pub(crate) struct Backfill {
     /// Only this agent: claude, codex, gemini, pi; may be given several times
     #[arg(long)]
     agent: Vec<Agent>,
-    /// Only sessions that went on then or later: 2026-11-15, yesterday, 2w, "3 days ago"
+    /// Only sessions of this date or later: 2026-11-15, yesterday, 2w, "3 days ago"
     #[arg(long, value_name = "DATE")]
     since: Option<Typed>,
-    /// Say what would be read, and read nothing
+    /// Say which sessions there are, and read none
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
-    /// Read it without asking
+    /// Read them without asking
     #[arg(long, short = 'y')]
     yes: bool,
-    /// Let the language model that you chose read them, within its daily limits; without it the built-in rules do
+    /// Use your language model, within its daily limits, instead of the built-in rules
     #[arg(long)]
     with_model: bool,
     /// Answer as JSON
@@ -83,10 +83,10 @@ impl Backfill {
         }
         if !self.json && !self.yes {
             say(context, &plan)?;
-            let asks = !self.dry_run && !plan.candidates.is_empty() && ask::is_possible();
-            if !asks || !ask::yes("Learn from them now?", true)? {
+            let asks = !self.dry_run && !plan.candidates.is_empty() && dialog::is_possible();
+            if !asks || !dialog::yes("Learn from them now?", true)? {
                 if asks {
-                    context.out.note(ask::CANCELLED);
+                    context.out.note(dialog::CANCELLED);
                 } else if !plan.candidates.is_empty() {
                     context.out.note("`rekindle backfill --yes` learns from them.");
                 }
@@ -124,7 +124,7 @@ pub(super) fn learn_everything(context: &Context<'_>, plan: &Plan) -> Result<(),
     sum_up(context, &report, &frequent(context)?)
 }
 
-/// What there is to learn from, for `rekindle init`.
+/// The sessions that `rekindle init` offers to learn from.
 pub(super) fn find(context: &Context<'_>) -> Result<Plan, Failure> {
     plan(context, &everything(context))
 }
@@ -280,7 +280,7 @@ fn say(context: &Context<'_>, plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was learnt in which project, what came up most, and why some sessions taught nothing.
+/// Prints what each project taught, what came up most, and why some sessions taught nothing.
 fn sum_up(context: &Context<'_>, report: &Report, frequent: &[Frequent]) -> Result<(), Failure> {
     let out = context.out;
     for (path, why) in report.problems.iter().take(MOST_NAMED) {

@@ -35,9 +35,9 @@ pub(crate) struct Bench {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Remember messages
+    /// Index messages
     Ingest {
-        /// Where the index is kept
+        /// The folder of the index
         #[arg(long, value_name = "DIR")]
         store: PathBuf,
         /// Vectors that say nothing, made in no time: to measure speed, not quality
@@ -46,13 +46,13 @@ enum Verb {
     },
     /// Answer questions
     Query {
-        /// Where the index is kept
+        /// The folder of the index
         #[arg(long, value_name = "DIR")]
         store: PathBuf,
-        /// How many messages to name
+        /// Name this many messages
         #[arg(long, default_value_t = 50, value_name = "N")]
         k: usize,
-        /// How much age takes away, to see what that is worth: bounded, literal or off
+        /// The weight of age: bounded, literal or off
         #[arg(long, default_value = "bounded", value_name = "HOW", value_parser = decay)]
         decay: Decay,
     },
@@ -63,7 +63,7 @@ fn decay(word: &str) -> Result<Decay, String> {
     serde_json::from_value(Value::from(word)).map_err(|_| "it is one of bounded, literal, off".to_owned())
 }
 
-/// How many hits the agent would be given.
+/// The number of hits that an agent would get.
 const SHOWN: usize = 5;
 /// About how many characters a token has.
 const CHARS_PER_TOKEN: usize = 4;

@@ -1,9 +1,8 @@
 //! `rekindle completions`
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::cli::Cli;
 use crate::error::Failure;
 use crate::output::Printer;
 
@@ -14,14 +13,14 @@ Examples:
   rekindle completions bash > ~/.local/share/bash-completion/completions/rekindle
   rekindle completions fish > ~/.config/fish/completions/rekindle.fish")]
 pub(crate) struct Completions {
-    /// For which shell
+    /// The shell
     shell: Shell,
 }
 
 impl Completions {
-    pub(crate) fn run(self, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn run(self, mut cli: Command, out: &Printer) -> Result<(), Failure> {
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "rekindle", &mut text);
+        clap_complete::generate(self.shell, &mut cli, "rekindle", &mut text);
         out.write(&text)
     }
 }

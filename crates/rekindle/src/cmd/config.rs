@@ -8,14 +8,14 @@ use rekindle_engine::platform::home::Home;
 use rekindle_engine::project;
 use serde_json::{Value, json};
 
-use crate::cli::Global;
-use crate::compose::only_the_person;
+use crate::app::context::only_the_person;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
 #[command(after_help = "\
-What counts, from strongest to weakest: -c KEY=VALUE, REKINDLE_… variables, the project's
+Settings come from these places, strongest first: -c KEY=VALUE, REKINDLE_… variables, the project's
 .rekindle.toml (a few harmless keys only), your config.toml, the shipped defaults.
 
 Examples:
@@ -39,7 +39,7 @@ enum Verb {
         /// The key, such as recall.k
         key: String,
     },
-    /// Write a value into your config.toml
+    /// Set a key in your config.toml
     Set {
         /// The key, such as recall.k
         key: String,
@@ -47,7 +47,7 @@ enum Verb {
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Take a key out of your config.toml, back to the default
+    /// Remove a key from your config.toml, which restores the default
     Unset {
         /// The key, such as recall.k
         key: String,
@@ -59,7 +59,7 @@ enum Verb {
 }
 
 impl Config {
-    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         let home = Home::find(global.home.as_deref())?;
         if matches!(self.verb, Some(Verb::Set { .. } | Verb::Unset { .. })) {
             // A setting may let an agent decide on proposals, switch memory off or name a program that is run (R-19).

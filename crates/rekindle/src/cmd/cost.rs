@@ -10,7 +10,7 @@ use rekindle_engine::llm::cost::{Caps, Limit, Spent, spent, used};
 use rekindle_engine::platform::db::Db;
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::column;
 
@@ -28,13 +28,13 @@ Examples:
   rekindle cost --days 30 --json
   rekindle config set llm.anthropic.daily_dollars 0.5")]
 pub(crate) struct Cost {
-    /// How many days back
+    /// Go back this many days
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=366))]
     days: u32,
-    /// What memory costs your agents instead
+    /// Show what memory costs your agents
     #[arg(long)]
     memory: bool,
-    /// Whose price to go by, instead of llm.reflector_model
+    /// Calculate with the price of this model, instead of llm.reflector_model
     #[arg(long, value_name = "PROVIDER/MODEL", requires = "memory")]
     model: Option<String>,
     /// Answer as JSON
@@ -97,7 +97,7 @@ impl Cost {
     }
 }
 
-/// What a provider used today, and what it may use.
+/// The usage of a provider today, and its limits.
 struct Share {
     caps: Caps,
     used: (u64, Money),

@@ -7,7 +7,7 @@ use rekindle_core::vault::daily_log::{Clock, Mark, Note, Section, Source, parse}
 use serde_json::json;
 
 use super::body;
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 #[derive(Args)]
@@ -27,14 +27,14 @@ pub(crate) struct Daily {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Print it
+    /// Print the log of a day
     Show {
-        /// Which day: 2026-11-15, yesterday, "3 days ago"; today if left out
+        /// The day: 2026-11-15, yesterday, "3 days ago"; today if you leave it out
         date: Option<Typed>,
     },
-    /// Note something
+    /// Add a note to today's log
     Add {
-        /// What to note: TEXT, @FILE, or - for stdin
+        /// The note: TEXT, @FILE, or - for stdin
         #[arg(value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
         text: String,
     },

@@ -12,22 +12,22 @@ use rekindle_engine::platform::home::Home;
 use serde_json::json;
 
 use super::install::Here;
-use crate::cli::Global;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
 #[command(after_help = "\
-Prints what is not in order and what to do about it; --all prints every check. It changes nothing (it writes and removes
-one temporary file to see whether it can). The hooks that your agents call are fired with a sample, which leaves no
-trace. Exits with 1 if something does not work.
+Prints what does not work and how to fix it; --all prints every check. It changes nothing: it only writes and removes one
+temporary file as a test, and fires your agents' hooks with a sample that leaves no trace. The exit code is 1 if something
+does not work.
 
 Examples:
   rekindle doctor
   rekindle doctor --all
   rekindle doctor --json | jq '.checks[] | select(.findings[].level != \"ok\")'")]
 pub(crate) struct Doctor {
-    /// Also list what is in order
+    /// List the checks that passed as well
     #[arg(long, short = 'a')]
     all: bool,
     /// Answer as JSON
@@ -36,7 +36,7 @@ pub(crate) struct Doctor {
 }
 
 impl Doctor {
-    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         let home = Home::find(global.home.as_deref())?;
         let settings = config::read(&home, None, &global.settings)?;
         let places = home.places(&settings.config)?;

@@ -1,25 +1,42 @@
 //! `rekindle edit`
 
 use clap::Args;
-use rekindle_engine::review::proposals::Verdict;
+use rekindle_core::base::hash::ContentHash;
+use rekindle_core::vault::path::VaultPath;
+use rekindle_core::vault::review::Id;
+use rekindle_engine::platform::db::Db;
+use rekindle_engine::platform::editor;
+use rekindle_engine::review::proposals::{self, Verdict};
+use serde_json::json;
 
-use super::review_decide::{Reach, decide};
+use super::review_decide::decide;
 use super::{body, named};
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::review::Reach;
+use crate::dialog;
 use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
+Opens the note of a memory in your editor ($VISUAL, else $EDITOR, else vi). When you leave the editor, the note is saved
+and searched anew; `rekindle undo` takes the edit back. If the frontmatter cannot be read any more, nothing is saved:
+you see the line that is wrong, and your text opens again with the next `rekindle edit`.
+
+With the id of a proposal, it opens the words of the proposal and approves them as you leave them; --text gives the words
+without an editor.
+
 Examples:
-  rekindle edit p-20261115-001 --text 'Run the tests with --release, except the fuzzers.'
-  $EDITOR rule.txt && rekindle edit p-20261115-001 --text @rule.txt")]
+  rekindle edit staging-port
+  EDITOR=nano rekindle edit m-7k2d9q0x1abc
+  rekindle edit p-20261115-001
+  rekindle edit p-20261115-001 --text 'Run the tests with --release, except the fuzzers.'")]
 pub(crate) struct Edit {
-    /// Its id as `rekindle review` shows it, or the beginning of it, or its number
-    #[arg(value_name = "ID")]
+    /// The memory: its id, path or slug; or a proposal: its id, the beginning of the id, or its number
+    #[arg(value_name = "NAME|ID")]
     id: String,
-    /// What should be remembered instead: TEXT, @FILE, or - for stdin
+    /// With a proposal: the words to approve instead: TEXT, @FILE, or - for stdin
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
-    text: String,
+    text: Option<String>,
     #[command(flatten)]
     reach: Reach,
     /// Answer as JSON
@@ -29,8 +46,95 @@ pub(crate) struct Edit {
 
 impl Edit {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        let text = body::read(&self.text, &context.cwd)?;
-        let ids = named::proposals(context, &[self.id])?;
-        decide(context, &ids, &Verdict::Edit(text), self.reach, self.json)
+        match &self.text {
+            None if !named::is_proposal(&self.id) => self.memory(context),
+            text => {
+                let ids = named::proposals(context, std::slice::from_ref(&self.id))?;
+                let words = match text {
+                    Some(text) => body::read(text, &context.cwd)?,
+                    None => match proposal_words(context, &ids)? {
+                        Some(words) => words,
+                        None => return Ok(context.out.note("Nothing was changed, so nothing was decided.")),
+                    },
+                };
+                decide(context, &ids, &Verdict::Edit(words), self.reach, self.json)
+            }
+        }
     }
+
+    fn memory(&self, context: &Context<'_>) -> Result<(), Failure> {
+        context.only_the_persons_words("edit a memory")?;
+        if self.reach.everywhere || self.reach.this_project {
+            return Err(Failure::usage("--everywhere and --this-project are for proposals"));
+        }
+        let vault = context.vault_to_change()?;
+        let path = vault.find(&self.id, &context.cwd)?;
+        let read = vault.read_entry(&path)?;
+        let (folder, name) = (context.places.editing(), draft_name(&path));
+        let draft = editor::draft(&folder, &name).map_err(Failure::new)?;
+        if draft.is_some() {
+            context.out.note(format!("Your last edit of {path} was not saved. It opens again."));
+        }
+        let text = edit_text(context, &name, draft.as_deref().unwrap_or(&read.text))?;
+        if text.trim().is_empty() || text.trim_end() == read.text.trim_end() {
+            if !text.trim().is_empty() {
+                editor::drop_draft(&folder, &name).map_err(Failure::new)?;
+            }
+            context.out.note(format!("Nothing changed in {path}."));
+            return Ok(());
+        }
+        let edited = match vault.edit_entry(&path, &read, &text, &context.now) {
+            Ok(edited) => edited,
+            Err(error) => {
+                let kept = editor::keep_draft(&folder, &name, &text).map_err(Failure::new)?;
+                let code = Failure::from(error);
+                return Err(Failure {
+                    message: format!("not saved: {}", code.message),
+                    hint: Some(format!(
+                        "the memory is as it was; your text is in {}, and `rekindle edit {}` opens it again",
+                        kept.display(),
+                        self.id
+                    )),
+                    ..code
+                });
+            }
+        };
+        editor::drop_draft(&folder, &name).map_err(Failure::new)?;
+        context.mention(&edited.redacted, &edited.conflicts);
+        if self.json {
+            return context.out.json(&json!({
+                "path": path,
+                "file": context.file(path.as_str()),
+                "change": edited.change,
+                "redacted": edited.redacted,
+                "conflicts": edited.conflicts,
+            }));
+        }
+        context.out.line(format!("Saved {path}. Undo with `rekindle undo`."))
+    }
+}
+
+/// The words that the person made of a proposal's in their editor; `None` if they left them as they were.
+fn proposal_words(context: &Context<'_>, ids: &[Id]) -> Result<Option<String>, Failure> {
+    context.only_the_person("decide on proposals with a command")?;
+    let [id] = ids else { return Ok(None) };
+    let standing = proposals::standing(&Db::open(&context.places.database())?, *id)?;
+    let standing = standing.ok_or_else(|| Failure::usage(format!("there is no proposal {id}")))?;
+    let before = standing.text();
+    let after = edit_text(context, &id.to_string(), before)?;
+    let is_changed = !after.trim().is_empty() && after.trim() != before.trim();
+    Ok(is_changed.then(|| after.trim().to_owned()))
+}
+
+fn edit_text(context: &Context<'_>, name: &str, text: &str) -> Result<String, Failure> {
+    if editor::named().is_none() && !dialog::has_screen() {
+        return Err(Failure::usage("there is no terminal for an editor")
+            .hint("set EDITOR, or use `rekindle evolve` (a memory) or `--text` (a proposal)"));
+    }
+    editor::edit(&context.places.editing(), name, text).map_err(Failure::new)
+}
+
+/// The name of the draft of a memory: its file name, and a mark that tells two of the same name apart.
+fn draft_name(path: &VaultPath) -> String {
+    format!("{}-{}", path.stem(), ContentHash::of(path.as_str().as_bytes()).short(8))
 }

@@ -15,7 +15,7 @@ use rekindle_engine::recall::search::Rules;
 use rekindle_engine::recall::usage::{Said, Usage};
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Progress, Style, column, size};
 
@@ -38,16 +38,16 @@ Examples:
   rekindle eval --limit 1000 --json
   rekindle eval --history")]
 pub(crate) struct Eval {
-    /// Questions and what they should find; - for stdin
+    /// A file of questions with the memories they should find; - for stdin
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
-    /// How many memories an answer has, up to 10
+    /// Judge the first K memories of an answer, up to 10
     #[arg(long, short = 'k', default_value_t = USUAL, value_name = "N")]
     k: usize,
-    /// How many questions at most; 200 if they are made from titles, all of a file
+    /// Ask at most this many questions; the default is 200 of those made from titles, or all of a file
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// List earlier runs instead
+    /// List earlier results
     #[arg(long, conflicts_with_all = ["pairs", "limit"])]
     history: bool,
     /// Answer as JSON
@@ -224,7 +224,7 @@ impl Eval {
     }
 }
 
-/// What is asked has to be something.
+/// Refuses an empty list of questions.
 fn some(pairs: Vec<Pair>) -> Result<Vec<Pair>, Failure> {
     if pairs.is_empty() { Err(Failure::usage("--limit 0 leaves nothing to ask")) } else { Ok(pairs) }
 }
@@ -248,7 +248,7 @@ fn read(file: &Path, cwd: &Path) -> Result<Vec<Pair>, Failure> {
     })
 }
 
-/// What recall did for real so far: shown to a person, put into a prompt, and what was said about it. These are not the
+/// Counts of recall in use so far: shown to a person, put into a prompt, and the feedback. These are not the
 /// same, and none of them is quality.
 struct Lived {
     shown: usize,

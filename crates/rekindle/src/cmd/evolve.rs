@@ -1,27 +1,23 @@
 //! `rekindle evolve`
 
 use clap::Args;
-use rekindle_core::base::provenance::Origin;
 use rekindle_core::session::speaker::Speaker;
-use rekindle_core::vault::agent_edit::AgentEdit;
-use rekindle_core::vault::journal::Actor;
 use rekindle_core::vault::review::Id;
-use rekindle_engine::pipeline::stages::REGISTRY;
-use rekindle_engine::pipeline::stages::keep;
-use rekindle_engine::platform::db::Db;
-use rekindle_engine::review::proposals;
-use rekindle_engine::vault::Evolved;
 use serde_json::json;
 
 use super::body;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::evolve::{Renewed, renew, renew_for_agent};
 use crate::error::Failure;
 
-/// Where an agent said it that runs our command instead of calling a tool.
+/// The session name of an agent that runs the command instead of calling the tool.
 const SHELL: &str = "shell";
 
 #[derive(Args)]
 #[command(after_help = "\
+The memory keeps its name, and the old version goes to the archive with the reason. `rekindle edit` changes a memory in
+your editor instead.
+
 Examples:
   rekindle evolve staging-port --body 'Staging Postgres listens on 5434.' --reason 'moved hosts'
   rekindle evolve m-7k2d9q0x1abc --body @new.md --reason 'rewritten after the incident'")]
@@ -29,10 +25,10 @@ pub(crate) struct Evolve {
     /// The memory: its id, path or slug
     #[arg(value_name = "ID|PATH")]
     reference: String,
-    /// What it says now: TEXT, @FILE, or - for stdin
+    /// The new text: TEXT, @FILE, or - for stdin
     #[arg(long, short = 'b', value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     body: String,
-    /// Why it changed; kept with the new version
+    /// The reason for the change; it is kept with the new version
     #[arg(long, short = 'r', value_name = "TEXT", allow_hyphen_values = true)]
     reason: String,
     /// Answer as JSON
@@ -76,54 +72,5 @@ impl Evolve {
             (false, true) => context.out.line(format!("Proposed as {id}; it changes when you approve it")),
             (false, false) => context.out.line(format!("Not changed: you decided on {id} already")),
         }
-    }
-}
-
-/// What came of an agent's new version of a memory.
-pub(crate) enum Renewed {
-    /// The memory has it.
-    Evolved(Evolved),
-    /// The person is asked.
-    Proposed(Id),
-    /// The person was asked before, and that answer stands.
-    TurnedDown(Id),
-}
-
-/// Gives a memory a new version, in the person's words.
-fn renew(context: &Context<'_>, reference: &str, body: &str, reason: &str) -> Result<Evolved, Failure> {
-    check(reason)?;
-    let vault = context.vault_to_change()?;
-    let path = vault.find(reference, &context.cwd)?;
-    Ok(vault.evolve(&path, body, reason, Origin::User, Actor::User, &context.now)?)
-}
-
-/// The same in the words of an agent: only a memory of this project, and with the person's approval where they pinned it or it
-/// holds elsewhere too (B-01, R-15).
-pub(crate) fn renew_for_agent(
-    context: &Context<'_>,
-    reference: &str,
-    body: &str,
-    reason: &str,
-    session: &str,
-) -> Result<Renewed, Failure> {
-    check(reason)?;
-    let vault = context.vault_to_change()?;
-    let (path, edit) = vault.find_for_agent(reference, &context.cwd, &context.here())?;
-    if edit != AgentEdit::NeedsApproval {
-        let evolved = vault.evolve(&path, body, reason, Origin::Agent, Actor::Agent, &context.now)?;
-        return Ok(Renewed::Evolved(evolved));
-    }
-    let mut db = Db::open(&context.places.database())?;
-    let (id, waits) =
-        proposals::revise(&mut db, &REGISTRY, &vault, &path, (body, reason), session, &context.now)
-            .map_err(Failure::new)?;
-    keep::show(&context.world()).map_err(Failure::new)?;
-    Ok(if waits { Renewed::Proposed(id) } else { Renewed::TurnedDown(id) })
-}
-
-fn check(reason: &str) -> Result<(), Failure> {
-    match reason.trim().is_empty() {
-        true => Err(Failure::usage("the reason is empty").hint("say in a few words why it changed")),
-        false => Ok(()),
     }
 }

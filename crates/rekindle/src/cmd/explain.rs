@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::output::column;
 
-/// What relevance is the sum of (`parts`).
+/// The parts whose sum is the relevance (`parts`).
 const PARTS: [(&str, &str); 7] = [
     ("meaning", "how close its embedding is to the question's"),
     ("words", "keywords it shares with the question"),
@@ -16,7 +16,7 @@ const PARTS: [(&str, &str); 7] = [
     ("relevance", "the sum of the above"),
 ];
 
-/// What relevance is multiplied by (`factors`).
+/// The factors that multiply the relevance (`factors`).
 const FACTORS: [(&str, &str); 5] = [
     ("decay", "× age: older counts a little less"),
     ("usage", "× feedback: helped before, or misled"),
@@ -25,7 +25,7 @@ const FACTORS: [(&str, &str); 5] = [
     ("project", "× belongs to this project, or holds everywhere"),
 ];
 
-/// Why a memory that was found is not shown.
+/// The rules that keep a memory from being shown.
 const RULES: [(&str, &str); 6] = [
     ("duplicate", "a better match says the same"),
     ("trust", "something more trustworthy contradicts it"),
@@ -35,7 +35,7 @@ const RULES: [(&str, &str); 6] = [
     ("faint", "far less relevant than the best match"),
 ];
 
-/// What became of a memory that an agent was told (FBK-03).
+/// The outcomes of a memory that an agent was told (FBK-03).
 const OUTCOMES: [(&str, &str); 6] = [
     ("used", "the agent's answer or a tool call relies on it"),
     ("ignored", "the agent did not use it"),
@@ -65,7 +65,7 @@ pub(super) fn score_table(ranked: &Value) -> Vec<String> {
     table
 }
 
-/// How sure we are of an observation (STO-16). It does not change the score.
+/// The confidence of an observation (STO-16). It does not change the score.
 fn confidence(ranked: &Value) -> Option<String> {
     let value = ranked["confidence"].as_f64()?;
     let sessions = ranked["observed"]["sessions"].as_u64().unwrap_or(1);
@@ -73,13 +73,13 @@ fn confidence(ranked: &Value) -> Option<String> {
     Some(format!("{}  {value:>7.3}  observed in {sessions} session{plural}", column("confidence", 11)))
 }
 
-/// Why something was left out, in words.
+/// The rule that left something out, in words.
 pub(super) fn rule(word: &str) -> &str {
     let meaning = meaning_of(&RULES, word);
     if meaning.is_empty() { word } else { meaning }
 }
 
-/// Why nothing was shown, in words.
+/// The reason why nothing was shown, in words.
 pub(super) fn silence(word: &str) -> String {
     serde_json::from_value(json!(word))
         .map_or_else(|_| word.to_owned(), |reason: Reason| reason.explain().to_owned())

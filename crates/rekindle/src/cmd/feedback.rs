@@ -1,26 +1,17 @@
 //! `rekindle feedback`
 
 use clap::{Args, ValueEnum};
-use rekindle_core::base::scope::{ProjectId, is_shown};
-use rekindle_core::recall::document::Document;
-use rekindle_core::session::speaker::Speaker;
-use rekindle_core::text::clean::one_line;
-use rekindle_core::vault::entry::Entry;
-use rekindle_core::vault::frontmatter::Note;
-use rekindle_core::vault::path::VaultPath;
-use rekindle_engine::recall::find;
-use rekindle_engine::recall::messages::Messages;
 use rekindle_engine::recall::usage::{Signal, Usage};
-use rekindle_engine::vault::{self, Vault};
 use serde_json::json;
 
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::feedback::record;
 use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
-What helped ranks a little higher from now on, what misled or is outdated a little lower. Nothing is deleted; `rekindle
-evolve` corrects a memory, `rekindle forget` removes it.
+A memory that helped ranks a little higher from now on; one that misled or is outdated, a little lower. Nothing is
+deleted: `rekindle evolve` corrects a memory, `rekindle forget` deletes it.
 
 Examples:
   rekindle feedback m-0123456789ab good
@@ -29,7 +20,7 @@ pub(crate) struct Feedback {
     /// The memory: its id, or its path
     #[arg(value_name = "ID|PATH")]
     memory: String,
-    /// What to say about it
+    /// Your verdict
     #[arg(value_enum)]
     word: Word,
     /// Answer as JSON
@@ -61,57 +52,4 @@ impl Feedback {
         }
         context.out.line(format!("Noted. The strength of {id} is now {strength:+.1} (from -1 to +1)."))
     }
-}
-
-/// Writes a word about a memory down, and says which one it is and how strong it is now. An agent has no word about what
-/// another project keeps (R-15).
-pub(crate) fn record(
-    context: &Context<'_>,
-    memory: &str,
-    signal: Signal,
-    speaker: Speaker,
-) -> Result<(String, f32), Failure> {
-    let id = match speaker {
-        Speaker::Person => id(context, memory, &|vault| vault.find(memory, &context.cwd))?,
-        Speaker::Agent => id_for_agent(context, memory)?,
-    };
-    let file = context.places.usage();
-    Usage::record(&file, &id, signal, context.now.timestamp())?;
-    let strength = Usage::read(&file).strength(&id);
-    Ok((id, strength))
-}
-
-/// Finds the entry that is meant.
-type Find<'a> = dyn Fn(&Vault) -> Result<VaultPath, vault::Error> + 'a;
-
-/// An entry by any of its names; what is no entry has only the name that `recall` gave it.
-fn id(context: &Context<'_>, memory: &str, find: &Find<'_>) -> Result<String, Failure> {
-    if memory.contains('#') {
-        return Ok(memory.to_owned());
-    }
-    let vault = context.vault_to_change()?;
-    id_of(&vault, &find(&vault)?)
-}
-
-/// The name by which recall knows the memory in this file.
-pub(super) fn id_of(vault: &Vault, path: &VaultPath) -> Result<String, Failure> {
-    let read = vault.read_entry(path)?;
-    let id = Note::parse(&read.text).ok().and_then(|note| Entry::of(&note, path).id);
-    Ok(id.map_or_else(|| format!("{}/{path}", vault.folder_name()), |id| id.to_string()))
-}
-
-/// The same for what an agent names: only what it can see from here.
-fn id_for_agent(context: &Context<'_>, memory: &str) -> Result<String, Failure> {
-    let here = context.here();
-    if memory.contains('#') {
-        let found = find::by_id(&context.index(), &Messages::of(&context.places), memory)?;
-        let project = context.project_id().map(ProjectId::as_str);
-        let is_here =
-            |document: &Document| is_shown(document.project.as_ref().map(ProjectId::as_str), project);
-        return found.filter(is_here).map(|found| found.id).ok_or_else(|| {
-            Failure::usage(format!("nothing here is called `{}`", one_line(memory, 80)))
-                .hint("`recall` cites the id of what it finds")
-        });
-    }
-    id(context, memory, &|vault| Ok(vault.find_for_agent(memory, &context.cwd, &here)?.0))
 }

@@ -1,40 +1,42 @@
 //! `rekindle forget`
 
 use clap::Args;
-use rekindle_core::vault::agent_edit::AgentEdit;
 use rekindle_core::vault::journal::Actor;
 use rekindle_engine::forget::{Forgotten, What};
 use rekindle_engine::recall::find;
 use rekindle_engine::recall::messages::Messages;
 
 use super::body;
-use crate::ask::{self, CANCELLED};
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::forget::{forget_for_agent, lines};
+use crate::dialog::{self, CANCELLED};
 use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
-Takes the memory with all its versions, and the same statement wherever else Rekindle keeps it:
-archive, conflict copies, MEMORY.md, daily logs, journal. It cannot be undone. A tombstone without the
-text keeps it from being learnt again. Your own notes outside the vault are named, not changed.
-On a terminal it asks first; in a script it does what it was told.
+Deletes the memory with all its versions, and the same statement wherever else Rekindle keeps it:
+archive, conflict copies, MEMORY.md, daily logs, journal. You cannot undo this. A tombstone without the
+text keeps it from being learnt again. Notes of yours outside the vault are listed, but not changed.
+At a terminal it asks first; in a script it does not.
+
+`rekindle rm` is the same command.
 
 Examples:
   rekindle forget staging-port --dry-run
   rekindle forget m-7k2d9q0x1abc --yes
-  rekindle forget 'claude/9a1c#msg-7'      # something said, by the id that `recall --json` gives
+  rekindle forget 'claude/9a1c#msg-7'      # a message, by the id in `recall --json`
   rekindle forget --text 'The staging host is hermes.'")]
 pub(crate) struct Forget {
-    /// The memory: its id, path or slug; or the id that `recall` gave a line or a message
+    /// The memory: its id, path or slug; or the id of a line or message, as `recall --json` shows it
     #[arg(value_name = "ID|PATH", required_unless_present = "text")]
     reference: Option<String>,
     /// Forget this statement instead: TEXT, @FILE, or - for stdin
     #[arg(long, value_name = "TEXT|@FILE|-", conflicts_with = "reference", allow_hyphen_values = true)]
     text: Option<String>,
-    /// Only say what would go
+    /// Show what would be deleted, and delete nothing
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Delete without asking
     #[arg(long, short = 'y')]
     yes: bool,
     /// Answer as JSON
@@ -59,7 +61,7 @@ impl Forget {
             (Some(path), _) => What::Entry(path),
             (None, text) => What::Text(text.as_deref().unwrap_or_default()),
         };
-        let asking = !self.yes && ask::is_possible();
+        let asking = !self.yes && dialog::is_possible();
         if self.dry_run || asking {
             let plan = vault.plan_forget(what)?;
             if self.dry_run && self.json {
@@ -69,7 +71,7 @@ impl Forget {
             if self.dry_run {
                 return Ok(());
             }
-            if !ask::yes("This cannot be undone. Forget it?", false)? {
+            if !dialog::yes("This cannot be undone. Forget it?", false)? {
                 context.out.note(CANCELLED);
                 return Ok(());
             }
@@ -95,21 +97,7 @@ impl Forget {
     }
 }
 
-/// Forgets for an agent: only a memory of this project that the agent wrote, that the person did not review, and that nothing
-/// else repeats. What is forgotten cannot be brought back, so the person forgets the rest (B-01).
-pub(crate) fn forget_for_agent(context: &Context<'_>, reference: &str) -> Result<Forgotten, Failure> {
-    let vault = context.vault_to_forget()?;
-    let (path, edit) = vault.find_for_agent(reference, &context.cwd, &context.here())?;
-    let what = What::Entry(&path);
-    if edit == AgentEdit::NeedsApproval || !vault.agent_may_forget(&vault.plan_forget(what)?)? {
-        return Err(Failure::new(format!("only the user can forget {path}")).hint(format!(
-            "they said it, reviewed it or keep it for every project; they can run `rekindle forget {path}`"
-        )));
-    }
-    Ok(vault.forget(what, Actor::Agent, &context.now)?)
-}
-
-/// What a line, a section or a message says that `recall` has named.
+/// The text of a line, a section or a message, by the id that `recall` gave it.
 fn statement(context: &Context<'_>, id: &str) -> Result<String, Failure> {
     match find::by_id(&context.index(), &Messages::of(&context.places), id)? {
         Some(document) => Ok(document.text),
@@ -126,14 +114,4 @@ fn report(context: &Context<'_>, forgotten: &Forgotten, word: &str) -> Result<()
         context.out.warn(format!("{} says the same; it is your own note and was left alone", file.display()));
     }
     Ok(())
-}
-
-/// What went, or would go, line by line.
-pub(crate) fn lines(forgotten: &Forgotten, word: &str) -> Vec<String> {
-    let files = forgotten.files.iter().map(|path| format!("{word}: {path}"));
-    let elsewhere = forgotten.places.iter().filter(|(_, count)| *count > 0);
-    let elsewhere =
-        elsewhere.map(|(store, count)| format!("{word}: the same text in {count} place(s) of the {store}"));
-    let lines: Vec<String> = files.chain(elsewhere).collect();
-    if lines.is_empty() { vec!["nothing here says that".to_owned()] } else { lines }
 }

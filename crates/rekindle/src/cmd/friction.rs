@@ -13,18 +13,20 @@ use rekindle_engine::review::proposals;
 use serde_json::{Value, json};
 
 use super::worker::{self, How};
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
-/// How long to wait for a worker that is at it.
+/// The longest wait for a running worker.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Args)]
 #[command(after_help = "\
-Does at once what otherwise happens every morning at seven: the observations of seven days are searched for what you had to
-say in several sessions, for commands that keep failing, and for lines of MEMORY.md that do not hold any more. Each fix is
-a proposal with the file, the exact line and what it rests on; nothing changes before you approve. If there is nothing, it
-says why (friction.min_observations, friction.min_days and friction.min_sessions say when there is enough).
+Does now what otherwise happens every morning at seven: it searches the observations of seven days for things you had to
+repeat, commands that keep failing, and outdated lines of MEMORY.md. Each fix is a proposal with the file, the exact line
+and the evidence; nothing changes before you approve it. If it finds nothing, it says why (the settings
+friction.min_observations, friction.min_days and friction.min_sessions say how much is enough).
+
+`rekindle review friction` is the same command.
 
 Examples:
   rekindle friction

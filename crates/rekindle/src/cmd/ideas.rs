@@ -11,17 +11,17 @@ use rekindle_engine::vault::{Error, IdeaMoved, NewIdea, Overdue, Vault};
 use serde_json::{Value, json};
 
 use super::body;
-use crate::ask;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::dialog;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// What an agent may not do to an idea.
+/// The decisions about ideas that agents may not make.
 const REMOVE: &str = "remove an idea";
 
 #[derive(Args)]
 #[command(after_help = "\
-An idea is a section in Ideas.md and a folder in the vault's incubator for what grows around it.
+An idea is a section in Ideas.md, and a folder in the vault's incubator for the notes around it.
 
 Examples:
   rekindle ideas
@@ -38,27 +38,27 @@ pub(crate) struct Ideas {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// List them
+    /// List your ideas
     List,
-    /// Write one down
+    /// Add an idea
     Add {
-        /// A few words
+        /// The title
         title: String,
-        /// A sentence or two: TEXT, @FILE, or - for stdin
+        /// The idea in a sentence or two: TEXT, @FILE, or - for stdin
         #[arg(long, short = 's', value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
         summary: String,
     },
-    /// Make one a project: its folder goes to personal-projects/, and Ideas.md says so
+    /// Make an idea a project: its folder moves to personal-projects/
     #[command(after_help = "\
 Examples:
   rekindle ideas promote index-by-year
   rekindle ideas promote 'Index by year'")]
     Promote {
-        /// Its name in the incubator, or its title
+        /// The idea: its slug in the incubator, or its title
         #[arg(value_name = "SLUG|TITLE")]
         idea: String,
     },
-    /// Let a program of yours look into one, and keep what it finds beside it
+    /// Let a program of yours research an idea, and keep the result beside it
     #[command(after_help = "\
 Off until you set ideas.research.when to asked and ideas.research.program to a program that reads a question from its
 input and prints what it found; the words of the idea leave the machine if that program lets them. It may take
@@ -70,15 +70,15 @@ Examples:
   rekindle config set ideas.research.program ~/bin/look-it-up
   rekindle ideas research index-by-year")]
     Research {
-        /// Its name in the incubator, or its title
+        /// The idea: its slug in the incubator, or its title
         #[arg(value_name = "SLUG|TITLE")]
         idea: String,
     },
-    /// Decide about ideas that nobody has done anything about for long
+    /// Decide about old ideas
     Gc(Gc),
 }
 
-/// Decide about ideas that nobody has done anything about for long
+/// Decide about old ideas
 #[derive(Args)]
 #[command(after_help = "\
 Lists the ideas that are older than ideas.gc_months (6), were not promoted, and that no other note speaks of.
@@ -261,7 +261,7 @@ impl Gc {
         for idea in &overdue {
             context.out.line(row(context, idea))?;
         }
-        if !ask::is_possible() {
+        if !dialog::is_possible() {
             context
                 .out
                 .note("Nothing was done. --keep, --archive or --delete SLUG decide; `--help` shows how.");
@@ -270,7 +270,7 @@ impl Gc {
         let vault = context.vault_to_change()?;
         for idea in &overdue {
             let question = format!("{}: [k]eep, [a]rchive, [d]elete, or nothing for now?", idea.title);
-            let answer = ask::text(&question, None)?.unwrap_or_default().to_lowercase();
+            let answer = dialog::text(&question, None)?.unwrap_or_default().to_lowercase();
             let decision = match answer.as_str() {
                 "k" | "keep" => Decision::Keep,
                 "a" | "archive" => Decision::Archive,
@@ -306,8 +306,8 @@ impl Gc {
         if matches!(decision, Decision::Delete) {
             context.only_the_person(REMOVE)?;
         }
-        let asks = matches!(decision, Decision::Delete) && !self.yes && ask::is_possible();
-        if asks && !ask::yes(&question, false)? {
+        let asks = matches!(decision, Decision::Delete) && !self.yes && dialog::is_possible();
+        if asks && !dialog::yes(&question, false)? {
             return Ok(None);
         }
         let (word, moved) = match decision {

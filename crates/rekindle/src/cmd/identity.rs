@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use rekindle_engine::agents::identity::{self, Link};
 use serde_json::json;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 

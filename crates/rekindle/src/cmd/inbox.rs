@@ -13,15 +13,17 @@ use rekindle_engine::vault::{Error, Found, Keeping, Shelved, ShelvedEntry, Vault
 use serde_json::{Value, json};
 
 use super::list;
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
 #[derive(Args)]
 #[command(after_help = "\
-What was seen only once waits here. Recall finds it all the same, lower, and says that nobody has looked at it.
-What you keep goes to its kind; what you drop goes to the archive and is not proposed again, unless you say
-it outright one day. `rekindle undo` takes either back.
+The inbox holds memories that were seen only once. Recall finds them, ranks them lower and marks them as unreviewed.
+A memory that you keep moves to the folder of its kind. One that you drop moves to the archive, and is not proposed
+again unless you say it outright. `rekindle undo` undoes either.
+
+`rekindle review inbox` is the same command.
 
 Examples:
   rekindle inbox
@@ -40,33 +42,33 @@ pub(crate) struct Inbox {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// List what waits, the oldest first
+    /// List the inbox, oldest first
     List,
-    /// Keep some of it: it goes to its kind, and counts as looked at
+    /// Keep memories: they move to their kind and count as reviewed
     #[command(after_help = "\
 Examples:
   rekindle inbox keep use-tabs
   rekindle inbox keep --all")]
     Keep {
-        /// What to keep: ids, paths or slugs
+        /// The memories to keep: ids, paths or slugs
         #[arg(value_name = "ID|PATH", required_unless_present = "all", conflicts_with = "all")]
         references: Vec<String>,
-        /// Another sort than it has (fix, preference, decision, howto, …)
+        /// Give them another kind (fix, preference, decision, howto, …)
         #[arg(long)]
         kind: Option<String>,
-        /// Load it at every session start, where it holds
+        /// Load them at every session start
         #[arg(long)]
         always_load: bool,
-        /// Everything that waits
+        /// Keep the whole inbox
         #[arg(long)]
         all: bool,
     },
-    /// Put some of it into the archive: it is not wanted, and not lost
+    /// Drop memories: they move to the archive
     #[command(after_help = "\
 Examples:
   rekindle inbox drop old-guess another-guess")]
     Drop {
-        /// What to drop: ids, paths or slugs
+        /// The memories to drop: ids, paths or slugs
         #[arg(value_name = "ID|PATH", required = true)]
         references: Vec<String>,
     },
@@ -129,7 +131,7 @@ fn object(context: &Context<'_>, found: &Found) -> Value {
     object
 }
 
-/// How it came into the inbox.
+/// The way it came into the inbox.
 fn how(found: &Found) -> &'static str {
     match (&found.entry.provenance.session, found.entry.confidence) {
         (None, _) => "put there by hand",
@@ -138,7 +140,7 @@ fn how(found: &Found) -> &'static str {
     }
 }
 
-/// How many days it has waited.
+/// Its age in days.
 fn age(found: &Found, now: &Zoned) -> Option<i64> {
     let created = found.entry.created?;
     Some((now.timestamp().as_second() - created.as_second()).max(0) / 86_400)
@@ -156,7 +158,7 @@ fn days(days: i64) -> String {
     }
 }
 
-/// How many wait, and how long the oldest has.
+/// The size of the inbox, and the age of the oldest memory in it.
 pub(crate) fn tally(waiting: &[Found], now: &Zoned) -> String {
     let count = format!("{} in the inbox", waiting.len());
     match oldest(waiting, now) {
@@ -199,7 +201,7 @@ fn keep(
     tell(context, &kept, "Kept", "kept", &left, as_json)
 }
 
-/// What can be kept without asking more, and why the rest cannot.
+/// The memories that can be kept without further questions, and the reasons why the rest cannot.
 fn willing(waiting: Vec<Found>, how: &Keeping) -> (Vec<VaultPath>, Vec<(String, String)>) {
     let (mut paths, mut left) = (Vec::new(), Vec::new());
     for found in waiting {
@@ -232,7 +234,7 @@ fn find(context: &Context<'_>, vault: &Vault, references: &[String]) -> Result<V
     references.iter().map(find).collect()
 }
 
-/// What was seen of it in sessions follows it to its new place. Best effort: a sighting that knows only the old place
+/// Moves the sightings of a memory to its new place. Best effort: a sighting that knows only the old place
 /// brings nothing back either.
 fn follow(context: &Context<'_>, kept: &Shelved) {
     let Ok(Some(mut db)) = Db::open_existing(&context.places.database()) else { return };

@@ -19,15 +19,16 @@ use serde_json::{Value, json};
 use super::backfill;
 use super::install::{self, Here, Install};
 use super::llm::Found;
-use crate::ask;
-use crate::cli::Global;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::dialog;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column, in_a_row};
 
 #[derive(Args)]
 #[command(after_help = "\
-Safe to run again: it makes what is missing and leaves the rest as it is.
+Creates the settings, the vault and the state folder, then offers to connect your agents and to learn from the
+sessions you already had. You can run it again: it adds what is missing and changes nothing else.
 
 Examples:
   rekindle init
@@ -35,13 +36,13 @@ Examples:
   rekindle init --notes ~/Obsidian --read-notes Work,Recipes
   rekindle --home /tmp/trial init --name Ada")]
 pub(crate) struct Init {
-    /// What your agents should call you
+    /// The name your agents should call you
     #[arg(long)]
     name: Option<String>,
-    /// An existing folder of notes (Obsidian or any other) to keep the memories in
+    /// Keep the memories in this existing folder of notes (Obsidian or any other)
     #[arg(long, value_name = "DIR")]
     notes: Option<PathBuf>,
-    /// Which of your notes may be read for recall: all, none, or folders, separated by commas
+    /// Let recall read your other notes: all, none, or these folders, separated by commas
     #[arg(long, value_name = "all|none|FOLDER,…")]
     read_notes: Option<String>,
     /// Answer as JSON
@@ -50,16 +51,16 @@ pub(crate) struct Init {
 }
 
 impl Init {
-    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         let home = Home::find(global.home.as_deref())?;
         let settings = config::read(&home, None, &global.settings)?;
         let now = clock::now(config::zone(&settings)?);
         let (mut name, mut notes) = (self.name, self.notes);
         let first_time = settings.config.user.name.is_empty();
-        let asking = !self.json && ask::is_possible();
+        let asking = !self.json && dialog::is_possible();
         if first_time && asking {
             if name.is_none() {
-                name = ask::text("What should your agents call you?", environment::login().as_deref())?;
+                name = dialog::text("What should your agents call you?", environment::login().as_deref())?;
             }
             if notes.is_none() {
                 notes = ask_for_notes()?;
@@ -106,7 +107,7 @@ impl Init {
             let question =
                 format!("Connect Rekindle to {}? You'll see every change first.", in_a_row(&names));
             // What was to be set up is; the agents can be asked again.
-            match ask::yes(&question, true) {
+            match dialog::yes(&question, true) {
                 Ok(true) => {
                     let connected = Here::find(global)
                         .and_then(|here| Install::offer(agents.clone()).connect(&here, global, out));
@@ -144,22 +145,22 @@ impl Init {
 fn ask_for_notes() -> Result<Option<PathBuf>, Failure> {
     loop {
         let question = "An existing folder of notes to keep the memories in (empty for a new one):";
-        let Some(typed) = ask::text(question, None)? else { return Ok(None) };
+        let Some(typed) = dialog::text(question, None)? else { return Ok(None) };
         let folder = absolute(Path::new(&typed))?;
         if folder.is_dir() {
             return Ok(Some(folder));
         }
-        ask::say(&format!("There is no folder {}.", folder.display()))?;
+        dialog::say(&format!("There is no folder {}.", folder.display()))?;
     }
 }
 
 /// Access to the person's notes: which folders recall may read (R-16).
 struct NotesAccess {
-    /// What is to be written to the settings.
+    /// The value to write to the settings.
     chosen: Option<String>,
-    /// What was set before.
+    /// The value that was set before.
     before: ReadNotes,
-    /// Whether there is more than the memories, and nobody said anything about it.
+    /// True if there is more than the memories, and nobody said anything about it.
     open: bool,
     /// The notes.
     vault_folder: String,
@@ -202,10 +203,10 @@ impl NotesAccess {
             let question = format!(
                 "Which of your other notes may Rekindle read to answer your agents? (all, none{names})"
             );
-            let answer = ask::text(&question, Some("none"))?.unwrap_or_default();
+            let answer = dialog::text(&question, Some("none"))?.unwrap_or_default();
             match check(&answer, &notes, &reading.vault_folder) {
                 Ok(()) => reading.chosen = Some(answer),
-                Err(failure) => ask::say(&failure.message)?,
+                Err(failure) => dialog::say(&failure.message)?,
             }
         }
         Ok(reading)
@@ -222,13 +223,13 @@ impl NotesAccess {
         })
     }
 
-    /// What is read from now on.
+    /// The folders that are read from now on.
     fn reads(&self) -> ReadNotes {
         self.chosen.as_deref().and_then(ReadNotes::parse).unwrap_or_else(|| self.before.clone())
     }
 }
 
-/// Whether an answer names folders that are there.
+/// Checks that an answer names folders that are there.
 fn check(answer: &str, notes: &Path, vault_folder: &str) -> Result<(), Failure> {
     let readable = ReadNotes::parse(answer).ok_or_else(|| {
         Failure::usage(format!(
@@ -239,7 +240,7 @@ fn check(answer: &str, notes: &Path, vault_folder: &str) -> Result<(), Failure> 
 }
 
 /// The sessions that were there before us, if there are any.
-fn found(global: &Global, out: &Printer) -> Option<Plan> {
+fn found(global: &GlobalOptions, out: &Printer) -> Option<Plan> {
     let context = Context::new(global, out).ok()?;
     backfill::find(&context).ok().filter(|plan| !plan.candidates.is_empty())
 }
@@ -250,7 +251,7 @@ fn told(plan: &Plan) -> Value {
 }
 
 /// Says which sessions there are, and offers to learn from them (DIS-01). If that goes wrong, everything else is set up.
-fn first_hour(global: &Global, out: &Printer, asking: bool) -> Result<(), Failure> {
+fn first_hour(global: &GlobalOptions, out: &Printer, asking: bool) -> Result<(), Failure> {
     let Some(plan) = found(global, out) else { return Ok(()) };
     out.line(format!("Found {}.", backfill::in_words(&plan)))?;
     let home = global.home.as_ref().map_or_else(String::new, |home| format!(" --home {}", home.display()));
@@ -258,7 +259,7 @@ fn first_hour(global: &Global, out: &Printer, asking: bool) -> Result<(), Failur
     let context = Context::new(global, out)?;
     let wanted = asking
         && context.settings.config.memory.enabled
-        && ask::yes("Learn from them now, so that your agents know what you told them before?", true)
+        && dialog::yes("Learn from them now, so that your agents know what you told them before?", true)
             .unwrap_or(false);
     if !wanted {
         out.line(later)?;

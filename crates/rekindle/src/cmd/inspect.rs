@@ -10,8 +10,8 @@ use rekindle_engine::recall::usage::Usage;
 use rekindle_engine::vault;
 use serde_json::{Value, json};
 
-use super::{explain, feedback};
-use crate::compose::Context;
+use super::explain;
+use crate::app::{Context, feedback};
 use crate::error::Failure;
 use crate::output::{Style, column};
 
@@ -31,31 +31,31 @@ Examples:
   rekindle inspect 1 --json
   rekindle inspect --session 379d93d5-1201-4f74-a5dd-3275bdd5c0b0
   rekindle inspect --holdout
-  rekindle inspect --gate --days 30                 # what the write gate thought of what was observed
-  rekindle inspect --observations --json            # what was observed in each session, for other programs")]
+  rekindle inspect --gate --days 30                 # what the write gate doubts
+  rekindle inspect --observations --json            # observations, for other programs")]
 pub(crate) struct Inspect {
-    /// Which recall, counted from the newest
+    /// A recall, counted from the newest
     #[arg(value_name = "N")]
     number: Option<usize>,
     /// Only recalls that showed or left out this memory
     #[arg(long, value_name = "ID")]
     of: Option<String>,
-    /// What the write gate thought of what was observed, by day, and what it doubts; nothing is held back for it
+    /// Show which observations the write gate doubts, by day; it holds nothing back
     #[arg(long, conflicts_with_all = ["number", "of", "session", "holdout"])]
     gate: bool,
-    /// What was observed in each session of the last days; the list goes 30 days back
+    /// List the observations of each session; the list goes back 30 days
     #[arg(long, conflicts_with_all = ["number", "of", "session", "holdout", "gate"])]
     observations: bool,
-    /// With --gate or --observations: how many days back
+    /// With --gate or --observations: go back this many days
     #[arg(long, default_value_t = 7, requires = "by_day", value_parser = clap::value_parser!(u16).range(1..=366))]
     days: u16,
-    /// Everything that this session was told, and what came of it
+    /// Show everything that this session was told, and whether it helped
     #[arg(long, value_name = "ID", conflicts_with_all = ["number", "of", "holdout"])]
     session: Option<String>,
-    /// Compare sessions with recall and without
+    /// Compare sessions with and without recall
     #[arg(long, conflicts_with_all = ["number", "of"])]
     holdout: bool,
-    /// How many to list
+    /// List at most this many
     #[arg(long, short = 'n', default_value_t = 20, value_name = "N")]
     limit: usize,
     /// Answer as JSON
@@ -143,7 +143,7 @@ fn memory(context: &Context<'_>, of: &str) -> Result<String, Failure> {
     }
 }
 
-/// What is known about a memory from the times it was recalled (FBK-03).
+/// Shows the usage of a memory (FBK-03).
 fn standing(context: &Context<'_>, id: &str) -> Result<(), Failure> {
     let standing = Usage::read(&context.places.usage()).standing(id);
     let counts = [

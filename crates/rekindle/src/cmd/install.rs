@@ -1,11 +1,11 @@
 //! `rekindle install`
 
 mod plugin;
-mod skill;
+pub(crate) mod skill;
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Command};
 use rekindle_core::base::agent::Agent;
 use rekindle_core::hosts::install::Invocation;
 use rekindle_core::text::redact::redact;
@@ -18,45 +18,45 @@ use rekindle_engine::platform::environment;
 use rekindle_engine::platform::home::{Home, Places};
 use serde_json::{Value, json};
 
-use crate::ask::{self, CANCELLED, Choice};
-use crate::cli::Global;
+use crate::dialog::{self, CANCELLED, Choice};
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
 #[command(after_help = "\
 Adds hooks and an MCP server to the settings of Claude Code, Codex and Gemini CLI, and an extension
-to pi. Every other line of those files stays as it is, and `rekindle uninstall` takes ours out
-again. You see which files change first; `d` shows every line. Safe to run again, and after moving or updating the program.
+to pi. It changes no other line of those files, and `rekindle uninstall` removes what it added. You see
+which files change before anything is written; `d` shows every line. Run it again after you move or update Rekindle.
 
-Codex runs only hooks that you have told it to trust. You are asked; `--trust` answers for you.
+Codex runs only hooks that you trust. You are asked whether it should; `--trust` says yes.
 
-`--as-plugin` changes no settings: it writes a folder that Claude Code, Codex, Gemini CLI and pi take as a
-plugin, with the same hooks, the MCP server and a skill. Run it again after moving or updating the program.
+`--as-plugin` changes no settings. It writes a folder that Claude Code, Codex, Gemini CLI and pi load as a
+plugin, with the same hooks, the MCP server and a skill. Run it again after you move or update Rekindle.
 
 Examples:
   rekindle install --list
   rekindle install claude --dry-run
   rekindle install claude codex --trust --yes
   rekindle install --as-plugin ~/rekindle-plugin
-  rekindle install                       all agents that are found here")]
+  rekindle install                       # every agent on this machine")]
 pub(crate) struct Install {
-    /// claude, codex, gemini, pi; without a name: those that are found here
+    /// claude, codex, gemini or pi; without a name, every agent on this machine
     #[arg(value_name = "AGENT")]
     agents: Vec<Agent>,
-    /// Show which agents are here and whether they call Rekindle
+    /// List the agents on this machine, and whether they are connected
     #[arg(long, conflicts_with_all = ["agents", "dry_run", "yes", "trust"])]
     list: bool,
-    /// Write a plugin for all agents into this folder and leave their settings alone
+    /// Write a plugin for all agents into this folder instead of changing their settings
     #[arg(long, value_name = "DIR", conflicts_with_all = ["agents", "list", "dry_run", "yes", "trust"])]
     as_plugin: Option<PathBuf>,
-    /// Only show what would change
+    /// Show the changes without making them
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Make the changes without asking
     #[arg(long, short = 'y')]
     yes: bool,
-    /// Tell Codex to trust our hooks
+    /// Tell Codex to trust Rekindle's hooks
     #[arg(long)]
     trust: bool,
     /// Answer as JSON
@@ -64,7 +64,7 @@ pub(crate) struct Install {
     json: bool,
 }
 
-/// What every command about agents' settings needs.
+/// The context of commands that change agents' settings.
 pub(super) struct Here {
     home: Home,
     pub(super) places: Places,
@@ -73,7 +73,7 @@ pub(super) struct Here {
 }
 
 impl Here {
-    pub(super) fn find(global: &Global) -> Result<Self, Failure> {
+    pub(super) fn find(global: &GlobalOptions) -> Result<Self, Failure> {
         let home = Home::find(global.home.as_deref())?;
         let settings = config::read(&home, None, &global.settings)?;
         let places = home.places(&settings.config)?;
@@ -86,14 +86,14 @@ impl Here {
         Installer::new(&self.machine, &self.places, &self.invocation)
     }
 
-    /// How it is with every agent.
+    /// The state of every agent.
     pub(super) fn all(&self) -> Result<Vec<Status>, Failure> {
         let installer = self.installer();
         Agent::ALL.into_iter().map(|agent| Ok(installer.status(agent)?)).collect()
     }
 
     /// Sets up what an agent that calls us will need, with the defaults of `rekindle init`.
-    fn set_up(&self, global: &Global) -> Result<bool, Failure> {
+    fn set_up(&self, global: &GlobalOptions) -> Result<bool, Failure> {
         if self.home.config_file().exists() && self.places.vault().exists() {
             return Ok(false);
         }
@@ -106,24 +106,30 @@ impl Here {
 }
 
 impl Install {
-    /// What `rekindle init` offers: these agents, with every question asked.
+    /// The installation that `rekindle init` offers: these agents, with every question asked.
     pub(super) fn offer(agents: Vec<Agent>) -> Self {
         Self { agents, list: false, as_plugin: None, dry_run: false, yes: false, trust: false, json: false }
     }
 
-    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    /// Runs it; `cli` is the whole command line, which the skill of the plugin describes.
+    pub(crate) fn run(
+        self,
+        global: &GlobalOptions,
+        out: &Printer,
+        cli: fn() -> Command,
+    ) -> Result<(), Failure> {
         let here = Here::find(global)?;
         if self.list {
             return list(&here.all()?, self.json, out);
         }
         if let Some(folder) = &self.as_plugin {
-            return plugin::write(&here, folder, self.json, global, out);
+            return plugin::write(&here, folder, cli(), self.json, global, out);
         }
         self.connect(&here, global, out).map(drop)
     }
 
     /// Connects the agents; `false` if the person said no.
-    pub(super) fn connect(self, here: &Here, global: &Global, out: &Printer) -> Result<bool, Failure> {
+    pub(super) fn connect(self, here: &Here, global: &GlobalOptions, out: &Printer) -> Result<bool, Failure> {
         let agents = if self.agents.is_empty() { found(here)? } else { once(&self.agents) };
         let installer = here.installer();
         let plans: Vec<Plan> =
@@ -166,7 +172,7 @@ impl Install {
         Ok(true)
     }
 
-    /// Whether the person wants Codex to trust our hooks. It is a question of its own, because it says that somebody has
+    /// Asks if Codex should trust our hooks. It is a question of its own, because it says that somebody has
     /// looked at what will be run.
     fn trusts(&self, plan: &Plan, out: &Printer) -> Result<bool, Failure> {
         let Some(change) = &plan.trust else { return Ok(false) };
@@ -176,7 +182,7 @@ impl Install {
             }
             return Ok(self.trust);
         }
-        if self.yes || !ask::is_possible() {
+        if self.yes || !dialog::is_possible() {
             return Ok(false);
         }
         out.line(
@@ -184,7 +190,7 @@ impl Install {
         )?;
         out.line("when it skips one. It keeps that in its own configuration:")?;
         show(change, out)?;
-        ask::yes("Trust these hooks in Codex?", false)
+        dialog::yes("Trust these hooks in Codex?", false)
     }
 
     fn report(&self, plan: &Plan, status: &Status, out: &Printer) -> Result<(), Failure> {
@@ -262,7 +268,7 @@ pub(super) fn summarise(plans: &[Plan], does: &str, out: &Printer) -> Result<(),
     out.line("")
 }
 
-/// What the person does now that the agents are connected.
+/// The next steps after the agents are connected.
 fn next_steps(plans: &[Plan], out: &Printer) {
     let names: Vec<&str> = plans.iter().map(|plan| plan.agent.name()).collect();
     out.note(format!(
@@ -279,11 +285,11 @@ pub(super) fn confirm(
     changes: &[&Change],
     out: &Printer,
 ) -> Result<bool, Failure> {
-    if !ask::is_possible() {
+    if !dialog::is_possible() {
         return Err(Failure::usage("there is no terminal to ask at; no files changed").hint(hint));
     }
     loop {
-        match ask::choice(question, true, Some(('d', "shows the diff")))? {
+        match dialog::choice(question, true, Some(('d', "shows the diff")))? {
             Choice::Yes => return Ok(true),
             Choice::No => {
                 out.note(CANCELLED);
@@ -364,7 +370,7 @@ fn list(all: &[Status], json: bool, out: &Printer) -> Result<(), Failure> {
 }
 
 /// The agents that `rekindle init` could offer.
-pub(super) fn offered(global: &Global) -> Vec<Agent> {
+pub(super) fn offered(global: &GlobalOptions) -> Vec<Agent> {
     // Not knowing where agents keep their settings is no reason for `init` to fail.
     let statuses = Here::find(global).and_then(|here| here.all()).unwrap_or_default();
     let wanted =

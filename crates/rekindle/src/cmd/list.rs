@@ -9,7 +9,7 @@ use rekindle_core::vault::layout::{Group, Shelf};
 use rekindle_engine::vault::Found;
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
@@ -26,16 +26,16 @@ pub(crate) struct List {
     /// Only this kind, such as fix or preference
     #[arg(long)]
     kind: Option<String>,
-    /// Only with this tag; several must all be there
+    /// Only with this tag; given several times, with all of them
     #[arg(long = "tag", short = 't', value_name = "TAG")]
     tags: Vec<String>,
-    /// Only what belongs to the project of this folder
+    /// Only memories of the current project
     #[arg(long, conflicts_with = "global")]
     project: bool,
-    /// Only what holds everywhere
+    /// Only memories of every project
     #[arg(long)]
     global: bool,
-    /// Archived and resolved ones too
+    /// Include archived and resolved memories
     #[arg(long, short = 'a')]
     all: bool,
     /// Answer as JSON

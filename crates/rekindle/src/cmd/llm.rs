@@ -14,12 +14,12 @@ use rekindle_engine::platform::db::Db;
 use rekindle_engine::project;
 use serde_json::{Value, json};
 
-use crate::ask;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::dialog;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
-/// What is asked back in a test.
+/// The word that a test asks for.
 const WORD: &str = "ember";
 /// A cent, and room for a model that thinks before it says a word.
 const BUDGET: Budget = Budget { tokens: 1000, cost: Cost { micro_dollars: 10_000 } };
@@ -49,7 +49,7 @@ pub(crate) struct Llm {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Choose who is asked, after you have seen what would leave the machine
+    /// Choose a provider, after you have seen what would leave your machine
     #[command(after_help = "\
 Examples:
   rekindle llm use command --program claude
@@ -59,7 +59,7 @@ Examples:
   rekindle llm use openai --url http://127.0.0.1:8080/v1 --model local/any --yes
   rekindle llm use offline")]
     Use(Use),
-    /// Ask for one word, and show how long it took and what it cost
+    /// Send a test request, and show its time and cost
     #[command(after_help = "\
 It is a real call: it counts and costs like any other, well below a cent.
 
@@ -79,7 +79,7 @@ Examples:
 
 #[derive(Args)]
 struct Use {
-    /// Who is asked
+    /// The provider
     #[arg(value_enum)]
     provider: Choice,
     /// With `command`: claude, codex, gemini, pi, or any program that reads a question and prints an answer
@@ -91,7 +91,7 @@ struct Use {
     /// The model, as provider/model
     #[arg(long, value_name = "PROVIDER/MODEL")]
     model: Option<String>,
-    /// Do not ask
+    /// Choose it without asking
     #[arg(long)]
     yes: bool,
 }
@@ -114,7 +114,7 @@ impl Llm {
     }
 }
 
-/// What is used and what is there.
+/// The model in use, and those that were found.
 fn show(context: &Context<'_>, probe: bool, json: bool) -> Result<(), Failure> {
     let settings = &context.settings.config.llm;
     let around = Surroundings::look(&context.places);
@@ -192,14 +192,14 @@ impl Use {
         }
         let state = State::of(context, &settings)?;
         if provider != Provider::Offline && !self.yes {
-            if json || !ask::is_possible() {
+            if json || !dialog::is_possible() {
                 return Err(Failure::usage(format!("{}; nothing was changed", leaves(&state.leaves)))
                     .hint("`--yes` says that this is what you want"));
             }
             context.out.line(in_use(&settings))?;
             context.out.line(leaves(&state.leaves))?;
-            if !ask::yes("Use it?", false)? {
-                context.out.note(ask::CANCELLED);
+            if !dialog::yes("Use it?", false)? {
+                context.out.note(dialog::CANCELLED);
                 return Ok(());
             }
         }
@@ -256,7 +256,7 @@ impl Use {
         Ok(changes.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
 
-    /// What is taken if nobody says which, where the models that are set are somebody else's: the shipped ones, or
+    /// The default models where the ones that are set belong to another provider: the shipped ones, or
     /// the program's own choice.
     fn usual_models(&self, provider: Provider, now: &Settings) -> Result<Option<[String; 2]>, Failure> {
         let named = self.program.as_deref().unwrap_or(&now.command.program);
@@ -359,7 +359,7 @@ fn test(context: &Context<'_>, reflector: bool, schema: bool, json: bool) -> Res
     Ok(())
 }
 
-/// Whether the word came back in the form that was asked for.
+/// True if the word came back in the requested form.
 fn understood(answer: &Answer, schema: bool) -> bool {
     match schema {
         true => serde_json::from_str::<Value>(answer.text.trim()).is_ok_and(|value| value["word"] == WORD),
@@ -387,7 +387,7 @@ fn failure(error: &Error) -> Failure {
     }
 }
 
-/// Who is asked, in a few words.
+/// The provider, in a few words.
 fn in_use(settings: &Settings) -> String {
     match settings.provider {
         Provider::Offline => "offline: rules on this machine, no model".to_owned(),
@@ -397,7 +397,7 @@ fn in_use(settings: &Settings) -> String {
     }
 }
 
-/// What leaves the machine, in words.
+/// The data that leaves the machine, in words.
 fn leaves(leaves: &Leaves) -> String {
     match leaves {
         Leaves::Nothing => "Nothing leaves this machine".to_owned(),
@@ -413,7 +413,7 @@ fn leaves(leaves: &Leaves) -> String {
     }
 }
 
-/// What could be used.
+/// The models that could be used.
 pub(super) struct Found {
     programs: Vec<llm::Program>,
     keys: Vec<(Provider, String)>,
@@ -432,7 +432,7 @@ impl Found {
         }
     }
 
-    /// What each is, and what to say to use it.
+    /// A line for each model: its kind, and the command that chooses it.
     fn offers(&self) -> Vec<(String, String)> {
         let program = |found: &llm::Program| {
             let version = found.version.as_ref().map_or_else(String::new, |version| format!(" {version}"));
@@ -468,13 +468,13 @@ impl Found {
     }
 }
 
-/// Who is asked, what leaves for it, and what it cost today.
+/// The provider, the data that leaves for it, and its cost today.
 pub(super) struct State {
     leaves: Leaves,
     tokens: u64,
     cost: Cost,
     calls: u64,
-    /// Why nobody is asked for the rest of the day.
+    /// The reason why no model is called for the rest of the day.
     exhausted: Option<String>,
 }
 

@@ -6,24 +6,24 @@ use rekindle_core::vault::journal::{Change, Op};
 use rekindle_engine::vault::{Outcome, Record};
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
 #[derive(Args)]
 #[command(after_help = "\
-Shows the changes that you made. --all adds what agents saved through their tools and what Rekindle did in the
-background. `rekindle undo ID` takes any of them back.
+Lists the changes that you made. --all adds what agents saved through their tools and what Rekindle did in the
+background. `rekindle undo ID` undoes any of them.
 
 Examples:
   rekindle log
   rekindle log --all
   rekindle log -n 100 --json | jq -r '.[] | [.at, .verb, .places[]] | @tsv'")]
 pub(crate) struct Log {
-    /// How many changes
+    /// Show this many changes
     #[arg(long, short = 'n', default_value_t = 20)]
     number: usize,
-    /// Also what agents and Rekindle itself changed
+    /// Include the changes of agents and of Rekindle itself
     #[arg(long, short = 'a')]
     all: bool,
     /// Answer as JSON
@@ -68,7 +68,7 @@ impl Log {
     }
 }
 
-/// When a change was made, in the person's zone (R-17).
+/// The time of a change, in the person's zone (R-17).
 fn when(context: &Context<'_>, change: &Change) -> String {
     let local = |at: Timestamp| at.to_zoned(context.now.time_zone().clone());
     parse(&change.at)
@@ -103,7 +103,7 @@ fn object(record: &Record) -> Value {
     })
 }
 
-/// What happened to one file: hashes, never text.
+/// The change of one file: hashes, never text.
 fn operation(op: &Op) -> Value {
     match op {
         Op::Create { place, after } => json!({"op": "create", "place": place, "after": after}),

@@ -12,14 +12,14 @@ use rekindle_engine::vault::{self, Vault};
 use serde_json::{Value, json};
 
 use super::body;
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
-MEMORY.md is what every session starts with. It is yours to edit in any editor; this adds lines and
-removes none. A line that ends in `(project: github.com/acme/payments)` holds in that project only; the end of the
-name is enough. Take the mark away, and the line holds everywhere.
+Every session starts with MEMORY.md. Edit it in any editor; this command only adds lines. A line that ends in
+`(project: github.com/acme/payments)` holds in that project only; the end of the name is enough. Without the mark, it
+holds everywhere.
 
 Examples:
   rekindle memory
@@ -35,17 +35,17 @@ pub(crate) struct Memory {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Print it
+    /// Print MEMORY.md
     Show,
     /// Add a line
     Add {
-        /// What to remember: TEXT, @FILE, or - for stdin
+        /// The line: TEXT, @FILE, or - for stdin
         #[arg(value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
         statement: String,
-        /// Your name, 'Hard Rules', 'System Architecture', 'Patterns' or 'Lessons'; your own if left out
+        /// The section: your name (the default), 'Hard Rules', 'System Architecture', 'Patterns' or 'Lessons'
         #[arg(long, short = 's')]
         section: Option<String>,
-        /// Let it hold only in the project you are in
+        /// Let it hold only in the current project
         #[arg(long)]
         this_project: bool,
     },

@@ -10,8 +10,8 @@ use rekindle_engine::platform::home::Home;
 use serde_json::{Map, Value, json};
 
 use super::body;
-use crate::cli::Global;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
@@ -38,15 +38,15 @@ pub(crate) struct Model {
 enum Verb {
     /// List the models and say which one is in use
     List,
-    /// Make a model the one in use
+    /// Use this model
     #[command(after_help = "\
-Vectors of one model mean nothing to another: `rekindle reindex` makes them again.
+Embeddings of one model mean nothing to another: run `rekindle reindex` afterwards.
 
 Examples:
   rekindle model use bge-small
   rekindle model use builtin/all-minilm-l6-v2")]
     Use {
-        /// Its name, as in the list
+        /// The model, as `rekindle model list` names it
         name: String,
     },
     /// Add a model of the BERT family from its folder
@@ -62,34 +62,34 @@ Examples:
         /// The folder
         #[arg(value_name = "FOLDER")]
         folder: PathBuf,
-        /// What to call it: lower-case letters, digits and hyphens (default: what the folder is called)
+        /// Its name: lower-case letters, digits and hyphens (default: the name of the folder)
         #[arg(long)]
         name: Option<String>,
-        /// What goes before every question, where the folder does not say (E5, BGE)
+        /// The prefix of every question, if the folder does not say (E5, BGE)
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         query_prefix: Option<String>,
-        /// What goes before every memory, where the folder does not say (E5)
+        /// The prefix of every memory, if the folder does not say (E5)
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         passage_prefix: Option<String>,
     },
     /// Remove a model that was added and is not in use
     Remove {
-        /// Its name, as in the list
+        /// The model, as `rekindle model list` names it
         name: String,
     },
-    /// Print how alike two texts are to the model in use, from -1 to 1
+    /// Print how similar two texts are, from -1 to 1
     Compare {
         /// One text: TEXT, @FILE, or - for stdin
         #[arg(value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
         one: String,
-        /// The other
+        /// The other text: TEXT or @FILE
         #[arg(value_name = "TEXT|@FILE", allow_hyphen_values = true)]
         other: String,
     },
 }
 
 impl Model {
-    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         let home = Home::find(global.home.as_deref())?;
         let models = Models::open(&home);
         let settings = || config::read(&home, None, &global.settings);

@@ -1,11 +1,11 @@
-//! What a person means by the beginning of an id.
+//! Resolves the beginnings of ids.
 
 use rekindle_core::base::reference::{Meant, by_prefix};
 use rekindle_core::vault::review::Id;
 use rekindle_engine::platform::db::Db;
 use rekindle_engine::review::proposals;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 /// The session that is meant among those that are known; `None` if none is.
@@ -73,6 +73,12 @@ fn proposal(typed: &str, waiting: &[String], every: &[String]) -> Result<Id, Fai
         true => Err(unknown(typed, "an id looks like p-20261115-001; use at least four characters of it")),
         false => Err(several("proposals", typed, &numbered.into_iter().cloned().collect::<Vec<_>>())),
     }
+}
+
+/// True if it is the id of a proposal, or the beginning of one. Ids of changes have no hyphen.
+pub(super) fn is_proposal(typed: &str) -> bool {
+    let rest = typed.strip_prefix("p-").or_else(|| typed.strip_prefix("f-"));
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 fn unknown(typed: &str, hint: &str) -> Failure {

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 #[derive(Args)]

@@ -11,7 +11,7 @@ use crate::output::Printer;
 
 #[derive(Args)]
 #[command(after_help = "\
-Everything Rekindle stores, shows to an agent or sends to a model passes through this.
+Reads stdin. Everything that Rekindle stores, shows to an agent or sends to a model passes through the same filter.
 
 Examples:
   rekindle redact < .env

@@ -19,15 +19,15 @@ use serde_json::{Value, json};
 
 use super::worker::{self, How};
 use super::{inbox, named};
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
-/// How long to wait for a worker that is at it.
+/// The longest wait for a running worker.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Args)]
 #[command(after_help = "\
-Does at once what otherwise happens when a session ends: what is worth keeping goes to the log of the day; what you said
+Does now what otherwise happens when a session ends: what is worth keeping goes to the log of the day; what you said
 outright is saved, what you seem to want is proposed, what was seen once waits in the inbox, and ideas go to Ideas.md.
 A session that was looked at before is not looked at twice; you are shown what came of it.
 
@@ -39,7 +39,7 @@ pub(crate) struct Reflect {
     /// The session: its transcript, its id, or the beginning of its id
     #[arg(long, value_name = "PATH|ID")]
     session: Option<PathBuf>,
-    /// Whose transcript it is, where that cannot be told by looking
+    /// The agent that wrote the transcript, if it cannot be recognised
     #[arg(long, value_name = "AGENT")]
     agent: Option<Agent>,
     /// Answer as JSON
@@ -86,7 +86,7 @@ impl Reflect {
         }
     }
 
-    /// Whether what was named is no file, but could be a session's id.
+    /// True if what was named is no file, but could be a session's id.
     fn is_id(&self, context: &Context<'_>, session: &Path) -> bool {
         let plain = session.components().count() == 1 && session.extension().is_none();
         plain && !context.cwd.join(session).exists()
@@ -151,12 +151,12 @@ fn by_session(typed: &str, found: &[(Agent, transcripts::Found)]) -> Result<(Age
     })
 }
 
-/// What came of a session.
+/// The outcome of a session.
 struct Came {
     session: String,
     findings: Vec<Finding>,
     lists: [(&'static str, Vec<String>); 4],
-    /// Why nothing came of it, and what failed.
+    /// The reason why nothing came of it, and the failures.
     word: Option<String>,
 }
 

@@ -10,13 +10,13 @@ use rekindle_engine::recall::upkeep::{self, Extent, Step, Upkeep};
 use rekindle_engine::recall::usage::Usage;
 use serde_json::json;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::Progress;
 
 #[derive(Args)]
 #[command(after_help = "\
-The index is made from your notes and can be deleted at any time (`rekindle status` says where it is). Saving keeps it
+The index is built from your notes, and you can delete it at any time. Saving keeps it
 up to date; this is for what changed elsewhere: in an editor, by a sync, by another model. It can be stopped and goes
 on where it was.
 
@@ -28,7 +28,7 @@ pub(crate) struct Reindex {
     /// Read every file again, not only those that changed
     #[arg(long)]
     all: bool,
-    /// Leave the vectors for later; until then words alone find what is new
+    /// Leave the embeddings for later; until then, only keywords find new text
     #[arg(long)]
     no_embed: bool,
     /// Vectors that say nothing, for measuring time at sizes where computing them takes hours
@@ -135,7 +135,7 @@ impl Reindex {
     }
 }
 
-/// How long another process may be at it. A hundred thousand memories take the better part of an hour.
+/// The longest wait for another process. A hundred thousand memories take the better part of an hour.
 const PATIENCE: Duration = Duration::from_secs(60 * 60);
 /// So many files are named that could not be read.
 const MOST_PROBLEMS: usize = 5;

@@ -7,22 +7,22 @@ use rekindle_engine::jobs::queue::Filter;
 use serde_json::json;
 
 use super::run;
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
-A run goes on from the step that failed; what is done is not done again. Runs that wait for their next attempt can be
+A run continues at the step that failed; finished steps are not repeated. Runs that wait for their next attempt can be
 hurried along the same way.
 
 Examples:
   rekindle retry 7QK2M4XA
   rekindle retry --all")]
 pub(crate) struct Retry {
-    /// The runs' ids, or the ends of them
+    /// The ids of the runs, or the ends of them
     #[arg(required_unless_present = "all", value_name = "ID")]
     ids: Vec<String>,
-    /// All that are dead
+    /// Retry every run that failed for good
     #[arg(long, conflicts_with = "ids")]
     all: bool,
     /// Answer as JSON

@@ -8,54 +8,57 @@ use rekindle_engine::review::page::{self, Asked};
 use rekindle_engine::review::patches;
 use serde_json::{Value, json};
 
-use super::review_decide::{may_write, read_page};
 use super::review_reports;
 use super::review_show::{json, print, show};
 use super::surfaces::Verb;
 use super::{named, review_apply};
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::review::{may_write, read_page};
+use crate::dialog;
 use crate::error::Failure;
-use crate::tui;
 
 #[derive(Args)]
 #[command(after_help = "\
-A few a day (review.per_day); the rest waits and is counted. What nobody decides on is archived after
-review.expire_days, and says so before. What need not be asked about is decided by rules (review.triage). REVIEW.md shows the same: tick it there, or decide here.
+Shows a handful of proposals a day (review.per_day), best first, and counts the rest. You can ignore them: undecided
+proposals expire after review.expire_days, and say so before. Rules decide the clear cases (review.triage). REVIEW.md
+shows the same proposals; tick them there, or decide here.
 
-At a terminal it fills the screen: a approves, e edits, r rejects, s skips, S supersedes, w says where it holds, u takes back, ? explains,
-q ends. With --plain, with review.plain, or where TERM is dumb it asks line by line. Into a pipe it prints a list.
+At a terminal it fills the screen: a approves, e edits, r rejects, s skips, S supersedes, w says where a line holds,
+u undoes, ? explains, q quits. With --plain, with review.plain or in a terminal without cursor control, it asks line by
+line. In a pipe it prints a list.
 
 Examples:
   rekindle review
   rekindle review --plain            # for screen readers and simple terminals
   rekindle review --all --json | jq -r '.proposals[].id'
-  rekindle review p-20261115-001     # what became of it
+  rekindle review p-20261115-001     # one proposal, and its outcome
   rekindle review --automatic        # what was decided without you
-  rekindle approve p-20261115-001
-  rekindle review connect todoist    # ask me there as well")]
+  rekindle review approve p-20261115-001
+  rekindle review inbox              # memories that were seen only once
+  rekindle review connect todoist    # get proposals in Todoist as well")]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Review {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Only these, whatever became of them
+    /// Only these proposals, decided or not
     #[arg(value_name = "ID", conflicts_with = "all")]
     ids: Vec<String>,
-    /// Print a list, as it does where there is no terminal
+    /// Print a list
     #[arg(long)]
     list: bool,
     /// Ask line by line instead of filling the screen
     #[arg(long, conflicts_with_all = ["list", "json", "ids"])]
     plain: bool,
-    /// All that wait, not only today's
+    /// Every proposal, not only today's
     #[arg(long)]
     all: bool,
-    /// What triage decided without you, and why
+    /// List what rules decided without you, and why
     #[arg(long, conflicts_with_all = ["ids", "all", "stats", "check"])]
     automatic: bool,
-    /// How you decide, by kind and section, and what promotes itself because of it
+    /// Show how you decide, by kind and section, and what is approved automatically because of it
     #[arg(long, conflicts_with_all = ["ids", "all", "check"])]
     stats: bool,
-    /// Whether every proposal waits or has ended exactly once
+    /// Check that every proposal waits or was decided exactly once
     #[arg(long, conflicts_with_all = ["ids", "all"])]
     check: bool,
     /// Answer as JSON
@@ -64,7 +67,12 @@ pub(crate) struct Review {
 }
 
 impl Review {
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+    /// Runs it; `sitting` asks the person about each proposal and says whether there was one.
+    pub(crate) fn run(
+        self,
+        context: &Context<'_>,
+        sitting: impl FnOnce(&Context<'_>, bool, bool) -> Result<bool, Failure>,
+    ) -> Result<(), Failure> {
         if let Some(verb) = self.verb {
             return verb.run(context);
         }
@@ -93,11 +101,11 @@ impl Review {
             return show(context, &db, &ids, &lost, self.json);
         }
         // An agent that runs us in a terminal of its own gets the list: a sitting decides for the person (R-19).
-        if !self.list && !self.json && tui::is_possible() && !context.is_agent_shell() {
+        if !self.list && !self.json && dialog::has_screen() && !context.is_agent_shell() {
             if let Some(doubt) = &doubt {
                 context.out.warn(format!("nothing was decided from REVIEW.md: {doubt}"));
             }
-            if tui::review(context, self.all, self.plain)? {
+            if sitting(context, self.all, self.plain)? {
                 return Ok(());
             }
         }

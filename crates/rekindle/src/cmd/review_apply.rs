@@ -12,18 +12,18 @@ use rekindle_engine::review::proposals::Standing;
 use serde_json::{Value, json};
 
 use super::named;
-use super::review_decide::{PATIENCE, read_page};
-use super::review_show::told;
-use crate::ask;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::review::describe::told;
+use crate::app::review::{WORKER_TIMEOUT, read_page};
+use crate::dialog;
 use crate::error::Failure;
 
 #[derive(Args)]
 pub(crate) struct Apply {
-    /// Which; all that wait to be applied if left out
+    /// The proposals; without ids, every approved change
     #[arg(value_name = "ID")]
     ids: Vec<String>,
-    /// Do not ask
+    /// Apply without asking
     #[arg(long)]
     yes: bool,
     /// Answer as JSON
@@ -68,11 +68,11 @@ impl Apply {
             shown.lines().skip(2).try_for_each(|line| context.out.line(line))?;
         }
         if !self.yes {
-            if !ask::is_possible() {
+            if !dialog::is_possible() {
                 return Err(Failure::usage(format!("nobody can be asked whether to change {file}"))
                     .hint("look at the change with `rekindle review`, then use --yes"));
             }
-            if !ask::yes(&format!("Change {name}?"), false)? {
+            if !dialog::yes(&format!("Change {name}?"), false)? {
                 context.out.note(format!("{id} waits; nothing was changed."));
                 return Ok(answer(false));
             }
@@ -91,21 +91,21 @@ impl Apply {
 }
 
 fn post(context: &Context<'_>, id: Id) -> Result<Post, Failure> {
-    let post = Post::take(&context.places.locks(), PATIENCE)?;
+    let post = Post::take(&context.places.locks(), WORKER_TIMEOUT)?;
     post.ok_or_else(|| {
         Failure::new(format!("{id} was not applied: a worker is running"))
             .hint("try it again when it has ended (`rekindle runs`)")
     })
 }
 
-/// What there is to apply.
+/// The result of looking a patch up.
 enum Look {
     Patch(Box<Patch>),
     /// Nothing: it was applied before.
     Applied(Box<Standing>),
 }
 
-/// What applying it would do; nobody is kept waiting while the person looks at it.
+/// Looks up the effect of a patch; nobody is kept waiting while the person looks at it.
 fn look(context: &Context<'_>, id: Id) -> Result<Look, Failure> {
     let post = post(context, id)?;
     match promote::look_at_patch(&post, &context.world(), id).map_err(Failure::new)? {
@@ -138,7 +138,7 @@ fn waiting(context: &Context<'_>) -> Result<Vec<Id>, Failure> {
     Ok(waiting.iter().map(|patch| patch.standing.proposal.id).collect())
 }
 
-/// What waits to be applied, for whoever looks at the queue.
+/// The patches that wait to be applied.
 pub(super) fn remind(context: &Context<'_>, db: &Db) -> Result<Vec<Value>, Failure> {
     let waiting = patches::waiting(db, &context.vault()?)?;
     let about = |Waiting { standing, fits }: &Waiting| {

@@ -1,140 +1,20 @@
-//! Deciding on proposals, by whatever command, key or agent.
+//! Decides on proposals for a command, and says what came of it.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
-use clap::Args;
 use rekindle_core::base::decided_by::By;
-use rekindle_core::base::scope::Scope;
-use rekindle_core::base::time::Timestamp;
 use rekindle_core::knowledge::proposal::Status;
 use rekindle_core::vault::review::Id;
-use rekindle_engine::jobs::worker_lock::{Post, do_now};
-use rekindle_engine::pipeline::stages::promote::Reconsidered;
-use rekindle_engine::pipeline::stages::{REGISTRY, promote};
 use rekindle_engine::platform::db::Db;
 use rekindle_engine::review::patches::is_patch;
-use rekindle_engine::review::proposals::{self, Decided, Verdict};
+use rekindle_engine::review::proposals::{self, Verdict};
 use serde_json::{Value, json};
 
-use super::review_show::{json, said, told};
-use crate::compose::Context;
+use super::review_show::json;
+use crate::app::Context;
+use crate::app::review::describe::said;
+use crate::app::review::{DecisionOutcome, Reach, settle};
 use crate::error::Failure;
-
-/// How long a decision waits for a worker that is at it. It is safe in the store; the worker will see to it.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Whether anything may be written now.
-pub(super) fn may_write(context: &Context<'_>) -> bool {
-    context.settings.config.memory.enabled && !context.places.stop_file().exists()
-}
-
-/// Takes in what was decided on the page. Says why nothing was, if it could not be told.
-pub(crate) fn read_page(context: &Context<'_>) -> Result<Option<String>, Failure> {
-    if !may_write(context) {
-        return Ok(None);
-    }
-    let look = promote::look(&context.world()).map_err(Failure::new)?;
-    let new: Vec<Id> =
-        look.decided.iter().filter(|(_, decided)| *decided == Decided::Now).map(|(id, _)| *id).collect();
-    if !new.is_empty() {
-        context.vault_to_change()?;
-        see_to(context, &new)?;
-    }
-    Ok(look.doubt)
-}
-
-// No doc comment: clap would describe the command with it.
-// Where an approved proposal is to hold, if the person says so.
-#[derive(Args, Clone, Copy, Debug, Default)]
-pub(crate) struct Reach {
-    /// Let it hold in every project, not only where it was said
-    #[arg(long)]
-    pub(crate) everywhere: bool,
-    /// Let it hold only in the project where it was said
-    #[arg(long, conflicts_with = "everywhere")]
-    pub(crate) this_project: bool,
-}
-
-impl Reach {
-    /// The scope for one proposal; none leaves it at what the proposal says.
-    fn scope(self, context: &Context<'_>, db: &Db, id: Id) -> Result<Option<Scope>, Failure> {
-        if !self.this_project {
-            return Ok(self.everywhere.then_some(Scope::Global));
-        }
-        let own = proposals::standing(db, id)?.and_then(|standing| standing.proposal.project);
-        let here = own.or_else(|| context.project_id().cloned());
-        let none = || {
-            Failure::usage(format!("{id} was said in no project, and this folder is not in one"))
-                .hint("run it in the project's folder, or leave --this-project out")
-        };
-        here.map(|project| Some(Scope::Project(project))).ok_or_else(none)
-    }
-}
-
-/// What came of deciding on some proposals.
-struct Outcome {
-    /// Those that are decided so, now or before.
-    decided: Vec<Id>,
-    /// Those that are not, and why.
-    wrong: Vec<(Id, String)>,
-    /// Whether a worker is at it and will see to it.
-    busy: bool,
-}
-
-/// Decides and sees to it. What cannot be decided does not keep the rest from it.
-fn settle(
-    context: &Context<'_>,
-    ids: &[Id],
-    verdict: &Verdict,
-    reach: Reach,
-    by: By,
-) -> Result<Outcome, Failure> {
-    context.vault_to_change()?;
-    // Whoever decided on the page was first.
-    read_page(context)?;
-    let mut db = Db::open(&context.places.database())?;
-    let (mut open, mut wrong) = (Vec::new(), Vec::new());
-    for id in ids {
-        let scope = reach.scope(context, &db, *id)?;
-        match proposals::decide_in(
-            &mut db,
-            &REGISTRY,
-            *id,
-            verdict,
-            scope.as_ref(),
-            by,
-            context.now.timestamp(),
-        )? {
-            Decided::Now | Decided::Already(_) => open.push(*id),
-            Decided::Ended(standing) => wrong.push((*id, told(context, &standing))),
-            Decided::Refused(why) => wrong.push((*id, format!("{id} was not changed: {why}"))),
-            Decided::Unknown => wrong.push((*id, format!("there is no proposal {id}"))),
-        }
-    }
-    let busy = !see_to(context, &open)?;
-    Ok(Outcome { decided: open, wrong, busy })
-}
-
-/// Lets an agent decide on one, and says what came of it.
-pub(crate) fn decide_for(
-    context: &Context<'_>,
-    id: Id,
-    verdict: &Verdict,
-    reach: Reach,
-) -> Result<String, Failure> {
-    let outcome = settle(context, &[id], verdict, reach, By::Agent)?;
-    if let Some((_, why)) = outcome.wrong.into_iter().next() {
-        return Err(Failure::new(why).hint("`review_list` shows what waits"));
-    }
-    let standing = proposals::standing(&Db::open(&context.places.database())?, id)?;
-    let standing = standing.ok_or_else(|| Failure::new(format!("{id} was forgotten")))?;
-    match standing.note.as_ref().filter(|_| standing.proposal.status.is_open()) {
-        Some(note) => Err(Failure::new(format!("{id} could not be promoted and waits: {note}"))),
-        None if outcome.busy => Ok(format!("{id} is decided and will be seen to in a moment")),
-        None => Ok(said(context, &standing)),
-    }
-}
 
 /// Decides, sees to it, and says what came of it.
 pub(crate) fn decide(
@@ -145,7 +25,8 @@ pub(crate) fn decide(
     as_json: bool,
 ) -> Result<(), Failure> {
     context.only_the_person("decide on proposals with a command")?;
-    let Outcome { decided: open, mut wrong, busy } = settle(context, ids, verdict, reach, By::Command)?;
+    let DecisionOutcome { decided: open, mut wrong, busy } =
+        settle(context, ids, verdict, reach, By::Command)?;
     let db = Db::open(&context.places.database())?;
     let mut answers = Vec::new();
     for id in open {
@@ -176,34 +57,4 @@ pub(crate) fn decide(
     let message = [&[first.as_str()], &rest[..]].concat().join("\n");
     Err(Failure::new(message)
         .hint("`rekindle review` shows what waits, `rekindle review ID` what became of one"))
-}
-
-/// Does what follows from decisions, at once. `false` if a worker is at it, who will.
-pub(crate) fn see_to(context: &Context<'_>, ids: &[Id]) -> Result<bool, Failure> {
-    if ids.is_empty() {
-        return Ok(true);
-    }
-    let Some(post) = Post::take(&context.places.locks(), PATIENCE)? else { return Ok(false) };
-    let world = context.world();
-    let db = Db::open(&context.places.database())?;
-    for id in ids {
-        // The run goes by what it is called now.
-        let id = proposals::now_called(&db, *id)?;
-        do_now(&post, &world, &REGISTRY, promote::NAME, &id.to_string())?;
-    }
-    Ok(true)
-}
-
-/// Takes the decision on a proposal back, if no worker is at it.
-pub(crate) fn reconsider(
-    context: &Context<'_>,
-    id: Id,
-    decided: Option<Timestamp>,
-) -> Result<Reconsidered, Failure> {
-    context.vault_to_change()?;
-    let Some(post) = Post::take(&context.places.locks(), PATIENCE)? else {
-        return Err(Failure::new(format!("{id} was not taken back: a worker is running"))
-            .hint("try it again when it has ended (`rekindle runs`)"));
-    };
-    promote::reconsider(&post, &context.world(), id, decided).map_err(Failure::new)
 }

@@ -1,5 +1,4 @@
-//! What `rekindle review` tells besides what waits: what was decided without the person, how they decide, and whether every
-//! proposal ended once.
+//! Reports of `rekindle review`: automatic decisions, how the person decides, and a check that every proposal ended once.
 
 use rekindle_core::base::time::{day, iso};
 use rekindle_core::text::clean::one_line;
@@ -7,14 +6,14 @@ use rekindle_engine::platform::db::Db;
 use rekindle_engine::review::proposals;
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
 /// The most characters of a proposal in a list.
 const TEXT_CHARS: usize = 160;
 
-/// What triage decided and nobody has taken back (REV-09).
+/// Lists the decisions of triage that nobody has undone (REV-09).
 pub(super) fn automatic(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(), Failure> {
     let decided = proposals::automatic(db)?;
     if as_json {
@@ -43,7 +42,7 @@ pub(super) fn automatic(context: &Context<'_>, db: &Db, as_json: bool) -> Result
     Ok(())
 }
 
-/// How the person decides, by category (FUT-03).
+/// Shows how the person decides, by category (FUT-03).
 pub(super) fn stats(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(), Failure> {
     let accepted = proposals::accepted(db)?;
     let needed = context.settings.config.review.earn;
@@ -85,7 +84,7 @@ pub(super) fn stats(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(),
     Ok(())
 }
 
-/// Whether every proposal ended exactly once, or waits (REV-14).
+/// Checks that every proposal waits or ended exactly once (REV-14).
 pub(super) fn check(context: &Context<'_>, db: &Db, as_json: bool) -> Result<(), Failure> {
     let wrong = proposals::check(db)?;
     if as_json {

@@ -6,7 +6,7 @@ use rekindle_engine::jobs::queue::{Queue, Run as Found};
 use serde_json::{Value, json};
 
 use super::runs::{object, tail};
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
@@ -16,7 +16,7 @@ Examples:
   rekindle run 7QK2M4XA
   rekindle run 7QK2M4XA --json | jq .event.data.messages -r")]
 pub(crate) struct Run {
-    /// The run's id, or a part of it, as `rekindle runs` shows it
+    /// The id of the run, or a part of it, as `rekindle runs` shows it
     id: String,
     /// Answer as JSON, with the event and what each step returned
     #[arg(long)]
@@ -97,7 +97,7 @@ impl Run {
     }
 }
 
-/// What a step returned, in a row: lists are counted, nothing is nested.
+/// The result of a step, in a row: lists are counted, nothing is nested.
 fn in_words(result: &Value) -> String {
     let value = |value: &Value| match value {
         Value::String(text) => text.clone(),

@@ -8,7 +8,7 @@ use rekindle_engine::jobs::queue::{Filter, Queue, Run, Step};
 use serde_json::{Value, json};
 
 use super::named;
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
@@ -20,19 +20,19 @@ Examples:
   rekindle runs --dead
   rekindle runs --json | jq -r 'select(.status == \"SKIPPED\") | .reason'")]
 pub(crate) struct Runs {
-    /// Only those in this state: RUNNING, COMPLETED, SKIPPED, FAILED or DEAD
+    /// Only runs with this status: RUNNING, COMPLETED, SKIPPED, FAILED or DEAD
     #[arg(long, value_parser = status, conflicts_with = "dead")]
     status: Option<Status>,
-    /// Only those of the last so many hours
+    /// Only runs of the last N hours
     #[arg(long, value_name = "N")]
     hours: Option<u32>,
-    /// Only those that failed for good; `rekindle retry` tries them again
+    /// Only runs that failed for good; `rekindle retry` retries them
     #[arg(long)]
     dead: bool,
-    /// Only those about this session; the beginning of its id is enough
+    /// Only runs about this session; the beginning of its id is enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// At most so many
+    /// List at most this many
     #[arg(long, short = 'n', value_name = "N")]
     number: Option<u32>,
     /// Answer as JSON, one object a line

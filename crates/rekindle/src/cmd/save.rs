@@ -7,32 +7,41 @@ use rekindle_core::session::speaker::Speaker;
 use rekindle_core::vault::entry::Confidence;
 use rekindle_core::vault::journal::Actor;
 use rekindle_core::vault::layout::{Destination, Group};
-use rekindle_engine::vault::{NewEntry, Saved};
+use rekindle_engine::vault::NewEntry;
 use serde_json::json;
 
 use super::body;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::save::{infer_kind, infer_slug, keep, keep_for_agent};
 use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
+A text alone is enough: Rekindle infers what kind of memory it is and names it after its first words. Or say both
+yourself, and give the text with --body.
+
+Inside a project the memory belongs to that project; --global saves it for every project. What an agent saves, or a
+program without a terminal, is unreviewed until you look at it.
+
+`rekindle remember` is the same command.
+
 Examples:
+  rekindle save 'Use tabs here'
   rekindle save fix staging-port --body 'Staging Postgres listens on 5433, not 5432.'
   rekindle save preference commits --always-load --global --body 'Small commits; the body says why.'
   rekindle save howto release --group personal-skills --tag ci --body @notes/release.md
-  git log -1 --format=%B | rekindle save decision cache --body -
-
-Inside a project the memory belongs to that project; --global saves it for everywhere. What an agent saves, or a
-program without a terminal, is unreviewed until you look at it.")]
+  git log -1 --format=%B | rekindle save decision cache --body -")]
 pub(crate) struct Save {
-    /// What sort of memory it is (fix, preference, decision, howto, …)
-    kind: String,
-    /// A short name; it becomes the file name
-    slug: String,
-    /// What to remember: TEXT, @FILE, or - for stdin
+    /// The memory itself: TEXT, @FILE, or - for stdin; with --body its kind (fix, preference, decision, howto, …)
+    #[arg(value_name = "TEXT|KIND", required_unless_present = "body")]
+    text: Option<String>,
+    /// With --body: a short name, which becomes the file name
+    #[arg(value_name = "SLUG", requires = "body")]
+    slug: Option<String>,
+    /// The memory itself, after its kind and slug: TEXT, @FILE, or - for stdin
     #[arg(long, short = 'b', value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
-    body: String,
-    /// personal-private, personal-projects or personal-skills
+    body: Option<String>,
+    /// The group: personal-private, personal-projects or personal-skills
     #[arg(long, default_value = "personal-private")]
     group: Group,
     /// A word to find it by; may be given several times
@@ -41,7 +50,7 @@ pub(crate) struct Save {
     /// Load it at every session start, in this project; with --global in every project
     #[arg(long)]
     always_load: bool,
-    /// Save it for everywhere, not only for this project
+    /// Save it for every project, not only for this one
     #[arg(long)]
     global: bool,
     /// Answer as JSON
@@ -56,10 +65,15 @@ impl Save {
                 Failure::usage("--always-load entries are in personal-private").hint("leave --group out")
             );
         }
-        let body = body::read(&self.body, &context.cwd)?;
+        let is_inferred = self.body.is_none();
+        let (kind, slug, text) = match self.body {
+            Some(body) => (self.text, self.slug, body),
+            None => (None, None, self.text.unwrap_or_default()),
+        };
+        let body = body::read(&text, &context.cwd)?;
         let new = NewEntry {
-            kind: self.kind,
-            slug: self.slug,
+            kind: kind.unwrap_or_else(|| infer_kind(&body)),
+            slug: slug.unwrap_or_else(|| infer_slug(&body)),
             to: if self.always_load { Destination::AlwaysLoad } else { Destination::Group(self.group) },
             tags: self.tags,
             scope: Scope::Global,
@@ -94,23 +108,12 @@ impl Save {
         }
         let reach = scope.project().map_or_else(String::new, |project| format!(" for {project}"));
         let unreviewed = if by_agent { ", unreviewed: it was not saved at a terminal of yours" } else { "" };
-        context.out.line(format!("Saved {} at {}{reach}{unreviewed}", saved.id, saved.path))
+        context.out.line(format!("Saved {} at {}{reach}{unreviewed}", saved.id, saved.path))?;
+        if is_inferred {
+            context
+                .out
+                .note(format!("`rekindle edit {}` changes it, `rekindle undo` takes it back.", saved.id));
+        }
+        Ok(())
     }
-}
-
-/// Saves the words of an agent: for the project at hand, and believed by nobody until the person looks at them (B-01).
-pub(crate) fn keep_for_agent(context: &Context<'_>, new: NewEntry) -> Result<(Saved, Scope), Failure> {
-    let provenance = Provenance { origin: Origin::Agent, ..new.provenance };
-    let new = NewEntry { provenance, confidence: Confidence::Medium, ..new };
-    keep(context, new, false, Actor::Agent)
-}
-
-/// Saves it for the project at hand, unless it is for everywhere, and says how far it reaches.
-fn keep(context: &Context<'_>, new: NewEntry, global: bool, by: Actor) -> Result<(Saved, Scope), Failure> {
-    let vault = context.vault_to_change()?;
-    // What is pinned outside of any project loads everywhere.
-    let pinned = new.to == Destination::AlwaysLoad && context.project_id().is_none();
-    let scope = context.scope(global || pinned)?;
-    let new = NewEntry { scope: scope.clone(), ..new };
-    Ok((vault.save(&new, by, &context.now)?, scope))
 }

@@ -7,11 +7,13 @@ use rekindle_core::vault::layout;
 use serde_json::json;
 
 use super::list;
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
+Prints the note as it is in its file.
+
 Examples:
   rekindle show staging-port
   rekindle show m-7k2d9q0x1abc --json")]

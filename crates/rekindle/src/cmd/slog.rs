@@ -6,7 +6,7 @@ use rekindle_core::text::admit;
 use rekindle_core::vault::system_log::Line;
 use serde_json::json;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
@@ -27,24 +27,24 @@ pub(crate) struct Slog {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Write a line
+    /// Add a line
     Write {
-        /// What was done: deploy, install, restart, …
+        /// The action: deploy, install, restart, …
         #[arg(long)]
         action: String,
-        /// With or to what
+        /// The tool, service or machine
         #[arg(long)]
         tool: String,
-        /// The particulars
+        /// The details
         #[arg(long, allow_hyphen_values = true)]
         detail: String,
-        /// What for
+        /// The reason
         #[arg(long, allow_hyphen_values = true)]
         reason: Option<String>,
     },
     /// List the newest lines
     List {
-        /// How many
+        /// List this many
         #[arg(long, short = 'n', default_value_t = 20)]
         number: usize,
     },

@@ -1,7 +1,5 @@
 //! `rekindle status`
 
-mod learnt;
-
 use clap::Args;
 use rekindle_core::base::time::{day, iso};
 use rekindle_core::run::Status as Run;
@@ -17,26 +15,26 @@ use rekindle_engine::review::proposals;
 use rekindle_engine::vault::{Found, Vault};
 use serde_json::{Value, json};
 
-use self::learnt::Learnt;
 use super::inbox::tally;
 use super::llm::State;
 use super::surfaces;
-use crate::cli::Global;
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::status::LearningReport;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column, size};
 
 #[derive(Args)]
 #[command(after_help = "\
-Shows where things are, which agents are connected, how many sessions of the last 30 days were learnt from and how many
-were skipped and why, and what was learnt this week.
+Shows the vault, the connected agents, how many sessions of the last 30 days were learnt from or skipped and why, and
+what was learnt this week. `rekindle` alone shows the short version.
 
 Examples:
   rekindle status
   rekindle status --json | jq '.sessions.skipped_because'
   rekindle status --line   # for the status line of an agent or a shell")]
 pub(crate) struct Status {
-    /// Only how many proposals wait for you, or that memory is off; else nothing. Always exits 0
+    /// Print one line if proposals wait for you or memory is off, else nothing; always exits 0
     #[arg(long, conflicts_with = "json")]
     line: bool,
     /// Answer as JSON
@@ -45,14 +43,14 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// Whether only the line was asked for.
+    /// True if only the line was asked for.
     pub(crate) fn is_line(&self) -> bool {
         self.line
     }
 
     /// The line of a status bar (FUT-04). It is asked for all the time, so it reads the page that the briefing counts on and
     /// opens nothing else; whatever is wrong is not said here.
-    pub(crate) fn line(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn line(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         match glance(global) {
             Some(Glance::Off) => out.line("rekindle: memory is off"),
             Some(Glance::Pending(count)) if count > 0 => out.line(format!("rekindle: {count} to review")),
@@ -78,7 +76,7 @@ impl Status {
             Some(db) => proposals::waiting(db)?,
             None => (0, None),
         };
-        let learnt = Learnt::look(context, db.as_ref(), &scan.entries)?;
+        let learnt = LearningReport::look(context, db.as_ref(), &scan.entries)?;
         let sessions = sessions::markers(&context.places.sessions())?.open.len();
         let runs = match context.queue()? {
             Some(queue) => queue.counts()?,
@@ -176,8 +174,8 @@ impl Status {
     }
 }
 
-/// Why nothing is captured, recalled or written; `None` while memory is on (OPS-03, EXE-16).
-fn switched_off(context: &Context<'_>) -> Result<Option<String>, Failure> {
+/// The reason why nothing is captured, recalled or written; `None` while memory is on (OPS-03, EXE-16).
+pub(super) fn switched_off(context: &Context<'_>) -> Result<Option<String>, Failure> {
     let stop = context.places.stop_file();
     if stop.exists() {
         return Ok(Some(format!("{} is there; delete it to resume", stop.display())));
@@ -191,7 +189,7 @@ fn switched_off(context: &Context<'_>) -> Result<Option<String>, Failure> {
     )))
 }
 
-/// What the worker has to do, and what it could not do.
+/// The jobs that wait, and those that failed.
 fn background(waiting: u64, dead: u64) -> String {
     let work = if waiting == 0 { "idle".to_owned() } else { format!("{waiting} jobs to do") };
     match dead {
@@ -200,7 +198,7 @@ fn background(waiting: u64, dead: u64) -> String {
     }
 }
 
-/// What a status bar shows.
+/// The content of a status bar.
 enum Glance {
     /// Nothing is captured, recalled or written (OPS-03, EXE-16).
     Off,
@@ -209,7 +207,7 @@ enum Glance {
 }
 
 /// From the files alone.
-fn glance(global: &Global) -> Option<Glance> {
+fn glance(global: &GlobalOptions) -> Option<Glance> {
     let home = Home::find(global.home.as_deref()).ok()?;
     let settings = config::read(&home, None, &global.settings).ok()?;
     let places = home.places(&settings.config).ok()?;

@@ -1,4 +1,4 @@
-//! The verbs of `rekindle review`: other places in which a person is asked, and what they apply themselves.
+//! The subcommands of `rekindle review`: decisions, Todoist and Telegram, and patches of identity files.
 
 use std::io::Read;
 
@@ -16,81 +16,89 @@ use rekindle_engine::review::surfaces;
 use serde_json::{Value, json};
 
 use super::review_apply::Apply;
-use super::send;
-use crate::ask;
-use crate::compose::Context;
+use super::{Approve, Friction, Inbox, Reject};
+use crate::app::{Context, events};
+use crate::dialog;
 use crate::error::Failure;
 
 /// The most that a webhook may say.
 const MAX_PAYLOAD: u64 = 1024 * 1024;
-/// Where a receiver leaves the value of the header. Telegram's is the secret itself, which every user of the machine could
+/// The variable with the value of the header. Telegram's is the secret itself, which every user of the machine could
 /// read among the arguments of a process.
 const SIGNATURE: &str = "REKINDLE_WEBHOOK_SIGNATURE";
 
 #[derive(Subcommand)]
 pub(crate) enum Verb {
-    /// Ask me in Todoist or Telegram as well
+    /// Show proposals in Todoist or Telegram as well
     #[command(after_help = "\
-The key is read from the environment (TODOIST_API_TOKEN, TELEGRAM_BOT_TOKEN) and stands in no file. docs/surfaces.md
-tells how to get one, and what each press does.
+The key is read from the environment (TODOIST_API_TOKEN, TELEGRAM_BOT_TOKEN) and is written to no file. docs/surfaces.md
+says how to get one, and what each button does.
 
 Examples:
   rekindle review connect todoist
   rekindle review connect telegram --chat 123456789")]
     Connect(Connect),
-    /// Change an identity file as you approved it
+    /// Apply approved changes to your identity files
     #[command(after_help = "\
-AGENTS.md, SOUL.md, USER.md and IDENTITY.md are yours: approving a change of one makes a patch, and nothing but this command
-applies it. It shows the change and asks. The patches are files, so `git apply` does it as well (docs/review.md).
+AGENTS.md, SOUL.md, USER.md and IDENTITY.md are yours, so approving a change to one of them only makes a patch. This
+command shows the patch, asks, and applies it. `git apply` works as well (docs/review.md).
 
 Examples:
-  rekindle review apply                    # all that wait, one after the other
+  rekindle review apply                    # every approved change, one by one
   rekindle review apply f-20261115-001
   rekindle review apply f-20261115-001 --yes")]
     Apply(Apply),
-    /// Send nothing there any more, and hear nothing from there
+    /// Disconnect Todoist or Telegram
     #[command(after_help = "\
 Examples:
   rekindle review disconnect todoist")]
     Disconnect {
-        /// Which place
+        /// The service
         #[arg(value_enum)]
         place: Choice,
     },
-    /// Take in what a webhook sent, from standard input
+    /// Process the body of a webhook from stdin
     #[command(after_help = "\
-A receiver passes on the body as it came, and the value of X-Todoist-Hmac-SHA256 or of
-X-Telegram-Bot-Api-Secret-Token. It is checked against TODOIST_CLIENT_SECRET or TELEGRAM_WEBHOOK_SECRET; what is not
-signed changes nothing.
+Your receiver passes on the body unchanged, and the value of the header X-Todoist-Hmac-SHA256 or
+X-Telegram-Bot-Api-Secret-Token. It is checked against TODOIST_CLIENT_SECRET or TELEGRAM_WEBHOOK_SECRET; a body without a
+valid signature changes nothing.
 
 Examples:
   rekindle review webhook todoist --signature \"$HEADER\" < body.json
   REKINDLE_WEBHOOK_SIGNATURE=\"$TOKEN\" rekindle review webhook telegram < body.json")]
     Webhook {
-        /// Which place
+        /// The service
         #[arg(value_enum)]
         place: Choice,
-        /// The value of the header that proves where it comes from; with `telegram` only in REKINDLE_WEBHOOK_SIGNATURE
+        /// The value of the signature header; for `telegram`, set REKINDLE_WEBHOOK_SIGNATURE instead
         #[arg(long, value_name = "VALUE")]
         signature: Option<String>,
         /// Answer as JSON
         #[arg(long)]
         json: bool,
     },
+    /// Approve proposals
+    Approve(Approve),
+    /// Reject proposals; they won't come up again
+    Reject(Reject),
+    /// Decide about memories that were seen only once
+    Inbox(Inbox),
+    /// Look for problems that recur, and propose fixes
+    Friction(Friction),
 }
 
 #[derive(Args)]
 pub(crate) struct Connect {
-    /// Which place
+    /// The service
     #[arg(value_enum)]
     place: Choice,
-    /// Where its API answers, if not at the usual address
+    /// The address of its API, if it is not the usual one
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// With `telegram`: the number of the chat that is asked
+    /// With `telegram`: the number of the chat
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     chat: Option<i64>,
-    /// Do not ask
+    /// Connect without asking
     #[arg(long)]
     yes: bool,
 }
@@ -115,6 +123,10 @@ impl Verb {
         match self {
             Self::Connect(connect) => connect.run(context),
             Self::Apply(apply) => apply.run(context),
+            Self::Approve(approve) => approve.run(context),
+            Self::Reject(reject) => reject.run(context),
+            Self::Inbox(inbox) => inbox.run(context),
+            Self::Friction(friction) => friction.run(context),
             Self::Disconnect { place } => disconnect(context, place.into()),
             Self::Webhook { place, signature, json } => webhook(context, place.into(), signature, json),
         }
@@ -141,13 +153,13 @@ impl Connect {
             );
         }
         if !self.yes {
-            if !ask::is_possible() {
+            if !dialog::is_possible() {
                 return Err(Failure::usage(format!("{}; nothing was changed", leaves(&settings, surface)))
                     .hint("`--yes` says that this is what you want"));
             }
             context.out.line(leaves(&settings, surface))?;
-            if !ask::yes("Connect it?", false)? {
-                context.out.note(ask::CANCELLED);
+            if !dialog::yes("Connect it?", false)? {
+                context.out.note(dialog::CANCELLED);
                 return Ok(());
             }
         }
@@ -245,14 +257,14 @@ fn webhook(
     };
     // The same delivery again is the same event.
     let id = format!("webhook-{}", ContentHash::of(&body).short(32));
-    send::leave_as(context, &id, name, data)?;
+    events::leave_as(context, &id, name, data)?;
     match as_json {
         true => context.out.json(&json!({"id": id, "event": name})),
         false => context.out.line(format!("Sent {name} ({id})")),
     }
 }
 
-/// What a payload tells, if it is something that may decide.
+/// The decision in a payload, if it has one.
 fn read(surface: Surface, body: &str) -> Result<Option<(&'static str, Value)>, String> {
     let value = |data: serde_json::Result<Value>| data.map_err(|error| error.to_string());
     match surface {
@@ -270,7 +282,7 @@ fn read(surface: Surface, body: &str) -> Result<Option<(&'static str, Value)>, S
     }
 }
 
-/// What leaves the machine, in words.
+/// The data that leaves the machine, in words.
 fn leaves(settings: &Settings, surface: Surface) -> String {
     format!(
         "Each proposal that you are asked about goes, without secrets, to {}: its text, its section, its id, and a few \
@@ -279,7 +291,7 @@ fn leaves(settings: &Settings, surface: Surface) -> String {
     )
 }
 
-/// How it stands with the places, for `rekindle status`: those that are connected.
+/// The state of the connected services, for `rekindle status`.
 pub(super) fn lines(context: &Context<'_>) -> Result<Vec<String>, Failure> {
     let mut lines = Vec::new();
     for (surface, condition) in connected(context)? {

@@ -8,20 +8,22 @@ use rekindle_engine::pipeline::stages::promote::{self, Reconsidered};
 use serde_json::json;
 
 use super::log::places;
-use super::{named, review_decide, review_show};
-use crate::compose::Context;
+use super::named;
+use crate::app::review::describe::told;
+use crate::app::{Context, review};
 use crate::error::Failure;
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  rekindle undo            the newest change
-  rekindle undo 8F3KQ2ZD   the one that `rekindle log` shows with that id
-  rekindle undo p-20261115-002   what became of a proposal, whoever decided: it waits again
+  rekindle undo                  # the newest change
+  rekindle undo 8F3KQ2ZD         # the change with this id in `rekindle log`
+  rekindle undo p-20261115-002   # the decision on a proposal, whoever made it
 
-Undoing an undo does the change again. Taking a promotion back makes its proposal wait again. `forget` cannot be undone.")]
+Undoing an undo makes the change again. A proposal whose decision you undo waits for you again. `rekindle forget` cannot
+be undone.")]
 pub(crate) struct Undo {
-    /// Which change, as `rekindle log` shows it, or a proposal; the newest change if left out
+    /// A change, as `rekindle log` shows it, or a proposal; without it, the newest change
     #[arg(value_name = "ID")]
     reference: Option<String>,
     /// Answer as JSON
@@ -31,7 +33,7 @@ pub(crate) struct Undo {
 
 impl Undo {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
-        if let Some(typed) = self.reference.as_ref().filter(|typed| is_proposal(typed)) {
+        if let Some(typed) = self.reference.as_ref().filter(|typed| named::is_proposal(typed)) {
             let ids = named::proposals(context, std::slice::from_ref(typed))?;
             return ids.into_iter().try_for_each(|id| self.decision(context, id));
         }
@@ -70,7 +72,7 @@ impl Undo {
     /// Takes the decision on a proposal back.
     fn decision(&self, context: &Context<'_>, id: Id) -> Result<(), Failure> {
         context.only_the_person("take back what was decided on a proposal")?;
-        let standing = match review_decide::reconsider(context, id, None)? {
+        let standing = match review::reconsider(context, id, None)? {
             Reconsidered::Waiting if self.json => return context.out.json(&json!({"waiting": [id]})),
             Reconsidered::Waiting => return context.out.line(format!("{id} is back in your review.")),
             Reconsidered::Otherwise(standing) => standing,
@@ -79,16 +81,11 @@ impl Undo {
         if standing.proposal.status.is_open() {
             return Err(Failure::new(format!("{id} is not decided yet")));
         }
-        Err(Failure::new(review_show::told(context, &standing)))
+        Err(Failure::new(told(context, &standing)))
     }
 }
 
-/// Whether it is the id of a proposal, or the beginning of one, rather than of a change, which has no hyphen.
-fn is_proposal(typed: &str) -> bool {
-    typed.starts_with("p-") || typed.starts_with("f-")
-}
-
-/// Whose change it was. The newest may be nobody's that the person knows of.
+/// The owner of a change. The newest may be one that the person does not know of.
 fn whose(by: Actor) -> &'static str {
     match by {
         Actor::User => "your",

@@ -6,28 +6,27 @@ use rekindle_engine::agents::install::{Change, Plan, State};
 use serde_json::json;
 
 use super::install::{Here, change_object, confirm, once, show, summarise};
-use crate::cli::Global;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style, column};
 
 #[derive(Args)]
 #[command(after_help = "\
-Takes our hooks and our MCP server out of the agents' settings and leaves every other line as it is.
-What was not there before `rekindle install` is gone again. Your memories, settings and everything
-else in the Rekindle home stay.
+Removes Rekindle's hooks and MCP server from the agents' settings, and changes no other line. Files that
+`rekindle install` created are removed. Your memories and settings stay.
 
 Examples:
   rekindle uninstall codex --dry-run
   rekindle uninstall claude --yes
-  rekindle uninstall                     all agents that call Rekindle")]
+  rekindle uninstall                     # every connected agent")]
 pub(crate) struct Uninstall {
-    /// claude, codex, gemini, pi; without a name: those that call Rekindle
+    /// claude, codex, gemini or pi; without a name, every connected agent
     #[arg(value_name = "AGENT")]
     agents: Vec<Agent>,
-    /// Only show what would change
+    /// Show the changes without making them
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Make the changes without asking
     #[arg(long, short = 'y')]
     yes: bool,
     /// Answer as JSON
@@ -36,7 +35,7 @@ pub(crate) struct Uninstall {
 }
 
 impl Uninstall {
-    pub(crate) fn run(self, global: &Global, out: &Printer) -> Result<(), Failure> {
+    pub(crate) fn run(self, global: &GlobalOptions, out: &Printer) -> Result<(), Failure> {
         let here = Here::find(global)?;
         let agents = match self.agents.is_empty() {
             true => {

@@ -11,15 +11,15 @@ use rekindle_engine::platform::background;
 use rekindle_engine::recall::messages::Messages;
 use serde_json::json;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
-/// How long `--once` waits for a worker that is at it.
+/// The longest wait of `--once` for a running worker.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Args)]
 #[command(after_help = "\
-Hooks start a worker by themselves, and it ends when there is nothing left to do; there is no daemon and no port. By hand
+Hooks start a worker when there is work, and it exits when it is done; there is no daemon and no port. By hand
 it is useful in scripts, or where hooks may not start one (capture.background = false).
 
 Examples:
@@ -27,10 +27,10 @@ Examples:
   rekindle worker --once     # waits for a running worker, then does the rest
   rekindle worker --watch    # stays, until Ctrl-C or a STOP file")]
 pub(crate) struct Worker {
-    /// Wait for a worker that is running, then do what is due and end
+    /// Wait for a running worker, then do what is due and exit
     #[arg(long, conflicts_with = "watch")]
     once: bool,
-    /// Stay and look again and again
+    /// Keep running
     #[arg(long)]
     watch: bool,
     /// On its own, without a word, while nobody waits
@@ -41,12 +41,12 @@ pub(crate) struct Worker {
     json: bool,
 }
 
-/// How to work.
+/// The mode of the worker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
     /// Until nothing is due, after whoever is at it.
     Drain {
-        /// How long to wait for them.
+        /// The longest wait for them.
         patience: Duration,
     },
     /// The same, for a limited time.

@@ -5,7 +5,7 @@ use rekindle_core::context::inject::ANSWER_CHARS;
 use rekindle_core::text::{admit, fence};
 use rekindle_engine::context::inject;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 /// The most characters of a failure.
@@ -15,7 +15,7 @@ const DONE_CHARS: usize = 2_000;
 /// The most characters of a name: an id, a path, a tag.
 const NAME_CHARS: usize = 500;
 
-/// What a call has to work with.
+/// The context of a call.
 pub(super) struct Call<'a> {
     pub(super) context: &'a Context<'a>,
     /// The name of this run, for the marker of its fence.
@@ -23,7 +23,7 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Whether the person lets agents decide on proposals: in their own configuration, for a variable or a flag may come from
+    /// True if the person lets agents decide on proposals: in their own configuration, for a variable or a flag may come from
     /// the agent that started this server.
     pub(super) fn decides(&self) -> bool {
         let settings = &self.context.settings;
@@ -32,7 +32,7 @@ impl Call<'_> {
             && settings.get("mcp.review_decide").is_ok_and(|setting| own(&setting.place.source))
     }
 
-    /// What memory says, in the fence of this run.
+    /// Text from memory, in the fence of this run.
     pub(super) fn fenced(&self, hint: &str, text: &str) -> Result<String, Failure> {
         let marker = inject::marker(&self.context.places, self.session).map_err(Failure::new)?;
         let cut: String = text.chars().take(ANSWER_CHARS).collect();
@@ -47,7 +47,7 @@ pub(super) fn explained(failure: &Failure) -> String {
     harmless(&format!("{}{hint}", failure.message), FAILURE_CHARS)
 }
 
-/// What was done, as an agent reads it.
+/// The result of a call, as an agent reads it.
 pub(super) fn done(text: &str) -> String {
     harmless(text, DONE_CHARS)
 }

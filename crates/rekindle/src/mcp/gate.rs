@@ -1,10 +1,10 @@
-//! What of the input reaches the SDK. It ends the whole server where a client says something before it has introduced
+//! Filters the input of the SDK. It ends the whole server where a client says something before it has introduced
 //! itself, skips lines it cannot read, and a client that gets no answer hangs: so every line that can be answered is.
 
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use serde_json::{Value, json};
 
-/// What becomes of a line.
+/// The verdict on a line.
 #[derive(Debug)]
 pub(super) enum Judged {
     /// The SDK answers.
@@ -21,9 +21,9 @@ const INVALID_REQUEST: i32 = -32600;
 const METHOD_NOT_FOUND: i32 = -32601;
 const INVALID_PARAMS: i32 = -32602;
 
-/// How newer clients open a connection without a handshake. We have one, and they know what to do then.
+/// The method by which newer clients open a connection without a handshake. We have one, and they know what to do then.
 const DISCOVER: &str = "server/discover";
-/// What an SDK request would otherwise be called when its parameters are wrong: unknown.
+/// The methods that the SDK knows. It would call them unknown when their parameters are wrong.
 const KNOWN: [&str; 7] = [
     "initialize",
     "tools/call",
@@ -43,7 +43,7 @@ pub(super) fn too_long(limit: usize) -> Value {
     error(&Value::Null, INVALID_REQUEST, &format!("a message has at most {limit} bytes"))
 }
 
-/// Whether somebody waits for an answer under this id already.
+/// True if somebody waits for an answer under this id already.
 pub(super) fn taken(id: &Value) -> Value {
     error(id, INVALID_REQUEST, "a request with this id is being worked on")
 }
@@ -115,7 +115,7 @@ fn bad_parameters(method: &str, id: &Value) -> Judged {
     Judged::Answer(error(id, INVALID_PARAMS, &format!("`{method}` does not take these parameters")))
 }
 
-/// Whether a message introduces the client.
+/// True if a message introduces the client.
 pub(super) fn introduces(message: &ClientJsonRpcMessage) -> bool {
     matches!(message, JsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::InitializeRequest(_)))
 }

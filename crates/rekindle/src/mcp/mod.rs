@@ -14,23 +14,42 @@ mod wire;
 
 use std::time::Duration;
 
+use clap::Args;
 use rekindle_core::base::hash::ContentHash;
 use rekindle_engine::platform::clock;
 use rekindle_engine::platform::random;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 
-use crate::cli::Global;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 
 /// Calls that are worked on at the same time.
 const AT_ONCE: usize = 4;
-/// How long work that nobody waits for any more may go on after the end of input. A write is whole or not there at all,
+/// The time limit for unfinished work after the end of the input. A write is whole or not there at all,
 /// whenever it is cut off.
 const FAREWELL: Duration = Duration::from_secs(2);
 
+#[derive(Args)]
+#[command(after_help = "\
+Agents start this themselves; `rekindle install` tells them how. It speaks the Model Context
+Protocol, one JSON message a line, belongs to the project of the folder it is started in, and ends
+when its input does. What an agent saves through it is marked as the agent's words and stays
+unreviewed until you look at it.
+
+Examples:
+  rekindle mcp
+  npx @modelcontextprotocol/inspector --cli rekindle mcp --method tools/list")]
+pub(crate) struct Mcp {}
+
+impl Mcp {
+    pub(crate) fn run(self, global: &GlobalOptions) -> Result<(), Failure> {
+        serve(global)
+    }
+}
+
 /// Answers until the input ends.
-pub(crate) fn serve(global: &Global) -> Result<(), Failure> {
+fn serve(global: &GlobalOptions) -> Result<(), Failure> {
     let cwd = std::env::current_dir()
         .map_err(|error| Failure::new(format!("the current folder cannot be used: {error}")))?;
     let runtime = tokio::runtime::Builder::new_current_thread()

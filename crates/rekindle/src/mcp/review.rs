@@ -1,4 +1,4 @@
-//! What waits for the person: listed for agents, and decided by them only where the person has allowed it
+//! Proposals for agents: listed, and decided by them only where the person has allowed it
 //! (`mcp.review_decide`). Even then an agent cannot make its own words, or a tool's, into what holds (B-01).
 
 use rekindle_core::base::provenance::Origin;
@@ -10,7 +10,7 @@ use rekindle_engine::review::proposals::{self, Verdict};
 use serde::Deserialize;
 
 use super::call::{Call, done, short};
-use crate::cmd::review_decide::{Reach, decide_for};
+use crate::app::review::{Reach, decide_for};
 use crate::error::Failure;
 
 /// The most proposals that are listed.
@@ -84,7 +84,7 @@ pub(super) fn decided(call: &Call<'_>, asked: &Decide) -> Result<String, Failure
     Ok(done(&format!("{said}. Tell the user; it will also be in the next briefing.")))
 }
 
-/// What waits here.
+/// Lists the proposals of this project.
 pub(super) fn waiting(call: &Call<'_>) -> Result<String, Failure> {
     let context = call.context;
     let open = match Db::open_existing(&context.places.database())? {

@@ -24,8 +24,8 @@ use serde_json::{Value, json};
 
 use super::call::{Call, done, short};
 use super::review;
-use crate::cmd::evolve::{self, Renewed};
-use crate::cmd::{ask, feedback, forget, note, recall, save};
+use crate::app::evolve::{self, Renewed};
+use crate::app::{ask, feedback, forget, note, recall, save};
 use crate::error::Failure;
 
 /// The most tags of a memory.
@@ -216,7 +216,7 @@ pub(super) fn list(decides: bool) -> Vec<Tool> {
     tools
 }
 
-/// What a call asks for.
+/// Parses a call.
 pub(super) fn parse(name: &str, arguments: JsonObject, decides: bool) -> Result<Asked, Failure> {
     let arguments = Value::Object(arguments);
     let asked = match name {
@@ -370,7 +370,7 @@ fn evolved(call: &Call<'_>, asked: &Evolve) -> Result<String, Failure> {
     }))
 }
 
-/// What cannot be undone takes no guesses: a slug that happens to fit is not enough.
+/// Forgets a memory. Because that cannot be undone, a slug is not enough.
 fn forgotten(call: &Call<'_>, asked: &Forget) -> Result<String, Failure> {
     let reference = asked.r#ref.trim();
     let is_path = reference.contains('/') && reference.ends_with(".md");

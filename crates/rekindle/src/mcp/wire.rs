@@ -18,7 +18,7 @@ const MAX_LINE: usize = 16 * 1024 * 1024;
 /// Lines that wait while others are judged.
 const WAITING: usize = 16;
 
-/// What the reader found.
+/// A line that the reader found.
 enum Input {
     Line(Vec<u8>),
     TooLong,
@@ -100,7 +100,7 @@ fn write(message: &impl serde::Serialize) -> io::Result<()> {
 }
 
 impl Wire {
-    /// What a line comes to; `None` if there is nothing to hand on.
+    /// The message of a line; `None` if there is nothing to hand on.
     fn take(&mut self, line: &[u8]) -> io::Result<Option<ClientJsonRpcMessage>> {
         match gate::judge(line, self.open) {
             Judged::Ignore => Ok(None),

@@ -1,4 +1,4 @@
-//! What a person is shown of a proposal: a line in the list, and all that is known about it.
+//! The card of a proposal: its line in the list, and its details.
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::scope::ProjectId;
@@ -14,7 +14,7 @@ use super::text::shown;
 /// The most sessions, messages and near-duplicates that are named; the rest is counted.
 const NAMED: usize = 3;
 
-/// What became of a proposal in this sitting.
+/// The outcome of a proposal in this sitting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It waits.
@@ -43,7 +43,7 @@ impl Fate {
         }
     }
 
-    /// Whether it waits for a decision.
+    /// True if it waits for a decision.
     pub(crate) fn is_open(self) -> bool {
         matches!(self, Self::Open | Self::Skipped)
     }
@@ -55,18 +55,18 @@ pub(crate) struct Card {
     pub(crate) id: Id,
     pub(crate) title: String,
     pub(crate) section: String,
-    /// How many say nearly the same.
+    /// The number of near-duplicates.
     pub(crate) same: usize,
     /// In how many days it is archived, once that is near.
     pub(crate) expires: Option<i64>,
-    /// Whether it names a line of MEMORY.md.
+    /// True if it names a line of MEMORY.md.
     pub(crate) names_line: bool,
     /// The project in which it would hold, if the person can choose; `None` is everywhere.
     pub(crate) holds_in: Option<ProjectId>,
     pub(crate) fate: Fate,
 }
 
-/// How a row is meant; every tone has its own sign or words besides its colour.
+/// The tone of a row; every tone has its own sign or words besides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
@@ -88,10 +88,10 @@ pub(crate) struct Row {
 pub(crate) struct Facts<'a> {
     pub(crate) standing: &'a Standing,
     pub(crate) section: &'a str,
-    /// Where it would hold, in a sentence.
+    /// Its scope, in a sentence.
     pub(crate) reach: Option<String>,
     pub(crate) same: &'a [Id],
-    /// What approving it would do, instead of the line it names where it names one; or why it cannot.
+    /// The effect of approving it (instead of the line that it names, if it names one), or the reason why it cannot be.
     pub(crate) preview: Result<Preview, String>,
     pub(crate) now: Timestamp,
     pub(crate) expire_days: i64,
@@ -142,7 +142,7 @@ pub(crate) fn rows(facts: &Facts<'_>) -> Vec<Row> {
 struct Rows(Vec<Row>);
 
 impl Rows {
-    /// What comes from elsewhere may hold anything; what is shown may not.
+    /// Adds rows without control characters, which text from elsewhere may hold.
     fn add(&mut self, tone: Tone, text: impl AsRef<str>) {
         for line in shown(text.as_ref()).lines() {
             self.0.push(Row { tone, text: line.to_owned() });

@@ -1,4 +1,4 @@
-//! Which key does what.
+//! The keys and their actions.
 
 use super::card::{Row, Tone};
 

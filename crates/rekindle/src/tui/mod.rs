@@ -1,8 +1,8 @@
-//! `rekindle review` at a terminal: full-screen, or line by line. `model` is what happens, `view` how it looks, `desk` is the
-//! engine, `screen` the terminal.
+//! `rekindle review` at a terminal: full-screen, or line by line. `model` decides what happens, `view` draws it,
+//! `actions` calls the engine, `screen` holds the terminal.
 
+mod actions;
 mod card;
-mod desk;
 mod help;
 mod model;
 mod plain;
@@ -10,41 +10,34 @@ mod screen;
 mod text;
 mod view;
 
-use std::io::{IsTerminal, stdin, stdout};
-
 use rekindle_engine::platform::environment;
 
+use self::actions::{Answer, ReviewActions};
 use self::card::Fate;
-use self::desk::{Answer, Desk};
 use self::model::{Effect, Model};
 use self::screen::Screen;
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
-
-/// Whether somebody sits at a terminal.
-pub(crate) fn is_possible() -> bool {
-    stdin().is_terminal() && stdout().is_terminal()
-}
 
 /// Holds a sitting over today's share, or over `all`. Says whether there was anything to decide.
 pub(crate) fn review(context: &Context<'_>, all: bool, plain: bool) -> Result<bool, Failure> {
-    let mut desk = Desk::new(context);
-    let (today, later) = desk.queue()?;
+    let mut actions = ReviewActions::new(context);
+    let (today, later) = actions.queue()?;
     let mut model = Model::new(today, later, all);
     if model.cards().is_empty() {
         return Ok(false);
     }
     let simple = environment::variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     if plain || context.settings.config.review.plain || (simple && cfg!(unix)) {
-        plain::run(context, &desk, &mut model)?;
+        plain::run(context, &actions, &mut model)?;
     } else {
-        full(context, &desk, &mut model)?;
+        full(context, &actions, &mut model)?;
         summary(context, &model)?;
     }
     Ok(true)
 }
 
-fn full(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> Result<(), Failure> {
+fn full(context: &Context<'_>, actions: &ReviewActions<'_>, model: &mut Model) -> Result<(), Failure> {
     let colour = context.out.is_colored();
     let cannot = |error| {
         Failure::new(format!("the terminal cannot be used: {error}"))
@@ -52,7 +45,7 @@ fn full(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> Result<(),
     };
     let mut screen = Screen::enter().map_err(cannot)?;
     loop {
-        catch_up(desk, model);
+        catch_up(actions, model);
         if let Some((rows, seen)) = screen.draw(|frame| view::draw(frame, model, colour)).map_err(cannot)? {
             model.set_extent(rows, seen);
         }
@@ -62,8 +55,8 @@ fn full(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> Result<(),
             match next {
                 Effect::Quit => return Ok(()),
                 Effect::Edit(id) => {
-                    let edited = desk.words(id).and_then(|before| {
-                        let after = screen.lend(|| desk.edit(id, &before)).map_err(cannot)??;
+                    let edited = actions.words(id).and_then(|before| {
+                        let after = screen.lend(|| actions.edit(id, &before)).map_err(cannot)??;
                         Ok((before, after))
                     });
                     match edited {
@@ -74,7 +67,7 @@ fn full(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> Result<(),
                 other => {
                     model.tell("One moment…", false);
                     screen.draw(|frame| view::draw(frame, model, colour)).map_err(cannot)?;
-                    perform(desk, model, other);
+                    perform(actions, model, other);
                 }
             }
         }
@@ -82,9 +75,9 @@ fn full(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> Result<(),
 }
 
 /// Looks up what is known about the proposal that is shown, if that is not known yet.
-fn catch_up(desk: &Desk<'_>, model: &mut Model) {
+fn catch_up(actions: &ReviewActions<'_>, model: &mut Model) {
     let Some(id) = model.wanted() else { return };
-    match desk.look(id, model.scope(id)) {
+    match actions.look(id, model.scope(id)) {
         Ok(known) => model.show(id, known.rows, known.is_open, known.told),
         Err(failure) => {
             model.show(id, Vec::new(), true, None);
@@ -94,14 +87,14 @@ fn catch_up(desk: &Desk<'_>, model: &mut Model) {
 }
 
 /// Does what a key asked for, and tells what came of it.
-fn perform(desk: &Desk<'_>, model: &mut Model, effect: Effect) {
+fn perform(actions: &ReviewActions<'_>, model: &mut Model, effect: Effect) {
     match effect {
-        Effect::Decide(id, verdict, fate) => match desk.decide(id, &verdict, model.scope(id).as_ref()) {
+        Effect::Decide(id, verdict, fate) => match actions.decide(id, &verdict, model.scope(id).as_ref()) {
             Ok(Answer::Decided { at, told }) => model.was_decided(id, fate, at, &told),
             Ok(Answer::Not { is_open, told }) => model.was_not_decided(id, is_open, told),
             Err(failure) => model.was_not_decided(id, true, failure.message),
         },
-        Effect::TakeBack(id, at) => match desk.take_back(id, at) {
+        Effect::TakeBack(id, at) => match actions.take_back(id, at) {
             Ok(None) => model.was_taken_back(id),
             Ok(Some(told)) => model.cannot_be_taken_back(id, told),
             Err(failure) => model.tell(failure.message, true),
@@ -110,7 +103,7 @@ fn perform(desk: &Desk<'_>, model: &mut Model, effect: Effect) {
     }
 }
 
-/// What the sitting came to, in a line that stays behind it.
+/// Prints the result of the sitting, in a line that stays on the terminal.
 fn summary(context: &Context<'_>, model: &Model) -> Result<(), Failure> {
     let decided: Vec<Fate> = model.decided().collect();
     let rejected = decided.iter().filter(|fate| **fate == Fate::Rejected).count();

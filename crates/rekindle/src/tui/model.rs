@@ -16,7 +16,7 @@ use super::card::{Card, Fate, Row};
 /// The most characters of a reason that is typed.
 const REASON_CHARS: usize = 200;
 
-/// What a person pressed.
+/// A key that was pressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Char(char),
@@ -35,7 +35,7 @@ pub(crate) enum Key {
     Paste(String),
 }
 
-/// What should be done about a key.
+/// The effect of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Decide, as this in the list.
@@ -48,7 +48,7 @@ pub(crate) enum Effect {
     Quit,
 }
 
-/// What the keys mean at the moment.
+/// The mode, which decides what the keys mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Looking through the list.
@@ -68,11 +68,11 @@ struct Made {
     at: Timestamp,
 }
 
-/// What came of something, for the person.
+/// A message for the person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) text: String,
-    /// Whether it is not what was asked for.
+    /// True if it is not what was asked for.
     pub(crate) wrong: bool,
 }
 
@@ -80,13 +80,13 @@ pub(crate) struct Message {
 #[derive(Debug)]
 pub(crate) struct Model {
     cards: Vec<Card>,
-    /// How many of them are today's; the rest is behind them.
+    /// The number of today's cards; the rest follow.
     today: usize,
     all: bool,
     at: usize,
     detail: Option<(Id, Vec<Row>)>,
     scroll: usize,
-    /// How many rows there are, and how many of them are seen.
+    /// The number of rows, and of those on the screen.
     extent: (usize, usize),
     mode: Mode,
     message: Message,
@@ -114,17 +114,17 @@ impl Model {
         }
     }
 
-    /// What is in the list.
+    /// The cards of the list.
     pub(crate) fn cards(&self) -> &[Card] {
         if self.all { &self.cards } else { &self.cards[..self.today] }
     }
 
-    /// How many wait that are not in the list.
+    /// The number of waiting proposals outside the list.
     pub(crate) fn hidden(&self) -> usize {
         self.cards.len() - self.cards().len()
     }
 
-    /// How many of the list wait for a decision.
+    /// The number of cards that wait for a decision.
     pub(crate) fn open(&self) -> usize {
         self.cards().iter().filter(|card| card.fate.is_open()).count()
     }
@@ -149,7 +149,7 @@ impl Model {
         self.detail.as_ref().map_or(&[], |(_, rows)| rows)
     }
 
-    /// What became of each that was decided here.
+    /// The outcome of each card that was decided here.
     pub(crate) fn decided(&self) -> impl Iterator<Item = Fate> {
         self.made.iter().filter_map(|made| self.card(made.id)).map(|card| card.fate)
     }
@@ -169,7 +169,7 @@ impl Model {
         (!is_there).then_some(current)
     }
 
-    /// What is known about a proposal, and whether it still waits.
+    /// Shows the details of a proposal, and marks it if it no longer waits.
     pub(crate) fn show(&mut self, id: Id, rows: Vec<Row>, is_open: bool, told: Option<String>) {
         self.detail = Some((id, rows));
         let ours = self.made.iter().any(|made| made.id == id);
@@ -181,7 +181,7 @@ impl Model {
         }
     }
 
-    /// How much of the rows is seen, so that nobody scrolls beyond them.
+    /// Sets the number of visible rows, so that nobody scrolls beyond them.
     pub(crate) fn set_extent(&mut self, rows: usize, seen: usize) {
         self.extent = (rows, seen);
         self.scroll = self.scroll.min(rows.saturating_sub(seen));
@@ -317,7 +317,7 @@ impl Model {
         }
     }
 
-    /// Where the person wants a proposal to hold, if they said so.
+    /// The scope that the person chose for a proposal, if they did.
     pub(crate) fn scope(&self, id: Id) -> Option<Scope> {
         self.wide.contains(&id).then_some(Scope::Global)
     }

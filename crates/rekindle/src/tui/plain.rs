@@ -6,23 +6,27 @@ use std::io::stdin;
 use rekindle_core::vault::review::Id;
 use rekindle_engine::platform::editor;
 
+use super::actions::ReviewActions;
 use super::card::{Fate, Row};
-use super::desk::Desk;
 use super::help::help;
 use super::model::{Effect, Key, Mode, Model};
 use super::{catch_up, perform, summary};
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 /// The letters that are an answer.
 const LETTERS: [char; 10] = ['a', 'S', 'e', 'w', 'r', 's', 'u', 'm', '?', 'q'];
 
 /// Asks until there is nothing more to ask or the person ends it.
-pub(crate) fn run(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> Result<(), Failure> {
+pub(crate) fn run(
+    context: &Context<'_>,
+    actions: &ReviewActions<'_>,
+    model: &mut Model,
+) -> Result<(), Failure> {
     let mut printed = None;
     loop {
         model.find_open();
-        catch_up(desk, model);
+        catch_up(actions, model);
         let asked = model.current().filter(|card| card.fate == Fate::Open).cloned();
         match &asked {
             Some(card) => {
@@ -68,7 +72,7 @@ pub(crate) fn run(context: &Context<'_>, desk: &Desk<'_>, model: &mut Model) -> 
         if effect == Some(Effect::Quit) {
             break;
         }
-        act(context, desk, model, effect)?;
+        act(context, actions, model, effect)?;
         if !model.message().text.is_empty() {
             context.out.line(&model.message().text)?;
         }
@@ -90,7 +94,7 @@ fn answer() -> Result<Option<String>, Failure> {
     Ok((read > 0).then(|| line.trim().to_owned()))
 }
 
-/// What a letter comes to, with the reason where one is asked for. The outer none is the end of the input.
+/// The effect of a letter, with the reason if one is asked for. The outer none is the end of the input.
 fn asked_further(
     context: &Context<'_>,
     model: &mut Model,
@@ -108,13 +112,13 @@ fn asked_further(
 
 fn act(
     context: &Context<'_>,
-    desk: &Desk<'_>,
+    actions: &ReviewActions<'_>,
     model: &mut Model,
     mut effect: Option<Effect>,
 ) -> Result<(), Failure> {
     while let Some(next) = effect.take() {
         effect = match next {
-            Effect::Edit(id) => match edited(context, desk, id) {
+            Effect::Edit(id) => match edited(context, actions, id) {
                 Ok((before, after)) => model.was_edited(id, &before, &after),
                 Err(failure) => {
                     model.tell(failure.message, true);
@@ -122,7 +126,7 @@ fn act(
                 }
             },
             other => {
-                perform(desk, model, other);
+                perform(actions, model, other);
                 None
             }
         };
@@ -140,10 +144,10 @@ fn act(
 }
 
 /// The words, and what the person made of them: in the editor they named, else in one line here.
-fn edited(context: &Context<'_>, desk: &Desk<'_>, id: Id) -> Result<(String, String), Failure> {
-    let before = desk.words(id)?;
+fn edited(context: &Context<'_>, actions: &ReviewActions<'_>, id: Id) -> Result<(String, String), Failure> {
+    let before = actions.words(id)?;
     let after = match editor::named() {
-        Some(_) => desk.edit(id, &before)?,
+        Some(_) => actions.edit(id, &before)?,
         None => {
             context.out.line("Your words, in one line; Enter alone decides nothing:")?;
             answer()?.unwrap_or_default()

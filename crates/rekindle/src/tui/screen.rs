@@ -20,7 +20,7 @@ use super::model::Key;
 /// The whole screen, until it is dropped.
 pub(crate) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
-    /// Whether the terminal is somebody else's just now.
+    /// True if the terminal is somebody else's just now.
     away: Arc<AtomicBool>,
 }
 

@@ -4,7 +4,7 @@
 use ratatui::text::Span;
 use rekindle_core::text::clean::clean;
 
-/// What a person may see of a text: no escape sequence, no control or invisible character; tabs are spaces.
+/// A text without escape sequences, control or invisible characters; tabs are spaces.
 pub(crate) fn shown(text: &str) -> String {
     clean(text).replace('\t', "    ")
 }

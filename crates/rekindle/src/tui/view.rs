@@ -14,7 +14,7 @@ use super::help::help;
 use super::model::{Mode, Model};
 use super::text::{fit, shown, width, wrap};
 
-/// What it is made for.
+/// The smallest screen that it is made for.
 const MADE_FOR: (u16, u16) = (80, 24);
 /// Below this nothing sensible fits.
 const LEAST: (u16, u16) = (24, 8);
@@ -22,7 +22,7 @@ const LEAST: (u16, u16) = (24, 8);
 const KEYS: &str = "a approve  e edit  r reject  s skip  S replace  w where  u undo  ? help  q quit";
 const FEW_KEYS: &str = "a e r s S w u m  ? help  q quit";
 
-/// How much of the rows was shown: all there are, and the room for them.
+/// The rows that there are, and the room for them.
 pub(crate) type Extent = (usize, usize);
 
 /// Draws everything; `colour` if there may be any.

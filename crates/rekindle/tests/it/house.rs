@@ -39,14 +39,18 @@ fn named(text: &str) -> (Vec<String>, Vec<String>) {
 }
 
 fn commands(sandbox: &Sandbox, of: &[&str]) -> Vec<String> {
+    let name = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    if of.is_empty() {
+        // All of them stand in groups, each command indented by two.
+        let help = sandbox.rekindle(&["help", "--all"]).run().ok().stdout;
+        let listed = help.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+        let names = listed.filter(|line| !line.trim_start().starts_with('-')).filter_map(name);
+        return names.filter(|name| name != "help").collect();
+    }
     let help = sandbox.rekindle(&[of, &["--help"]].concat()).run().ok().stdout;
     let Some(list) = help.split("Commands:\n").nth(1) else { return Vec::new() };
     let named = list.lines().take_while(|line| line.starts_with("  "));
-    named
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| *name != "help")
-        .map(str::to_owned)
-        .collect()
+    named.filter_map(name).filter(|name| name != "help").collect()
 }
 
 #[test]
@@ -208,6 +212,7 @@ fn the_command_reference_is_what_the_commands_say() {
         text.push_str(&format!("\n## {title}\n\n```text\n{}\n```\n", help.trim_end()));
     };
     page(&[]);
+    page(&["help"]);
     for command in commands(&sandbox, &[]) {
         page(&[&command]);
         for verb in commands(&sandbox, &[&command]) {

@@ -14,6 +14,7 @@ mod bench;
 mod blocks;
 mod capture;
 mod capture_crash;
+mod commands;
 mod config;
 mod conflicts;
 #[cfg(unix)]

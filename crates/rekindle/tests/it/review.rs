@@ -5,6 +5,7 @@ use std::fs;
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::{Date, Timestamp};
 use rekindle_core::knowledge::proposal::{Evidence, Proposal, title};
+use rekindle_engine::pipeline::stages::REGISTRY;
 use rekindle_engine::platform::db::Db;
 use rekindle_engine::review::proposals::{self, Handed};
 use rekindle_testkit::{Sandbox, fixtures};

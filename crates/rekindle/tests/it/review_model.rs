@@ -10,6 +10,7 @@ use rekindle_core::base::time::{Date, Timestamp};
 use rekindle_core::knowledge::proposal::{Proposal, Status, Target};
 use rekindle_core::vault::daily_log::{self, End, Section};
 use rekindle_core::vault::review::{Id, Place};
+use rekindle_engine::pipeline::stages::REGISTRY;
 use rekindle_engine::platform::db::Db;
 use rekindle_engine::review::proposals::{self, Handed};
 use rekindle_testkit::faults::{self, Fault};

@@ -10,7 +10,7 @@ use rekindle_engine::context::injection_stats::{self, Given};
 use rekindle_engine::llm::{AS_OF, list_price};
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 
 /// Shows what sessions were given, by day, and what that comes to.

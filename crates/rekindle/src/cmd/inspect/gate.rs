@@ -7,7 +7,7 @@ use rekindle_engine::pipeline::observations;
 use rekindle_engine::platform::db::Db;
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 

@@ -5,7 +5,7 @@ use rekindle_engine::pipeline::observations::{self, Entry};
 use rekindle_engine::platform::db::Db;
 use serde_json::json;
 
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::Style;
 

@@ -1,4 +1,4 @@
-//! What one session was told and what came of it, and how sessions with recall compare with those without.
+//! Shows what a session was told and whether it helped, and compares sessions with and without recall.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use rekindle_engine::recall::log::Log;
 use serde_json::{Value, json};
 
 use super::super::{explain, named};
-use crate::compose::Context;
+use crate::app::Context;
 use crate::error::Failure;
 use crate::output::{Style, column};
 
@@ -88,7 +88,7 @@ fn word(what: What) -> &'static str {
     }
 }
 
-/// What came of the turn after this one: whether the person put this one right.
+/// The outcome of the next turn, if the person corrected this one there.
 fn later<'a>(record: &'a Record, turn: Option<&str>) -> Option<&'a Outcome> {
     let turns = record.turns();
     let at = turns.iter().position(|one| Some(one.prompt.turn.as_str()) == turn)?;
@@ -137,7 +137,7 @@ fn block(
     })
 }
 
-/// What a session's recalls were about.
+/// The subjects of a session's recalls.
 fn asked(context: &Context<'_>, session: &str) -> Result<Vec<Value>, Failure> {
     let log = Log::at(&context.places.logs());
     let lines = log.read()?.take(LOGGED).filter(|line| line["session"] == session);
@@ -215,7 +215,7 @@ fn print(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
     legend(context, report)
 }
 
-/// What the verdicts that were printed mean.
+/// The meanings of the verdicts that were printed.
 fn legend(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
     let blocks = report["blocks"].as_array().into_iter().flatten();
     let memories = blocks.flat_map(|block| block["memories"].as_array().into_iter().flatten());
@@ -229,7 +229,7 @@ fn legend(context: &Context<'_>, report: &Value) -> Result<(), Failure> {
     lines.iter().try_for_each(|line| context.out.line(context.out.styled(Style::Dim, line)))
 }
 
-/// How sessions with recall compare with those that were left without it.
+/// Compares sessions with recall and sessions without.
 pub(super) fn compare(context: &Context<'_>, json: bool) -> Result<(), Failure> {
     let (mut with, mut without) = (Group::default(), Group::default());
     for record in injection_log::all(&context.places) {

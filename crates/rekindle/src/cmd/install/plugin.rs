@@ -2,25 +2,27 @@
 
 use std::path::Path;
 
+use clap::Command;
 use rekindle_engine::agents::install::State;
 use serde_json::json;
 
 use super::{Here, skill};
-use crate::cli::Global;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::{Printer, Style};
 
 /// Writes the plugin, and says how agents take it.
 pub(super) fn write(
     here: &Here,
     folder: &Path,
+    cli: Command,
     as_json: bool,
-    global: &Global,
+    global: &GlobalOptions,
     out: &Printer,
 ) -> Result<(), Failure> {
     let folder = std::path::absolute(folder)
         .map_err(|error| Failure::usage(format!("{} cannot be used: {error}", folder.display())))?;
-    let text = skill::text(&here.invocation);
+    let text = skill::text(&here.invocation, cli);
     let written = here.installer().write_plugin(&folder, env!("CARGO_PKG_VERSION"), &text)?;
     let made = here.set_up(global)?;
     // Agents that call us already would call us twice.

@@ -1,18 +1,16 @@
 //! The skill `memory`: what an agent is told about our commands. What a command does, how it is called and its examples
 //! come from the command line itself, so that the two cannot differ.
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use rekindle_core::hosts::install::Invocation;
 use rekindle_core::hosts::install::command::quote;
 use rekindle_core::hosts::install::plugin::SKILL;
-
-use crate::cli::Cli;
 
 /// The most examples of a verb.
 const EXAMPLES: usize = 3;
 
 /// The verbs, and when each is meant.
-const VERBS: [(&str, &str); 7] = [
+pub(crate) const VERBS: [(&str, &str); 7] = [
     (
         "save",
         "\"Remember that …\": keep it, in the user's own words and so that it makes sense a year from now.",
@@ -48,8 +46,7 @@ have them, do the same and are quicker.
 ";
 
 /// The text of `SKILL.md`, with commands that call this program and this home.
-pub(super) fn text(invocation: &Invocation) -> String {
-    let mut cli = Cli::command();
+pub(crate) fn text(invocation: &Invocation, mut cli: Command) -> String {
     cli.build();
     let mut text = format!("---\nname: {SKILL}\ndescription: \"{DESCRIPTION}\"\n---\n\n# Memory\n\n{RULES}");
     for (verb, when) in VERBS {
@@ -82,70 +79,4 @@ fn called(invocation: &Invocation, line: &str) -> String {
     }
     words.push(line.trim_start_matches("rekindle ").to_owned());
     words.join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser;
-    use rekindle_core::hosts::install::command::split;
-
-    use super::*;
-
-    fn skill() -> String {
-        text(&Invocation {
-            program: "/opt/my tools/rekindle".into(),
-            home: Some("/a b".into()),
-            before_tools: false,
-        })
-    }
-
-    #[test]
-    fn every_command_line_of_the_skill_is_one() {
-        let (text, mut count) = (skill(), 0);
-        let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
-        for line in blocks.flat_map(str::lines) {
-            let words = split(line);
-            assert_eq!(words[..3], ["/opt/my tools/rekindle", "--home", "/a b"], "{line}");
-            if let Err(error) = Cli::try_parse_from(&words) {
-                panic!("{line}: {error}");
-            }
-            count += 1;
-        }
-        assert!(count >= VERBS.len(), "every verb has an example: {text}");
-    }
-
-    #[test]
-    fn every_verb_says_what_the_command_says_of_itself() {
-        let text = skill();
-        let mut cli = Cli::command();
-        cli.build();
-        for (verb, _) in VERBS {
-            let command = cli.find_subcommand_mut(verb).unwrap_or_else(|| panic!("there is no `{verb}`"));
-            let section =
-                text.split(&format!("\n## {verb}\n")).nth(1).unwrap().split("\n## ").next().unwrap();
-            assert!(section.contains(&command.get_about().unwrap().to_string()), "{section}");
-            let usage = command.render_usage().to_string();
-            assert!(section.contains(usage.trim_start_matches("Usage:").trim()), "{section}");
-        }
-    }
-
-    #[test]
-    fn r_19_the_skill_says_that_a_save_of_an_agent_is_not_the_users_word() {
-        let text = skill();
-        assert!(text.contains("What you save counts as your word, not the user's"), "{text}");
-        let theirs =
-            "Approving proposals, keeping what is in the inbox and writing to MEMORY.md is the user's";
-        assert!(text.contains(theirs), "{text}");
-    }
-
-    #[test]
-    fn the_skill_is_what_agents_take() {
-        let text = skill();
-        let front = text.strip_prefix("---\n").unwrap().split("\n---\n").next().unwrap();
-        let lines: Vec<&str> = front.lines().collect();
-        assert_eq!(lines[0], "name: memory");
-        assert_eq!(lines.len(), 2, "what not every agent knows is left out");
-        assert!(lines[1].starts_with("description: \"") && lines[1].len() < 1024);
-        assert!(text.len() < 6_000, "an agent reads all of it: {}", text.len());
-    }
 }

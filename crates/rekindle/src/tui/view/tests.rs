@@ -1,4 +1,4 @@
-//! What is on the screen, cell by cell, in the sizes that matter.
+//! Tests of the screen, cell by cell, in the sizes that matter.
 
 use proptest::prelude::*;
 use ratatui::Terminal;

@@ -40,28 +40,28 @@ use rekindle_engine::recall::log::Log;
 use serde_json::{Map, Value, json};
 
 use self::deadline::Deadline;
-use super::recall::report;
-use crate::cli::Global;
+use crate::app::recall::report;
+use crate::options::GlobalOptions;
 
 #[derive(Args)]
 #[command(after_help = "\
-Reads the agent's JSON from standard input and always exits 0: whatever goes wrong here is in logs/hooks.jsonl in the
-state folder, and never in the agent's way.
+Reads the agent's JSON from stdin and always exits 0, so that it never blocks the agent. Errors go to logs/hooks.jsonl in
+the state folder.
 
 Examples:
   echo '{\"session_id\":\"s1\",\"transcript_path\":\"/tmp/s1.jsonl\",\"reason\":\"exit\"}' | rekindle hook claude SessionEnd")]
 pub(crate) struct Hook {
     /// The agent: claude, codex, gemini or pi
     agent: String,
-    /// The agent's own name of the event, such as SessionEnd
+    /// The event, as the agent calls it, such as SessionEnd
     event: String,
     /// Write down what a hook that ran out of time was sent, under this id
     #[arg(long, hide = true)]
     late: Option<String>,
 }
 
-/// What came of a hook, for the log.
-struct Result {
+/// Outcome of a hook, for the log.
+struct HookReport {
     result: &'static str,
     detail: Option<String>,
     session: Option<String>,
@@ -69,7 +69,7 @@ struct Result {
     tokens: u64,
 }
 
-impl Result {
+impl HookReport {
     fn of(result: &'static str) -> Self {
         Self { result, detail: None, session: None, injected: 0, tokens: 0 }
     }
@@ -79,7 +79,7 @@ impl Result {
     }
 }
 
-/// What goes in front of the agent.
+/// The text that goes in front of the agent.
 #[derive(Default)]
 struct Given {
     context: String,
@@ -91,9 +91,9 @@ struct Given {
     /// The names of what recall chose, and of what is in the context.
     chosen: Vec<String>,
     shown: Vec<String>,
-    /// Whether a briefing holds everything that always loads.
+    /// True if a briefing holds everything that always loads.
     whole: bool,
-    /// What the log of recalls says about it.
+    /// Its entry for the log of recalls.
     report: Option<Value>,
     failed: Option<String>,
 }
@@ -103,7 +103,7 @@ type Work = Box<dyn FnOnce() -> Given + Send>;
 /// Something that is being looked up, and by when it has to be there.
 struct Lookup {
     found: Receiver<Given>,
-    /// What can be had when that takes too long.
+    /// A smaller lookup for when that takes too long.
     instead: Option<Work>,
     from: Instant,
     limit: Duration,
@@ -114,7 +114,7 @@ impl Lookup {
         Self { found: begin(work), instead, from: Instant::now(), limit }
     }
 
-    /// What was found. When half of the time is over and it is not there, the smaller lookup begins beside it, and at the
+    /// The result. If it is not there after half of the time, the smaller lookup begins beside it, and at the
     /// deadline what there is has to do.
     fn finish(self) -> Given {
         let left = |share: u32| (self.limit / share).saturating_sub(self.from.elapsed());
@@ -146,7 +146,7 @@ fn begin(work: impl FnOnce() -> Given + Send + 'static) -> Receiver<Given> {
 }
 
 impl Hook {
-    pub(crate) fn run(self, global: &Global) {
+    pub(crate) fn run(self, global: &GlobalOptions) {
         let began = Instant::now();
         // Ourselves, asked by ourselves (B-04).
         if environment::raw(GUARD).is_some_and(|value| !value.is_empty()) {
@@ -186,8 +186,8 @@ impl Hook {
     fn guarded(
         &self,
         home: &Home,
-        work: impl FnOnce() -> Option<(PathBuf, Result)>,
-    ) -> Option<(PathBuf, Result)> {
+        work: impl FnOnce() -> Option<(PathBuf, HookReport)>,
+    ) -> Option<(PathBuf, HookReport)> {
         catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Some((home.root().join("state").join("logs"), panicked())))
     }
@@ -196,8 +196,8 @@ impl Hook {
     fn set_up(
         &self,
         home: &Home,
-        global: &Global,
-    ) -> std::result::Result<(Places, Loaded), Option<(PathBuf, Result)>> {
+        global: &GlobalOptions,
+    ) -> Result<(Places, Loaded), Option<(PathBuf, HookReport)>> {
         let cwd = std::env::current_dir().ok();
         let person = environment::home_folder();
         let place = cwd.as_deref().and_then(|cwd| project::locate(cwd, person.as_deref()));
@@ -205,11 +205,11 @@ impl Hook {
         let fallback = home.root().join("state").join("logs");
         let settings = match config::read(home, root, &global.settings) {
             Ok(settings) => settings,
-            Err(error) => return Err(Some((fallback, Result::failed(error)))),
+            Err(error) => return Err(Some((fallback, HookReport::failed(error)))),
         };
         let places = match home.places(&settings.config) {
             Ok(places) => places,
-            Err(error) => return Err(Some((fallback, Result::failed(error)))),
+            Err(error) => return Err(Some((fallback, HookReport::failed(error)))),
         };
         // The kill switches (OPS-03, EXE-16): not even a line in the log.
         match !settings.config.memory.enabled || places.stop_file().exists() {
@@ -219,16 +219,21 @@ impl Hook {
     }
 
     /// Reads what the agent sent; `Err` is what to log instead.
-    fn signal(&self, input: &[u8]) -> std::result::Result<Signal, Result> {
+    fn signal(&self, input: &[u8]) -> Result<Signal, HookReport> {
         let Ok(agent) = self.agent.parse::<Agent>() else {
-            return Err(Result::failed(format!("`{}` is not an agent", self.agent)));
+            return Err(HookReport::failed(format!("`{}` is not an agent", self.agent)));
         };
-        let Some(kind) = Kind::of(agent, &self.event) else { return Err(Result::of("ignored")) };
-        hook::read(agent, kind, input).map_err(Result::failed)
+        let Some(kind) = Kind::of(agent, &self.event) else { return Err(HookReport::of("ignored")) };
+        hook::read(agent, kind, input).map_err(HookReport::failed)
     }
 
     /// Writes down what a hook was sent that had to end before it could.
-    fn finish_late(&self, home: &Home, global: &Global, id: &ChangeId) -> Option<(PathBuf, Result)> {
+    fn finish_late(
+        &self,
+        home: &Home,
+        global: &GlobalOptions,
+        id: &ChangeId,
+    ) -> Option<(PathBuf, HookReport)> {
         background::detach();
         let input = deadline::read_value(&mut std::io::stdin().lock());
         let (places, settings) = match self.set_up(home, global) {
@@ -236,7 +241,7 @@ impl Hook {
             Err(instead) => return instead,
         };
         let logs = places.logs();
-        let signal = match input.map_err(Result::failed).and_then(|input| self.signal(&input)) {
+        let signal = match input.map_err(HookReport::failed).and_then(|input| self.signal(&input)) {
             Ok(signal) => signal,
             Err(result) => return Some((logs, result)),
         };
@@ -246,7 +251,7 @@ impl Hook {
         let written = write_down(home, &places, &settings, signal, id);
         let late = || "the disk was slow: written after the agent went on".to_owned();
         let result = match written.result {
-            "success" => Result { result: "partial", detail: Some(late()), ..written },
+            "success" => HookReport { result: "partial", detail: Some(late()), ..written },
             _ => written,
         };
         Some((logs, result))
@@ -256,10 +261,10 @@ impl Hook {
     fn answer(
         &self,
         home: &Home,
-        global: &Global,
+        global: &GlobalOptions,
         deadline: &Arc<Deadline>,
         id: &ChangeId,
-    ) -> Option<(PathBuf, Result)> {
+    ) -> Option<(PathBuf, HookReport)> {
         let input = deadline.input();
         let (places, settings) = match self.set_up(home, global) {
             Ok(found) => found,
@@ -268,8 +273,8 @@ impl Hook {
         let logs = places.logs();
         let input = match input.recv_timeout(deadline.left()) {
             Ok(Ok(input)) => input,
-            Ok(Err(error)) => return Some((logs, Result::failed(error))),
-            Err(_) => return Some((logs, Result::failed("the agent sent no whole JSON in time"))),
+            Ok(Err(error)) => return Some((logs, HookReport::failed(error))),
+            Err(_) => return Some((logs, HookReport::failed("the agent sent no whole JSON in time"))),
         };
         let signal = match self.signal(&input) {
             Ok(signal) => signal,
@@ -282,7 +287,7 @@ impl Hook {
         let now = clock::now(TimeZone::UTC).timestamp();
         if !hooks::is_first(&places, &signal, now) {
             let detail = Some("another hook of ours was called for the same".to_owned());
-            return Some((logs, Result { session: Some(session), detail, ..Result::of("ignored") }));
+            return Some((logs, HookReport { session: Some(session), detail, ..HookReport::of("ignored") }));
         }
         let (lookup, told) = look_up(&signal, home, &places, &settings, deadline.left());
         let notice = notices::take(&places, &signal, &input);
@@ -309,7 +314,7 @@ impl Hook {
         let missed = given.failed.clone();
         self.give(agent, &given, notice.as_deref());
         note(&places, given, told, tokens);
-        let mut result = Result { injected, tokens, ..writing.join().unwrap_or_else(|_| panicked()) };
+        let mut result = HookReport { injected, tokens, ..writing.join().unwrap_or_else(|_| panicked()) };
         if let Some(why) = missed.filter(|_| result.result == "success") {
             (result.result, result.detail) = ("partial", Some(why));
         }
@@ -317,7 +322,7 @@ impl Hook {
     }
 
     /// Tells the agent, and the person beside it: every agent shows `systemMessage` on the screen and keeps it from its model.
-    /// What cannot be written is not read by anybody.
+    /// A failed write is ignored: nobody reads the output then.
     fn give(&self, agent: Agent, given: &Given, notice: Option<&str>) {
         let mut answer = Map::new();
         if !given.context.is_empty() {
@@ -343,25 +348,25 @@ impl Hook {
 }
 
 /// Writes a signal to the spool and wakes a worker.
-fn write_down(home: &Home, places: &Places, settings: &Loaded, signal: Signal, id: &ChangeId) -> Result {
+fn write_down(home: &Home, places: &Places, settings: &Loaded, signal: Signal, id: &ChangeId) -> HookReport {
     let session = Some(signal.session.clone());
     let woken = match hooks::leave(places, signal, id) {
         Ok(Left::Spooled) if settings.config.capture.background => hooks::wake(home, places),
         Ok(Left::Spooled | Left::Nothing) => Ok(()),
-        Err(error) => return Result { session, ..Result::failed(error) },
+        Err(error) => return HookReport { session, ..HookReport::failed(error) },
     };
     match woken {
         // It is on the disk; the next hook tries again.
         Err(error) => {
             let detail = Some(format!("no worker could be started: {error}"));
-            Result { session, detail, ..Result::of("partial") }
+            HookReport { session, detail, ..HookReport::of("partial") }
         }
-        Ok(()) => Result { session, ..Result::of("success") },
+        Ok(()) => HookReport { session, ..HookReport::of("success") },
     }
 }
 
-fn panicked() -> Result {
-    Result::failed("a panic; this is a bug")
+fn panicked() -> HookReport {
+    HookReport::failed("a panic; this is a bug")
 }
 
 /// Notes what the agent was told, and that it was so many tokens: only now is it certain. What cannot be noted is said twice

@@ -12,9 +12,9 @@ use rekindle_core::hosts::hook::Kind;
 use rekindle_engine::platform::background;
 use serde::de::IgnoredAny;
 
-/// How long a session's start, or an event without an answer, may take (BRF-06).
+/// The time limit of a session start, or of an event without an answer (BRF-06).
 const EVENT: Duration = Duration::from_millis(500);
-/// How long a prompt or a call of a tool may take (BRF-07).
+/// The time limit of a prompt or a tool call (BRF-07).
 const PROMPT: Duration = Duration::from_millis(300);
 /// So much of it is left for handing over what is not written yet.
 const HAND_OVER: Duration = Duration::from_millis(30);
@@ -22,10 +22,10 @@ const HAND_OVER: Duration = Duration::from_millis(30);
 const ANSWER: Duration = Duration::from_millis(20);
 /// More than this an agent does not send.
 const MAX_INPUT: u64 = 64 * 1024 * 1024;
-/// How much is read from the pipe at a time.
+/// The bytes that are read from the pipe at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// What the agent sent, for as long as it is not known to be written down.
+/// The agent's input, until it is known to be written down.
 type Owed = Mutex<Option<Arc<Vec<u8>>>>;
 
 /// Ends the process in time. What the agent sent and is not written down by then goes to a process of its own.
@@ -57,7 +57,7 @@ impl Deadline {
         deadline
     }
 
-    /// How long looking something up may take from now on.
+    /// The time that is left for a lookup.
     pub(super) fn left(&self) -> Duration {
         (self.end - HAND_OVER - ANSWER).saturating_duration_since(Instant::now())
     }

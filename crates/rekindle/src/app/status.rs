@@ -1,4 +1,4 @@
-//! Which agents are connected, what became of their sessions, and what was learnt from them this week.
+//! Learning report: connected agents, the outcome of their sessions, and the memories of this week.
 
 use jiff::SignedDuration;
 use rekindle_core::base::agent::Agent;
@@ -11,7 +11,7 @@ use rekindle_engine::platform::db::Db;
 use rekindle_engine::vault::Found;
 use serde_json::{Value, json};
 
-use crate::compose::Context;
+use super::Context;
 use crate::error::Failure;
 
 /// So many of the newest memories are shown.
@@ -22,16 +22,16 @@ const LISTED: usize = 20;
 const REASONS: usize = 3;
 const TITLE_CHARS: usize = 80;
 
-/// All of it.
-pub(super) struct Learnt<'a> {
+/// Connected agents, the outcome of their sessions, and the memories of this week.
+pub(crate) struct LearningReport<'a> {
     agents: Option<Vec<install::Status>>,
     sessions: Learning,
     /// Memories of this week, the newest first.
     week: Vec<(Timestamp, &'a Found)>,
 }
 
-impl<'a> Learnt<'a> {
-    pub(super) fn look(
+impl<'a> LearningReport<'a> {
+    pub(crate) fn look(
         context: &Context<'_>,
         db: Option<&Db>,
         entries: &'a [Found],
@@ -53,7 +53,7 @@ impl<'a> Learnt<'a> {
     }
 
     /// Adds itself to the answer of `--json`.
-    pub(super) fn add_to(&self, answer: &mut Value) {
+    pub(crate) fn add_to(&self, answer: &mut Value) {
         let agent = |status: &install::Status| {
             json!({
                 "agent": status.agent,
@@ -91,9 +91,9 @@ impl<'a> Learnt<'a> {
     }
 
     /// The rows for a terminal: the name of each and what it says.
-    pub(super) fn rows(&self, context: &Context<'_>) -> Vec<(&'static str, String)> {
+    pub(crate) fn rows(&self, context: &Context<'_>) -> Vec<(&'static str, String)> {
         let mut rows: Vec<(&'static str, String)> = Vec::new();
-        rows.extend(self.agents.as_deref().map(|all| ("agents", connected(all))));
+        rows.extend(self.agents_in_words().map(|agents| ("agents", agents)));
         rows.push(("sessions", self.counts()));
         let reasons = &self.sessions.skipped;
         for (reason, count) in reasons.iter().take(REASONS) {
@@ -103,7 +103,24 @@ impl<'a> Learnt<'a> {
         if others > 0 {
             rows.push(("", format!("{others} skipped for other reasons (`rekindle runs --status SKIPPED`)")));
         }
-        rows.push(("learnt", self.this_week()));
+        rows.extend(self.memory_rows(context));
+        rows
+    }
+
+    /// The agents in a sentence; `None` where no agents can be looked for.
+    pub(crate) fn agents_in_words(&self) -> Option<String> {
+        self.agents.as_deref().map(connected)
+    }
+
+    /// True if an agent is on this machine, and none of them calls Rekindle.
+    pub(crate) fn needs_install(&self) -> bool {
+        let agents = self.agents.as_deref().unwrap_or_default();
+        agents.iter().any(|agent| agent.found) && !agents.iter().any(is_connected)
+    }
+
+    /// The rows about the memories of this week, the newest first.
+    pub(crate) fn memory_rows(&self, context: &Context<'_>) -> Vec<(&'static str, String)> {
+        let mut rows = vec![("learnt", self.this_week())];
         for (at, found) in self.week.iter().take(SHOWN) {
             let on = day(at.to_zoned(context.now.time_zone().clone()).date());
             let title = one_line(&found.title, TITLE_CHARS);
@@ -134,7 +151,7 @@ impl<'a> Learnt<'a> {
     }
 }
 
-/// How it is with every agent. Where nobody knows a home folder there are no agents to look for.
+/// The state of every agent; `None` if there is no home folder to look in.
 fn agents(context: &Context<'_>) -> Option<Vec<install::Status>> {
     let machine = Machine::look();
     let before_tools = context.settings.config.recall.before_tools;

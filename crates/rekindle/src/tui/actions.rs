@@ -1,4 +1,4 @@
-//! Where a sitting meets the engine: the same doors that `rekindle approve` and `rekindle undo` go through.
+//! The actions of the review screen. They do what `rekindle approve` and `rekindle undo` do.
 
 use std::collections::HashMap;
 
@@ -17,12 +17,12 @@ use rekindle_engine::review::patches::is_patch;
 use rekindle_engine::review::proposals::{self, Decided, Standing, Verdict};
 
 use super::card::{Card, Facts, Fate, Row, rows};
-use crate::cmd::review_decide::{read_page, reconsider, see_to};
-use crate::cmd::review_show::{expires, said, section, told};
-use crate::compose::Context;
+use crate::app::Context;
+use crate::app::review::describe::{expires, said, section, told};
+use crate::app::review::{read_page, reconsider, see_to};
 use crate::error::Failure;
 
-/// What came of a decision.
+/// The outcome of a decision.
 pub(crate) enum Answer {
     /// It is decided, since then.
     Decided { at: Timestamp, told: String },
@@ -30,21 +30,21 @@ pub(crate) enum Answer {
     Not { is_open: bool, told: String },
 }
 
-/// What is known about one proposal.
+/// The details of one proposal.
 pub(crate) struct Known {
     pub(crate) rows: Vec<Row>,
     pub(crate) is_open: bool,
-    /// What became of it, if it does not wait any more.
+    /// Its outcome, if it does not wait any more.
     pub(crate) told: Option<String>,
 }
 
-pub(crate) struct Desk<'a> {
+pub(crate) struct ReviewActions<'a> {
     context: &'a Context<'a>,
     world: World,
     same: HashMap<Id, Vec<Id>>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> ReviewActions<'a> {
     pub(crate) fn new(context: &'a Context<'a>) -> Self {
         Self { context, world: context.world(), same: HashMap::new() }
     }

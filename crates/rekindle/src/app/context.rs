@@ -1,4 +1,4 @@
-//! Puts the parts together for one command: where things are, how they are set, which project this is, what time.
+//! The context of one command: its home, settings, project and clock.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal};
@@ -28,11 +28,11 @@ use rekindle_engine::recall::messages::Messages;
 use rekindle_engine::recall::upkeep::{Settled, Upkeep};
 use rekindle_engine::vault::Vault;
 
-use crate::cli::Global;
 use crate::error::Failure;
+use crate::options::GlobalOptions;
 use crate::output::Printer;
 
-/// What every command needs.
+/// The context of a command.
 pub(crate) struct Context<'a> {
     pub(crate) home: Home,
     pub(crate) settings: Loaded,
@@ -41,19 +41,19 @@ pub(crate) struct Context<'a> {
     pub(crate) now: Zoned,
     pub(crate) cwd: PathBuf,
     pub(crate) out: &'a Printer,
-    /// Whether the vault was opened to change it.
+    /// True if the vault was opened to change it.
     changing: Cell<bool>,
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn new(global: &Global, out: &'a Printer) -> Result<Self, Failure> {
+    pub(crate) fn new(global: &GlobalOptions, out: &'a Printer) -> Result<Self, Failure> {
         let cwd = std::env::current_dir()
             .map_err(|error| Failure::new(format!("the current folder cannot be used: {error}")))?;
         Self::in_folder(global, out, cwd)
     }
 
     /// The same for work that belongs to another folder.
-    pub(crate) fn in_folder(global: &Global, out: &'a Printer, cwd: PathBuf) -> Result<Self, Failure> {
+    pub(crate) fn in_folder(global: &GlobalOptions, out: &'a Printer, cwd: PathBuf) -> Result<Self, Failure> {
         let home = Home::find(global.home.as_deref())?;
         let place = project::locate(&cwd, environment::home_folder().as_deref());
         let root = place.as_ref().map(|place| place.root.as_path());
@@ -125,7 +125,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Who runs this command.
+    /// The speaker who runs this command.
     pub(crate) fn speaker(&self) -> Speaker {
         let at_terminal =
             io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
@@ -137,7 +137,7 @@ impl<'a> Context<'a> {
         is_agent_shell(is_set)
     }
 
-    /// Who the journal says made a change that brings words.
+    /// The actor that the journal names for a change that adds words.
     pub(crate) fn actor(&self) -> Actor {
         match self.speaker() {
             Speaker::Person => Actor::User,
@@ -160,7 +160,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What functions work with.
+    /// The context of the functions of a run.
     pub(crate) fn world(&self) -> World {
         let zone = self.now.time_zone().clone();
         World::new(self.home.clone(), self.places.clone(), self.settings.config.clone(), zone)
@@ -171,7 +171,7 @@ impl<'a> Context<'a> {
         Ok(Db::open_existing(&self.places.database())?.map(Queue::new))
     }
 
-    /// What can be recalled.
+    /// The index.
     pub(crate) fn index(&self) -> Index {
         Index::at(self.places.index())
     }

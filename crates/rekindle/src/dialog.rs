@@ -6,12 +6,17 @@ use rekindle_core::text::terminal::safe;
 
 use crate::error::Failure;
 
-/// What whoever says no is told.
+/// The message after a no.
 pub(crate) const CANCELLED: &str = "Cancelled. No files changed.";
 
-/// Whether there is anybody to ask.
+/// True if there is anybody to ask.
 pub(crate) fn is_possible() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// True if a screen and a keyboard are there.
+pub(crate) fn has_screen() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
 /// An answer in words; an empty one is the default.
@@ -31,7 +36,7 @@ pub(crate) fn yes(question: &str, default: bool) -> Result<bool, Failure> {
     Ok(choice(question, default, None)? == Choice::Yes)
 }
 
-/// What a person chose.
+/// The answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Yes,

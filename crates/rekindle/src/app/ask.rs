@@ -1,0 +1,245 @@
+//! Answers a question from memory, with citations.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use rekindle_core::base::scope::ProjectId;
+use rekindle_core::llm::Model;
+use rekindle_core::recall::answer;
+use rekindle_core::recall::answer::{Sentence, Subject};
+use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::select::MOST;
+use rekindle_core::text::admit;
+use rekindle_engine::index::Embedder;
+use rekindle_engine::llm::Job;
+use rekindle_engine::recall::ask::{Answer, Request, ask};
+use rekindle_engine::recall::messages::Messages;
+use rekindle_engine::recall::reading::{Reading, odds};
+use rekindle_engine::recall::search::Rules;
+use rekindle_engine::recall::usage::Usage;
+use serde_json::{Value, json};
+
+use super::Context;
+use super::recall::place;
+use crate::error::Failure;
+
+/// The most near misses that are shown when nothing answers.
+const MAX_CLOSEST: usize = 3;
+
+/// An answer with the passages that it rests on.
+pub(crate) struct CitedAnswer {
+    found: Answer,
+    passages: Vec<String>,
+    composed: Composed,
+    /// The number of near misses.
+    near: usize,
+    /// Those of them that come nearest: where they are, and their text.
+    closest: Vec<(String, String)>,
+}
+
+/// Looks for what answers the question, and has a language model compose the answer if one is set up.
+pub(crate) fn answered(
+    context: &Context<'_>,
+    question: &str,
+    all_projects: bool,
+) -> Result<CitedAnswer, Failure> {
+    let mut found = search(context, question, all_projects)?;
+    let passages: Vec<String> = found.shown.iter().map(|shown| admit(&shown.text).text).collect();
+    let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
+    let subject = Subject::of(question);
+    let titles = found.selection.hits.iter().map(|hit| hit.document.title.as_str());
+    let related: Vec<bool> = odds(question, &texts).into_iter().map(answer::is_answer).collect();
+    let about = titles.zip(&texts).map(|(title, text)| subject.is_in(&format!("{title}\n{text}")));
+    let answers: Vec<bool> = related.iter().zip(about).map(|(related, about)| *related && about).collect();
+    let near = answers.iter().filter(|answers| !**answers).count();
+    let related: Vec<bool> =
+        related.iter().zip(&answers).map(|(related, answers)| *related && !answers).collect();
+    let shown = found.shown.iter().zip(&found.selection.hits).zip(&related).filter(|(_, related)| **related);
+    let closest = shown
+        .take(MAX_CLOSEST)
+        .map(|((shown, hit), _)| (place(&hit.document, shown), admit(shown.text.trim()).text));
+    let closest = closest.collect();
+    let passages = kept(passages, &answers);
+    found.selection.hits = kept(found.selection.hits, &answers);
+    found.shown = kept(found.shown, &answers);
+    let composed = put_together(context, question, &passages);
+    let composed = if matches!(composed, Composed::Passages) {
+        in_a_sentence(question, &subject, &passages)
+    } else {
+        composed
+    };
+    Ok(CitedAnswer { found, passages, composed, near, closest })
+}
+
+/// The items that are marked.
+fn kept<T>(all: Vec<T>, marks: &[bool]) -> Vec<T> {
+    all.into_iter().zip(marks).filter_map(|(one, kept)| kept.then_some(one)).collect()
+}
+
+/// The one sentence of the passages that answers by itself, where there is one.
+fn in_a_sentence(question: &str, subject: &Subject, passages: &[String]) -> Composed {
+    let mut candidates = answer::candidates(passages);
+    candidates.retain(|candidate| subject.is_not_contradicted_by(&candidate.text));
+    let texts: Vec<&str> = candidates.iter().map(|candidate| candidate.text.as_str()).collect();
+    let odds = odds(question, &texts);
+    answer::the_answer(candidates, &odds).map_or(Composed::Passages, Composed::Quoted)
+}
+
+impl CitedAnswer {
+    /// The reason why the language model gave no answer, if it failed.
+    pub(crate) fn model_failure(&self) -> Option<&str> {
+        match &self.composed {
+            Composed::Failed(why) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// True if something comes close, though nothing answers.
+    pub(crate) fn has_near_misses(&self) -> bool {
+        !self.is_known() && self.near + self.passages.len() > 0
+    }
+
+    /// The answer as JSON.
+    pub(crate) fn report(&self, question: &str) -> Value {
+        report(question, &self.found, &self.passages, &self.composed)
+    }
+
+    fn is_known(&self) -> bool {
+        !self.passages.is_empty() && !matches!(self.composed, Composed::Unknown { .. })
+    }
+
+    /// The answer with what it rests on, line by line; `head` styles the line that says where a passage is.
+    pub(crate) fn lines(&self, head: impl Fn(String) -> String) -> Vec<String> {
+        if !self.is_known() {
+            let mut lines = vec!["Nothing in your notes or sessions answers that.".to_owned()];
+            for (place, text) in &self.closest {
+                lines.push(head(format!("Near: {place}")));
+                lines.extend(text.lines().map(|line| format!("  {line}")));
+            }
+            return lines;
+        }
+        let sentences = match &self.composed {
+            Composed::Answer { sentences, .. } => sentences.as_slice(),
+            Composed::Quoted(sentence) => std::slice::from_ref(sentence),
+            Composed::Passages | Composed::Failed(_) | Composed::Unknown { .. } => &[],
+        };
+        let is_quoted = matches!(self.composed, Composed::Quoted(_));
+        let mut lines = Vec::new();
+        for sentence in sentences {
+            let numbers: Vec<String> = sentence.passages.iter().map(usize::to_string).collect();
+            lines.push(format!("{} [{}]", sentence.text, numbers.join(", ")));
+        }
+        let cited: HashSet<usize> = sentences.iter().flat_map(|sentence| sentence.passages.clone()).collect();
+        if !sentences.is_empty() {
+            lines.push(String::new());
+        }
+        for (number, (hit, shown)) in (1..).zip(self.found.selection.hits.iter().zip(&self.found.shown)) {
+            // A model has composed all of them together; a quotation leaves the rest unsaid.
+            if !sentences.is_empty() && !cited.contains(&number) && !is_quoted {
+                continue;
+            }
+            let unreviewed = if hit.document.reviewed { "" } else { " (unreviewed)" };
+            lines.push(head(format!("[{number}] {}{unreviewed}", place(&hit.document, shown))));
+            if !cited.contains(&number) {
+                lines.extend(shown.text.trim().lines().map(|line| format!("  {}", admit(line).text)));
+            }
+        }
+        lines
+    }
+}
+
+fn search(context: &Context<'_>, question: &str, all_projects: bool) -> Result<Answer, Failure> {
+    let vault = context.vault()?;
+    let (model, index) = (context.model_if_any(), context.index());
+    let usage = Usage::read(&context.places.usage());
+    let messages = Messages::of(&context.places);
+    let rewrite = context.rewrite(question);
+    let project = context.project_id().map(ProjectId::as_str);
+    let request = Request {
+        prompt: question,
+        rewritten: rewrite.rewritten(),
+        filters: &Filters::default(),
+        rules: Rules {
+            include_inbox: true,
+            all_projects,
+            ..Rules::of(&context.settings.config.recall, project, &context.now)
+        },
+        k: MOST,
+        anyway: false,
+        reading: Reading::AsNeeded,
+        held: &HashSet::new(),
+        mentions: false,
+        messages: Some(&messages),
+        leave_out: |_| false,
+    };
+    let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
+    let answer = ask(&vault, &index, embedder, &usage, &request)?;
+    if answer.is_worth_indexing() {
+        context.index_later();
+    }
+    Ok(answer)
+}
+
+/// The form of the answer that the passages were composed into.
+enum Composed {
+    /// There is no model, or nothing to composed together.
+    Passages,
+    /// The model did not answer.
+    Failed(String),
+    /// The model answered, and nothing of it could be believed.
+    Unknown { model: String },
+    /// One sentence of a passage answers by itself.
+    Quoted(Sentence),
+    /// Sentences that the passages say.
+    Answer { model: String, sentences: Vec<Sentence> },
+}
+
+fn put_together(context: &Context<'_>, question: &str, passages: &[String]) -> Composed {
+    if passages.is_empty() {
+        return Composed::Passages;
+    }
+    let model = match context.world().model(Job::Observer) {
+        Ok(Some(model)) => model,
+        Ok(None) => return Composed::Passages,
+        Err(error) => return Composed::Failed(error.message),
+    };
+    let deadline = Duration::from_secs(context.settings.config.llm.timeout_seconds.into());
+    match model.answer(&answer::request(question, passages, deadline)) {
+        Ok(said) => {
+            let sentences = answer::believed(&said.text, passages);
+            let model = model.name().to_owned();
+            if sentences.is_empty() {
+                Composed::Unknown { model }
+            } else {
+                Composed::Answer { model, sentences }
+            }
+        }
+        Err(error) => Composed::Failed(error.message),
+    }
+}
+
+fn report(question: &str, found: &Answer, passages: &[String], composed: &Composed) -> Value {
+    let citations: Vec<Value> = (1..)
+        .zip(found.selection.hits.iter().zip(&found.shown).zip(passages))
+        .map(|(number, ((hit, shown), text)): (usize, _)| {
+            let document = &hit.document;
+            json!({
+                "number": number, "id": document.id, "path": document.path, "lines": shown.lines,
+                "title": document.title, "text": text, "source": document.source, "origin": document.origin,
+                "reviewed": document.reviewed,
+            })
+        })
+        .collect();
+    let (answer, model, failed): (Option<Value>, Option<&str>, Option<&str>) = match composed {
+        Composed::Passages => (None, None, None),
+        Composed::Failed(why) => (None, None, Some(why)),
+        Composed::Unknown { model } => (None, Some(model), None),
+        Composed::Quoted(sentence) => (Some(json!([sentence])), None, None),
+        Composed::Answer { model, sentences } => (Some(json!(sentences)), Some(model), None),
+    };
+    let known = !passages.is_empty() && !matches!(composed, Composed::Unknown { .. });
+    json!({
+        "question": admit(question).text, "known": known, "answer": answer, "model": model, "failed": failed,
+        "citations": citations, "degraded": found.degraded,
+    })
+}

@@ -1,0 +1,33 @@
+//! Leaves events for the worker.
+
+use rekindle_core::event::{self, Event};
+use rekindle_engine::jobs::hooks;
+use rekindle_engine::jobs::spool::{Spool, What};
+use rekindle_engine::platform::random;
+use serde_json::Value;
+
+use super::Context;
+use crate::error::Failure;
+
+/// Leaves an event for the worker, and wakes one.
+pub(crate) fn leave(context: &Context<'_>, name: &str, data: Value) -> Result<String, Failure> {
+    let id = random::change_id(context.now.timestamp())?.as_str().to_owned();
+    leave_as(context, &id, name, data)?;
+    Ok(id)
+}
+
+/// The same for one that may come again: the same id counts once.
+pub(crate) fn leave_as(context: &Context<'_>, id: &str, name: &str, mut data: Value) -> Result<(), Failure> {
+    if !context.settings.config.memory.enabled {
+        return Err(Failure::new("memory is switched off by memory.enabled, so nothing is sent"));
+    }
+    let redacted = event::admit(&mut data);
+    context.mention(&redacted, &[]);
+    let at = context.now.timestamp();
+    let event = Event { id: id.to_owned(), name: name.to_owned(), data, at };
+    Spool::at(context.places.spool()).put(What::Event(event), at)?;
+    if context.settings.config.capture.background {
+        hooks::wake(&context.home, &context.places)?;
+    }
+    Ok(())
+}

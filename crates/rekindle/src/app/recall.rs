@@ -1,0 +1,176 @@
+//! Recall: looks memories up and says how they were found.
+
+use std::cell::LazyCell;
+use std::collections::HashSet;
+use std::time::Instant;
+
+use rekindle_core::base::time::iso;
+use rekindle_core::recall::document::{Document, Source};
+use rekindle_core::recall::filter::Filters;
+use rekindle_core::recall::merge;
+use rekindle_core::recall::rewrite::Rewrite;
+use rekindle_core::recall::select::Hit;
+use rekindle_core::text;
+use rekindle_engine::index::Embedder;
+use rekindle_engine::recall::ask::{Answer, Request, Shown, ask};
+use rekindle_engine::recall::log::Log;
+use rekindle_engine::recall::messages::Messages;
+use rekindle_engine::recall::reading::Reading;
+use rekindle_engine::recall::search::Rules;
+use rekindle_engine::recall::usage::Usage;
+use serde_json::{Value, json};
+
+use super::Context;
+use crate::error::Failure;
+
+/// The longest part of a prompt that is repeated in an answer and in the log.
+const QUOTED_CHARS: usize = 2000;
+
+/// A search: the question, its filters and its limits.
+pub(crate) struct Wanted<'a> {
+    pub(crate) query: &'a str,
+    pub(crate) k: usize,
+    pub(crate) filters: Filters,
+    /// Another project than the one at hand, or `all`.
+    pub(crate) project: Option<String>,
+    pub(crate) include_inbox: bool,
+    /// Even where it would rather stay silent.
+    pub(crate) anyway: bool,
+}
+
+/// Looks it up, says how it was found (REC-07), and leaves a line in the log, `by` whom.
+pub(crate) fn look_up(
+    context: &Context<'_>,
+    wanted: &Wanted<'_>,
+    by: &str,
+) -> Result<(Answer, Value), Failure> {
+    let start = Instant::now();
+    let vault = context.vault()?;
+    let (model, index) = (context.model_if_any(), context.index());
+    let usage = LazyCell::new(|| Usage::read(&context.places.usage()));
+    let here = context.project_id().map(|id| id.as_str().to_owned());
+    let named = wanted.project.clone().filter(|project| project != "all");
+    let project = named.or(here);
+    let rewrite = context.rewrite(wanted.query);
+    let messages = Messages::of(&context.places);
+    let request = Request {
+        prompt: wanted.query,
+        rewritten: rewrite.rewritten(),
+        filters: &wanted.filters,
+        rules: Rules {
+            include_inbox: wanted.include_inbox,
+            all_projects: wanted.project.as_deref() == Some("all"),
+            inactive: wanted.filters.inactive,
+            ..Rules::of(&context.settings.config.recall, project.as_deref(), &context.now)
+        },
+        k: wanted.k,
+        anyway: wanted.anyway,
+        reading: if wanted.anyway { Reading::Thorough } else { Reading::AsNeeded },
+        held: &HashSet::new(),
+        mentions: true,
+        messages: Some(&messages),
+        leave_out: |_| false,
+    };
+    let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
+    let answer = ask(&vault, &index, embedder, usage, &request)?;
+    let took = start.elapsed().as_secs_f64() * 1000.0;
+    let report = report(wanted.query, &rewrite, &wanted.filters, &answer, took);
+    log(context, &report, by);
+    let shown: Vec<&str> = answer.selection.hits.iter().map(|hit| hit.document.id.as_str()).collect();
+    // How often something was recalled decides whether it is outdated (FBK-04); nobody waits for that.
+    Usage::recalled(&context.places.usage(), &shown, context.now.timestamp()).unwrap_or_default();
+    if answer.is_worth_indexing() {
+        context.index_later();
+    }
+    Ok((answer, report))
+}
+
+/// Every recall leaves a line (REC-23). One that cannot be written keeps nobody from the answer.
+fn log(context: &Context<'_>, report: &Value, by: &str) {
+    let mut line = json!({
+        "at": iso(context.now.timestamp()),
+        "project": context.project_id(),
+        "by": by,
+    });
+    if let (Some(line), Some(report)) = (line.as_object_mut(), report.as_object()) {
+        line.extend(report.iter().map(|(key, value)| (key.clone(), value.clone())));
+    }
+    if let Err(error) = Log::at(&context.places.logs()).append(&line) {
+        context.out.warn(format!("what was recalled could not be written down: {error}"));
+    }
+}
+
+/// The place of a hit, as editors take it.
+pub(crate) fn place(document: &Document, shown: &Shown) -> String {
+    match shown.lines {
+        Some((first, last)) if first != last => format!("{}:{first}-{last}", document.path),
+        Some((first, _)) => format!("{}:{first}", document.path),
+        None => document.path.clone(),
+    }
+}
+
+/// The answer of REC-07 and REC-15. What it quotes has passed redaction again (B-03): a file may have changed since it
+/// was indexed.
+pub(crate) fn report(query: &str, rewrite: &Rewrite, filters: &Filters, answer: &Answer, took: f64) -> Value {
+    let results: Vec<Value> =
+        answer.selection.hits.iter().zip(&answer.shown).map(|(hit, shown)| result(hit, shown)).collect();
+    json!({
+        "query": quoted(query),
+        "rewrittenQuery": rewrite.rewritten(),
+        "rewriteFailed": match rewrite {
+            Rewrite::Failed { why } => Some(why.to_string()),
+            Rewrite::Disabled | Rewrite::Done { .. } => None,
+        },
+        "filtersApplied": filters.applied(),
+        "droppedByTrustPass": answer.selection.dropped_by_trust(),
+        "abstained": answer.abstained,
+        "silence": answer.decision,
+        "degraded": answer.degraded,
+        "documents": answer.documents,
+        "tookMs": (took * 100.0).round() / 100.0,
+        "results": results,
+        "dropped": answer.selection.dropped,
+    })
+}
+
+/// One hit as JSON.
+pub(crate) fn result(hit: &Hit, shown: &Shown) -> Value {
+    let document = &hit.document;
+    json!({
+        "id": document.id,
+        "path": document.path,
+        "lines": shown.lines,
+        "title": document.title,
+        "text": text::admit(&shown.text).text,
+        "score": hit.ranked.score,
+        "parts": hit.ranked.parts,
+        "factors": hit.ranked.factors,
+        "source": document.source,
+        "kind": document.kind,
+        "group": document.group,
+        "tags": document.tags,
+        "project": document.project,
+        "origin": document.origin,
+        "reviewed": document.reviewed,
+        "inbox": document.inbox,
+        "stale": document.stale,
+        "priority": document.priority,
+        "created": document.created.map(iso),
+        "doubts": hit.doubts,
+        "refreshed": shown.refreshed,
+        "confidence": (document.source == Source::Observation)
+            .then(|| merge::confidence(document.origin, &hit.lineage)),
+        "observed": (!hit.lineage.is_empty()).then(|| json!({
+            "times": hit.lineage.len(),
+            "sessions": merge::sessions(&hit.lineage),
+            "first": hit.lineage.first().and_then(|mention| mention.created).map(iso),
+            "last": hit.lineage.last().and_then(|mention| mention.created).map(iso),
+            "places": hit.lineage,
+        })),
+    })
+}
+
+/// The beginning of a query, redacted.
+pub(crate) fn quoted(query: &str) -> String {
+    text::admit(query).text.chars().take(QUOTED_CHARS).collect()
+}
