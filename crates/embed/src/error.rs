@@ -12,7 +12,7 @@ pub enum Error {
     Version {
         /// The version of the file.
         found: u32,
-        /// The supported version.
+        /// The version that this program supports.
         supported: u32,
     },
     /// The file is too short or too long.

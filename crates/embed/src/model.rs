@@ -19,7 +19,7 @@ const SHARE: usize = 16;
 /// The role of a text. Some models require a prefix for it; the built-in one does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// A search query.
+    /// A text to search with.
     Query,
     /// A text to find.
     Passage,

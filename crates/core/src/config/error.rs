@@ -14,9 +14,9 @@ pub enum Source {
     Flag,
     /// An environment variable, with its name.
     Env(String),
-    /// The project's `.rekindle.toml`.
+    /// The project's file, `.rekindle.toml`.
     Project(PathBuf),
-    /// The user's `config.toml`.
+    /// The user's file, `config.toml`.
     User(PathBuf),
     /// The defaults shipped with the program.
     Default,
@@ -90,10 +90,10 @@ pub enum Error {
         line: usize,
         /// The column in characters, starting at one.
         column: usize,
-        /// The parser's message.
+        /// The error message of the parser.
         problem: String,
     },
-    /// An unknown key.
+    /// A key that is not a setting.
     #[error("{place}: there is no setting {}; {}", shown(key), hint(*nearest))]
     UnknownKey {
         /// The position of the key.

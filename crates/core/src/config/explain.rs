@@ -35,7 +35,7 @@ pub struct KeyDoc {
     pub kind: &'static str,
     /// The allowed values, in words.
     pub allowed: String,
-    /// The shipped default.
+    /// The value that ships with the program.
     pub default: Value,
     /// The environment variables that set it, strongest first.
     pub variables: Vec<String>,

@@ -41,7 +41,7 @@ pub struct Layers<'a> {
 /// A value and its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The checked value.
+    /// The value, checked against its type.
     pub value: Value,
     /// The layer and line of the value.
     pub place: Place,

@@ -13,7 +13,7 @@ pub enum ReadNotes {
     Folders(Vec<String>),
 }
 
-/// The TOML representation.
+/// The representation in TOML and JSON.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {

@@ -18,7 +18,7 @@ pub struct Config {
     pub identity: Identity,
     /// Global rules for remembering.
     pub memory: Memory,
-    /// The current project.
+    /// Details of the current project.
     pub project: Project,
     /// Rules for capturing sessions.
     pub capture: Capture,
@@ -34,7 +34,7 @@ pub struct Config {
     pub recall: Recall,
     /// The language models for generation.
     pub llm: Llm,
-    /// The embedding model.
+    /// The model that computes embeddings.
     pub embed: Embed,
     /// Rules for building the search index.
     pub index: Index,
@@ -42,9 +42,9 @@ pub struct Config {
     pub mcp: Mcp,
     /// Rules for keeping and researching ideas.
     pub ideas: Ideas,
-    /// Optional servers.
+    /// Optional servers besides the built-in stores.
     pub engines: Engines,
-    /// The time zone.
+    /// The time zone of days and nights.
     pub time: Time,
 }
 
@@ -96,7 +96,7 @@ pub struct Memory {
     pub review_mode: ReviewMode,
     /// The verbosity of the logs.
     pub log_level: LogLevel,
-    /// The confidence thresholds.
+    /// Thresholds for explicit and inferred statements.
     pub confidence: Confidence,
 }
 
@@ -126,11 +126,11 @@ pub enum ReviewMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
-    /// Only failures.
+    /// Failures, nothing else.
     Error,
     /// Failures, and things that may need attention.
     Warn,
-    /// Also completed actions.
+    /// Also actions that were completed.
     Info,
     /// Also details for debugging.
     Debug,
@@ -146,7 +146,7 @@ pub struct Confidence {
     pub medium: f64,
 }
 
-/// The current project.
+/// Details of the current project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Project {
@@ -526,7 +526,7 @@ impl Model {
     }
 }
 
-/// Optional servers.
+/// Optional servers besides the built-in stores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Engines {

@@ -44,7 +44,7 @@ pub const WEEKLY_SUMMARY: &str = "system/memory-weekly-maintenance-summary";
 /// A scheduled function is due; its data names the function.
 pub const SCHEDULE_REACHED: &str = "system/schedule.reached";
 
-/// All event names.
+/// All event names, in a fixed order.
 pub const ALL: [&str; 21] = [
     CAPTURE_REQUESTED,
     COMPACTION_PENDING,

@@ -44,7 +44,7 @@ impl<M: Model + ?Sized> Model for Box<M> {
 /// A request to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Instructions and material.
+    /// The instructions and the material.
     pub prompt: Prompt,
     /// The expected shape of the answer. A provider passes it on if its server supports that. The caller
     /// always checks the answer.
@@ -147,7 +147,7 @@ pub struct Usage {
 pub struct Error {
     /// The party that can fix it.
     pub fault: Fault,
-    /// Advice on retrying.
+    /// The advice on retrying the request.
     pub retry: Retry,
     /// The failure and, if the user can fix it, what to do. Never contains the prompt, an answer or a key.
     pub message: String,

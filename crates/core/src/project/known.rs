@@ -62,16 +62,16 @@ impl Sighting {
 /// A project and the local repositories that it was cloned from, one from the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trail {
-    /// The project itself.
+    /// The project at the end of the trail.
     pub own: Marks,
     /// The local folder that is its remote, that folder's remote and so on, farthest first.
     pub upstream: Vec<Marks>,
 }
 
-/// A [`Trail`] with ids.
+/// A [`Trail`] with an id for each project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
-    /// The project itself.
+    /// The project at the end of the trail.
     pub own: Sighting,
     upstream: Vec<Sighting>,
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub enum Status {
     /// Under way or about to start.
     Running,
-    /// Finished with success.
+    /// Ended with success.
     Completed,
     /// Nothing to do; the run records the reason.
     Skipped,

@@ -4,7 +4,7 @@
 use jiff::civil::{Time, Weekday};
 use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
 
-/// A recurring schedule.
+/// A recurring schedule in local time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
     /// At a fixed interval.
@@ -49,7 +49,7 @@ impl Schedule {
         let latest = self.latest(now)?;
         let now = now.timestamp();
         match last {
-            // Never done on this machine: the night that has passed does not count.
+            // Never done on this machine: occurrences before its first run do not count.
             None => None,
             Some(last) if last > now && last.duration_since(now) > SignedDuration::from_hours(24) => {
                 Some(latest)

@@ -40,7 +40,7 @@ const OPENINGS: &[&str] = &[
     "Monitor event: ",
     "[SYSTEM NOTIFICATION",
     "Base directory for this skill: ",
-    // Openings by Codex.
+    // Openings by Codex CLI.
     "# AGENTS.md instructions for ",
     "Warning: apply_patch was requested via ",
     "Warning: The maximum number of unified exec processes",

@@ -11,14 +11,14 @@ pub const AGENT_VARIABLES: &[&str] = &[
     // Set by Claude Code.
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
-    // Set by Codex.
+    // Set by Codex CLI.
     "CODEX_CI",
     "CODEX_SANDBOX",
     "CODEX_SANDBOX_NETWORK_DISABLED",
     "CODEX_THREAD_ID",
     // Set by Gemini CLI.
     "GEMINI_CLI",
-    // Set by pi.
+    // Set by the pi agent.
     "PI_CODING_AGENT",
     // Set by other agents that people use beside them.
     "AI_AGENT",

@@ -25,8 +25,8 @@ const MOST_DIFFERENT: usize = 2;
 /// Verbs whose object is the value, not the subject.
 const CHOOSING: [&str; 3] = ["use", "prefer", "choos"];
 
-/// Further frequency words of a rule. The object of a rule is its subject, and two things can both be
-/// required always.
+/// More words that make a statement a rule. Rules about different objects do not contradict each other,
+/// because two things can both be required always.
 const OFTEN: [&str; 2] = ["every", "each"];
 
 /// A statement prepared for comparison with others.

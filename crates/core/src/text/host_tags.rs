@@ -77,7 +77,7 @@ const STRUCTURE: &[&str] = &[
     "project_context",
     "global_context",
     "state_snapshot",
-    // Llama's tag `<<SYS>>`.
+    // Llama's system tag, `<<SYS>>`.
     "sys",
 ];
 

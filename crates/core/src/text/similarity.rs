@@ -44,7 +44,7 @@ impl Statement {
         }
     }
 
-    /// The original text.
+    /// The text as it was given.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -59,8 +59,8 @@ impl Statement {
         &self.specifics
     }
 
-    /// True if a claim keeps the meaning of its source: no negation is lost or added, and compared things are
-    /// in the same order.
+    /// True if a claim keeps the meaning of its source: no negation is lost or added, and if either compares
+    /// two things, their order is the same.
     pub(crate) fn keeps_sense_of(&self, source: &Self) -> bool {
         let before = |of: &Self| contradiction::before_turning(&of.text).map(terms_of).unwrap_or_default();
         let kept = match (self.turns, source.turns) {

@@ -26,7 +26,7 @@ pub const MAX_TITLE_CHARS: usize = 80;
 /// The status of an entry in its life cycle (VLT-03).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// In force now.
+    /// The entry is in force.
     Active,
     /// Was in force, and is settled.
     Resolved,
@@ -235,7 +235,7 @@ pub struct Evolution {
 
 /// The inputs of [`evolve`].
 pub struct Evolve<'a> {
-    /// The new body.
+    /// The body of the new version.
     pub body: &'a str,
     /// The person's reason for the change; kept in the new note.
     pub reason: &'a str,

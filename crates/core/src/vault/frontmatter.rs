@@ -44,7 +44,7 @@ pub enum Error {
     Twice {
         /// The line of the second one.
         line: usize,
-        /// The duplicated key.
+        /// The key that occurs twice.
         key: String,
     },
     /// The value to change spans several lines or is a list.
@@ -62,7 +62,7 @@ pub enum Error {
 pub enum Value<'a> {
     /// An empty value, `~` or `null`.
     Null,
-    /// A single value.
+    /// A single value as text.
     Scalar(Cow<'a, str>),
     /// A list of single values.
     List(Vec<Cow<'a, str>>),
@@ -70,7 +70,7 @@ pub enum Value<'a> {
     Other,
 }
 
-/// One top-level property.
+/// One property at the top level.
 #[derive(Clone, Debug)]
 struct Field<'a> {
     key: Cow<'a, str>,

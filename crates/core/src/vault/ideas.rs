@@ -29,7 +29,7 @@ pub struct Idea {
     /// The day it came up.
     #[serde(with = "as_text")]
     pub date: Date,
-    /// A short title.
+    /// A title of a few words.
     pub title: String,
     /// A summary of two sentences.
     pub summary: String,
@@ -46,7 +46,7 @@ pub struct Entry {
     /// The day it came up.
     #[serde(with = "as_text")]
     pub date: Date,
-    /// A short title.
+    /// A title of a few words.
     pub title: String,
     /// The first paragraph below the heading.
     pub summary: String,

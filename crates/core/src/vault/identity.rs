@@ -1,10 +1,10 @@
 //! Identity files, the permanent tier: who the agent is and whom it works for (IDN-01). The person writes
 //! them. Rekindle reads them, proposes changes (IDN-05), and writes only the starters below, once, on `init`.
 
-/// One identity file.
+/// One of the identity files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// The file name.
+    /// The name of the file.
     pub name: &'static str,
     /// The purpose of the file in a few words.
     pub about: &'static str,

@@ -240,14 +240,14 @@ fn only_match(text: &str, wanted: &str) -> Result<usize, PatchError> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum Op {
-    /// Created a file.
+    /// A file was created.
     Create {
         /// The location of the file.
         place: Place,
         /// The hash of its content.
         after: ContentHash,
     },
-    /// Changed a file.
+    /// A file was changed.
     Edit {
         /// The location of the file.
         place: Place,
@@ -258,7 +258,7 @@ pub enum Op {
         /// The difference; `None` once it is forgotten.
         patch: Option<Patch>,
     },
-    /// Appended to a file in place.
+    /// A file grew at its end, in place.
     Append {
         /// The location of the file.
         place: Place,
@@ -271,7 +271,7 @@ pub enum Op {
         /// The appended text; `None` once it is forgotten.
         patch: Option<Patch>,
     },
-    /// Removed a file, as the reversal of [`Op::Create`].
+    /// A file was removed, as the reversal of [`Op::Create`].
     Remove {
         /// The location of the file.
         place: Place,
@@ -280,11 +280,11 @@ pub enum Op {
         /// The text of the file; `None` once it is forgotten.
         text: Option<String>,
     },
-    /// Moved a file, whatever its content.
+    /// A file was moved, whatever its content.
     Move {
-        /// The new location.
+        /// The location after the move.
         place: Place,
-        /// The old location.
+        /// The location before the move.
         from: Place,
         /// The hash of its content.
         before: ContentHash,

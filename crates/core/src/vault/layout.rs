@@ -174,7 +174,7 @@ pub enum Shelf {
     AlwaysLoad,
     /// A captured entry that was not reviewed.
     Inbox,
-    /// An earlier version.
+    /// An earlier version of an entry.
     Archive,
     /// An idea or its research.
     Incubator,

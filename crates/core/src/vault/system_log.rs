@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::lines::newline_of;
 use crate::base::time;
 
-/// One infrastructure change.
+/// One change of the infrastructure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
     /// The time, to the second.
@@ -45,7 +45,7 @@ pub struct Unreadable {
 pub struct Log {
     /// The valid lines, in order.
     pub lines: Vec<Line>,
-    /// The invalid lines.
+    /// The lines that could not be parsed.
     pub unreadable: Vec<Unreadable>,
 }
 

@@ -203,7 +203,7 @@ impl Kernels {
         unsafe { (self.linear)(x, linear, out) }
     }
 
-    /// Computes a [`Product`].
+    /// Computes a matrix product; see [`Product`].
     pub(crate) fn product(&self, mut product: Product<'_>) {
         // SAFETY: this table was handed out, so the processor has the path's instructions.
         unsafe { (self.product)(&mut product) }

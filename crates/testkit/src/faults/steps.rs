@@ -18,15 +18,15 @@ pub(super) struct Step {
 /// The arguments that identify the affected file, by index.
 #[derive(Clone, Copy)]
 enum On {
-    /// A descriptor argument.
+    /// The file behind a descriptor argument.
     Fd(usize),
-    /// A path argument.
+    /// The file at a path argument.
     At(Name),
     /// Two paths, the old name first.
     Two(Name, Name),
     /// A path, if the flags request more than reading.
     Open(Name, Flags),
-    /// No particular file.
+    /// No particular file, as for a global sync.
     All,
 }
 

@@ -10,7 +10,7 @@ use super::{Date, Timestamp, Zoned};
 /// A parsed time, not yet resolved against the current time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typed {
-    /// An exact instant.
+    /// An exact instant in time.
     At(Timestamp),
     /// A whole calendar day.
     Day(Date),
@@ -23,9 +23,9 @@ pub enum Typed {
 pub enum Unit {
     /// Hours, counted back from the current instant.
     Hour,
-    /// A calendar day.
+    /// A day of the calendar.
     Day,
-    /// Seven days.
+    /// A week, seven calendar days.
     Week,
     /// A month of the calendar.
     Month,

@@ -143,14 +143,14 @@ struct Entry<'a> {
     repeats_compact_summary: bool,
     custom_title: Option<String>,
     ai_title: Option<String>,
-    // Fields of `queue-operation`.
+    // The fields of `queue-operation`.
     operation: Option<String>,
     content: Option<Value>,
     #[serde(borrow)]
     attachment: Option<&'a RawValue>,
     #[serde(borrow)]
     tool_use_result: Option<&'a RawValue>,
-    // Fields of `last-prompt`.
+    // The fields of `last-prompt`.
     #[serde(default, deserialize_with = "present")]
     leaf_uuid: Option<Option<String>>,
     #[serde(default)]

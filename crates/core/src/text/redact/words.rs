@@ -93,7 +93,7 @@ fn are_made_up(words: &[&str]) -> bool {
     };
     let technical = words.iter().enumerate().filter(|(at, word)| {
         let lower = word.to_lowercase();
-        // `two-factor`, but `hunter_two`.
+        // A numeral in front makes a technical term (`two-factor`), one behind does not (`hunter_two`).
         let counts = *at > 0 && is_numeral(&lower);
         !counts && (is_compounded(&lower) || (is_stand_in(&lower) && lower != "correct"))
     });

@@ -320,7 +320,7 @@ impl<T: Take> Splitter<T> {
             let mut parts = word.split('\'');
             let first = parts.next().unwrap_or(word);
             match (parts.next(), parts.next()) {
-                // The article before a French word, the O before an Irish name.
+                // Drop the article of a French word and the O of an Irish name.
                 (Some(rest), None) if first.len() == 1 && rest.len() > 2 => push_lower(rest, &mut self.term),
                 (Some(rest), None) if is_contraction(rest) => push_lower(first, &mut self.term),
                 _ => word.split('\'').for_each(|part| push_lower(part, &mut self.term)),

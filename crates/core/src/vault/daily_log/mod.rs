@@ -69,7 +69,7 @@ pub struct Observation {
     pub trigger: String,
     /// The number of files that the session touched.
     pub files: Option<Files>,
-    /// The observed facts.
+    /// The facts that were observed.
     pub body: Body,
     /// The task that the session was working on.
     pub current_task: Option<String>,
@@ -115,7 +115,7 @@ pub struct Segment {
     pub facts: Vec<Fact>,
 }
 
-/// One retained fact.
+/// One fact that is retained.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
     /// The retention priority of the fact.
@@ -272,7 +272,7 @@ pub struct Log {
 /// A section with its position, in line indexes of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// The parsed section.
+    /// The section's parsed content.
     pub section: Section,
     /// The section's lines, including its heading.
     pub lines: Range<usize>,

@@ -74,9 +74,9 @@ pub enum Kind<'a> {
         /// The column of its continuation lines.
         offset: usize,
     },
-    /// A thematic break.
+    /// A thematic break such as `---`.
     Rule,
-    /// Any other line.
+    /// Any other line with text.
     Text {
         /// True if it continues a list item's paragraph without indentation.
         lazy: bool,

@@ -12,7 +12,7 @@ use super::{Proposal, Queue, Renamed, Shown, render};
 /// An updated page with its recorded state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// The whole page.
+    /// The text of the whole page.
     pub text: String,
     /// The proposals it shows, as a base for the next comparison.
     pub shown: Shown,

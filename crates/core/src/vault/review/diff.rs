@@ -16,7 +16,7 @@ use crate::vault::lines::Broken;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// Ticked without changes.
+    /// Ticked, with the proposed words.
     Approved,
     /// Ticked after rewording; the new words are promoted.
     ApprovedEdited {
@@ -30,7 +30,7 @@ pub enum Decision {
         /// The sign of the rejection.
         how: How,
     },
-    /// Not decided yet.
+    /// Neither ticked nor turned down.
     Pending,
     /// Reworded but not decided.
     EditedPending {
@@ -45,7 +45,7 @@ pub enum Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
-    /// Marked with `[-]`.
+    /// The checkbox was marked with `[-]`.
     Ticked,
     /// The line was deleted.
     LineDeleted,

@@ -14,9 +14,9 @@ use crate::base::time::compact_day;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Reflection on observations.
+    /// The reflection on observations.
     Reflection,
-    /// The friction analysis.
+    /// The analysis of recurring friction.
     Friction,
 }
 

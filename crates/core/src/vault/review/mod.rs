@@ -49,7 +49,7 @@ pub struct Proposal {
     pub id: Id,
     /// The destination of the proposal.
     pub place: Place,
-    /// A short title.
+    /// A title of a few words.
     pub title: String,
     /// The text to promote.
     pub text: String,

@@ -19,11 +19,11 @@ use crate::vault::scope_mark;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// No recognised decision.
+    /// The checkbox has no recognised mark.
     Pending,
-    /// Ticked with `[x]`.
+    /// The checkbox is ticked with `[x]`.
     Approved,
-    /// Marked with `[-]`.
+    /// The checkbox is marked with `[-]`.
     Rejected,
 }
 

@@ -19,7 +19,7 @@ impl FromIterator<(Id, Id)> for Renamed {
 }
 
 impl Renamed {
-    /// The current id.
+    /// The current id for an id on a page.
     pub fn now(&self, id: Id) -> Id {
         self.0.get(&id).copied().unwrap_or(id)
     }
