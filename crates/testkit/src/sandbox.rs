@@ -52,8 +52,8 @@ impl Sandbox {
         self
     }
 
-    /// Lets recall read every note beside the vault, like the answer `all` to the question of `rekindle
-    /// init`.
+    /// Lets recall read every note beside the vault, like the answer `all` to the question of
+    /// `rekindle init`.
     ///
     /// # Panics
     /// If the setting cannot be changed.

@@ -108,8 +108,8 @@ pub fn admit(data: &mut Value) -> Counts {
     admit_under("", data)
 }
 
-/// [`admit`] for the value of the field `name`, for example `{"password": "swordfish"}` or `{"card":
-/// 4111111111111111}`.
+/// [`admit`] for the value of the field `name`, for example `{"password": "swordfish"}` or
+/// `{"card": 4111111111111111}`.
 fn admit_under(name: &str, value: &mut Value) -> Counts {
     match value {
         Value::String(_) | Value::Number(_) => admit_scalar(name, value),

@@ -64,8 +64,8 @@ fn common(one: &[String], other: &[String]) -> (usize, usize) {
     (before, rest.take_while(|(a, b)| a == b).count())
 }
 
-/// True if the statements differ in one or two words outside of the subject: `deploys go to the blue
-/// cluster`, `… the green cluster`.
+/// True if the statements differ in one or two words outside of the subject:
+/// `deploys go to the blue cluster`, `… the green cluster`.
 fn is_other_value(one: &[String], other: &[String]) -> bool {
     let shorter = one.len().min(other.len());
     let (before, behind) = common(one, other);

@@ -72,8 +72,8 @@ impl Statement {
         kept && self.same_order(source)
     }
 
-    /// True if both have their common terms in the same order: `pnpm instead of npm` is not `npm instead of
-    /// pnpm`.
+    /// True if both have their common terms in the same order: `pnpm instead of npm` is not
+    /// `npm instead of pnpm`.
     fn same_order(&self, other: &Self) -> bool {
         let common = |ours: &Self, theirs: &Self| -> Vec<u64> {
             ours.order.iter().filter(|term| theirs.terms.contains(term)).copied().collect()

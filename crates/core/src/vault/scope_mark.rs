@@ -1,5 +1,6 @@
-//! The scope mark at the end of a line, which people read and edit: `(project:
-//! github.com/acme/payments)` or `(everywhere)`. A line without a mark says nothing about its scope.
+//! The scope mark at the end of a line, which people read and edit:
+//! `(project: github.com/acme/payments)` or `(everywhere)`. A line without a mark says nothing about its
+//! scope.
 
 use crate::base::scope::{ProjectId, Scope};
 

@@ -308,7 +308,7 @@ impl Reader {
             return;
         }
         let id = if results == 0 { id.to_owned() } else { format!("{id}/said") };
-        // Only somebody at the keyboard answers a call, if the session is interactive.
+        // An answer to a call was typed, unless a program drives the session.
         let automated = if results == 0 { author == Author::Program } else { self.driven };
         self.prompt(id, at, &words, automated, say);
     }

@@ -70,7 +70,7 @@ pub struct Item {
     pub range: Range<usize>,
 }
 
-/// The machine data in a comment behind a statement. It prevents that a proposal is added twice (REV-12).
+/// The machine data in a comment behind a statement. It prevents adding a proposal twice (REV-12).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// The proposal it came from.
