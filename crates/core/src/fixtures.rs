@@ -1,4 +1,4 @@
-//! What many tests begin with.
+//! Test fixtures that many tests share.
 
 use crate::base::provenance::Origin;
 use crate::base::provenance::Strength;
@@ -10,15 +10,15 @@ use crate::session::{Message, Role};
 use crate::vault::priority::Priority;
 use crate::vault::review::{Id, Kind, Place};
 
-/// The day that ids and notes bear.
+/// The day of all fixture ids and notes.
 pub(crate) const DAY: Date = Date::constant(2026, 11, 15);
 
-/// When it all is.
+/// The fixed current time of all fixtures.
 pub(crate) fn now() -> Timestamp {
     Timestamp::from_second(1_800_000_000).unwrap()
 }
 
-/// The number-th proposal of the day: the person said so in one session, and it would be a pattern.
+/// Proposal number `number` of the day: a pattern that the person stated in one session.
 pub(crate) fn proposal(number: u32, text: &str) -> Proposal {
     let (id, place) = (Id::new(Kind::Reflection, DAY, number), Place::Section("Patterns".to_owned()));
     Proposal {
@@ -29,7 +29,7 @@ pub(crate) fn proposal(number: u32, text: &str) -> Proposal {
     }
 }
 
-/// Something that was said in so many words in one message, and matters.
+/// A high-priority finding, stated explicitly in one message.
 pub(crate) fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
     Finding {
         kind,
@@ -47,7 +47,7 @@ pub(crate) fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
     }
 }
 
-/// What came of a session about one topic.
+/// The observations of a session with a single topic.
 pub(crate) fn observed(narrative: &str, findings: Vec<Finding>) -> Observed {
     Observed {
         parts: vec![Part { narrative: narrative.to_owned(), findings, day: None }],
@@ -55,7 +55,7 @@ pub(crate) fn observed(narrative: &str, findings: Vec<Finding>) -> Observed {
     }
 }
 
-/// What was said in that minute past ten.
+/// A message sent at `minute` past ten.
 pub(crate) fn message(minute: u32, role: Role, text: &str) -> Message {
     let at = time::parse(&format!("2026-02-14T10:{minute:02}:00Z"));
     Message::new(format!("m{minute}"), at, role, text)

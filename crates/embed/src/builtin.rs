@@ -1,6 +1,6 @@
-//! The bytes of the built-in models, compiled in at an address where they can be used.
+//! The bytes of the built-in models, compiled in at an aligned address.
 
-/// Sections are read in place, so the file itself must start at a multiple of their alignment.
+/// Sections are used in place, so the file itself must start at a multiple of their alignment.
 #[repr(C, align(64))]
 struct Aligned<Bytes: ?Sized> {
     bytes: Bytes,

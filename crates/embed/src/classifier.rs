@@ -1,8 +1,9 @@
-//! The statement classifier: does a sentence of a session hold beyond it, of which kind is it, and does a new statement end an
-//! older one?
+//! The statement classifier: decides if a sentence of a session stays valid beyond it, of which kind it is,
+//! and if a new statement replaces an older one.
 //!
-//! A small cross-encoder over the words of the built-in model (`models/teach_statements.py`). Only the worker runs it, on the
-//! few sentences that structure left over, so it may take some milliseconds for each.
+//! It is a small cross-encoder over the word embeddings of the built-in model (`models/teach_statements.py`).
+//! Only the worker runs it, on the few sentences left after structural filtering, so it may take some
+//! milliseconds per sentence.
 
 use std::sync::OnceLock;
 
@@ -10,16 +11,16 @@ use crate::layout::{HEADER, Header, Kind, Verdict, checksum};
 use crate::pass::{Scratch, judge};
 use crate::{Error, Model, builtin};
 
-/// Tokens of the context, or of the older statement.
+/// The maximum number of tokens of the context, or of the older statement.
 const CONTEXT_TOKENS: usize = 150;
-/// Tokens of the sentence, or of the newer statement.
+/// The maximum number of tokens of the sentence, or of the newer statement.
 const SENTENCE_TOKENS: usize = 100;
-/// How many kinds of statements it tells apart.
+/// The number of kinds of statements.
 pub(crate) const KINDS: usize = 7;
-/// lasting, once, the kinds, everywhere, ends; replaces, same, neither.
+/// The outputs: lasting, once, the kinds, everywhere, ends; replaces, same, neither.
 pub(crate) const OUTPUTS: usize = 2 + KINDS + 2 + 3;
 
-/// A classifier whose weights stay where the bytes are, over the words of a [`Model`].
+/// A classifier over the word embeddings of a [`Model`]. The weights are used in place.
 #[derive(Debug)]
 pub struct Classifier<'a> {
     model: &'a Model<'a>,
@@ -28,34 +29,34 @@ pub struct Classifier<'a> {
     bytes: &'a [u8],
 }
 
-/// What it says of a sentence: probabilities.
+/// The labels of a sentence, as probabilities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Labels {
-    /// It holds beyond the present task.
+    /// It is valid beyond the current task.
     pub lasting: f32,
-    /// It is an instruction for this once.
+    /// It is an instruction for this task only.
     pub once: f32,
-    /// Which kind it is if it lasts: rule, preference, convention, decision, environment, cause, work.
+    /// The kind of a lasting statement: rule, preference, convention, decision, environment, cause, work.
     pub kinds: [f32; KINDS],
-    /// It is about the person or all of their work, not this project alone.
+    /// It is about the user or all of their work, not only this project.
     pub everywhere: f32,
-    /// It says that something which held before no longer does.
+    /// It says that something is no longer valid.
     pub ends: f32,
 }
 
-/// What it says of an older and a newer statement: probabilities that add up to one.
+/// The relation of a newer statement to an older one, as probabilities that add up to one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairLabels {
-    /// The newer one takes the older one's place.
+    /// The newer statement replaces the older one.
     pub replaces: f32,
-    /// Both say the same.
+    /// Both statements say the same.
     pub same: f32,
-    /// Both hold, or they are about different things.
+    /// Both are valid, or they are about different things.
     pub neither: f32,
 }
 
 impl<'a> Classifier<'a> {
-    /// The classifier in this program. The first call looks at a few hundred bytes.
+    /// The built-in classifier. The first call reads a few hundred bytes.
     pub fn builtin() -> &'static Classifier<'static> {
         static CLASSIFIER: OnceLock<Classifier<'static>> = OnceLock::new();
         CLASSIFIER.get_or_init(|| match Classifier::from_bytes(Model::builtin(), builtin::classifier()) {
@@ -64,27 +65,28 @@ impl<'a> Classifier<'a> {
         })
     }
 
-    /// A classifier from a file's bytes, which must start at a multiple of 64, made over the words of `model`.
+    /// A classifier for the word embeddings of `model`, from a file's bytes, which must start at a multiple
+    /// of 64.
     pub fn from_bytes(model: &'a Model<'a>, bytes: &'a [u8]) -> Result<Self, Error> {
         let header = Header::read(Kind::Classifier, bytes)?;
         let verdict = Verdict::read(&header, bytes, OUTPUTS)?;
         if (header.vocabulary, header.hidden) != model.shape() {
             return Err(Error::OtherWords { reader: header.id, model: model.id().to_owned() });
         }
-        // Two texts, with a mark before, between and after them.
+        // Two texts, with a special token before, between and after them.
         if header.max_tokens < CONTEXT_TOKENS + SENTENCE_TOKENS + 3 {
             return Err(header.too_few_tokens());
         }
         Ok(Self { model, header, verdict, bytes })
     }
 
-    /// Reads the whole file to see whether it is as it was made.
+    /// Reads the whole file and verifies its checksum.
     pub fn verify(&self) -> Result<(), Error> {
         let (expected, found) = (self.header.checksum, checksum(&self.bytes[HEADER..]));
         if found == expected { Ok(()) } else { Err(Error::Checksum { expected, found }) }
     }
 
-    /// Labels `sentence`, said in `context`.
+    /// Labels `sentence` in its `context`.
     pub fn label(&self, scratch: &mut Scratch, context: &str, sentence: &str) -> Labels {
         let logits = self.logits(scratch, context, sentence);
         let kinds = softmax(&logits[2..2 + KINDS]);
@@ -113,7 +115,7 @@ impl<'a> Classifier<'a> {
             ids
         };
         let (first, second) = (cut(first, CONTEXT_TOKENS), cut(second, SENTENCE_TOKENS));
-        // A second text has no mark at its beginning.
+        // The second text has no special token at its start.
         judge(&self.header, self.model.words(), &self.verdict, scratch, (&first, &second[1..]))
     }
 }

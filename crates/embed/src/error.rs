@@ -1,68 +1,69 @@
-//! What can be wrong with a model.
+//! Errors of model files.
 
-/// Why bytes are not a model, or files cannot be made into one. Every message names the place.
+/// The reason why bytes are not a model, or why files cannot be converted into one. Every message names the
+/// position.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
-    /// The file does not begin as a model file does.
+    /// The file does not begin with the magic bytes.
     #[error("not a model file: it does not begin with the magic bytes; make one with `rekindle model add`")]
     Foreign,
-    /// The file is of a layout this program does not read.
+    /// The file has an unsupported layout version.
     #[error("model file of version {found}, this program reads version {supported}; add the model again")]
     Version {
-        /// What the file says.
+        /// The version of the file.
         found: u32,
-        /// What this program reads.
+        /// The version that this program supports.
         supported: u32,
     },
-    /// The file ends too early, or goes on for too long.
+    /// The file is too short or too long.
     #[error("model file of {found} bytes, but {part} needs it to be {expected}; copy or add the model again")]
     Length {
         /// The part that was being read.
         part: &'static str,
-        /// How long the file would have to be.
+        /// The expected length of the file.
         expected: u64,
-        /// How long it is.
+        /// The actual length of the file.
         found: u64,
     },
-    /// A number in the header makes no sense.
+    /// A number in the header is out of range.
     #[error("model file is damaged: {field} is {value} (byte {at}); copy or add the model again")]
     Header {
         /// The name of the number.
         field: &'static str,
-        /// What it is.
+        /// The value of the number.
         value: u64,
-        /// Where it is.
+        /// Its byte offset in the file.
         at: usize,
     },
-    /// The bytes do not start at a multiple of 64, so the weights cannot be used where they are.
+    /// The bytes do not start at a multiple of 64, so the weights cannot be used in place.
     #[error(
         "model bytes start at an address that is not a multiple of 64; map the file instead of slicing it"
     )]
     Misaligned,
-    /// The checksum over the weights does not match.
+    /// The checksum of the weights does not match.
     #[error(
         "model file is damaged: its checksum is {found:016x}, the header says {expected:016x}; copy it again"
     )]
     Checksum {
-        /// What the header says.
+        /// The checksum in the header.
         expected: u64,
-        /// What the bytes give.
+        /// The checksum of the bytes.
         found: u64,
     },
-    /// A reader that was made for another vocabulary, or for other vectors of words.
+    /// A cross-encoder belongs to a different vocabulary or to different word embeddings.
     #[error("reader {reader:?} was not made for the words of {model:?}; make it again over that model")]
     OtherWords {
-        /// The name of the reader.
+        /// The id of the cross-encoder.
         reader: String,
-        /// The name of the model.
+        /// The id of the model.
         model: String,
     },
-    /// A source file cannot be made into a model.
+    /// A source file cannot be converted into a model.
     #[error("{file}: {problem}")]
     Source {
         /// The file, by its usual name.
         file: &'static str,
-        /// What is wrong with it.
+        /// The error in words.
         problem: String,
     },
 }

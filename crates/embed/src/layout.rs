@@ -1,20 +1,21 @@
 //! The model file: a header of fixed size, then sections in a fixed order, each starting at a multiple of 64.
 //!
-//! There is no table of sections: their sizes follow from the numbers in the header, so a file whose length
-//! does not fit its header is caught before anything is read.
+//! There is no table of sections, because their sizes follow from the numbers in the header. So a file whose
+//! length does not match its header is rejected before anything else is read.
 
 use crate::Error;
 use crate::kernels::cast::{Plain, numbers};
 use crate::vocabulary::Vocabulary;
 
-/// What a file is for, by its first bytes.
+/// The type of a model file, identified by its magic bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A sentence transformer: vocabulary, words, encoder.
+    /// A sentence transformer: vocabulary, word embeddings, encoder.
     Embedder,
-    /// An encoder with a verdict at its end, which has the vocabulary and words of an embedder.
+    /// A cross-encoder: an encoder with an output layer, which shares the vocabulary and word embeddings of
+    /// an embedder.
     Reader,
-    /// The same with several outputs.
+    /// A cross-encoder with several outputs.
     Classifier,
 }
 
@@ -28,31 +29,31 @@ impl Kind {
     }
 }
 
-/// The layout written and read here.
+/// The supported layout version.
 pub(crate) const VERSION: u32 = 1;
-/// Length of the header in bytes.
+/// The length of the header in bytes.
 pub(crate) const HEADER: usize = 512;
-/// What each section starts at a multiple of: a cache line, and the widest vector register.
+/// The alignment of sections: a cache line, and the widest vector register.
 pub(crate) const ALIGN: usize = 64;
-/// Output channels that lie together in the weights of a layer (see [`Linear::weights`]).
+/// The number of output channels stored together in the weights of a layer (see [`Linear::weights`]).
 pub(crate) const CHANNELS: usize = 64;
-/// Inputs of one channel that lie together: what one dot-product instruction adds up.
+/// The number of inputs of one channel stored together: one dot-product instruction adds them up.
 pub(crate) const INPUTS: usize = 4;
-/// Width of the panels attention works on; a head is a whole number of them.
+/// The panel width of attention; the head size is a multiple of it.
 pub(crate) const PANEL: usize = 32;
-/// Bytes kept for each of the texts in the header.
+/// The number of bytes for each text in the header.
 pub(crate) const TEXT: usize = 64;
 
-/// How the vectors of the tokens become one.
+/// The pooling of token vectors into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pooling {
-    /// Their mean (MiniLM, E5, GTE).
+    /// The mean of all vectors (MiniLM, E5, GTE).
     Mean,
-    /// The first of them (BGE).
+    /// The first vector (BGE).
     First,
 }
 
-/// What the header says.
+/// The parsed header of a model file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Header {
     pub(crate) file_length: u64,
@@ -66,7 +67,7 @@ pub(crate) struct Header {
     pub(crate) pooling: Pooling,
     pub(crate) uncased: bool,
     pub(crate) epsilon: f32,
-    /// Ids of `[CLS]`, `[SEP]`, `[UNK]`, `[PAD]`, `[MASK]`.
+    /// The ids of `[CLS]`, `[SEP]`, `[UNK]`, `[PAD]`, `[MASK]`.
     pub(crate) special: [u32; 5],
     pub(crate) slots: usize,
     pub(crate) spelling: usize,
@@ -75,8 +76,8 @@ pub(crate) struct Header {
     pub(crate) passage_prefix: String,
 }
 
-/// The numbers of the header, in the order of the file, with the largest that makes sense: enough for every
-/// BERT there is, small enough that no product of them overflows.
+/// The numbers of the header in file order, with their minimum and maximum. The limits cover every known
+/// BERT, and no product of them overflows.
 const NUMBERS: [(&str, u32, u32); 16] = [
     ("hidden size", 64, 4096),
     ("layer count", 1, 64),
@@ -95,9 +96,9 @@ const NUMBERS: [(&str, u32, u32); 16] = [
     ("vocabulary slots", 8, 1 << 22),
     ("vocabulary bytes", 5, 1 << 26),
 ];
-/// Where the numbers begin: after magic, version, header length, file length and checksum.
+/// The offset of the numbers: after magic, version, header length, file length and checksum.
 const NUMBERS_AT: usize = 32;
-/// Where the three texts begin.
+/// The offset of the three texts.
 const TEXTS_AT: usize = 256;
 
 impl Header {
@@ -131,7 +132,7 @@ impl Header {
                 return Err(damaged(field, *value, NUMBERS_AT + 4 * index));
             }
         }
-        // Rules between numbers; the index is the number that is blamed.
+        // Rules between numbers. The index is that of the number reported as wrong.
         let [hidden, layers, heads, intermediate, vocabulary, max_tokens, pooling, uncased, epsilon, ..] =
             values;
         let special = [values[9], values[10], values[11], values[12], values[13]];
@@ -181,7 +182,7 @@ impl Header {
         Ok(header)
     }
 
-    /// What is wrong where the positions do not suffice.
+    /// The error for too few positions.
     pub(crate) fn too_few_tokens(&self) -> Error {
         let at = NUMBERS.iter().position(|(name, ..)| *name == "token limit").unwrap_or_default();
         Error::Header { field: NUMBERS[at].0, value: self.max_tokens as u64, at: NUMBERS_AT + 4 * at }
@@ -213,7 +214,7 @@ impl Header {
     }
 }
 
-/// Scale and shift of a layer normalisation.
+/// The scale and shift of a layer normalisation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Norm<'a> {
     pub(crate) weight: &'a [f32],
@@ -225,12 +226,13 @@ pub(crate) struct Norm<'a> {
 pub(crate) struct Linear<'a> {
     pub(crate) outputs: usize,
     pub(crate) inputs: usize,
-    /// In blocks of 64 channels; within a block, for every four inputs, the four weights of each channel:
-    /// a vector register holds whole channels' quadruples, which is what dot-product instructions take.
+    /// The weights in blocks of 64 channels. Within a block, for every four inputs, come the four weights of
+    /// each channel: a vector register holds the quadruples of whole channels, as dot-product instructions
+    /// need them.
     pub(crate) weights: &'a [i8],
-    /// What one step of a channel's weights is worth.
+    /// The value of one step, per channel.
     pub(crate) scale: &'a [f32],
-    /// Sum of a channel's weights, to take the zero point of the activations out again.
+    /// The sum of the weights per channel, to subtract the zero point of the activations.
     pub(crate) sum: &'a [i32],
     pub(crate) bias: &'a [f32],
 }
@@ -238,7 +240,7 @@ pub(crate) struct Linear<'a> {
 /// One layer of the encoder.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layer<'a> {
-    /// Query, key and value in one; the query is already divided by the root of the head's width.
+    /// Query, key and value in one matrix. The query is already divided by the square root of the head size.
     pub(crate) qkv: Linear<'a>,
     pub(crate) context: Linear<'a>,
     pub(crate) attention_norm: Norm<'a>,
@@ -247,23 +249,23 @@ pub(crate) struct Layer<'a> {
     pub(crate) norm: Norm<'a>,
 }
 
-/// The table of words: steps of a byte, and what a step is worth in each row.
+/// The word embeddings: one byte per value, and the value of one step per row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Words<'a> {
     pub(crate) scale: &'a [f32],
     pub(crate) steps: &'a [i8],
 }
 
-/// What turns the words of a text into vectors that know of each other.
+/// The encoder, which makes the vectors of words depend on their context.
 #[derive(Debug)]
 pub(crate) struct Encoder<'a> {
-    /// Position and first token type, added up: a sentence on its own has only that one.
+    /// The sum of position embedding and first token type. A single sentence has only that type.
     pub(crate) positions: &'a [f32],
     pub(crate) norm: Norm<'a>,
     pub(crate) layers: Vec<Layer<'a>>,
 }
 
-/// Everything after the header of an embedder, where it lies.
+/// The sections of an embedder after the header, used in place.
 #[derive(Debug)]
 pub(crate) struct Sections<'a> {
     pub(crate) vocabulary: Vocabulary<'a>,
@@ -271,15 +273,15 @@ pub(crate) struct Sections<'a> {
     pub(crate) encoder: Encoder<'a>,
 }
 
-/// Everything after the header of a reader or a classifier, where it lies.
+/// The sections of a cross-encoder or a classifier after the header, used in place.
 #[derive(Debug)]
 pub(crate) struct Verdict<'a> {
     pub(crate) encoder: Encoder<'a>,
-    /// What a word of the second text has in place of the first token type: the difference of the two.
+    /// The difference of the second and the first token type, added for words of the second text.
     pub(crate) second: &'a [f32],
-    /// What the mean of all vectors is multiplied with: a row for each output.
+    /// The weights of the output layer, applied to the mean of all vectors: a row per output.
     pub(crate) weight: &'a [f32],
-    /// And what is added: one number for each output.
+    /// The bias of the output layer: one number per output.
     pub(crate) bias: &'a [f32],
 }
 
@@ -380,7 +382,7 @@ impl<'a> Verdict<'a> {
     }
 }
 
-/// A checksum of the sections, eight bytes at a time; it finds damage, not malice.
+/// The checksum of the sections, eight bytes at a time. It detects damage, not tampering.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut sum = bytes.len() as u64;

@@ -1,12 +1,12 @@
-//! A sentence transformer in a few thousand lines: bytes in, vectors out, no I/O and nothing to load.
+//! A sentence transformer in a few thousand lines: bytes in, vectors out, without I/O or a loading step.
 //!
-//! A hook is a new process on every prompt, so what a query costs is what it costs cold. The weights are eight
-//! bits wide and lie in one flat file that is used where it is ([`Model::builtin`] is part of the program, others
-//! are mapped); the first query reads what it needs and nothing is parsed, copied or allocated for it. `docs/adr`
-//! has the measurements.
+//! A hook is a new process on every prompt, so the cold latency of a query counts. The weights have eight
+//! bits and are in one flat file that is used in place ([`Model::builtin`] is part of the program, others are
+//! mapped). The first query reads only what it needs; nothing is parsed, copied or allocated for it.
+//! `docs/adr` has the measurements.
 //!
-//! Every path through the processor gives the same vectors to the bit: integers are exact, and floats are added
-//! in one fixed order. An index made on one machine can be searched on another.
+//! All instruction sets give bit-identical vectors: integers are exact, and floats are added in a fixed
+//! order. So an index made on one machine can be searched on another.
 
 mod builtin;
 mod characters;

@@ -1,4 +1,4 @@
-//! A model, ready for use.
+//! A sentence transformer: embeds texts.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,24 +8,24 @@ use crate::pass::{Scratch, run};
 use crate::tokenize::{Rules, tokenize};
 use crate::{Error, builtin};
 
-/// Tokens in one run of a batch: enough to use each weight many times while it is in the cache, few enough that
-/// the rows stay there too.
+/// The number of tokens per run of a batch: enough to use each weight many times while it is in the cache,
+/// few enough that the rows stay there too.
 const RUN: usize = 256;
-/// Bytes that are mapped at once.
+/// The number of bytes that the system maps around a page fault.
 const MAPPED_AROUND: usize = 16 * 1024;
-/// Texts a thread takes at a time.
+/// The number of texts per work item of a thread.
 const SHARE: usize = 16;
 
-/// What a text is for. Some models want to be told by a prefix; the built-in one does not.
+/// The role of a text. Some models require a prefix for it; the built-in one does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Something that looks for something.
+    /// A text to search with.
     Query,
-    /// Something to be found.
+    /// A text to find.
     Passage,
 }
 
-/// A sentence transformer whose weights stay where the bytes are.
+/// A sentence transformer. The weights are used in place.
 #[derive(Debug)]
 pub struct Model<'a> {
     header: Header,
@@ -34,7 +34,7 @@ pub struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// The model in this program: all-MiniLM-L6-v2. The first call looks at a few hundred bytes.
+    /// The built-in model, all-MiniLM-L6-v2. The first call reads a few hundred bytes.
     pub fn builtin() -> &'static Model<'static> {
         static MODEL: OnceLock<Model<'static>> = OnceLock::new();
         MODEL.get_or_init(|| match Model::from_bytes(builtin::model()) {
@@ -43,47 +43,47 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// A model from a file's bytes, which must start at a multiple of 64, as a mapped file does. Only the header
-    /// and the sizes are looked at; see [`Model::verify`].
+    /// A model from a file's bytes, which must start at a multiple of 64, as a mapped file does. Checks only
+    /// the header and the sizes; see [`Model::verify`].
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
         let header = Header::read(Kind::Embedder, bytes)?;
         let sections = Sections::read(&header, bytes)?;
         Ok(Self { header, sections, bytes })
     }
 
-    /// Reads the whole file to see whether it is as it was made. For when a model is added or doubted: it takes
-    /// longer than embedding a question.
+    /// Reads the whole file and verifies its checksum. This takes longer than embedding a query, so use it
+    /// only when a model is added or in doubt.
     pub fn verify(&self) -> Result<(), Error> {
         let (expected, found) = (self.header.checksum, checksum(&self.bytes[HEADER..]));
         if found == expected { Ok(()) } else { Err(Error::Checksum { expected, found }) }
     }
 
-    /// The name under which vectors of this model are kept apart from others (STO-11).
+    /// The id under which vectors of this model are stored (STO-11).
     pub fn id(&self) -> &str {
         &self.header.id
     }
 
-    /// The sum of its bytes: two models with one name are still two.
+    /// The checksum of its bytes, which distinguishes two models with the same id.
     pub fn checksum(&self) -> u64 {
         self.header.checksum
     }
 
-    /// The length of a vector.
+    /// The number of dimensions of a vector.
     pub fn dim(&self) -> usize {
         self.header.hidden
     }
 
-    /// How many tokens of a text are read, the two at its ends included.
+    /// The maximum number of tokens of a text, including the two special ones.
     pub fn max_tokens(&self) -> usize {
         self.header.max_tokens
     }
 
-    /// How the vectors of the tokens become one.
+    /// The pooling of token vectors.
     pub fn pooling(&self) -> Pooling {
         self.header.pooling
     }
 
-    /// The ids of `text` without a prefix, at most [`Model::max_tokens`] of them.
+    /// The token ids of `text` without a prefix, at most [`Model::max_tokens`] of them.
     pub fn tokenize(&self, text: &str) -> Vec<u32> {
         let rules = Rules {
             vocabulary: self.sections.vocabulary,
@@ -94,24 +94,24 @@ impl<'a> Model<'a> {
         tokenize(&rules, text)
     }
 
-    /// Its table of words, for a reader that shares it.
+    /// The word embeddings, for a cross-encoder that shares them.
     pub(crate) fn words(&self) -> &Words<'a> {
         &self.sections.words
     }
 
-    /// The number of its words and the width of their vectors, which a reader has to have, too.
+    /// The vocabulary size and the hidden size, which a cross-encoder must match.
     pub(crate) fn shape(&self) -> (usize, usize) {
         (self.header.vocabulary, self.header.hidden)
     }
 
-    /// The vector of `text`, of length one. The same bits on every processor, alone or in a batch.
+    /// The embedding of `text`, of unit length. It is bit-identical on every processor, alone or in a batch.
     pub fn embed(&self, scratch: &mut Scratch, role: Role, text: &str) -> Vec<f32> {
         let ids = self.ids(role, text);
         run(&self.header, &self.sections, scratch, &[ids]).pop().unwrap_or_default()
     }
 
-    /// Looks at the layers, the last one first, so that a thread which is at work on a text in a new process finds them mapped
-    /// when it gets there. A system maps some pages around the one that is looked at.
+    /// Touches the layers, the last one first, so that a thread that is embedding a text in a new process
+    /// finds them mapped when it gets there. The system maps some pages around each one touched.
     pub fn warm(&self) {
         for layer in self.sections.encoder.layers.iter().rev() {
             for weights in [&layer.down, &layer.up, &layer.context, &layer.qkv].map(|linear| linear.weights) {
@@ -122,7 +122,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The vectors of `texts`, in their order, worked out by up to `threads` threads.
+    /// The embeddings of `texts` in order, computed by up to `threads` threads.
     pub fn embed_batch(&self, role: Role, texts: &[&str], threads: usize) -> Vec<Vec<f32>> {
         let shares: Vec<&[&str]> = texts.chunks(SHARE).collect();
         let next = AtomicUsize::new(0);
@@ -130,7 +130,7 @@ impl<'a> Model<'a> {
             let mut scratch = Scratch::new();
             let mut done = Vec::new();
             while let Some(share) = shares.get(next.fetch_add(1, Ordering::Relaxed)) {
-                // Where the share began, to put the threads' results in order.
+                // The position of the share, to restore the order of results.
                 let place = share.as_ptr() as usize;
                 done.push((place, self.embed_share(&mut scratch, role, share)));
             }

@@ -1,7 +1,7 @@
-//! A published model (safetensors, vocabulary, configuration) into a model file.
+//! Converts a published model (safetensors, vocabulary, configuration) into a model file.
 //!
-//! This is how the built-in file is made (`models/make.sh`) and how `rekindle model add` takes in another one:
-//! one piece of code knows the layout.
+//! Both the built-in file (`models/make.sh`) and `rekindle model add` use it, so only one piece of code knows
+//! the layout.
 
 use serde_json::Value;
 
@@ -11,35 +11,36 @@ use crate::layout::{ALIGN, CHANNELS, HEADER, Header, INPUTS, Kind, Pooling, TEXT
 use crate::safetensors::Tensors;
 use crate::vocabulary;
 
-/// The files of a model folder in the usual layout, as bytes, and what no file says.
+/// The files of a model folder in the usual layout, as bytes, plus settings that no file contains.
 #[derive(Debug, Clone, Copy)]
 pub struct Folder<'a> {
-    /// The name under which vectors of this model are kept apart; at most 63 bytes.
+    /// The id under which vectors of this model are stored; at most 63 bytes.
     pub id: &'a str,
-    /// `config.json`.
+    /// The content of `config.json`.
     pub config: &'a [u8],
-    /// `model.safetensors`.
+    /// The content of `model.safetensors`.
     pub weights: &'a [u8],
-    /// `vocab.txt`.
+    /// The content of `vocab.txt`.
     pub vocabulary: &'a [u8],
-    /// `tokenizer_config.json`; without it the model is uncased.
+    /// The content of `tokenizer_config.json`; without it the model is uncased.
     pub tokenizer: Option<&'a [u8]>,
-    /// `1_Pooling/config.json`; without it the mean is taken.
+    /// The content of `1_Pooling/config.json`; the default is the mean.
     pub pooling: Option<&'a [u8]>,
-    /// `sentence_bert_config.json`; without it the limit is that of the positions, but at most 512.
+    /// The content of `sentence_bert_config.json`; without it the token limit is the number of positions, but
+    /// at most 512.
     pub sentence: Option<&'a [u8]>,
-    /// What goes before a question (E5, BGE); empty for most.
+    /// The prefix of a query (E5, BGE); empty for most models.
     pub query_prefix: &'a str,
-    /// What goes before a memory (E5); empty for most.
+    /// The prefix of a passage (E5); empty for most models.
     pub passage_prefix: &'a str,
 }
 
 const CONFIG: &str = "config.json";
 const VOCABULARY: &str = "vocab.txt";
-/// In the order of the header.
+/// The special tokens, in the order of the header.
 const SPECIAL: [&str; 5] = ["[CLS]", "[SEP]", "[UNK]", "[PAD]", "[MASK]"];
 
-/// The model file for `folder`. The same input gives the same bytes on every machine.
+/// Builds the model file for `folder`. The same input gives the same bytes on every machine.
 pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
     let config = json(CONFIG, folder.config)?;
     check_architecture(&config)?;
@@ -90,13 +91,15 @@ pub fn pack(folder: &Folder<'_>) -> Result<Vec<u8>, Error> {
     file.close(Kind::Embedder, header)
 }
 
-/// The file of a reader: the weights of a BERT for pairs, taught over the words of `model`, which it goes on sharing, with as
-/// many layers as it has. Its verdict is a `classifier` with one output over the mean of all vectors.
+/// Builds the file of a cross-encoder from the weights of a BERT for pairs with any number of layers. It was
+/// trained on the word embeddings of `model`, which it shares. Its output layer is a `classifier` with one
+/// output over the mean of all vectors.
 pub fn pack_reader(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
     pack_verdict(Kind::Reader, 1, model, id, weights)
 }
 
-/// The file of a statement classifier, taught and packed like a reader, with as many outputs as the classifier has.
+/// Builds the file of a statement classifier, trained and packed like a cross-encoder, but with as many
+/// outputs as the classifier has.
 pub fn pack_classifier(model: &[u8], id: &str, weights: &[u8]) -> Result<Vec<u8>, Error> {
     pack_verdict(Kind::Classifier, classifier::OUTPUTS, model, id, weights)
 }
@@ -126,7 +129,7 @@ fn pack_verdict(
     file.close(kind, header)
 }
 
-/// Texts of the header have a place of fixed size.
+/// Checks that texts fit into their fixed size in the header.
 fn check_texts(texts: &[&str]) -> Result<(), Error> {
     let fits = |text: &&str| text.len() < TEXT && !text.contains('\0');
     let problem = || source(CONFIG, format!("a name or prefix is longer than {} bytes", TEXT - 1));
@@ -165,7 +168,7 @@ fn uncased(bytes: Option<&[u8]>) -> Result<bool, Error> {
     let config = json("tokenizer_config.json", bytes)?;
     let flag = |key: &str| config.get(key).and_then(Value::as_bool);
     let lower = flag("do_lower_case").unwrap_or(true);
-    // Accents go with the case unless somebody says otherwise, and nobody does for the models we know.
+    // By default accents are stripped from uncased models only. No known model says otherwise.
     if flag("strip_accents").is_some_and(|strip| strip != lower)
         || flag("tokenize_chinese_chars") == Some(false)
     {
@@ -217,14 +220,14 @@ fn norm(file: &mut File, tensors: &Tensors<'_>, name: &str, hidden: usize) -> Re
     Ok(())
 }
 
-/// The largest value becomes 127 steps; the scale is what one step is worth.
+/// Quantises a row: the largest value becomes 127 steps, and the scale is the value of one step.
 fn quantise(row: &[f32]) -> (f32, Vec<i8>) {
     let largest = row.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
     let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
     (scale, row.iter().map(|value| (value / scale).round_ties_even().clamp(-127.0, 127.0) as i8).collect())
 }
 
-/// Rows of steps, one per output channel, with their scales and biases.
+/// Quantised rows, one per output channel, with their scales and biases.
 #[derive(Default)]
 struct Matrix {
     rows: Vec<Vec<i8>>,
@@ -233,7 +236,7 @@ struct Matrix {
 }
 
 impl Matrix {
-    /// `factor` goes into scale and bias: the steps stay as they are.
+    /// Adds a matrix. `factor` goes into scale and bias; the steps stay as they are.
     fn add(
         &mut self,
         tensors: &Tensors<'_>,
@@ -261,7 +264,7 @@ impl File {
         header.file_length = self.0.len() as u64;
         header.checksum = checksum(&self.0[HEADER..]);
         self.0[..HEADER].copy_from_slice(&header.write(kind));
-        // The numbers of a strange model are refused here by the same rules that guard reading.
+        // The checks for reading also reject unusual models here.
         Header::read(kind, &self.0)?;
         Ok(self.0)
     }
@@ -307,11 +310,11 @@ fn json(file: &'static str, bytes: &[u8]) -> Result<Value, Error> {
     serde_json::from_slice(bytes).map_err(|error| source(file, format!("not JSON: line {}", error.line())))
 }
 
-/// A size from the configuration, kept small enough that products of sizes cannot overflow.
+/// Reads a size from the configuration, limited so that products of sizes cannot overflow.
 fn size(config: &Value, key: &str) -> Result<usize, Error> {
     let value = config.get(key).and_then(Value::as_u64).filter(|value| (1..=1 << 20).contains(value));
     let value = value.ok_or_else(|| source(CONFIG, format!("{key} is missing or makes no sense")))?;
-    // A row is taken four inputs at a time.
+    // Rows are processed four inputs at a time.
     if key.ends_with("_size") && !value.is_multiple_of(CHANNELS as u64) {
         return Err(source(CONFIG, format!("{key} is {value}, not a multiple of {CHANNELS}")));
     }

@@ -1,17 +1,17 @@
-//! One run of the encoder: ids in, one vector per text out.
+//! The forward pass of the encoder: token ids in, one vector per text out.
 
 use std::ops::Range;
 
 use crate::kernels::{self, Kernels, Norms, Path, Product, Quantised};
 use crate::layout::{Encoder, Header, Norm, PANEL, Pooling, Sections, Verdict, Words};
 
-/// The room a run needs. It grows with the longest run and is kept from one to the next; one per thread.
+/// The buffers of a forward pass. They grow with the longest run and are reused; use one per thread.
 #[derive(Debug)]
 pub struct Scratch {
     kernels: &'static Kernels,
-    /// One row per token of every text in the run, one text after the other: no padding anywhere.
+    /// One row per token of every text in the run, one text after the other, without padding.
     x: Vec<f32>,
-    /// Results of the matrices as wide as `x`, and the context before that.
+    /// Outputs of the matrices as wide as `x`, and the attention context before that.
     y: Vec<f32>,
     /// Query, key and value side by side, then the intermediate layer.
     wide: Vec<f32>,
@@ -22,12 +22,12 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// For the best path of this processor.
+    /// Creates buffers for the best path of this processor.
     pub fn new() -> Self {
         Self::with(kernels::best())
     }
 
-    /// For a path of your choice, if this processor can run it.
+    /// Creates buffers for a given path, if this processor supports it.
     pub fn on(path: Path) -> Option<Self> {
         kernels::on(path).map(Self::with)
     }
@@ -57,7 +57,7 @@ impl Default for Scratch {
     }
 }
 
-/// The vectors, of length one, of texts given by their ids.
+/// The embeddings, of unit length, of texts given by their token ids.
 pub(crate) fn run(
     header: &Header,
     sections: &Sections<'_>,
@@ -77,7 +77,7 @@ pub(crate) fn run(
     spans.iter().map(vector).collect()
 }
 
-/// What a reader or a classifier says of two texts given by their ids, read as one: a logit for each of its outputs.
+/// The logits of a cross-encoder or a classifier for two texts given by their token ids.
 pub(crate) fn judge(
     header: &Header,
     words: &Words<'_>,
@@ -103,7 +103,7 @@ pub(crate) fn judge(
     verdict.weight.chunks_exact(hidden).zip(verdict.bias).map(output).collect()
 }
 
-/// Runs the layers over the rows of `x`, which are the words of the texts that `spans` tells apart.
+/// Runs the layers over the rows of `x`. `spans` separates the texts.
 fn encode(header: &Header, encoder: &Encoder<'_>, scratch: &mut Scratch, spans: &[Range<usize>]) {
     let (hidden, intermediate) = (header.hidden, header.intermediate);
     let Scratch { kernels, x, y, wide, bytes, keys, scores, inverse } = scratch;
@@ -137,7 +137,7 @@ fn encode(header: &Header, encoder: &Encoder<'_>, scratch: &mut Scratch, spans: 
     }
 }
 
-/// Adds a row for each word, and says which rows these are.
+/// Appends one row per token and returns their range.
 fn embed_words(
     hidden: usize,
     words: &Words<'_>,
@@ -147,7 +147,7 @@ fn embed_words(
 ) -> Range<usize> {
     let start = x.len() / hidden;
     for (&id, position) in ids.iter().zip(positions.chunks_exact(hidden)) {
-        // The tokenizer gives no id beyond the vocabulary.
+        // The tokenizer emits no id beyond the vocabulary.
         let id = id as usize;
         let scale = words.scale[id];
         let word = &words.steps[id * hidden..][..hidden];
@@ -156,7 +156,7 @@ fn embed_words(
     start..x.len() / hidden
 }
 
-/// Attention within one text.
+/// The attention within one text.
 struct Attention<'a> {
     kernels: &'static Kernels,
     hidden: usize,
@@ -207,7 +207,7 @@ impl Attention<'_> {
                 inner: rows,
                 columns: head,
             });
-            // Dividing the result is less work than dividing the scores.
+            // Dividing the result is cheaper than dividing the scores.
             for (row, &inverse) in context.chunks_exact_mut(hidden).zip(self.inverse.iter()) {
                 for value in &mut row[first..first + head] {
                     *value *= inverse;
@@ -228,7 +228,7 @@ fn pool(pooling: Pooling, hidden: usize, rows: &[f32]) -> Vec<f32> {
             *sum += value;
         }
     }
-    // The mean's divisor goes with the length.
+    // Normalising the length cancels the mean's divisor.
     let length = vector.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt();
     let factor = if length > 0.0 { (1.0 / length) as f32 } else { 0.0 };
     for value in &mut vector {

@@ -1,4 +1,4 @@
-//! Reading of the safetensors format: a length, a JSON table of names, then the numbers.
+//! Parses the safetensors format: a length, a JSON table of names, then the numbers.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use crate::Error;
 
 const FILE: &str = "model.safetensors";
 
-/// The tensors of a file, found by name.
+/// The tensors of a file by name.
 pub(crate) struct Tensors<'a> {
     table: Map<String, Value>,
     body: &'a [u8],
@@ -32,7 +32,7 @@ impl<'a> Tensors<'a> {
         Ok(floats)
     }
 
-    /// The first `rows` rows of `name`, which must have at least so many.
+    /// The first `rows` rows of `name`, which must have at least that many.
     pub(crate) fn rows(&self, name: &str, rows: usize, columns: usize) -> Result<Vec<f32>, Error> {
         let (found, mut floats) = self.find(name)?;
         if found.len() != 2 || found[0] < rows || found[1] != columns {
@@ -45,14 +45,14 @@ impl<'a> Tensors<'a> {
         Ok(floats)
     }
 
-    /// How many layers the encoder has.
+    /// The number of layers of the encoder.
     pub(crate) fn layers(&self) -> usize {
         (0..)
             .take_while(|layer| self.entry(&format!("encoder.layer.{layer}.output.dense.weight")).is_some())
             .count()
     }
 
-    /// A model saved with a head on top has its encoder under `bert.`.
+    /// Looks up a tensor. A model saved with a head has its encoder under `bert.`.
     fn entry(&self, name: &str) -> Option<&Value> {
         self.table.get(name).or_else(|| self.table.get(&format!("bert.{name}")))
     }
@@ -88,11 +88,12 @@ impl<'a> Tensors<'a> {
     }
 }
 
-/// A half-precision number; exact, as every one of them is a single.
+/// Converts a half-precision number to single precision, exactly.
 fn half(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
     let magnitude = u32::from(bits & 0x7fff);
-    // Moving the fields up leaves the exponent 112 too small; the product puts that right, subnormals included.
+    // Shifting the fields leaves the exponent too small by 112. The product corrects that, subnormals
+    // included.
     let value = f32::from_bits(magnitude << 13) * f32::from_bits((254 - 15) << 23);
     let value = if magnitude >= 0x7c00 { f32::from_bits(0x7f80_0000 | magnitude << 13) } else { value };
     f32::from_bits(value.to_bits() | sign)

@@ -1,20 +1,20 @@
-//! Many vectors against one: how an index compares a query with everything it holds.
+//! Vector search by brute force: compares a query with every vector of an index.
 //!
-//! A vector of unit length is kept as signed bytes and one scale. Products of bytes are integers, so every processor
-//! finds the same neighbours in the same order.
+//! A vector of unit length is stored as signed bytes with one scale. Products of bytes are integers, so every
+//! processor finds the same neighbours in the same order.
 
 use crate::kernels;
 
-/// A vector as signed bytes.
+/// A vector quantised to signed bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantised {
-    /// One byte for each dimension.
+    /// One byte per dimension.
     pub steps: Vec<i8>,
-    /// What one step is worth.
+    /// The value of one step.
     pub scale: f32,
 }
 
-/// The vector as bytes: the largest part of it becomes 127.
+/// Quantises a vector: its largest component becomes 127.
 pub fn quantise(vector: &[f32]) -> Quantised {
     let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
     if !(largest.is_finite() && largest > 0.0) {
@@ -25,8 +25,8 @@ pub fn quantise(vector: &[f32]) -> Quantised {
     Quantised { steps, scale: largest / 127.0 }
 }
 
-/// The product of `query` with each row of `rows` (bytes of [`Quantised::steps`], row after row), into `out`. Rows and
-/// places beyond the shorter of the two are left alone.
+/// Computes the dot product of `query` with each row of `rows` (concatenated [`Quantised::steps`]) into
+/// `out`. If the numbers of rows and outputs differ, the excess is ignored.
 pub fn dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
     kernels::best().dots(query, rows, out);
 }

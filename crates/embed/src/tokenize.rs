@@ -1,4 +1,4 @@
-//! Text into the ids of a BERT vocabulary, exactly as the reference tokenizer does it.
+//! A WordPiece tokenizer, exactly equal to the reference implementation.
 
 use std::ops::ControlFlow;
 
@@ -7,23 +7,23 @@ use unicode_normalization::UnicodeNormalization;
 use crate::characters::{MARKS, PUNCTUATION, REMOVED, Ranges};
 use crate::vocabulary::{Hash, Vocabulary};
 
-/// A word of more characters than this is unknown as a whole.
+/// The maximum length of a word. A longer one is unknown as a whole.
 const MAX_WORD: usize = 100;
 
-/// What the tokenizer needs to know of a model.
+/// The model's parameters for the tokenizer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules<'a> {
     pub(crate) vocabulary: Vocabulary<'a>,
-    /// Ids of `[CLS]`, `[SEP]`, `[UNK]`, `[PAD]`, `[MASK]`.
+    /// The ids of `[CLS]`, `[SEP]`, `[UNK]`, `[PAD]`, `[MASK]`.
     pub(crate) special: [u32; 5],
-    /// Lower case without accents.
+    /// True for a vocabulary in lower case without accents.
     pub(crate) uncased: bool,
-    /// How many ids there may be, the two at the ends included.
+    /// The maximum number of ids, including the two special ones.
     pub(crate) max_tokens: usize,
 }
 
-/// The ids of `text`, with `[CLS]` before and `[SEP]` after them. Reading stops where the limit is reached, so
-/// a megabyte costs little more than a page.
+/// The token ids of `text`, between `[CLS]` and `[SEP]`. Reading stops at the limit, so a megabyte costs
+/// little more than a page.
 pub(crate) fn tokenize(rules: &Rules<'_>, text: &str) -> Vec<u32> {
     let [cls, sep, ..] = rules.special;
     let last = rules.max_tokens - 1;
@@ -31,7 +31,7 @@ pub(crate) fn tokenize(rules: &Rules<'_>, text: &str) -> Vec<u32> {
     let mut rest = text;
     while ids.len() < last {
         let (plain, special) = split_special(rules, &mut rest);
-        // Nothing is left to say when the limit breaks it off.
+        // Reaching the limit is not an error.
         let _stopped = words(rules.uncased, plain, &mut |word| {
             add_word(rules, word, &mut ids);
             ids.truncate(last);
@@ -47,8 +47,8 @@ pub(crate) fn tokenize(rules: &Rules<'_>, text: &str) -> Vec<u32> {
     ids
 }
 
-/// Takes the text up to and including the next special token that is written out in it. The reference knows
-/// these before it looks at anything else, in this spelling only.
+/// Takes the text up to and including the next literal special token. The reference recognises these before
+/// anything else, in this spelling only.
 fn split_special<'t>(rules: &Rules<'_>, rest: &mut &'t str) -> (&'t str, Option<u32>) {
     let text = *rest;
     for (at, _) in text.match_indices('[') {
@@ -68,17 +68,17 @@ fn split_special<'t>(rules: &Rules<'_>, rest: &mut &'t str) -> (&'t str, Option<
     (text, None)
 }
 
-/// A word of the text as the reference sees it.
+/// A word as the reference splits it.
 #[derive(Debug, Clone, Copy)]
 enum Word<'w> {
     Whole(&'w str),
     TooLong,
 }
 
-/// Cleans and splits `text` and hands on its words until `each` has had enough.
+/// Cleans and splits `text`, and passes its words to `each` until that breaks.
 fn words(uncased: bool, text: &str, each: &mut impl FnMut(Word<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
     let clean = text.chars().filter(|&c| !is_removed(c)).flat_map(|c| {
-        // A CJK character is a word of its own.
+        // A CJK character is a separate word.
         let around = is_cjk(c).then_some(' ');
         around.into_iter().chain([if c.is_whitespace() { ' ' } else { c }]).chain(around)
     });
@@ -112,7 +112,7 @@ fn split(
         }
         if !c.is_whitespace() {
             length += 1;
-            // What is too long is not kept: a line of a megabyte may be one word.
+            // Don't store a word that is too long: a line of a megabyte may be one word.
             if length <= MAX_WORD {
                 word.push(c);
             }
@@ -124,8 +124,7 @@ fn split(
     end(&mut word, &mut length)
 }
 
-/// The longest piece that begins the word, then the longest that goes on from there; a word with a part that is
-/// no piece is unknown.
+/// Appends the pieces of a word, the longest match first. A word with a part that is no piece is unknown.
 fn add_word(rules: &Rules<'_>, word: Word<'_>, ids: &mut Vec<u32>) {
     let [_, _, unknown, ..] = rules.special;
     let before = ids.len();
@@ -176,7 +175,7 @@ fn is_punctuation(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_punctuation() } else { is_in(PUNCTUATION, c) }
 }
 
-/// The blocks of Chinese characters, not of kana or Hangul.
+/// True for Chinese characters, not for kana or Hangul.
 fn is_cjk(c: char) -> bool {
     matches!(c as u32,
         0x4e00..=0x9fff | 0x3400..=0x4dbf | 0x20000..=0x2a6df | 0x2a700..=0x2b73f | 0x2b740..=0x2b81f
@@ -187,7 +186,7 @@ fn is_cjk(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// CRC-32 as zlib has it, a bit at a time.
+    /// CRC-32 as in zlib, one bit at a time.
     fn crc(start: u32, bytes: &[u8]) -> u32 {
         !bytes.iter().fold(!start, |crc, &byte| {
             (0..8).fold(crc ^ u32::from(byte), |crc, _| {
@@ -209,8 +208,9 @@ mod tests {
         found
     }
 
-    /// Decomposed since Unicode 13 and 16, which the reference's tables do not know. No vocabulary has these
-    /// letters, so a word with one of them is unknown either way, and the golden tokens have each of them.
+    /// Characters that Unicode 13 and 16 decompose and that the reference's tables do not know. No vocabulary
+    /// has these letters, so a word with one of them is unknown either way, and the golden tokens have each
+    /// of them.
     const NEWER: Ranges = &[
         (0x105c9, 0x105c9),
         (0x105e4, 0x105e4),

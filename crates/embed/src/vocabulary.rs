@@ -1,24 +1,24 @@
-//! The words of a model, in a hash table that is read where it lies.
+//! The vocabulary of a model, in a hash table that is used in place.
 
-/// Marks a piece that continues a word.
+/// The prefix of a piece that continues a word.
 pub(crate) const CONTINUED: &str = "##";
 
-/// Spellings in the order of their ids, and an open-addressed table from a spelling to its id.
+/// Spellings in id order, and an open-addressing table from a spelling to its id.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Vocabulary<'a> {
-    /// Id plus one, or zero for an empty slot; the length is a power of two.
+    /// The id plus one, or zero for an empty slot. The length is a power of two.
     pub(crate) slots: &'a [u32],
-    /// Where each spelling starts; one more than there are spellings.
+    /// The start of each spelling, with one final end.
     pub(crate) offsets: &'a [u32],
     pub(crate) spelling: &'a [u8],
 }
 
-/// The hash of a spelling, byte by byte, so that every prefix of a word is hashed on the way.
+/// The hash of a spelling, computed byte by byte, so that every prefix of a word is hashed on the way.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hash(u64);
 
 impl Hash {
-    /// Of the empty spelling, or of the mark alone.
+    /// The hash of the empty spelling, or of the prefix `##` alone.
     pub(crate) fn new(continued: bool) -> Self {
         let empty = Self(0xcbf2_9ce4_8422_2325);
         if continued { empty.then(CONTINUED.as_bytes()) } else { empty }
@@ -28,23 +28,23 @@ impl Hash {
         Self(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)))
     }
 
-    /// The slot to begin with in a table of `slots`, a power of two.
+    /// The first slot to probe in a table of `slots`, a power of two.
     fn slot(self, slots: usize) -> usize {
         (self.0 ^ (self.0 >> 29)) as usize & (slots - 1)
     }
 }
 
 impl<'a> Vocabulary<'a> {
-    /// The spelling of `id`; none if there is no such id or the file is damaged there.
+    /// The spelling of `id`. `None` if there is no such id or the file is damaged there.
     pub(crate) fn spelling(&self, id: u32) -> Option<&'a [u8]> {
         let (start, end) = (*self.offsets.get(id as usize)?, *self.offsets.get(id as usize + 1)?);
         self.spelling.get(start as usize..end as usize)
     }
 
-    /// The id of `piece`, which has the hash `hash`.
+    /// The id of `piece`, whose hash is `hash`.
     pub(crate) fn find(&self, continued: bool, piece: &[u8], hash: Hash) -> Option<u32> {
         let first = hash.slot(self.slots.len());
-        // A damaged table may be full: after one round there is nothing new to see.
+        // A damaged table may be full, so stop after one round.
         for step in 0..self.slots.len() {
             let id = self.slots[(first + step) & (self.slots.len() - 1)].checked_sub(1)?;
             let spelling = self.spelling(id)?;
@@ -53,7 +53,7 @@ impl<'a> Vocabulary<'a> {
             } else {
                 spelling == piece
             };
-            // An id beyond the vocabulary cannot have a spelling, so what is found can be looked up.
+            // An id beyond the vocabulary has no spelling, so every returned id is valid.
             if same {
                 return Some(id);
             }
@@ -62,7 +62,7 @@ impl<'a> Vocabulary<'a> {
     }
 }
 
-/// The three parts of a vocabulary for `words` in the order of their ids.
+/// Builds the three parts of a vocabulary from `words` in id order.
 pub(crate) fn build(words: &[&str]) -> (Vec<u32>, Vec<u32>, Vec<u8>) {
     let mut slots = vec![0_u32; (2 * words.len()).next_power_of_two().max(8)];
     let mut offsets = vec![0];
@@ -71,7 +71,7 @@ pub(crate) fn build(words: &[&str]) -> (Vec<u32>, Vec<u32>, Vec<u8>) {
         spelling.extend_from_slice(word.as_bytes());
         offsets.push(spelling.len() as u32);
         let mut slot = Hash::new(false).then(word.as_bytes()).slot(slots.len());
-        // The first of several equal words is the one that is found; the others need no place.
+        // Of several equal words the first is found; the others need no slot.
         while slots[slot] != 0 && words[slots[slot] as usize - 1] != *word {
             slot = (slot + 1) & (slots.len() - 1);
         }

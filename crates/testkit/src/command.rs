@@ -1,4 +1,4 @@
-//! A program to be run once or many times, and what came of it.
+//! Runs a program, once or many times, and checks its output.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use crate::faults::call::Call;
 use crate::terminal;
 
-/// Long enough for a slow shared machine, short enough that a hang is seen while somebody is looking.
+/// Long enough for a slow shared machine, and short enough that somebody notices a hang.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// A program with its arguments, environment, working folder and standard input.
 ///
-/// The environment holds `PATH`, `TZ=UTC`, `LANG=C.UTF-8` and what [`Command::env`] adds; nothing else of the
-/// test's own environment reaches the child. Standard input is a terminal at which nobody types, as a person's commands have
-/// it, unless [`Command::stdin`] or [`Command::without_terminal`] says otherwise.
+/// The environment contains `PATH`, `TZ=UTC`, `LANG=C.UTF-8` and variables from [`Command::env`]. Nothing
+/// else of the test's own environment reaches the child. Standard input is an idle terminal, as for a
+/// person's commands, unless [`Command::stdin`] or [`Command::without_terminal`] changes it.
 #[derive(Clone, Debug)]
 #[must_use = "a command does nothing until it is run"]
 pub struct Command {
@@ -33,7 +33,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// `program` without arguments, to be run in the folder `cwd`.
+    /// A call of `program` without arguments in the folder `cwd`.
     pub fn new(program: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
         let command = Self {
             program: program.into(),
@@ -48,13 +48,13 @@ impl Command {
         command.env("PATH", path).env("TZ", "UTC").env("LANG", "C.UTF-8")
     }
 
-    /// Adds one argument; unlike the arguments of `Sandbox::rekindle` it need not be UTF-8.
+    /// Adds one argument. Unlike the arguments of `Sandbox::rekindle` it need not be UTF-8.
     pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
         self.args.push(arg.into());
         self
     }
 
-    /// Adds several arguments.
+    /// Adds several arguments at once.
     pub fn args(self, args: &[&str]) -> Self {
         args.iter().fold(self, Self::arg)
     }
@@ -65,19 +65,19 @@ impl Command {
         self
     }
 
-    /// Takes a variable out of the child's environment.
+    /// Removes a variable from the child's environment.
     pub fn without_env(mut self, name: impl AsRef<OsStr>) -> Self {
         self.env.remove(name.as_ref());
         self
     }
 
-    /// Runs in another folder.
+    /// Sets another working folder.
     pub fn cwd(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cwd = folder.into();
         self
     }
 
-    /// Gives the child these bytes on standard input, then the end of it.
+    /// Sets the child's standard input to these bytes, followed by end of file.
     pub fn stdin(mut self, text: impl Into<Vec<u8>>) -> Self {
         self.stdin = Some(text.into());
         self
@@ -89,7 +89,7 @@ impl Command {
         self
     }
 
-    /// How long the child may take before it is killed and the test fails (20 s unless said otherwise).
+    /// Sets the time limit, after which the child is killed and the test fails (default: 20 s).
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
@@ -98,8 +98,8 @@ impl Command {
     /// Runs the program to its end.
     ///
     /// # Panics
-    /// When the program cannot be started, is not done within the limit, or leaves somebody behind who still
-    /// holds its output open then (whoever waits for that output would hang).
+    /// If the program cannot be started or exceeds the limit, or if a process that it leaves behind keeps its
+    /// output open after that (reading the output would hang).
     #[track_caller]
     pub fn run(&self) -> Output {
         let deadline = Instant::now() + self.limit;
@@ -122,7 +122,7 @@ impl Command {
         }
     }
 
-    /// The same for the standard library, with all three streams set up for [`Streams`].
+    /// Converts to the standard library's command, with all three streams set up for [`Streams`].
     pub(crate) fn to_std(&self) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.args).env_clear().envs(&self.env).current_dir(&self.cwd);
@@ -143,7 +143,8 @@ impl Command {
     }
 }
 
-/// Polls, since the standard library has no wait with a deadline and a blocked waiter could not be stopped.
+/// Waits for the child by polling. The standard library has no wait with a deadline, and a blocked waiter
+/// could not be stopped.
 fn wait_until(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
     let mut pause = Duration::from_micros(100);
     loop {
@@ -171,7 +172,7 @@ impl Streams {
         Self {
             stdin: on_thread(move || match (stdin, input) {
                 (Some(mut pipe), Some(bytes)) => match pipe.write_all(&bytes) {
-                    // A child may have read enough, or may be dead: its exit says which.
+                    // The child may have read enough or may be dead; its exit status tells which.
                     Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
                     written => written,
                 },
@@ -182,7 +183,7 @@ impl Streams {
         }
     }
 
-    /// What the child wrote to stdout and stderr. Fails when somebody still holds a stream at the deadline.
+    /// The child's stdout and stderr. Fails if a process still holds a stream open at the deadline.
     pub(crate) fn finish(self, deadline: Instant) -> io::Result<(String, String)> {
         until(deadline, &self.stdin, "stdin")?;
         let stdout = until(deadline, &self.stdout, "stdout")?;
@@ -204,13 +205,13 @@ fn read_on_thread(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Resu
 
 fn on_thread<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (sender, receiver) = mpsc::channel();
-    // The receiver may have given up at its deadline; then nobody wants the answer any more.
+    // If the receiver gave up at its deadline, nobody wants the answer any more.
     thread::spawn(move || sender.send(job()).ok());
     receiver
 }
 
 fn until<T>(deadline: Instant, answer: &Receiver<io::Result<T>>, name: &str) -> io::Result<T> {
-    // Also past the deadline a stream that has just been closed gets the time to say so.
+    // Even after the deadline, a stream that has just been closed gets time to report.
     let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_secs(1));
     match answer.recv_timeout(left) {
         Ok(done) => done,
@@ -218,19 +219,19 @@ fn until<T>(deadline: Instant, answer: &Receiver<io::Result<T>>, name: &str) -> 
     }
 }
 
-/// How a program ended and what it said.
+/// The exit status and output of a program.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// The exit code; `None` when a signal ended it.
+    /// The exit code; `None` if a signal ended the program.
     pub code: Option<i32>,
-    /// The signal that ended it, if one did.
+    /// The signal that ended the program, if any.
     pub signal: Option<i32>,
-    /// Standard output; bytes that are not UTF-8 appear as replacement characters.
+    /// Standard output, with invalid UTF-8 replaced.
     pub stdout: String,
-    /// Standard error, likewise.
+    /// Standard error, with invalid UTF-8 replaced.
     pub stderr: String,
-    /// The system call that a planned fault struck; `None` without a fault, or when the program ended before
-    /// it came to that step.
+    /// The system call struck by a planned fault. `None` without a fault, or if the program ended before that
+    /// step.
     pub fault: Option<Call>,
     command: String,
 }
@@ -250,39 +251,39 @@ impl Output {
         Self { code: status.code(), signal, stdout, stderr, fault, command }
     }
 
-    /// Itself, if the exit code is 0.
+    /// Returns the output if the exit code is 0.
     ///
     /// # Panics
-    /// Otherwise, showing both streams.
+    /// If it is not, showing both streams.
     #[track_caller]
     pub fn ok(self) -> Self {
         self.fails(0)
     }
 
-    /// Itself, if the exit code is `code`.
+    /// Returns the output if the exit code is `code`.
     ///
     /// # Panics
-    /// Otherwise, showing both streams.
+    /// If it is not, showing both streams.
     #[track_caller]
     pub fn fails(self, code: i32) -> Self {
         assert!(self.code == Some(code), "expected exit {code} of {}", self.describe());
         self
     }
 
-    /// Itself, if SIGKILL ended it.
+    /// Returns the output if SIGKILL ended the program.
     ///
     /// # Panics
-    /// Otherwise, showing both streams.
+    /// If it did not, showing both streams.
     #[track_caller]
     pub fn killed(self) -> Self {
         assert!(self.signal == Some(9), "expected a kill of {}", self.describe());
         self
     }
 
-    /// Standard output read as one JSON value.
+    /// Parses standard output as one JSON value.
     ///
     /// # Panics
-    /// When it is not JSON, showing both streams.
+    /// If it is not JSON, showing both streams.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
         match serde_json::from_str(&self.stdout) {

@@ -1,18 +1,18 @@
-//! What disks, crashes and editors do to a file.
+//! Simulates file damage by disks, crashes and editors.
 
 use proptest::prelude::*;
 
-/// How far the beginning of a file reaches, where headers and tables are: half of the damage goes there.
+/// The size of the start of a file, which contains headers and tables. Half of the damage goes there.
 const BEGINNING: usize = 900;
 
-/// Some bytes changed, and now and then the end cut off.
+/// Damage to a file: some changed bytes, and sometimes a truncated end.
 #[derive(Clone, Debug)]
 pub struct Damage {
     changes: Vec<(prop::sample::Index, u8, bool)>,
     end: Option<prop::sample::Index>,
 }
 
-/// Any damage.
+/// A strategy for random damage.
 pub fn damage() -> impl Strategy<Value = Damage> {
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..16);
     let end = prop::option::weighted(0.3, any::<prop::sample::Index>());
@@ -20,7 +20,7 @@ pub fn damage() -> impl Strategy<Value = Damage> {
 }
 
 impl Damage {
-    /// The file afterwards. It must not be empty before.
+    /// The damaged file. `file` must not be empty.
     pub fn to(&self, file: &[u8]) -> Vec<u8> {
         let mut file = file.to_vec();
         for (at, value, early) in &self.changes {
@@ -34,7 +34,7 @@ impl Damage {
     }
 }
 
-/// The numbers, from 0, of the lines that stand as they did, between the same line breaks.
+/// The indexes, from 0, of the lines that are unchanged at the same position.
 pub fn intact_lines(before: &[u8], after: &[u8]) -> Vec<usize> {
     let (mut start, mut intact) = (0_usize, Vec::new());
     for (number, line) in before.split_inclusive(|byte| *byte == b'\n').enumerate() {

@@ -1,17 +1,17 @@
-//! Failures put into a real, unmodified program at a chosen step of its work on the disk.
+//! Injects failures into a real, unmodified program at a chosen step of its disk operations.
 //!
-//! The program runs under ptrace. Each system call that changes what is on disk, or promises that it is there,
-//! is a *step*; steps are numbered from 1 in the order in which they are begun, over all threads and child
-//! processes. A step is counted when it is tried, whether or not it would succeed. The steps are: opening for
-//! writing or creating; write, truncate, allocate, copy; every kind of sync; rename, link, symlink, unlink;
-//! making and removing folders; changing mode, owner, times or extended attributes. Locks, reads and whatever
-//! goes to pipes, sockets, terminals, `/dev`, `/proc` or `/sys` are not.
+//! The program runs under ptrace. Each system call that changes or syncs data on disk is a *step*. Steps are
+//! numbered from 1 in the order in which they begin, over all threads and child processes. A step counts when
+//! it is attempted, whether or not it would succeed. The steps are: opening for writing or creating; write,
+//! truncate, allocate, copy; every sort of sync; rename, link, symlink, unlink; creating and removing
+//! folders; changing mode, owner, times or extended attributes. Locks, reads and operations on pipes,
+//! sockets, terminals, `/dev`, `/proc` or `/sys` do not count.
 //!
-//! A program with one thread has the same steps in every run; with several that write, only each thread's own
-//! order is certain. Writes through a shared memory map are not system calls and cannot be seen.
+//! A program with one thread has the same steps in every run. With several writing threads only each thread's
+//! own order is deterministic. Writes through a shared memory map are not system calls and cannot be seen.
 //!
-//! It works on Linux (x86-64, aarch64) where ptrace is permitted. Ask [`available`] first and skip with its
-//! reason: every other function here panics where it does not.
+//! This works on Linux (x86-64, aarch64) if ptrace is permitted. Call [`available`] first and skip with its
+//! reason: every other function here panics if tracing is impossible.
 
 use std::io;
 use std::sync::OnceLock;
@@ -41,85 +41,85 @@ mod tracer {
     }
 }
 
-/// The disk is broken.
+/// The errno for a broken disk.
 pub const EIO: i32 = 5;
-/// Not permitted.
+/// The errno for a missing permission.
 pub const EACCES: i32 = 13;
-/// What a file system says to an option it does not know, such as an exchanging rename.
+/// The errno of a file system for an unknown option, such as an exchanging rename.
 pub const EINVAL: i32 = 22;
-/// The disk is full.
+/// The errno for a full disk.
 pub const ENOSPC: i32 = 28;
-/// The file system is read-only.
+/// The errno for a read-only file system.
 pub const EROFS: i32 = 30;
-/// The kernel has no such call.
+/// The errno for an unknown system call.
 pub const ENOSYS: i32 = 38;
-/// The person's quota is used up.
+/// The errno for an exceeded quota.
 pub const EDQUOT: i32 = 122;
 
-/// What goes wrong, and when.
+/// A planned failure at a chosen step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The step it strikes, from 1.
+    /// The step that it strikes, from 1.
     pub at: usize,
-    /// What happens there.
+    /// The effect of the failure.
     pub kind: Kind,
 }
 
-/// What happens at the chosen step.
+/// The effect of a failure at the chosen step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// SIGKILL before the step, which is never performed. The program's child processes die with it, so that
-    /// the disk stays as it was at that moment.
+    /// the disk stays in the state of that moment.
     Kill,
-    /// SIGKILL, likewise, as soon as the step has been performed.
+    /// SIGKILL as soon as the step has been performed, also for child processes.
     KillAfter,
-    /// The step is not performed and fails with this error number; all others run normally.
+    /// The step is skipped and fails with this error number. All other steps run normally.
     Errno(i32),
-    /// This step and every later one is not performed and fails with this error number.
+    /// This step and every later one is skipped and fails with this error number.
     ErrnoFrom(i32),
-    /// From this step on whatever needs room on the disk fails with `ENOSPC`: writing, allocating, new files,
-    /// folders and links. What needs none goes on as it does on a full disk: unlinking, renaming, truncating,
-    /// syncing, changing modes. (For a disk that refuses everything: `ErrnoFrom`.)
+    /// From this step on every call that needs disk space fails with `ENOSPC`: writing, allocating, new
+    /// files, folders and links. Other calls work as on a full disk: unlinking, renaming, truncating,
+    /// syncing, changing modes. (Use `ErrnoFrom` for a disk that refuses everything.)
     FullDisk,
 }
 
 impl Fault {
-    /// [`Kind::Kill`] at step `at`.
+    /// Creates [`Kind::Kill`] at step `at`.
     pub fn kill(at: usize) -> Self {
         Self { at, kind: Kind::Kill }
     }
 
-    /// [`Kind::KillAfter`] at step `at`.
+    /// Creates [`Kind::KillAfter`] at step `at`.
     pub fn kill_after(at: usize) -> Self {
         Self { at, kind: Kind::KillAfter }
     }
 
-    /// [`Kind::Errno`] at step `at`.
+    /// Creates [`Kind::Errno`] at step `at`.
     pub fn errno(at: usize, number: i32) -> Self {
         Self { at, kind: Kind::Errno(number) }
     }
 
-    /// [`Kind::ErrnoFrom`] from step `at` on.
+    /// Creates [`Kind::ErrnoFrom`] from step `at` on.
     pub fn errno_from(at: usize, number: i32) -> Self {
         Self { at, kind: Kind::ErrnoFrom(number) }
     }
 
-    /// [`Kind::FullDisk`] from step `at` on.
+    /// Creates [`Kind::FullDisk`] from step `at` on.
     pub fn full_disk_from(at: usize) -> Self {
         Self { at, kind: Kind::FullDisk }
     }
 }
 
-/// A disk that takes its time: every such call takes so much longer, each for the thread that makes it.
+/// A slow disk: delays every call of one sort by this much, in the thread that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slow {
-    /// Waiting until something is on the disk.
+    /// Syncing a file to disk.
     Sync(Duration),
-    /// Asking what there is about a file.
+    /// Querying the metadata of a file.
     Stat(Duration),
 }
 
-/// A program that was followed to its end.
+/// The result of tracing a program to its end.
 #[derive(Debug)]
 struct Followed {
     output: Output,
@@ -127,15 +127,15 @@ struct Followed {
     took: Duration,
 }
 
-/// Whether faults can be planned here; if not, the reason, for a test to print before it skips. Found out once
-/// per process by doing it to a shell.
+/// Checks if faults can be injected here. The error is the reason, for a test to print before it skips. The
+/// check traces a shell, once per process.
 pub fn available() -> Result<(), &'static str> {
     static FOUND: OnceLock<Result<(), String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| probe().map_err(|error| format!("tracing a shell fails: {error}")));
     found.as_ref().copied().map_err(String::as_str)
 }
 
-/// Whether faults can be planned here; see [`available`] for the reason if not.
+/// True if faults can be injected here; [`available`] gives the reason if not.
 pub fn supported() -> bool {
     available().is_ok()
 }
@@ -152,8 +152,8 @@ fn probe() -> io::Result<()> {
 /// Runs the command to its end and lists its steps.
 ///
 /// # Panics
-/// When the command fails, since the steps of a failed command would number nothing (use [`watch`] for one
-/// that is meant to fail), and when it cannot be followed or overruns its limit.
+/// If the command fails, because the steps of a failed command number nothing useful (use [`watch`] for one
+/// that is meant to fail), if it cannot be traced, or if it exceeds its limit.
 #[track_caller]
 pub fn trace(command: &Command) -> Vec<Call> {
     let (output, steps) = watch(command);
@@ -161,37 +161,38 @@ pub fn trace(command: &Command) -> Vec<Call> {
     steps
 }
 
-/// How many steps the command has; as [`trace`].
+/// The number of steps of the command. Panics like [`trace`].
 #[track_caller]
 pub fn count(command: &Command) -> usize {
     trace(command).len()
 }
 
-/// Runs the command to its end, however it ends, and lists its steps beside its output.
+/// Runs the command to its end, whatever its exit status, and returns its output and steps.
 ///
 /// # Panics
-/// When the command cannot be followed or overruns its limit.
+/// If the command cannot be traced or exceeds its limit.
 #[track_caller]
 pub fn watch(command: &Command) -> (Output, Vec<Call>) {
     let Followed { output, steps, .. } = follow(command, None, None);
     (output, steps)
 }
 
-/// Runs the command with a planned fault. `Output::fault` says what was struck, and is `None` if the command
-/// ended before it came to that step.
+/// Runs the command with a planned fault. `Output::fault` is the call that was struck, or `None` if the
+/// command ended before that step.
 ///
 /// # Panics
-/// When the command cannot be followed or overruns its limit.
+/// If the command cannot be traced or exceeds its limit.
 #[track_caller]
 pub fn run(command: &Command, fault: Fault) -> Output {
     assert!(fault.at > 0, "steps are numbered from 1");
     follow(command, Some(fault), None).output
 }
 
-/// Runs the command on a slow disk, with all that it leaves behind. Its output, and how long its own process took.
+/// Runs the command on a slow disk, with all processes that it leaves behind. Returns its output and the run
+/// time of its own process.
 ///
 /// # Panics
-/// When the command cannot be followed or overruns its limit.
+/// If the command cannot be traced or exceeds its limit.
 #[track_caller]
 pub fn run_slowly(command: &Command, slow: Slow) -> (Output, Duration) {
     let Followed { output, took, .. } = follow(command, None, Some(slow));

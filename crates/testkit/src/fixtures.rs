@@ -1,4 +1,4 @@
-//! What many tests begin with.
+//! Test fixtures that many tests share.
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::provenance::Strength;
@@ -8,7 +8,7 @@ use rekindle_core::knowledge::proposal::{Evidence, Proposal, Source};
 use rekindle_core::vault::priority::Priority;
 use rekindle_core::vault::review::{Id, Kind, Place};
 
-/// A proposal of that day and hour: the person said so in one session, and it would be a pattern.
+/// A proposal of that day and time: a pattern that the person stated in one session.
 pub fn proposal(day: Date, created: Timestamp, text: &str) -> Proposal {
     let (id, place) = (Id::new(Kind::Reflection, day, 1), Place::Section("Patterns".to_owned()));
     Proposal {
@@ -18,7 +18,7 @@ pub fn proposal(day: Date, created: Timestamp, text: &str) -> Proposal {
     }
 }
 
-/// Something that was said in so many words in one message, and matters.
+/// A high-priority finding, stated explicitly in one message.
 pub fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
     Finding {
         kind,
@@ -36,7 +36,7 @@ pub fn finding(kind: Found, origin: Origin, text: &str) -> Finding {
     }
 }
 
-/// What came of a session about one topic.
+/// The observations of a session with a single topic.
 pub fn observed(narrative: &str, findings: Vec<Finding>) -> Observed {
     Observed {
         parts: vec![Part { narrative: narrative.to_owned(), findings, day: None }],

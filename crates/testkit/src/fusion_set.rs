@@ -1,13 +1,14 @@
-//! A generated set that shows whether a fusion of lexical and vector search keeps what each arm finds alone.
+//! A generated data set that tests if a fusion of lexical and vector search keeps the hits of each arm.
 //!
-//! A thousand memories and two hundred questions, the same on every machine:
+//! It has a thousand memories and two hundred questions, the same on every machine:
 //!
 //! - `keyword`: three ordinary words of one memory, each of which is in many others
-//! - `identifier`: a name, path, flag, code or version that one memory holds, among names like it
-//! - `paraphrase`: what a memory says, asked with hardly a word of it
+//! - `identifier`: a name, path, flag, code or version in one memory, with similar names in others
+//! - `paraphrase`: the content of a memory, asked in almost entirely different words
 //!
-//! BM25 alone finds the first two kinds and none of the third; a sentence transformer finds a part of the third.
-//! The lines are those of `rekindle bench ingest` and `rekindle bench query`, the answers those a scorer reads.
+//! BM25 alone finds the first two types and none of the third; a sentence transformer finds a part of the
+//! third. The lines are in the format of `rekindle bench ingest` and `rekindle bench query`, the answers in
+//! that of a scorer.
 
 mod concepts;
 
@@ -15,9 +16,9 @@ use serde_json::{Value, json};
 
 use concepts::{CONCEPTS, PARTS};
 
-/// The person whose memory this is.
+/// The namespace of the memories.
 const NAMESPACE: &str = "fusion";
-/// With this one no two keyword memories are about the same three things; a test holds that.
+/// A seed for which no two keyword memories share the same three topics; a test checks it.
 const SEED: u64 = 11;
 const KEYWORD_MEMORIES: usize = 200;
 const IDENTIFIER_MEMORIES: usize = 200;
@@ -53,7 +54,7 @@ const NOUNS: [&str; 12] = [
 ];
 const UNITS: [&str; 4] = ["ms", "max", "limit", "count"];
 
-/// How a memory with an identifier begins.
+/// Opening sentences of memories with an identifier.
 const ASIDES: [&str; 8] = [
     "After the outage in spring we agreed to leave the old behaviour for a while and to look again in summer.",
     "Nobody remembers why it was done like that, and the person who knew has moved to another team.",
@@ -64,7 +65,7 @@ const ASIDES: [&str; 8] = [
     "A customer found it; we could not see it ourselves, since our own accounts are all in the new layout.",
     "The documentation says otherwise, but it was written for the first edition and never looked at since.",
 ];
-/// How somebody asks for it.
+/// Questions that ask for an identifier.
 const FRAMES: [&str; 6] = [
     "my colleague mentioned {} over coffee this morning, remind me what it was about",
     "the dashboard is red again and all it tells me is {}",
@@ -74,31 +75,31 @@ const FRAMES: [&str; 6] = [
     "can I ignore {} for today and finish the other task first",
 ];
 
-/// The set as three lists of JSON lines.
+/// The data set as three lists of JSON lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusionSet {
-    /// For `rekindle bench ingest`.
+    /// The input of `rekindle bench ingest`.
     pub memories: Vec<String>,
-    /// For `rekindle bench query`.
+    /// The input of `rekindle bench query`.
     pub queries: Vec<String>,
-    /// Which memory answers which question, with the kind of the question as its type.
+    /// The expected memory for each question, with the type of the question.
     pub answers: Vec<String>,
 }
 
-/// One memory, and how it may be asked for.
+/// One memory with a question for it.
 struct Memory {
     text: String,
     kind: &'static str,
     question: String,
 }
 
-/// Makes the set.
+/// Generates the data set.
 pub fn generate() -> FusionSet {
     let mut dice = Dice(SEED);
     let mut memories: Vec<Memory> = paraphrases();
     memories.extend((0..KEYWORD_MEMORIES).map(|n| keyword(n, &mut dice)));
     memories.extend((0..IDENTIFIER_MEMORIES).map(|n| identifier(n, &mut dice)));
-    // Neighbours in time must not be neighbours in meaning.
+    // Shuffle, so that neighbours in time are not neighbours in meaning.
     for last in (1..memories.len()).rev() {
         memories.swap(last, dice.below(last + 1));
     }
@@ -128,7 +129,7 @@ pub fn generate() -> FusionSet {
     set
 }
 
-/// Every concept said of every part, so that a question has to find both.
+/// Every concept combined with every part, so that a question has to match both.
 fn paraphrases() -> Vec<Memory> {
     let of_part = |&(memory, question): &(&str, &str)| Memory {
         text: memory.to_owned(),
@@ -166,7 +167,7 @@ fn keyword(n: usize, dice: &mut Dice) -> Memory {
 
 fn identifier(n: usize, dice: &mut Dice) -> Memory {
     let (verb, noun) = (VERBS[n % VERBS.len()], NOUNS[(n / VERBS.len()) % NOUNS.len()]);
-    // The number makes it the only one; the words make it one of a family.
+    // The number makes the name unique; the words give it similar neighbours.
     let number = 1000 + 37 * n;
     let name = match n % 5 {
         0 => format!("{verb}_{noun}_{}_{number}", UNITS[dice.below(UNITS.len())]),
@@ -175,7 +176,7 @@ fn identifier(n: usize, dice: &mut Dice) -> Memory {
         3 => format!("E{number}"),
         _ => format!("{}.{}.{number}", 1 + n % 7, n % 11),
     };
-    // A name is a small part of what a vector is made of: said in passing, asked for among other words.
+    // Surround the name with other words in memory and question, so that it contributes little to the vector.
     let (aside, frame) = (dice.of(&ASIDES), dice.of(&FRAMES));
     let (value, thing, act) = (10 * (1 + dice.below(90)), dice.of(&NOUNS), dice.of(&VERBS));
     Memory {
@@ -189,7 +190,7 @@ fn id(n: usize) -> String {
     format!("m{n:04}")
 }
 
-/// One session for each memory: what a session's neighbours add is not measured here.
+/// A separate session per memory, because this set does not measure the effect of neighbours in a session.
 fn session(n: usize) -> String {
     format!("s{n:04}")
 }
@@ -202,7 +203,7 @@ fn line(value: &Value) -> String {
     value.to_string()
 }
 
-/// A small generator (splitmix64), so that the set is the same wherever it is made.
+/// A small random number generator (splitmix64), so that the set is the same everywhere.
 struct Dice(u64);
 
 impl Dice {
@@ -238,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    /// Words that carry no subject, as far as the templates use them.
+    /// Function words in the templates.
     const FUNCTION_WORDS: &str = "a about after am an and are as at be been before being by can could do does for from \
         get gets had has have how i if in into is it its last many may more must my new no not nothing of off old on \
         once one only our out over per so some that the their them then things to two under used was we what when \

@@ -1,7 +1,7 @@
-//! For tests only: a home of its own for every test, and failures put into the real binary from outside.
+//! Support for tests: a private home for every test, and failures injected into the real binary from outside.
 //!
-//! Production code carries no test hooks. What a test wants to go wrong is done to the unmodified `rekindle`
-//! by a tracer that stops it at its system calls ([`faults`]).
+//! Production code contains no test hooks. A tracer injects failures into the unmodified `rekindle` by
+//! stopping it at its system calls ([`faults`]).
 //!
 //! ```no_run
 //! use rekindle_testkit::{Sandbox, faults::{self, Fault}};
@@ -47,12 +47,12 @@ pub use telegram_server::{TELEGRAM_TOKEN, TelegramServer};
 pub use tiny_bert::TinyBert;
 pub use todoist_server::{TODOIST_KEY, TodoistServer};
 
-/// Says that the test that calls it did not run, and why. The harness shows what a passing test prints to nobody, so this
-/// goes past it: a test that could not run must not look as if it had passed.
+/// Reports that the calling test was skipped, with the reason. The test harness hides the output of passing
+/// tests, so this writes around it: a skipped test must not look as if it had passed.
 pub fn skipped(why: &str) {
     let thread = std::thread::current();
     let line = format!("skipped: {}: {why}\n", thread.name().unwrap_or("a test"));
-    // Where nobody can be told, nothing is lost.
+    // If stderr is closed, nobody reads the message anyway.
     std::io::stderr().write_all(line.as_bytes()).ok();
 }
 

@@ -1,4 +1,4 @@
-//! Several things at once.
+//! Runs several jobs concurrently.
 
 use std::panic;
 use std::sync::{Arc, Barrier, mpsc};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 /// Runs the jobs on a thread each, released together by a barrier, and returns their results in order.
 ///
-/// The jobs own what they need (a [`crate::Command`] does), since a thread that hangs can only be left behind.
+/// The jobs own their data (a [`crate::Command`] does), because a thread that hangs can only be left behind.
 ///
 /// # Panics
-/// When a job panics (with its own message), or when one is not done within `limit` of the start.
+/// If a job panics (with its own message), or if one is not done within `limit` of the start.
 #[track_caller]
 pub fn together<T, F>(limit: Duration, jobs: impl IntoIterator<Item = F>) -> Vec<T>
 where
@@ -26,7 +26,7 @@ where
             let (barrier, (sender, receiver)) = (Arc::clone(&barrier), mpsc::channel());
             let thread = thread::spawn(move || {
                 barrier.wait();
-                // Nobody listens any more when an earlier job failed or overran.
+                // Nobody listens any more if an earlier job failed or exceeded the limit.
                 sender.send(job()).ok();
             });
             (thread, receiver)

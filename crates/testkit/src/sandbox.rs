@@ -1,4 +1,4 @@
-//! A home that belongs to one test.
+//! A private home for one test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,8 +9,8 @@ use tempfile::TempDir;
 
 use crate::Command;
 
-/// A temporary folder with a home for Rekindle, a home for the person, and a folder to work in. It is gone
-/// when the sandbox is dropped.
+/// A temporary folder with a home for Rekindle, a home for the user, and a working folder. Dropping the
+/// sandbox removes it.
 #[derive(Debug)]
 pub struct Sandbox {
     binary: PathBuf,
@@ -21,21 +21,22 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// An empty sandbox for the program `binary`; tests of the CLI pass `env!("CARGO_BIN_EXE_rekindle")`.
+    /// Creates an empty sandbox for the program `binary`; tests of the CLI pass
+    /// `env!("CARGO_BIN_EXE_rekindle")`.
     ///
     /// # Panics
-    /// When the temporary folder cannot be made.
+    /// If the temporary folder cannot be created.
     #[track_caller]
     pub fn new(binary: impl Into<PathBuf>) -> Self {
         let folder = Scratch::new(&std::env::temp_dir());
-        // The temporary folder of macOS is behind a symbolic link, and the product prints resolved paths.
+        // On macOS the temporary folder is behind a symbolic link, and the product prints resolved paths.
         let root = must(folder.path(), fs::canonicalize(folder.path()));
         let place = |name: &str| {
             let path = root.join(name);
             must(&path, fs::create_dir(&path));
             path
         };
-        // The home itself is left for `rekindle init` to make.
+        // `rekindle init` creates the home itself.
         let home = root.join("rekindle");
         Self { binary: binary.into(), home, user_home: place("user"), work: place("work"), folder }
     }
@@ -43,7 +44,7 @@ impl Sandbox {
     /// Runs `rekindle init --name Ada`, which must succeed.
     ///
     /// # Panics
-    /// When it does not.
+    /// If it fails.
     #[track_caller]
     #[must_use]
     pub fn init(self) -> Self {
@@ -51,10 +52,11 @@ impl Sandbox {
         self
     }
 
-    /// Lets every note beside the vault be read for recall, as a person does who answers `all` when `rekindle init` asks.
+    /// Lets recall read every note beside the vault, like the answer `all` to the question of
+    /// `rekindle init`.
     ///
     /// # Panics
-    /// When the setting cannot be changed.
+    /// If the setting cannot be changed.
     #[track_caller]
     #[must_use]
     pub fn reading_all_notes(self) -> Self {
@@ -62,12 +64,12 @@ impl Sandbox {
         self
     }
 
-    /// What `REKINDLE_HOME` names.
+    /// The folder in `REKINDLE_HOME`.
     pub fn home(&self) -> &Path {
         &self.home
     }
 
-    /// What `HOME` names: nothing of the person's real one.
+    /// The folder in `HOME`, separate from the user's real one.
     pub fn user_home(&self) -> &Path {
         &self.user_home
     }
@@ -82,13 +84,14 @@ impl Sandbox {
         self.home.join("state")
     }
 
-    /// A plain folder outside any project, where commands run unless told otherwise.
+    /// A plain folder outside of any project, the default working folder of commands.
     pub fn work(&self) -> &Path {
         &self.work
     }
 
-    /// The program with these arguments, at home in this sandbox. It leaves nothing to a process of its own, which would
-    /// outlive the test; [`Command::without_env`] of `REKINDLE_INDEX_BACKGROUND` or `REKINDLE_CAPTURE_BACKGROUND` lets it.
+    /// A call of the program with these arguments in this sandbox. Background processes are disabled, because
+    /// they would outlive the test; [`Command::without_env`] of `REKINDLE_INDEX_BACKGROUND` or
+    /// `REKINDLE_CAPTURE_BACKGROUND` enables them.
     pub fn rekindle(&self, args: &[&str]) -> Command {
         Command::new(&self.binary, &self.work)
             .args(args)
@@ -98,15 +101,15 @@ impl Sandbox {
             .env("REKINDLE_CAPTURE_BACKGROUND", "false")
     }
 
-    /// Where a path relative to the vault is.
+    /// The full path of a path relative to the vault.
     pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
         self.vault().join(relative)
     }
 
-    /// Writes a file of the vault as a person would, with the folders it needs; returns where it is.
+    /// Writes a file of the vault as a person would, creating its folders. Returns its path.
     ///
     /// # Panics
-    /// When the system refuses.
+    /// If the system refuses.
     #[track_caller]
     pub fn write(&self, relative: impl AsRef<Path>, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(relative);
@@ -120,7 +123,7 @@ impl Sandbox {
     /// The text of a file of the vault.
     ///
     /// # Panics
-    /// When there is none, or it is not UTF-8.
+    /// If the file does not exist or is not UTF-8.
     #[track_caller]
     pub fn read(&self, relative: impl AsRef<Path>) -> String {
         let path = self.path(relative);
@@ -130,18 +133,18 @@ impl Sandbox {
     /// Deletes a file of the vault as a person would.
     ///
     /// # Panics
-    /// When there is none.
+    /// If the file does not exist.
     #[track_caller]
     pub fn remove(&self, relative: impl AsRef<Path>) {
         let path = self.path(relative);
         must(&path, fs::remove_file(&path));
     }
 
-    /// Every file of the vault by its path in it (with `/`), hidden and temporary ones too. A symbolic link
-    /// is listed as itself, with `link to TARGET` for its content.
+    /// Every file of the vault by its relative path (with `/`), including hidden and temporary ones. A
+    /// symbolic link is listed as itself, with `link to TARGET` for its content.
     ///
     /// # Panics
-    /// When one cannot be read.
+    /// If a file cannot be read.
     #[track_caller]
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let vault = self.vault();
@@ -153,19 +156,19 @@ impl Sandbox {
         contents(&vault).into_iter().map(|(path, bytes)| (name(&path), bytes)).collect()
     }
 
-    /// Every file of the home, the vault and the state included, by its full path.
+    /// Every file of the home, including the vault and the state, by its full path.
     ///
     /// # Panics
-    /// When one cannot be read.
+    /// If a file cannot be read.
     #[track_caller]
     pub fn everything(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         contents(&self.home)
     }
 
-    /// Every path of the home whose content (or link target) or own name holds these bytes.
+    /// Every path of the home whose content (or link target) or name contains these bytes.
     ///
     /// # Panics
-    /// When a file cannot be read, or when `needle` is empty and would be found everywhere.
+    /// If a file cannot be read, or if `needle` is empty and would match everywhere.
     #[track_caller]
     pub fn find_bytes(&self, needle: impl AsRef<[u8]>) -> Vec<PathBuf> {
         let needle = needle.as_ref();
@@ -177,10 +180,10 @@ impl Sandbox {
         walk(&self.home).into_iter().filter(|path| holds(path)).collect()
     }
 
-    /// A copy of the whole home, to be put back by [`Sandbox::restore`].
+    /// Copies the whole home, for [`Sandbox::restore`].
     ///
     /// # Panics
-    /// When it cannot be copied.
+    /// If it cannot be copied.
     #[track_caller]
     pub fn snapshot(&self) -> Snapshot {
         let folder = Scratch::new(self.folder.path());
@@ -191,11 +194,11 @@ impl Sandbox {
         Snapshot { folder, existed }
     }
 
-    /// Makes the home what it was when the snapshot was taken: content, permissions, modification times of
-    /// files, and nothing that came since.
+    /// Restores the home from a snapshot: content, permissions, modification times of files. Anything newer
+    /// is removed.
     ///
     /// # Panics
-    /// When it cannot be copied back.
+    /// If it cannot be copied back.
     #[track_caller]
     pub fn restore(&self, snapshot: &Snapshot) {
         if self.home.exists() {
@@ -208,14 +211,14 @@ impl Sandbox {
     }
 }
 
-/// A home as it was at one moment; see [`Sandbox::snapshot`].
+/// The home at one moment; see [`Sandbox::snapshot`].
 #[derive(Debug)]
 pub struct Snapshot {
     folder: Scratch,
     existed: bool,
 }
 
-/// A temporary folder that also goes away when a test has left read-only folders in it.
+/// A temporary folder that is removed even if a test has left read-only folders in it.
 #[derive(Debug)]
 struct Scratch(TempDir);
 
@@ -232,12 +235,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A test that failed half-way may have left anything here; its own message is the one to show.
+        // A failed test may have left anything here; its own message is the one to show.
         unlock(self.path()).ok();
     }
 }
 
-/// A test cannot go on without its files, so a refusal fails it and names the place.
+/// Unwraps a result. A test cannot continue without its files, so an error fails it with the path.
 #[track_caller]
 fn must<T>(path: &Path, result: io::Result<T>) -> T {
     match result {
@@ -246,7 +249,7 @@ fn must<T>(path: &Path, result: io::Result<T>) -> T {
     }
 }
 
-/// Everything below a folder, each folder before what is in it; links are not followed.
+/// Everything below a folder, each folder before its content. Links are not followed.
 #[track_caller]
 fn walk(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -272,7 +275,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files.map(|path| (path.clone(), content(&path))).collect()
 }
 
-/// The bytes behind a path: of a file its content, of a link its target, of anything else none.
+/// The bytes behind a path: the content of a file, the target of a link, nothing otherwise.
 #[track_caller]
 fn content(path: &Path) -> Vec<u8> {
     let kind = must(path, path.symlink_metadata()).file_type();
@@ -309,7 +312,7 @@ fn copy(from: &Path, to: &Path) {
             panic!("{}: a snapshot holds files, folders and links only", path.display());
         }
     }
-    // Last and from the inside out: a folder that may not be written to still has to be filled first.
+    // Last, and from the inside out: a read-only folder has to be filled first.
     for path in folders.iter().rev() {
         let permissions = must(path, path.metadata()).permissions();
         must(path, fs::set_permissions(place(path), permissions));
@@ -332,7 +335,7 @@ fn link(target: &Path, at: &Path) -> io::Result<()> {
     std::os::windows::fs::symlink_file(target, at)
 }
 
-/// Lets the owner into every folder again, so that what a test made read-only can be removed.
+/// Makes every folder accessible to the owner again, so that a test's read-only folders can be removed.
 #[cfg(unix)]
 fn unlock(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

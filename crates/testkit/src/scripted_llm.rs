@@ -1,4 +1,4 @@
-//! A language model that says what the test wrote down for it.
+//! A language model that returns scripted answers.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use rekindle_core::llm::{Answer, Error, Fault, Model, Request, Retry, Usage};
 
-/// What the model does when it is asked.
+/// The model's reaction to one request.
 #[derive(Clone, Debug)]
 struct Turn {
     after: Duration,
     result: Result<Answer, Error>,
 }
 
-/// A model with a queue of answers and failures, one for each time it is asked. It remembers what it was asked.
+/// A model with a queue of answers and failures, one per request. It records the requests.
 ///
-/// It keeps to the deadline as a provider must: an answer that would take longer is a failure at the deadline. When the
-/// script is over it fails, and never makes anything up.
+/// It keeps the deadline as a provider must: an answer that would take longer is a failure at the deadline.
+/// At the end of the script every request fails.
 #[derive(Debug, Default)]
 pub struct ScriptedLlm {
     turns: Mutex<VecDeque<Turn>>,
@@ -25,31 +25,31 @@ pub struct ScriptedLlm {
 }
 
 impl ScriptedLlm {
-    /// A model that has nothing to say yet.
+    /// Creates a model with an empty script.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Next, it says this. Its usage is a token for every four letters.
+    /// Queues an answer. Its usage is one token per four letters.
     #[must_use]
     pub fn says(self, text: &str) -> Self {
         self.says_after(Duration::ZERO, text)
     }
 
-    /// Next, it says this, but takes its time.
+    /// Queues an answer that arrives after a delay.
     #[must_use]
     pub fn says_after(self, delay: Duration, text: &str) -> Self {
         let answer = Answer { text: text.to_owned(), whole: true, usage: None, cost: None };
         self.turn(delay, Ok(answer))
     }
 
-    /// Next, it gives this answer.
+    /// Queues a complete answer.
     #[must_use]
     pub fn answers(self, answer: Answer) -> Self {
         self.turn(Duration::ZERO, Ok(answer))
     }
 
-    /// Next, it fails.
+    /// Queues a failure for the next request.
     #[must_use]
     pub fn fails(self, error: Error) -> Self {
         self.turn(Duration::ZERO, Err(error))
@@ -60,12 +60,12 @@ impl ScriptedLlm {
         self
     }
 
-    /// What it was asked so far.
+    /// The requests received so far.
     pub fn requests(&self) -> Vec<Request> {
         lock(&self.requests).clone()
     }
 
-    /// How many answers nobody has asked for yet.
+    /// The number of answers left in the queue.
     pub fn left(&self) -> usize {
         lock(&self.turns).len()
     }
@@ -94,7 +94,8 @@ impl Model for ScriptedLlm {
     }
 }
 
-/// A test that failed while it held the lock has said enough.
+/// Locks a mutex, ignoring poison: a test that failed while holding the lock has reported its failure
+/// already.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

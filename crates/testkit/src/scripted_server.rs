@@ -1,4 +1,4 @@
-//! A real server on loopback that answers what the test wrote down for it, also badly: late, in pieces, cut off.
+//! A real server on loopback with scripted answers, including bad ones: late, in pieces, truncated.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How the server answers once.
+/// One scripted answer of the server.
 #[derive(Clone, Debug)]
 pub struct Reply {
     status: u16,
@@ -19,14 +19,14 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A whole body with its length, of the type JSON.
+    /// A complete JSON body with its length.
     pub fn json(status: u16, body: impl Into<String>) -> Self {
         let body = body.into().into_bytes();
         Self { pieces: vec![(Duration::ZERO, body)], ..Self::empty(status) }
             .header("content-type", "application/json")
     }
 
-    /// Server-sent events, each in a piece of its own.
+    /// Server-sent events, one chunk per event.
     pub fn events(events: &[&str]) -> Self {
         let piece = |event: &&str| (Duration::ZERO, format!("data: {event}\n\n").into_bytes());
         Self { pieces: events.iter().map(piece).collect(), chunked: true, ..Self::empty(200) }
@@ -37,20 +37,20 @@ impl Reply {
         Self { status, headers: Vec::new(), pieces: Vec::new(), cut: false, chunked: false }
     }
 
-    /// With a header.
+    /// Adds a header to the answer.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// The line breaks where the body should end: its last byte is missing, and so is the end of its pieces.
+    /// Breaks the connection near the end of the body: the last byte is missing, and so is the final chunk.
     #[must_use]
     pub fn cut(self) -> Self {
         Self { cut: true, ..self }
     }
 
-    /// Waits before every piece.
+    /// Waits before every chunk.
     #[must_use]
     pub fn slow(mut self, delay: Duration) -> Self {
         self.pieces.iter_mut().for_each(|piece| piece.0 = delay);
@@ -88,14 +88,14 @@ impl Reply {
     }
 }
 
-/// What the server was sent.
+/// A request that the server received.
 #[derive(Clone, Debug, Default)]
 pub struct Received {
-    /// `POST /v1/messages`.
+    /// The method and path: `POST /v1/messages`.
     pub line: String,
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// As it came.
+    /// The body as it was received.
     pub body: String,
 }
 
@@ -105,13 +105,13 @@ impl Received {
         self.headers.iter().find(|(is, _)| is == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null if it is none.
+    /// The body as JSON; null if it is not JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 }
 
-/// A server that answers what somebody thinks up for each question: from a queue of replies, or from what it knows.
+/// A server that computes an answer for each request: from a queue of replies, or from its own state.
 #[derive(Debug)]
 pub struct ScriptedServer {
     url: String,
@@ -122,19 +122,19 @@ pub struct ScriptedServer {
 }
 
 impl ScriptedServer {
-    /// One reply for each question. When the script is over it answers 599.
+    /// A server with one reply per request. At the end of the script it answers 599.
     ///
     /// # Panics
-    /// When there is no free port.
+    /// If there is no free port.
     pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         let mut replies = replies.into_iter().collect::<VecDeque<_>>();
         Self::answering(move |_| replies.pop_front().unwrap_or_else(|| Reply::json(599, "{}")))
     }
 
-    /// Listens on a free port of this machine, and answers as it is told.
+    /// Listens on a free loopback port and answers with a function.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is no free port.
     pub fn answering(mut answer: impl FnMut(&Received) -> Reply + Send + 'static) -> Self {
         let listener = match TcpListener::bind(("127.0.0.1", 0)) {
             Ok(listener) => listener,
@@ -153,7 +153,7 @@ impl ScriptedServer {
                 let Some(question) = read(&stream) else { continue };
                 lock(&log).push(question.clone());
                 let reply = answer(&question);
-                // Whoever hangs up in the middle has heard enough.
+                // A client that hangs up early is not an error.
                 reply.send(&mut stream).ok();
             }
         };
@@ -161,12 +161,12 @@ impl ScriptedServer {
         Self { url: format!("http://127.0.0.1:{port}"), port, received, over, thread }
     }
 
-    /// `http://127.0.0.1:PORT`
+    /// The server's address: `http://127.0.0.1:PORT`.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// What was asked so far.
+    /// The requests received so far.
     pub fn received(&self) -> Vec<Received> {
         lock(&self.received).clone()
     }
@@ -175,7 +175,7 @@ impl ScriptedServer {
 impl Drop for ScriptedServer {
     fn drop(&mut self) {
         self.over.store(true, Ordering::SeqCst);
-        // Wakes it up, so that it sees that it is over.
+        // Wakes the accept loop, so that it sees the flag.
         TcpStream::connect(("127.0.0.1", self.port)).ok();
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
@@ -202,7 +202,8 @@ fn read(stream: &TcpStream) -> Option<Received> {
     Some(received)
 }
 
-/// A test that failed while it held the lock has said enough.
+/// Locks a mutex, ignoring poison: a test that failed while holding the lock has reported its failure
+/// already.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! A server on loopback that speaks as much of Telegram's Bot API as messages with buttons need, and keeps them.
+//! A fake Telegram server on loopback: the part of the Bot API that messages with buttons need.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ struct Chats {
     webhook: bool,
 }
 
-/// Telegram, as its documentation has it.
+/// A Telegram server that behaves as documented.
 #[derive(Debug)]
 pub struct TelegramServer {
     server: ScriptedServer,
@@ -38,33 +38,33 @@ impl Default for TelegramServer {
 }
 
 impl TelegramServer {
-    /// Where it answers.
+    /// The address of the server.
     pub fn url(&self) -> &str {
         self.server.url()
     }
 
-    /// What was asked so far.
+    /// The requests received so far.
     pub fn received(&self) -> Vec<Received> {
         self.server.received()
     }
 
-    /// Every message that was sent, as it is now.
+    /// Every message that was sent, in its current state.
     pub fn messages(&self) -> Vec<Value> {
         lock(&self.chats).messages.clone()
     }
 
-    /// What was said to those who pressed.
+    /// The answers to button presses.
     pub fn answers(&self) -> Vec<String> {
         let answers = lock(&self.chats).answers.clone();
         answers.iter().filter_map(|answer| Some(answer["text"].as_str()?.to_owned())).collect()
     }
 
-    /// Somebody in a chat presses a button below a message.
+    /// Simulates a button press below a message in a chat.
     pub fn press(&self, chat: i64, message: &Value, data: &str) -> Value {
         self.press_as(5, chat, message, data)
     }
 
-    /// A user presses a button below a message. Groups have negative numbers.
+    /// Simulates a button press by a given user. Groups have negative ids.
     pub fn press_as(&self, user: i64, chat: i64, message: &Value, data: &str) -> Value {
         let kind = if chat < 0 { "supergroup" } else { "private" };
         let mut chats = lock(&self.chats);
@@ -78,22 +78,22 @@ impl TelegramServer {
         update
     }
 
-    /// Tells an update again, as after a confirmation that got lost.
+    /// Delivers an update again, as after a lost confirmation.
     pub fn replay(&self, update: &Value) {
         lock(&self.chats).updates.push(update.clone());
     }
 
-    /// The bot has a webhook from now on.
+    /// Sets a webhook for the bot from now on.
     pub fn set_webhook(&self) {
         lock(&self.chats).webhook = true;
     }
 
-    /// The next call of this method gets this reply, and nothing is done.
+    /// Answers the next call of this method with this reply, without performing it.
     pub fn refuse(&self, method: &str, reply: Reply) {
         lock(&self.chats).faults.push_back((false, method.to_owned(), reply));
     }
 
-    /// The same, but it is done.
+    /// Answers the next call of this method with this reply, but performs it.
     pub fn lose(&self, method: &str, reply: Reply) {
         lock(&self.chats).faults.push_back((true, method.to_owned(), reply));
     }

@@ -1,15 +1,15 @@
-//! A terminal at which nobody types: what a person's commands have for standard input. Reading from it is at its end at once.
-//! There is one for all commands of a test program; where there is none, standard input is empty.
+//! An idle terminal as standard input, as for a person's commands. Reads return end of file at once. All
+//! commands of a test program share one. If no terminal is available, standard input is empty.
 
 use std::process::Stdio;
 
-/// Standard input as a person's shell gives it.
+/// Standard input on an idle terminal.
 #[cfg(target_os = "linux")]
 pub(crate) fn stdin() -> Stdio {
     use std::fs::File;
     use std::sync::OnceLock;
 
-    // Both ends stay open: a terminal that was hung up is none.
+    // Keep both ends open, because a terminal whose other end was closed no longer counts as one.
     static TERMINAL: OnceLock<Option<(File, File)>> = OnceLock::new();
     let ends = TERMINAL.get_or_init(|| linux::open().ok());
     match ends.as_ref().and_then(|(_, theirs)| theirs.try_clone().ok()) {
@@ -18,7 +18,7 @@ pub(crate) fn stdin() -> Stdio {
     }
 }
 
-/// The same where there is nothing to open one with.
+/// Standard input without a terminal, for systems where none can be opened.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn stdin() -> Stdio {
     Stdio::null()
@@ -34,7 +34,7 @@ mod linux {
     use std::os::fd::AsRawFd;
     use std::os::unix::fs::OpenOptionsExt;
 
-    /// Our end of a new terminal, and the one of programs.
+    /// Opens a new pseudo-terminal: our end, and the one for programs.
     pub(super) fn open() -> io::Result<(File, File)> {
         let open =
             |path: &str| OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY).open(path);
@@ -46,7 +46,7 @@ mod linux {
         // SAFETY: as above.
         done(unsafe { libc::ioctl(fd, libc::TIOCGPTN, &raw mut number) })?;
         let theirs = open(&format!("/dev/pts/{number}"))?;
-        // SAFETY: all zeros is a value of this plain structure, which the calls fill in and read.
+        // SAFETY: all zeros is a valid value of this plain structure, which the calls fill in and read.
         let mut how: libc::termios = unsafe { mem::zeroed() };
         // SAFETY: as above.
         done(unsafe { libc::tcgetattr(theirs.as_raw_fd(), &raw mut how) })?;

@@ -1,12 +1,12 @@
-//! A BERT of a few thousand random numbers, as a folder in the layout that models are published in, and the vectors
-//! it should give, worked out slowly and obviously.
+//! A BERT with a few thousand random weights, as a folder in the layout of published models, with a slow
+//! reference implementation of its vectors.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::json;
 
-/// The length of a vector.
+/// The number of dimensions of a vector.
 pub const DIM: usize = 64;
 const INNER: usize = 128;
 const LAYERS: usize = 2;
@@ -14,13 +14,13 @@ const HEADS: usize = 2;
 const POSITIONS: usize = 64;
 const EPSILON: f64 = 1e-12;
 
-/// Words that the vocabulary has whole; every other one falls into letters.
+/// Words that the vocabulary contains; every other word is split into letters.
 const WORDS: [&str; 20] = [
     "the", "nightly", "backup", "failed", "staging", "database", "query", "passage", "port", "apple", "cake",
     "deploy", "release", "server", "memory", "what", "when", "hello", "world", "rollback",
 ];
 
-/// The model. Its weights follow from the seed; two seeds are two models.
+/// The model. The seed determines its weights, so two seeds are two models.
 #[derive(Clone, Debug)]
 pub struct TinyBert {
     seed: u64,
@@ -29,7 +29,7 @@ pub struct TinyBert {
 }
 
 impl TinyBert {
-    /// A model with mean pooling.
+    /// Creates a model with mean pooling.
     pub fn new(seed: u64) -> Self {
         let mut dice = seed;
         let mut roll = || {
@@ -67,15 +67,16 @@ impl TinyBert {
         Self { seed, pooling: "mean_tokens", tensors }
     }
 
-    /// The same with the first token's vector for the whole.
+    /// Creates a model that pools by the first token's vector.
     pub fn cls(seed: u64) -> Self {
         Self { pooling: "cls_token", ..Self::new(seed) }
     }
 
-    /// Writes the folder as it would be downloaded: weights, configuration, vocabulary in both forms, pooling.
+    /// Writes the folder as it would be downloaded: weights, configuration, vocabulary in both forms,
+    /// pooling.
     ///
     /// # Panics
-    /// When the system refuses.
+    /// If the system refuses.
     #[track_caller]
     pub fn write(&self, folder: &Path) {
         let vocabulary = vocabulary();
@@ -131,7 +132,7 @@ impl TinyBert {
         file
     }
 
-    /// The vector of these tokens, `[CLS]` and `[SEP]` included.
+    /// The vector of these tokens, including `[CLS]` and `[SEP]`.
     pub fn embed(&self, ids: &[u32]) -> Vec<f64> {
         let mut rows: Vec<Vec<f64>> = (0..ids.len())
             .map(|place| {
@@ -234,7 +235,7 @@ fn sum(one: &[f64], other: &[f64]) -> Vec<f64> {
     one.iter().zip(other).map(|(a, b)| a + b).collect()
 }
 
-/// x Φ(x), with the error function as a sum of its series: for arguments of this size that is exact enough.
+/// Computes x Φ(x), with the error function as its series, which is exact enough for arguments of this size.
 fn gelu(x: f64) -> f64 {
     let z = x / std::f64::consts::SQRT_2;
     if z.abs() > 5.0 {

@@ -1,4 +1,4 @@
-//! A server on loopback that speaks as much of Todoist's API v1 as tasks need, and keeps them.
+//! A fake Todoist server on loopback: the part of API v1 that tasks need.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -23,14 +23,14 @@ struct Account {
 
 #[derive(Debug)]
 struct Fault {
-    /// Whether what was asked for is done all the same.
+    /// True if the request is performed in spite of the fault.
     done: bool,
-    /// Only for lines that begin so.
+    /// The start of the request lines that it applies to.
     line: String,
     reply: Reply,
 }
 
-/// Todoist, as its documentation has it.
+/// A Todoist server that behaves as documented.
 #[derive(Debug)]
 pub struct TodoistServer {
     server: ScriptedServer,
@@ -55,27 +55,27 @@ impl Default for TodoistServer {
 }
 
 impl TodoistServer {
-    /// Where it answers.
+    /// The address of the server.
     pub fn url(&self) -> &str {
         self.server.url()
     }
 
-    /// What was asked so far.
+    /// The requests received so far.
     pub fn received(&self) -> Vec<Received> {
         self.server.received()
     }
 
-    /// Every task there ever was.
+    /// Every task that ever existed.
     pub fn tasks(&self) -> Vec<Value> {
         lock(&self.account).tasks.clone()
     }
 
-    /// The tasks that nobody completed or deleted.
+    /// The tasks that are neither completed nor deleted.
     pub fn open(&self) -> Vec<Value> {
         self.tasks().into_iter().filter(is_open).collect()
     }
 
-    /// The person changes every task whose description holds `about`.
+    /// Simulates a person's change of every task whose description contains `about`.
     pub fn change(&self, about: &str, change: impl Fn(&mut Value)) {
         for task in &mut lock(&self.account).tasks {
             if task["description"].as_str().is_some_and(|text| text.contains(about)) {
@@ -85,7 +85,7 @@ impl TodoistServer {
         }
     }
 
-    /// The person completes it.
+    /// Simulates that a person completes such a task.
     pub fn complete(&self, about: &str) {
         self.change(about, |task| {
             task["checked"] = json!(true);
@@ -93,37 +93,37 @@ impl TodoistServer {
         });
     }
 
-    /// The person deletes it.
+    /// Simulates that a person deletes such a task.
     pub fn delete(&self, about: &str) {
         self.change(about, |task| task["is_deleted"] = json!(true));
     }
 
-    /// Somebody makes a task by hand.
+    /// Simulates that somebody creates a task by hand.
     pub fn add(&self, task: &Value) {
         lock(&self.account).make(task);
     }
 
-    /// The next question whose line begins with `line` gets this reply, and nothing is done.
+    /// Answers the next request whose line begins with `line` with this reply, without performing it.
     pub fn refuse(&self, line: &str, reply: Reply) {
         lock(&self.account).faults.push_back(Fault { done: false, line: line.to_owned(), reply });
     }
 
-    /// The same, but what was asked for is done.
+    /// Answers the next request whose line begins with `line` with this reply, but performs it.
     pub fn lose(&self, line: &str, reply: Reply) {
         lock(&self.account).faults.push_back(Fault { done: true, line: line.to_owned(), reply });
     }
 
-    /// Lists have so many tasks on a page.
+    /// Sets the page size of task lists.
     pub fn pages_of(&self, page: usize) {
         lock(&self.account).page = page;
     }
 
-    /// Completed tasks are in the list of completed ones only.
+    /// Lists completed tasks only in the list of completed ones.
     pub fn hide_completed(&self) {
         lock(&self.account).hides_completed = true;
     }
 
-    /// The key is another account's from now on: nothing is known there.
+    /// Switches to another, empty account.
     pub fn another_account(&self) {
         let mut account = lock(&self.account);
         account.user = "999".to_owned();

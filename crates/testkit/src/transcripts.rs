@@ -1,11 +1,11 @@
-//! Sessions that were recorded with the real agents, against a made-up model: a home folder with their transcripts.
+//! Recorded sessions of the real agents with a scripted model: a home folder with their transcripts.
 //!
-//! `claude` 2.1.325, `codex` 0.166.0, `gemini` 0.61.0 and `pi` 0.87.1. What says nothing about the format was cut out:
-//! system prompts, tool lists, listings of skills. Everybody's home is `/home/dev`.
+//! The versions are `claude` 2.1.325, `codex` 0.166.0, `gemini` 0.61.0 and `pi` 0.87.1. Parts that do not
+//! affect the format were removed: system prompts, tool lists, lists of skills. Every home is `/home/dev`.
 
 use std::path::{Path, PathBuf};
 
-/// The home folder with the recorded transcripts. Not to be written into.
+/// The home folder with the recorded transcripts. It is read-only for tests.
 pub fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/home")
 }

@@ -1,29 +1,29 @@
-//! The coding agents whose sessions are listened to.
+//! The coding agents that Rekindle observes.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A coding agent.
+/// A coding agent that Rekindle observes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Agent {
-    /// Claude Code.
+    /// Claude Code, by Anthropic.
     Claude,
-    /// Codex.
+    /// Codex, made by OpenAI.
     Codex,
-    /// Gemini CLI.
+    /// Gemini CLI, by Google.
     Gemini,
-    /// pi.
+    /// The pi coding agent.
     Pi,
 }
 
 impl Agent {
-    /// All of them, in the order in which they are listed.
+    /// All agents, in the order in which they are listed.
     pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Pi];
 
-    /// The word for it in commands and files.
+    /// The agent's short name in commands and files.
     pub fn word(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -33,7 +33,7 @@ impl Agent {
         }
     }
 
-    /// Its name as its makers write it.
+    /// The agent's name as its makers write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Claude => "Claude Code",

@@ -1,15 +1,16 @@
-//! Confidence in a statement: how plainly it was said, in how many sessions and by whom (FBK-06, STO-16).
+//! Confidence in a statement, from how explicitly, in how many sessions and by whom it was said (FBK-06,
+//! STO-16).
 
 use super::provenance::Origin;
 
-/// How sure we are of something said so plainly, in so many sessions, by such words (FBK-06).
+/// Confidence in a statement of this strength, from `sessions` sessions and this origin (FBK-06).
 pub(crate) fn confidence(strength: f64, sessions: usize, origin: Origin) -> f64 {
     const PER_SESSION: f64 = 0.05;
     let more = PER_SESSION * sessions.saturating_sub(1) as f64;
     ((strength + more).min(most_confidence(origin)) * 100.0).round() / 100.0
 }
 
-/// However often something comes up, we are never surer of it than this.
+/// The upper bound of confidence per origin, however often the statement comes up.
 fn most_confidence(origin: Origin) -> f64 {
     match origin {
         Origin::User => 0.95,
@@ -18,7 +19,7 @@ fn most_confidence(origin: Origin) -> f64 {
     }
 }
 
-/// The confidence of what rested on `before` sessions and now rests on `after` (STO-16). It never falls.
+/// The confidence after support has grown from `before` to `after` sessions (STO-16). It never falls.
 pub(crate) fn risen(so_far: f64, before: usize, after: usize, origin: Origin) -> f64 {
     let more = after.saturating_sub(before.max(1));
     so_far.max(confidence(so_far, more + 1, origin))

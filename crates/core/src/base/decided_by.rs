@@ -1,31 +1,31 @@
-//! The ways by which a decision about a proposal arrives.
+//! The channels through which a decision about a proposal arrives.
 
 use serde::{Deserialize, Serialize};
 
-/// By which way a decision came.
+/// The channel through which a decision arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
-    /// A command.
+    /// A command line call.
     Command,
-    /// `REVIEW.md`.
+    /// An edit of `REVIEW.md`.
     Page,
-    /// An agent, through a tool.
+    /// An agent, through an MCP tool.
     Agent,
     /// An event from another program (REV-06).
     Event,
-    /// A task (REV-06).
+    /// A Todoist task (REV-06).
     Todoist,
-    /// A button (REV-08).
+    /// A Telegram button (REV-08).
     Telegram,
-    /// Nobody: the rules or a model (REV-09).
+    /// Triage by rules or a model; no person decided (REV-09).
     Triage,
-    /// Nobody: it was too old.
+    /// Expiry: the proposal was too old.
     Clock,
 }
 
 impl By {
-    /// Every way.
+    /// All channels, in a fixed order.
     pub const ALL: [Self; 8] = [
         Self::Command,
         Self::Page,
@@ -37,7 +37,7 @@ impl By {
         Self::Clock,
     ];
 
-    /// The word in the store and in JSON.
+    /// The channel's name in the store and in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Command => "command",
@@ -51,7 +51,7 @@ impl By {
         }
     }
 
-    /// The words in a sentence, behind what became of it.
+    /// The phrase that follows the outcome in a sentence.
     pub fn phrase(self) -> &'static str {
         match self {
             Self::Command => "by a command",
@@ -65,7 +65,7 @@ impl By {
         }
     }
 
-    /// Whether a person decided, by whatever way.
+    /// True if a person decided, through any channel.
     pub fn is_person(self) -> bool {
         !matches!(self, Self::Triage | Self::Clock)
     }

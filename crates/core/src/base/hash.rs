@@ -1,25 +1,25 @@
-//! Content hashes: how a file is recognised as the one that was read (B-09) and a text as one that was forgotten.
+//! Content hashes: recognise a file that was read before (B-09) and a text that was forgotten.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A quick sum that notices damage: bytes cut off, zeroed or flipped. Not for secrets, and not for recognising a text
-/// among many. The value is part of files and never changes.
+/// A fast, non-cryptographic checksum that detects damage: truncated, zeroed or flipped bytes. Do not use it
+/// for secrets or to identify a text among many. Its value is part of file formats and never changes.
 pub fn checksum(bytes: &[u8]) -> u64 {
     let mut sum = Checksum::default();
     sum.add(bytes);
     sum.so_far()
 }
 
-/// The same, of bytes that come one piece after the other.
+/// [`checksum`] for bytes that arrive in pieces.
 #[derive(Clone, Debug)]
 pub struct Checksum {
     lanes: [u64; 4],
-    /// What does not fill a round of the lanes yet.
+    /// Bytes that do not fill a round of the lanes yet.
     rest: [u8; 32],
-    /// How many bytes there were.
+    /// The number of bytes added.
     length: u64,
 }
 
@@ -30,7 +30,8 @@ impl Default for Checksum {
 }
 
 impl Checksum {
-    // Every step can be undone, so no single changed word goes unnoticed; four lanes keep the multiplier busy.
+    // Every step is invertible, so no single changed word goes unnoticed. Four lanes keep the multiplier
+    // busy.
     fn mix(sum: u64, word: u64) -> u64 {
         const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
         (sum ^ word).wrapping_mul(FACTOR).rotate_left(29)
@@ -42,7 +43,7 @@ impl Checksum {
         }
     }
 
-    /// Adds bytes behind those that were added.
+    /// Appends bytes to the input.
     pub fn add(&mut self, mut bytes: &[u8]) {
         let held = (self.length % 32) as usize;
         self.length += bytes.len() as u64;
@@ -62,7 +63,7 @@ impl Checksum {
         self.rest[..rest.len()].copy_from_slice(rest);
     }
 
-    /// The sum of all that was added.
+    /// The checksum of all bytes added so far.
     pub fn so_far(&self) -> u64 {
         let mut sum = self.lanes.into_iter().fold(self.length, Self::mix);
         for part in self.rest[..(self.length % 32) as usize].chunks(8) {
@@ -74,7 +75,7 @@ impl Checksum {
     }
 }
 
-/// SHA-256 of some bytes, shown as 64 hex digits.
+/// A SHA-256 hash, displayed as 64 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContentHash([u8; 32]);
 
@@ -94,19 +95,19 @@ impl ContentHash {
         Self(hasher.finalize().into())
     }
 
-    /// The first `digits` hex digits, where a short name is enough.
+    /// The first `digits` hex digits, for use as a short name.
     pub fn short(&self, digits: usize) -> String {
         let mut hex = self.to_string();
         hex.truncate(digits);
         hex
     }
 
-    /// The bytes of it.
+    /// The raw 32 bytes.
     pub fn bytes(&self) -> [u8; 32] {
         self.0
     }
 
-    /// A hash from its bytes.
+    /// Wraps a hash computed earlier.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -123,17 +124,17 @@ impl ContentHash {
     }
 }
 
-/// A hash in the making, for bytes that come one after the other.
+/// An incremental [`ContentHash`], for bytes that arrive in pieces.
 #[derive(Clone, Debug, Default)]
 pub struct Hashing(Sha256);
 
 impl Hashing {
-    /// More bytes.
+    /// Appends bytes to the input.
     pub fn add(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The hash of what came so far.
+    /// The hash of all bytes added so far.
     pub fn so_far(&self) -> ContentHash {
         ContentHash(self.0.clone().finalize().into())
     }

@@ -1,4 +1,4 @@
-//! Names for things that have no name of their own. Randomness comes in as bytes.
+//! Generated ids. Randomness comes in as bytes.
 
 use std::fmt;
 
@@ -8,68 +8,68 @@ use uuid::Uuid;
 
 use crate::base::reference::SHORTEST;
 
-/// Crockford's alphabet without case, I, L, O or U: safe to read aloud and to type.
+/// Crockford's base-32 alphabet in lower case, without I, L, O and U: safe to read aloud and to type.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 fn base32(value: u128, digits: u32) -> String {
     (0..digits).rev().map(|i| char::from(ALPHABET[((value >> (5 * i)) & 31) as usize])).collect()
 }
 
-/// The id of an observation in a vector collection (STO-07): a UUID of version 5 of its dedupe key, so that storing the same
-/// observation again replaces it.
+/// The id of an observation in a vector collection (STO-07): the version 5 UUID of its dedupe key, so that
+/// storing the same observation again replaces it.
 pub fn point_id(dedupe_key: &str) -> String {
     Uuid::new_v5(&Uuid::NAMESPACE_URL, dedupe_key.as_bytes()).to_string()
 }
 
-/// The id of one memory: `m-` and twelve characters. A new version of a memory is a new memory.
+/// The id of one memory: `m-` and twelve characters. A new version of a memory gets a new id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EntryId(String);
 
 impl EntryId {
-    /// A fresh id from eight random bytes.
+    /// Makes an id from eight random bytes.
     pub fn new(random: [u8; 8]) -> Self {
         Self(format!("m-{}", base32(u128::from(u64::from_le_bytes(random)), 12)))
     }
 
-    /// The id written in an entry, or `None` where the text is not one of ours.
+    /// Parses an id found in an entry. `None` if the text is not a valid id.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix("m-")?;
         let ours = digits.len() == 12 && digits.bytes().all(|b| ALPHABET.contains(&b));
         ours.then(|| Self(text.to_owned()))
     }
 
-    /// The id as text.
+    /// The id as text, with its prefix.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The id of one change to the vault: a ULID, so that ids sort by time (EXE-10 has the shape).
+/// The id of one change to the vault: a ULID, so ids sort by time (EXE-10 describes the shape).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ChangeId(String);
 
 impl ChangeId {
-    /// An id for a change made at `at`, unique by ten random bytes.
+    /// Makes an id for a change at `at`; ten random bytes make it unique.
     pub fn new(at: Timestamp, random: [u8; 10]) -> Self {
         let millis = u128::try_from(at.as_millisecond()).unwrap_or(0) & ((1 << 48) - 1);
         let noise = random.iter().fold(0u128, |sum, byte| (sum << 8) | u128::from(*byte));
         Self(base32((millis << 80) | noise, 26).to_uppercase())
     }
 
-    /// The id as text.
+    /// The id as text, 26 characters.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The id that was written down, or `None` where the text is not one of ours.
+    /// Parses an id that was written down. `None` if the text is not a valid id.
     pub fn parse(text: &str) -> Option<Self> {
         let ours = text.len() == 26 && text.bytes().all(|b| ALPHABET.contains(&b.to_ascii_lowercase()));
         ours.then(|| Self(text.to_owned()))
     }
 
-    /// When the change was made, to the millisecond.
+    /// The time of the change, to the millisecond.
     pub fn at(&self) -> Option<Timestamp> {
         const TIME_DIGITS: usize = 10;
         let digit = |byte: u8| ALPHABET.iter().position(|ours| *ours == byte.to_ascii_lowercase());
@@ -79,14 +79,14 @@ impl ChangeId {
         Timestamp::from_millisecond(millis?).ok()
     }
 
-    /// Whether `typed` names this change: the whole id, its end, or the beginning of the tail that people are shown. The
-    /// beginning of the whole is the time, which recent changes share.
+    /// True if `typed` names this change: the whole id, its end, or the start of the tail that listings show.
+    /// A prefix of the whole id does not count, because it encodes the time and recent changes share it.
     pub fn matches(&self, typed: &str) -> bool {
         let typed = typed.to_uppercase();
         typed.len() >= SHORTEST && (self.0.ends_with(&typed) || self.tail().starts_with(&typed))
     }
 
-    /// The tail that listings show.
+    /// The last eight characters, as listings show them.
     pub fn tail(&self) -> &str {
         self.0.get(self.0.len().saturating_sub(8)..).unwrap_or(&self.0)
     }
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn sto_07_a_point_id_is_the_uuid_of_its_key() {
-        // As Python's `uuid.uuid5(uuid.NAMESPACE_URL, key)` gives them.
+        // The same values as Python's `uuid.uuid5(uuid.NAMESPACE_URL, key)`.
         assert_eq!(point_id("https://example.com/"), "dd2c1780-811a-5296-81c5-178a0ef488bc");
         assert_eq!(point_id("session-1:shutdown"), "e345bad2-d704-5149-92ea-e9cccb094bc9");
     }

@@ -1,4 +1,4 @@
-//! Values that everything else is made of: time, ids, hashes, scope, provenance.
+//! Basic values: time, ids, hashes, scope, provenance.
 
 pub mod agent;
 pub mod confidence;

@@ -1,29 +1,30 @@
-//! Where a memory came from (B-01). Every entry, observation and proposal carries this from its first day.
+//! Provenance of a memory (B-01). Every entry, observation and proposal carries one from the start.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Whose words support a memory. Only [`Origin::User`] may ever be believed without a person's approval.
+/// The author of the words that support a memory. Only [`Origin::User`] may be accepted without a person's
+/// approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// The user's own words.
     User,
-    /// The assistant's statement.
+    /// A statement by the assistant.
     Agent,
     /// Tool output, a file, a web page.
     Tool,
-    /// Brought in from another memory.
+    /// An import from another memory system.
     Import,
 }
 
 impl Origin {
-    /// Every origin, in falling trust.
+    /// All origins, most trusted first.
     pub const ALL: [Self; 4] = [Self::User, Self::Agent, Self::Import, Self::Tool];
 
-    /// The word in files and JSON.
+    /// The origin's name in files and JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -51,12 +52,12 @@ impl FromStr for Origin {
     }
 }
 
-/// Origin, and the session and messages that support it.
+/// The origin of a statement, with the session and messages that support it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// Whose words.
+    /// The author of the words.
     pub origin: Origin,
-    /// The agent session they were said in, if it was one.
+    /// The agent session in which they were said, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The ids of the messages they were said in.
@@ -65,26 +66,26 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Words the person gave us directly, outside any session.
+    /// The provenance of words that the person gave us directly, outside any session.
     pub fn direct() -> Self {
         Self { origin: Origin::User, session: None, messages: Vec::new() }
     }
 }
 
-/// How plainly something was said (FBK-06).
+/// Strength of evidence: how explicitly something was said (FBK-06).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strength {
-    /// It follows from what happened.
+    /// Inferred from what happened.
     Inferred,
-    /// It was meant, though not said in so many words.
+    /// Meant, but not said explicitly.
     Implied,
-    /// It was said in so many words.
+    /// Said explicitly, in words.
     Explicit,
 }
 
 impl Strength {
-    /// The number that goes with it.
+    /// The base confidence for this strength.
     pub fn value(self) -> f64 {
         match self {
             Self::Inferred => 0.5,

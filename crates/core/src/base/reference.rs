@@ -1,26 +1,26 @@
-//! Names as people type them: the beginning of an id, or a name that is almost right.
+//! Resolution of names as people type them: a prefix of an id, or a name with a typo.
 
 use std::collections::BTreeSet;
 
-/// Use at least so many characters of an id.
+/// The minimum number of characters of an abbreviated id.
 pub const SHORTEST: usize = 4;
-/// So many names are suggested.
+/// The maximum number of names suggested.
 const SUGGESTED: usize = 3;
-/// Names that are less alike (from 0 to 1) are not suggested.
+/// The minimum similarity (0 to 1) of a suggested name.
 const ALIKE: f64 = 0.6;
 
-/// What an abbreviated id means among those that there are.
+/// The result of resolving an abbreviated id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meant {
-    /// This one: the whole id, or the only one that begins like that.
+    /// Exactly one match: the whole id, or the only id with this prefix.
     One(String),
-    /// All of these begin like that.
+    /// All ids with this prefix; there are several.
     Several(Vec<String>),
-    /// No id begins like that.
+    /// No id has this prefix.
     Nothing,
 }
 
-/// Finds the id that `typed` is or begins; upper and lower case are one.
+/// Finds the id that equals `typed` or starts with it, ignoring case.
 pub fn by_prefix<'a>(typed: &str, ids: impl IntoIterator<Item = &'a str>) -> Meant {
     let wanted = typed.trim().to_lowercase();
     let mut found: BTreeSet<&str> = BTreeSet::new();
@@ -44,7 +44,7 @@ pub fn by_prefix<'a>(typed: &str, ids: impl IntoIterator<Item = &'a str>) -> Mea
     }
 }
 
-/// The names that somebody may have meant, the likeliest first.
+/// The names most similar to `typed`, best first.
 pub fn alike<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = typed.trim().to_lowercase();
     if wanted.len() < 2 || wanted.len() > 200 {

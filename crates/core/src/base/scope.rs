@@ -1,11 +1,11 @@
-//! How far a memory reaches (B-05).
+//! The scope of a memory: one project, or everywhere (B-05).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A project, the same in every worktree, clone and subfolder: `github.com/acme/widgets`, or `local/widgets-1a2b3c4d`
-/// where there is no remote.
+/// A project id, the same in every worktree, clone and subfolder: `github.com/acme/widgets`, or
+/// `local/widgets-1a2b3c4d` for a project without a remote.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProjectId(String);
@@ -16,13 +16,13 @@ impl ProjectId {
         Self(id.into())
     }
 
-    /// The id as text.
+    /// The id as text, for example `github.com/acme/widgets`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether a name that a person wrote means this project: the whole id, or the end of it from a `/` on. Of a project
-    /// without a remote the name of its folder is enough.
+    /// True if a name typed by a person means this project: the whole id, or its last segments after a `/`.
+    /// For a project without a remote the folder name is enough.
     pub fn is_called(&self, name: &str) -> bool {
         let is_end = |id: &str| {
             id.len().checked_sub(name.len()).is_some_and(|at| {
@@ -34,17 +34,17 @@ impl ProjectId {
         !name.is_empty() && (is_end(&self.0) || self.without_digits().is_some_and(is_end))
     }
 
-    /// The id of a project without a remote, less the digits that keep it apart from others.
+    /// The id of a project without a remote, minus the digits that make it unique.
     fn without_digits(&self) -> Option<&str> {
         let (name, digits) = self.0.strip_prefix(LOCAL).and(self.0.rsplit_once('-'))?;
         digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(name)
     }
 }
 
-/// The beginning of the id of a project without a remote.
+/// The prefix of ids of projects without a remote.
 const LOCAL: &str = "local/";
 
-/// Whether what belongs to the project of this name may be shown in `here`. `None` is everywhere.
+/// True if an item of project `name` may be shown in project `here`. A `name` of `None` means everywhere.
 pub fn is_shown(name: Option<&str>, here: Option<&str>) -> bool {
     match (name, here) {
         (None, _) => true,
@@ -59,17 +59,17 @@ impl fmt::Display for ProjectId {
     }
 }
 
-/// Where a memory applies.
+/// The range in which a memory applies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// Everywhere.
+    /// Applies in every project.
     Global,
-    /// In one project only; never shown in another unless asked for.
+    /// Applies in one project only. Other projects see it only on request.
     Project(ProjectId),
 }
 
 impl Scope {
-    /// `global` or `project`, as frontmatter and JSON say it.
+    /// `global` or `project`, as in frontmatter and JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Global => "global",
@@ -77,12 +77,12 @@ impl Scope {
         }
     }
 
-    /// Whether what has this scope may be shown in `here`.
+    /// True if an item of this scope may be shown in `here`.
     pub fn is_shown(&self, here: Option<&str>) -> bool {
         is_shown(self.project().map(ProjectId::as_str), here)
     }
 
-    /// The project, if there is one.
+    /// The project, or `None` for a global scope.
     pub fn project(&self) -> Option<&ProjectId> {
         match self {
             Self::Global => None,

@@ -1,24 +1,24 @@
-//! How the person felt about something they said (FBK-07).
+//! Sentiment of the person behind a statement (FBK-07).
 
 use serde::{Deserialize, Serialize};
 
-/// How the person felt when they said it.
+/// The sentiment with which the person said something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sentiment {
-    /// Annoyed: it was not for the first time, or it hurt.
+    /// Annoyed, because it happened repeatedly or did harm.
     Frustrated,
-    /// Pleased with how it was done.
+    /// Pleased with the result.
     Pleased,
-    /// In a hurry, or insisting.
+    /// In a hurry, or insistent.
     Urgent,
 }
 
 impl Sentiment {
-    /// All of them: nothing else is a feeling.
+    /// All sentiments; a neutral statement has none.
     pub const ALL: [Self; 3] = [Self::Frustrated, Self::Pleased, Self::Urgent];
 
-    /// The word for it.
+    /// The sentiment's name in files and JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Frustrated => "frustrated",
@@ -27,7 +27,7 @@ impl Sentiment {
         }
     }
 
-    /// The sentiment that a word stands for.
+    /// Parses a sentiment's name.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|sentiment| sentiment.word() == word)
     }

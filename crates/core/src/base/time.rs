@@ -1,4 +1,4 @@
-//! Times as we write them: ISO 8601, locale-neutral (LOG-08). The clock itself is in `engine`.
+//! Formats and parses times: ISO 8601, independent of the locale (LOG-08). `engine` reads the clock.
 
 pub use jiff::civil::Date;
 pub use jiff::tz::TimeZone;
@@ -8,27 +8,27 @@ mod typed;
 
 pub use typed::{NotATime, Typed};
 
-/// `2026-11-15T02:13:08Z`: an instant to the second, in UTC, for frontmatter, logs and JSON.
+/// Formats an instant as `2026-11-15T02:13:08Z`, in UTC, for frontmatter, logs and JSON.
 pub fn iso(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// `2026-11-15`: the person's own day, for daily logs and dated lines.
+/// Formats a day as `2026-11-15`. Daily logs and dated lines use the person's own day.
 pub fn day(date: Date) -> String {
     date.strftime("%Y-%m-%d").to_string()
 }
 
-/// `20261115`: the same day inside a file name or an id.
+/// Formats a day as `20261115`, for file names and ids.
 pub fn compact_day(date: Date) -> String {
     date.strftime("%Y%m%d").to_string()
 }
 
-/// `14:05`: the wall clock beside an observation.
+/// Formats the local time as `14:05`, for observations.
 pub fn clock(at: &Zoned) -> String {
     at.strftime("%H:%M").to_string()
 }
 
-/// Reads a timestamp, or a bare date as its midnight in UTC: people type dates into frontmatter by hand.
+/// Parses a timestamp. A bare date, as people type it into frontmatter, is its midnight in UTC.
 pub fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     text.parse().ok().or_else(|| {

@@ -1,4 +1,4 @@
-//! Times of day as the log writes them.
+//! Times of day as observation logs write them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// `14:05`.
+/// A time of day such as `14:05`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Clock {
@@ -17,19 +17,19 @@ pub struct Clock {
     minute: u8,
 }
 
-/// A text that is not a time of day.
+/// The text is not a time of day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a time of day looks like 14:05")]
 pub struct NotAClock;
 
 impl Clock {
-    /// The wall clock at `at`, in the zone it is given in.
+    /// The local time of `at`, in its own zone.
     pub fn of(at: &Zoned) -> Self {
         let part = |value: i8| u8::try_from(value).unwrap_or(0);
         Self { hour: part(at.hour()), minute: part(at.minute()) }
     }
 
-    /// The instant at which a clock in `zone` shows this on `date`.
+    /// The instant at which a clock in `zone` shows this time on `date`.
     pub fn on(self, date: Date, zone: &TimeZone) -> Option<Timestamp> {
         let part = |value: u8| i8::try_from(value).unwrap_or(0);
         let at = date.at(part(self.hour), part(self.minute), 0, 0);
@@ -72,15 +72,15 @@ impl From<Clock> for String {
     }
 }
 
-/// When a fact was said. Without a clock time in the transcript none is made up (OBS-07).
+/// The time at which a fact was said. If the transcript has no times, none is invented (OBS-07).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum When {
-    /// At this time.
+    /// At a known time of day.
     At(Clock),
-    /// Somewhere at the beginning.
+    /// Near the beginning of the session.
     EarlyInSession,
-    /// Somewhere at the end.
+    /// Near the end of the session.
     NearEnd,
 }
 
@@ -88,7 +88,8 @@ const EARLY: &str = "early in session";
 const NEAR_END: &str = "near end";
 
 impl When {
-    /// `(14:05)` or one of the phrases at the start of `text`, and what follows it.
+    /// Parses `(14:05)` or one of the phrases at the start of `text`, and returns the rest of the text with
+    /// it.
     pub fn prefix(text: &str) -> Option<(Self, &str)> {
         let (inside, rest) = text.strip_prefix('(')?.split_once(')')?;
         let when = match inside {

@@ -1,29 +1,29 @@
-//! Where a value stood, and what can be wrong with it.
+//! Configuration errors and the place of a value.
 //!
-//! Messages never repeat a value: it may be private, and in a project file it is somebody else's text.
+//! Messages never repeat a value. It may be private, and a project file is written by somebody else.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use super::keys::{Key, PROJECT_KEYS, nearest};
 
-/// The layer a value comes from, strongest first.
+/// The layer that a value comes from, strongest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The command line.
+    /// A command line flag.
     Flag,
-    /// An environment variable, by name.
+    /// An environment variable, with its name.
     Env(String),
-    /// The project's own file.
+    /// The project's file, `.rekindle.toml`.
     Project(PathBuf),
-    /// The person's file.
+    /// The user's file, `config.toml`.
     User(PathBuf),
     /// The defaults shipped with the program.
     Default,
 }
 
 impl Source {
-    /// One word for the layer, as JSON output says it.
+    /// The layer's name in JSON output.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Flag => "flag",
@@ -46,12 +46,12 @@ impl fmt::Display for Source {
     }
 }
 
-/// A source and, in a file, the line.
+/// A layer and, for a file, the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The layer.
+    /// The layer of the value.
     pub source: Source,
-    /// Counted from one; files only.
+    /// The line number in a file, starting at one.
     pub line: Option<usize>,
 }
 
@@ -70,89 +70,91 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with a layer, where, and what would be right.
+/// An error in one configuration layer: what is wrong, where, and what would be right.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
-    /// The file could not be read as text.
+    /// A file could not be read as text.
     #[error("{file}: {problem}")]
     Unreadable {
-        /// The file.
+        /// The file that failed.
         file: Source,
-        /// What the system or the decoder said.
+        /// The message of the system or the decoder.
         problem: String,
     },
-    /// The file is not TOML.
+    /// A file is not valid TOML.
     #[error("{file}:{line}:{column}: this is not valid TOML: {problem}")]
     Toml {
-        /// The file.
+        /// The file that failed.
         file: Source,
-        /// Counted from one.
+        /// The line number, starting at one.
         line: usize,
-        /// Counted from one, in characters.
+        /// The column in characters, starting at one.
         column: usize,
-        /// What the parser said.
+        /// The error message of the parser.
         problem: String,
     },
-    /// A key nobody knows.
+    /// A key that is not a setting.
     #[error("{place}: there is no setting {}; {}", shown(key), hint(*nearest))]
     UnknownKey {
-        /// Where it stood.
+        /// The position of the key.
         place: Place,
-        /// As it was written.
+        /// The key as it was written.
         key: String,
-        /// The key that was probably meant.
+        /// The known key that is most similar, if any.
         nearest: Option<&'static str>,
     },
-    /// A value of the wrong type, out of range, or of the wrong shape.
+    /// A value has the wrong type or shape, or is out of range.
     #[error("{place}: {key} must be {allowed}")]
     BadValue {
-        /// Where it stood.
+        /// The position of the value.
         place: Place,
-        /// The setting.
+        /// The name of the setting.
         key: &'static str,
-        /// What is allowed, in words.
+        /// The allowed values, in words.
         allowed: String,
     },
-    /// Two thresholds the wrong way round.
+    /// The upper confidence threshold is below the lower one.
     #[error(
         "memory.confidence.high ({high}, {high_place}) is below memory.confidence.medium ({medium}, \
          {medium_place}); raise the first or lower the second"
     )]
     Confidence {
-        /// The upper threshold.
+        /// The value of the upper threshold.
         high: f64,
-        /// Where it stood.
+        /// The position of the upper threshold.
         high_place: Box<Place>,
-        /// The lower threshold.
+        /// The value of the lower threshold.
         medium: f64,
-        /// Where it stood.
+        /// The position of the lower threshold.
         medium_place: Box<Place>,
     },
-    /// A project file reaches for something it may not set.
+    /// A project file sets a key that is not allowed there.
     #[error("{place}: a project file may not set {key}, only {}", PROJECT_KEYS.join(", "))]
     NotForProjects {
-        /// Where it stood.
+        /// The position of the key.
         place: Place,
-        /// The setting.
+        /// The name of the setting.
         key: &'static str,
     },
-    /// A project file wants memory on where the person switched it off.
+    /// A project file enables memory although the user switched it off.
     #[error("{place}: memory.enabled is switched off ({off}), and a project file may not switch it back on")]
     SwitchedOff {
-        /// Where the project file says so.
+        /// The position of the value in the project file.
         place: Place,
-        /// Where it was switched off.
+        /// The position of the user's switch.
         off: Place,
     },
-    /// A project file wants what is learnt in it to reach every project (R-15).
+    /// A project file sets the global scope, which would write what is learnt in it into every project
+    /// (R-15).
     #[error(
         "{place}: a project file may not set memory.scope to global: what is learnt there would reach every project"
     )]
     ProjectWantsGlobal {
-        /// Where it says so.
+        /// The position of the value.
         place: Place,
     },
-    /// Checked values that still do not make a [`super::Config`]: the key table and the structs disagree.
+    /// The values passed all checks but do not make a [`super::Config`], because the key table and the
+    /// structs disagree.
     #[error("the settings do not fit together; this is a fault in rekindle, please report it")]
     Misfit,
 }
@@ -174,7 +176,7 @@ fn hint(nearest: Option<&str>) -> String {
     }
 }
 
-/// A key as it may be printed: a quoted TOML key can hold anything, terminal escapes included.
+/// Formats a key for a message. A quoted TOML key can contain anything, terminal escapes included.
 fn shown(key: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if key.len() <= 64 && !key.is_empty() && key.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! The settings as they are explained to a person, and what they type for them.
+//! Explains settings to people and checks the values they type.
 
 use serde::Serialize;
 
@@ -7,14 +7,14 @@ use super::file;
 use super::keys::{DEFAULTS, KEYS, Key, WORKSPACE, find};
 use super::value::Value;
 
-/// Reads a value that somebody typed for a key.
+/// Parses a value that a person typed for `key`.
 pub fn check(key: &str, text: &str) -> Result<Value, Error> {
     let place = || Place::of(Source::Flag);
     let key = find(key).ok_or_else(|| Error::unknown(key, place()))?;
     key.kind.read_text(text).ok_or_else(|| Error::bad_value(key, place()))
 }
 
-/// The environment variables that are settings, older names included.
+/// The names of all environment variables that are settings, older names included.
 pub fn variable_names() -> Vec<String> {
     let of = |key: &Key| {
         std::iter::once(key.variable())
@@ -24,26 +24,26 @@ pub fn variable_names() -> Vec<String> {
     KEYS.iter().flat_map(of).chain([WORKSPACE.to_owned()]).collect()
 }
 
-/// A setting, explained.
+/// The description of one setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KeyDoc {
-    /// `recall.k`.
+    /// The key, for example `recall.k`.
     pub name: &'static str,
-    /// What it does.
+    /// The explanation from `defaults.toml`.
     pub doc: String,
-    /// The type in a word or two.
+    /// The type in one or two words.
     pub kind: &'static str,
-    /// What it may be.
+    /// The allowed values, in words.
     pub allowed: String,
-    /// What it is if nobody says otherwise.
+    /// The value that ships with the program.
     pub default: Value,
-    /// The variables that set it, strongest first.
+    /// The environment variables that set it, strongest first.
     pub variables: Vec<String>,
-    /// Whether a project file may set it.
+    /// True if a project file may set it.
     pub in_project: bool,
 }
 
-/// Every setting, in the order of the defaults.
+/// All settings, in the order of `defaults.toml`.
 pub fn keys() -> Vec<KeyDoc> {
     let defaults = file::read(&Source::Default, DEFAULTS).unwrap_or_default();
     let describe = |entry: file::Entry| {
@@ -66,7 +66,7 @@ pub fn keys() -> Vec<KeyDoc> {
     defaults.into_iter().flatten().map(describe).collect()
 }
 
-/// The comment lines right above a line of the defaults, as one text.
+/// The comment lines directly above a line of the defaults, joined into one text.
 fn comment_above(line: usize) -> String {
     let above: Vec<&str> = DEFAULTS.lines().take(line.saturating_sub(1)).collect();
     let mut comment: Vec<&str> = above.iter().rev().map_while(|line| line.strip_prefix("# ")).collect();

@@ -1,4 +1,4 @@
-//! One configuration file: TOML text to settings with their lines.
+//! Reads one configuration file: TOML text to settings with line numbers.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -7,15 +7,15 @@ use super::error::{Error, Place, Source};
 use super::keys::{self, KEYS, Key};
 use super::value::Value;
 
-/// A setting found in a file.
+/// One setting in a file.
 pub(super) struct Entry {
     pub(super) key: &'static Key,
     pub(super) value: Value,
     pub(super) place: Place,
 }
 
-/// Everything the file says, good and bad, in the order of its lines. Fails only if it is not TOML: then
-/// nobody can tell what it says.
+/// Reads every setting, valid or not, in line order. Fails only if the text is not TOML, because then nothing
+/// in it can be trusted.
 pub(super) fn read(source: &Source, text: &str) -> Result<Vec<Result<Entry, Error>>, Error> {
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -32,7 +32,7 @@ pub(super) fn read(source: &Source, text: &str) -> Result<Vec<Result<Entry, Erro
 
 struct Reader<'a> {
     source: &'a Source,
-    /// Where lines end.
+    /// The byte offsets of line ends.
     breaks: Vec<usize>,
     found: Vec<(usize, Result<Entry, Error>)>,
 }
@@ -41,7 +41,7 @@ impl Reader<'_> {
     fn table(&mut self, path: &str, table: &DeTable<'_>) {
         for (name, value) in table {
             let (name, at) = (name.get_ref(), name.span().start);
-            // `"recall.k"` in quotes is one name with a dot in it, not `k` in `recall`.
+            // A quoted `"recall.k"` is one name with a dot in it, not `k` in `recall`.
             let name = if name.contains('.') { format!("\"{name}\"") } else { name.to_string() };
             let path = if path.is_empty() { name } else { format!("{path}.{name}") };
             self.item(&path, at, value);
@@ -59,7 +59,7 @@ impl Reader<'_> {
                 Some(value) => Ok(Entry { key, value, place }),
                 None => Err(Error::bad_value(key, place)),
             },
-            // An unknown table is reported by what is in it: `recal.k` tells more than `recal`.
+            // Report an unknown table by its keys: `recal.k` says more than `recal`.
             (None, DeValue::Table(inner)) if !inner.is_empty() => return self.table(path, inner),
             (None, DeValue::Table(_)) if is_table(path) => return,
             (None, _) => Err(Error::unknown(path, place)),
@@ -72,7 +72,7 @@ fn is_table(path: &str) -> bool {
     KEYS.iter().any(|key| key.name.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
 }
 
-/// Line and column of a byte, both counted from one.
+/// The line and column of a byte offset, both starting at one.
 fn position(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

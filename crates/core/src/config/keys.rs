@@ -1,17 +1,17 @@
-//! The table of all settings. Defaults and explanations are in `defaults.toml`; a test keeps the two and the
-//! structs of `settings` the same.
+//! The table of all settings. `defaults.toml` has the defaults and explanations. A test keeps it, this table
+//! and the structs of `settings` consistent.
 
 use super::value::Kind;
 
-/// The shipped defaults, which are also what `rekindle config list` explains the keys with.
+/// The shipped defaults. `rekindle config list` takes its explanations from them.
 pub(super) const DEFAULTS: &str = include_str!("defaults.toml");
 
-/// The folder that held `MEMORY.md` (FND-02). It says two things at once: its parent is `vault.notes`, its
-/// name is `vault.folder`.
+/// The environment variable for the folder of `MEMORY.md` (FND-02). It sets two values: its parent is
+/// `vault.notes`, its name is `vault.folder`.
 pub(super) const WORKSPACE: &str = "MEMORY_WORKSPACE";
 
-/// What a project file may set. Nothing here names a command, an address, a path or a provider, and nothing
-/// decides whose memories are shown.
+/// The keys a project file may set. None names a command, an address, a path or a provider, and none decides
+/// whose memories are shown.
 pub(super) const PROJECT_KEYS: &[&str] = &["memory.enabled", "memory.scope", "project.name", "recall.k"];
 
 #[derive(Debug)]
@@ -21,12 +21,12 @@ pub(super) struct Key {
     pub(super) aliases: &'static [Alias],
 }
 
-/// An older name of a variable (OPS-01).
+/// An older environment variable for a setting (OPS-01).
 #[derive(Debug)]
 pub(super) struct Alias {
     pub(super) name: &'static str,
-    /// Other programs use this name as well, so a value that is none for us was probably not meant for us: it
-    /// is ignored with a warning and does not stop every hook.
+    /// True if other programs use this variable too. A value that we cannot parse was probably meant for
+    /// them, so it is ignored with a warning and does not make every hook fail.
     pub(super) shared: bool,
 }
 
@@ -39,7 +39,7 @@ impl Key {
         Self { name, kind, aliases }
     }
 
-    /// `REKINDLE_RECALL_K` for `recall.k`.
+    /// The environment variable of a key: `REKINDLE_RECALL_K` for `recall.k`.
     pub(super) fn variable(&self) -> String {
         format!("REKINDLE_{}", self.name.to_ascii_uppercase().replace('.', "_"))
     }
@@ -57,7 +57,7 @@ const fn shared(name: &'static str) -> Alias {
     Alias { name, shared: true }
 }
 
-/// In the order of `defaults.toml`.
+/// All settings, in the order of `defaults.toml`.
 pub(super) const KEYS: &[Key] = &[
     Key::new("user.name", Kind::Name { max: 100 }),
     Key::new("vault.notes", Kind::Path),
@@ -71,7 +71,7 @@ pub(super) const KEYS: &[Key] = &[
     Key::new("memory.log_level", Kind::OneOf(&["error", "warn", "info", "debug"])),
     Key::new("memory.confidence.high", Kind::Fraction),
     Key::new("memory.confidence.medium", Kind::Fraction),
-    // Shorter than a person's name: it may be somebody else's text, and it is shown.
+    // Shorter than `user.name`: a cloned repository may set it, and it is displayed.
     Key::new("project.name", Kind::Name { max: 64 }),
     Key::new("capture.min_user_messages", Kind::Whole { min: 1, max: 1000 }),
     Key::new("capture.idle_minutes", Kind::Whole { min: 0, max: 10_080 }),
@@ -97,7 +97,7 @@ pub(super) const KEYS: &[Key] = &[
     Key::new("review.telegram.url", Kind::Url),
     Key::new("review.telegram.key_variable", Kind::Variable),
     Key::new("review.telegram.secret_variable", Kind::Variable),
-    // Telegram's ids have 52 bits; those of groups are negative.
+    // Telegram ids have 52 bits; group ids are negative.
     Key::new("review.telegram.chat", Kind::Whole { min: -(1 << 52), max: 1 << 52 }),
     Key::new("review.telegram.user", Kind::Whole { min: 0, max: 1 << 52 }),
     Key::new("recall.k", Kind::Whole { min: 1, max: 10 }),
@@ -152,7 +152,8 @@ pub(super) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// The key that was probably meant. None if nothing comes near, or if the text is too long to be a slip.
+/// The known key most similar to `written`. `None` if nothing is similar, or if the text is too long to be a
+/// typo.
 pub(super) fn nearest(written: &str) -> Option<&'static str> {
     if written.len() > 64 {
         return None;
@@ -160,7 +161,7 @@ pub(super) fn nearest(written: &str) -> Option<&'static str> {
     let written = written.to_ascii_lowercase().replace('-', "_");
     let score = |name: &str| {
         let whole = strsim::normalized_damerau_levenshtein(&written, name);
-        // `k` or `zone` alone, or under the wrong table.
+        // The right last segment with a missing or wrong table, such as `k` or `zone` alone.
         let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
         if last(&written) == last(name) { whole.max(0.5) } else { whole }
     };

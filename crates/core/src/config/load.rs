@@ -1,4 +1,4 @@
-//! Putting the layers together.
+//! Merges the configuration layers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,25 +12,25 @@ use super::keys::{self, DEFAULTS, KEYS, WORKSPACE};
 use super::settings::Config;
 use super::value::Value;
 
-/// How many complaints about one project file are kept. It is somebody else's file, and warnings are shown on
-/// every command.
+/// The maximum number of warnings kept per project file. Every command shows warnings, and the file is
+/// somebody else's.
 const MAX_PROJECT_WARNINGS: usize = 8;
 
-/// A configuration file that was read.
+/// A configuration file that was read from disk.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What it says.
+    /// The content of the file.
     pub text: String,
 }
 
 /// The layers above the shipped defaults, strongest first.
 #[derive(Clone, Copy)]
 pub struct Layers<'a> {
-    /// Keys and values from the command line; of two for the same key the later wins.
+    /// Keys and values from the command line. If a key occurs twice, the later one wins.
     pub flags: &'a [(String, String)],
-    /// The environment. An empty variable counts as none: that is how tools that cannot unset one pass it on.
+    /// The environment. An empty variable counts as unset, because some tools cannot unset a variable.
     pub variables: &'a dyn Fn(&str) -> Option<String>,
     /// `.rekindle.toml` in the project's root.
     pub project: Option<&'a File>,
@@ -38,34 +38,34 @@ pub struct Layers<'a> {
     pub user: Option<&'a File>,
 }
 
-/// A value and where it came from.
+/// A value and its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The value.
+    /// The value, checked against its type.
     pub value: Value,
-    /// Its layer and line.
+    /// The layer and line of the value.
     pub place: Place,
 }
 
-/// The settings that count.
+/// The result of merging all layers.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// For the program.
+    /// The effective settings, for the program.
     pub config: Config,
-    /// The same, by key, with origins: for people.
+    /// The same settings by key, with their origin, for display.
     pub settings: BTreeMap<&'static str, Setting>,
-    /// What was wrong and was ignored: in a project file, or in a variable that other programs use too.
+    /// Problems that were ignored: in a project file, or in a variable that other programs use too.
     pub warnings: Vec<Error>,
 }
 
 impl Loaded {
-    /// One setting; an unknown key names the nearest.
+    /// One setting by key. The error for an unknown key names the most similar one.
     pub fn get(&self, key: &str) -> Result<&Setting, Error> {
         self.settings.get(key).ok_or_else(|| Error::unknown(key, Place::of(Source::Flag)))
     }
 }
 
-/// Puts the layers together.
+/// Merges the layers into the effective settings.
 pub fn load(layers: &Layers<'_>) -> Result<Loaded, Error> {
     let mut merge = Merge { settings: BTreeMap::new(), warnings: Vec::new() };
     merge.own_file(&Source::Default, DEFAULTS)?;
@@ -103,7 +103,7 @@ impl Merge {
 
     fn project_file(&mut self, file: &File) {
         let source = Source::Project(file.path.clone());
-        // Of a file that is no TOML nothing counts: what a parser makes of the rest is a guess.
+        // If the file is not TOML, ignore all of it: whatever a parser recovers is a guess.
         let entries = file::read(&source, &file.text).unwrap_or_else(|error| vec![Err(error)]);
         for entry in entries {
             match entry.and_then(|entry| self.not_against_the_switch(entry)).and_then(not_global) {
@@ -114,7 +114,8 @@ impl Merge {
         }
     }
 
-    /// OPS-03: a kill switch that a cloned repository could turn back would be none.
+    /// Rejects an entry that would switch memory back on. A cloned repository must not override the kill
+    /// switch (OPS-03).
     fn not_against_the_switch(&self, entry: Entry) -> Result<Entry, Error> {
         match self.settings.get(entry.key.name) {
             Some(Setting { value: Value::Bool(false), place: off })
@@ -131,7 +132,7 @@ impl Merge {
         let from = |name: &str| Place::of(Source::Env(name.to_owned()));
 
         if let Some(text) = variable(WORKSPACE) {
-            // Half of one vault and half of another would be a third that nobody asked for.
+            // A newer variable disables the old one completely: mixing halves would name a third vault.
             let newer = |name| keys::find(name).is_some_and(|key| variable(&key.variable()).is_some());
             if !newer("vault.notes") && !newer("vault.folder") {
                 for (key, text) in workspace(&text).ok_or_else(|| bad_workspace(from(WORKSPACE)))? {
@@ -183,7 +184,8 @@ impl Merge {
     }
 }
 
-/// whoever clones a repository does not let it write into the memory of the others.
+/// Rejects the global scope in a project file. A cloned repository must not write into the memories of other
+/// projects.
 fn not_global(entry: Entry) -> Result<Entry, Error> {
     match entry.key.name == "memory.scope" && entry.value == Value::Text("global".to_owned()) {
         true => Err(Error::ProjectWantsGlobal { place: entry.place }),
@@ -205,10 +207,10 @@ fn insert(table: &mut toml::Table, path: &str, value: toml::Value) {
     }
 }
 
-/// The notes vault and the folder in it.
+/// Splits a workspace path into the notes folder and the vault folder in it.
 fn workspace(text: &str) -> Option<[(&'static str, String); 2]> {
     let path = Path::new(text);
-    // A relative one would mean another folder in every directory a hook starts in.
+    // A relative path would name a different folder in every directory that a hook starts in.
     let rooted = path.is_absolute() || path.starts_with("~");
     let notes = path.parent().filter(|_| rooted)?.to_str().filter(|notes| !notes.is_empty())?;
     Some([("vault.notes", notes.to_owned()), ("vault.folder", path.file_name()?.to_str()?.to_owned())])

@@ -1,12 +1,12 @@
-//! The settings: their names, their layers, their defaults.
+//! The settings: their names, layers and defaults.
 //!
 //! A value comes from the strongest layer that has it: command line, environment, project file, user file,
-//! shipped defaults. [`load`] puts the layers together and remembers for every setting where it came from.
-//! Reading files and variables is `engine::config`'s job; here they come in as text.
+//! shipped defaults. [`load`] merges the layers and remembers the origin of every setting. `engine::config`
+//! reads files and variables; here they come in as text.
 //!
-//! A project file arrives with whatever repository was cloned, so it may set only the few keys marked for it
-//! in [`keys()`], and nothing in it can make a command fail: what it may not say is ignored and reported in
-//! [`Loaded::warnings`]. Mistakes in the other layers are the person's own, and are errors.
+//! A project file comes with whatever repository was cloned. It may set only the few keys marked for it in
+//! [`keys()`], and nothing in it can make a command fail: disallowed content is ignored and reported in
+//! [`Loaded::warnings`]. Mistakes in the other layers are the user's own, and are errors.
 
 mod error;
 mod explain;

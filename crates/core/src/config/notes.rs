@@ -1,4 +1,4 @@
-//! Which of the person's notes may be read for recall.
+//! Selects the notes that recall may read.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub enum ReadNotes {
-    /// Every note.
+    /// Every note may be read.
     All,
-    /// The notes in these folders and below, each relative to the notes folder, with `/`. None: only the vault is read.
+    /// Only notes in these folders and below may be read. Each is relative to the notes folder, with `/`. An
+    /// empty list means that only the vault is read.
     Folders(Vec<String>),
 }
 
-/// The same as TOML has it.
+/// The representation in TOML and JSON.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -45,8 +46,8 @@ impl From<ReadNotes> for Written {
 }
 
 impl ReadNotes {
-    /// Reads one text: `all`, `none`, or folders separated by commas or by [`LIST_SEPARATOR`](super::LIST_SEPARATOR). None:
-    /// one of them is no folder inside the notes.
+    /// Parses `all`, `none`, or folders separated by commas or by [`LIST_SEPARATOR`](super::LIST_SEPARATOR).
+    /// `None` if one of them is not a folder inside the notes.
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim() {
             "all" => Some(Self::All),
@@ -55,7 +56,7 @@ impl ReadNotes {
         }
     }
 
-    /// The folders of a list, tidied. None: one of them is no folder inside the notes.
+    /// Normalises a list of folders. `None` if one of them is not a folder inside the notes.
     pub(super) fn of<'a>(folders: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let tidy = |folder: &str| {
             let folder = folder.trim().trim_end_matches('/');
@@ -64,7 +65,7 @@ impl ReadNotes {
         folders.into_iter().map(tidy).collect::<Option<Vec<_>>>().map(Self::Folders)
     }
 
-    /// Whether a file may be read, by its path below the notes, with `/`.
+    /// True if the note at this path may be read. The path is relative to the notes folder, with `/`.
     pub fn allows(&self, path: &str) -> bool {
         let is_in = |folder: &String| {
             path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/') && rest.len() > 1)
@@ -76,7 +77,7 @@ impl ReadNotes {
     }
 }
 
-/// A path that stays below the notes.
+/// True if the path stays below the notes folder.
 fn is_inside(folder: &str) -> bool {
     let is_plain = |part: &str| {
         !matches!(part, "" | "." | "..") && !part.contains('\\') && !part.chars().any(char::is_control)

@@ -4,75 +4,75 @@ use serde::{Deserialize, Serialize};
 
 use super::notes::ReadNotes;
 
-/// Every setting.
+/// All settings of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The person.
+    /// The user's own details.
     pub user: User,
-    /// Where memories are.
+    /// The location of memories.
     pub vault: Vault,
-    /// Where the rest is.
+    /// The location of state and identity files.
     pub paths: Paths,
     /// The identity files of all agents.
     pub identity: Identity,
-    /// What is remembered, and how.
+    /// Global rules for remembering.
     pub memory: Memory,
-    /// The current project.
+    /// Details of the current project.
     pub project: Project,
-    /// When a session is looked at.
+    /// Rules for capturing sessions.
     pub capture: Capture,
-    /// What is made of a session.
+    /// Rules for turning sessions into observations.
     pub observe: Observe,
-    /// When observations are reflected on.
+    /// Rules for turning observations into proposals.
     pub reflect: Reflect,
-    /// When there is enough to look for what keeps going wrong.
+    /// Thresholds for friction analysis.
     pub friction: Friction,
-    /// How a person is asked.
+    /// Rules and channels for reviewing proposals.
     pub review: Review,
-    /// What a prompt gets.
+    /// Recall for prompts and tools.
     pub recall: Recall,
-    /// The models that write.
+    /// The language models for generation.
     pub llm: Llm,
-    /// The model that embeds.
+    /// The model that computes embeddings.
     pub embed: Embed,
-    /// What can be recalled.
+    /// Rules for building the search index.
     pub index: Index,
-    /// What agents may do with our tools.
+    /// Permissions of agents that call our tools.
     pub mcp: Mcp,
-    /// What might be done one day.
+    /// Rules for keeping and researching ideas.
     pub ideas: Ideas,
-    /// Servers, for those who run them.
+    /// Optional servers besides the built-in stores.
     pub engines: Engines,
-    /// Days and nights.
+    /// The time zone of days and nights.
     pub time: Time,
 }
 
-/// The person (GEN-01).
+/// The user's own details (GEN-01).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct User {
-    /// The display name; empty if none was given.
+    /// The display name; empty if none is set.
     pub name: String,
 }
 
-/// Where memories are.
+/// The location of memories.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vault {
-    /// The notes vault, as written; empty for the default. `engine::home` makes a path of it.
+    /// The notes vault as written; empty for the default. `engine::home` resolves it to a path.
     pub notes: String,
-    /// The folder in it.
+    /// The name of Rekindle's folder in the notes vault.
     pub folder: String,
 }
 
-/// Where the rest is (GEN-02), as written; empty for the default.
+/// The location of state and identity files (GEN-02), as written; empty for the default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paths {
-    /// The state folder.
+    /// The folder for state.
     pub state: String,
-    /// The identity folder.
+    /// The folder for identity files.
     pub identity: String,
 }
 
@@ -84,270 +84,271 @@ pub struct Identity {
     pub links: Vec<String>,
 }
 
-/// What is remembered, and how (OPS-02).
+/// Global rules for remembering (OPS-02).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// The kill switch (OPS-03).
+    /// The kill switch for all of Rekindle (OPS-03).
     pub enabled: bool,
-    /// Where a new memory applies.
+    /// The scope of a new memory.
     pub scope: ScopeRule,
-    /// What happens to inferred memories (SID-07).
+    /// The handling of inferred memories (SID-07).
     pub review_mode: ReviewMode,
-    /// How much the logs tell.
+    /// The verbosity of the logs.
     pub log_level: LogLevel,
-    /// Thresholds.
+    /// Thresholds for explicit and inferred statements.
     pub confidence: Confidence,
 }
 
-/// Where a new memory applies.
+/// The rule for the scope of a new memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScopeRule {
-    /// The project one is in, else everywhere.
+    /// The current project; global outside of projects.
     Auto,
-    /// Everywhere.
+    /// Always the global scope.
     Global,
-    /// The project one is in; outside of one there is nothing to save to.
+    /// The current project; outside of one, saving fails.
     Project,
 }
 
-/// What happens to inferred memories.
+/// The handling of inferred memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewMode {
-    /// The person is asked.
+    /// Ask the user right away.
     Interactive,
-    /// They wait in the inbox.
+    /// Leave them in the inbox.
     Silent,
 }
 
-/// How much the logs tell, each level with the ones before it.
+/// The verbosity of the logs; each level includes the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
-    /// What failed.
+    /// Failures, nothing else.
     Error,
-    /// What may need attention.
+    /// Failures, and things that may need attention.
     Warn,
-    /// What was done.
+    /// Also actions that were completed.
     Info,
-    /// Traces.
+    /// Also details for debugging.
     Debug,
 }
 
-/// Thresholds of confidence; `high` is never below `medium`.
+/// Confidence thresholds; `high` is never below `medium`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confidence {
-    /// Explicit from here up.
+    /// The minimum confidence of an explicit statement.
     pub high: f64,
-    /// Inferred from here up.
+    /// The minimum confidence of an inferred statement.
     pub medium: f64,
 }
 
-/// The current project.
+/// Details of the current project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Project {
-    /// For display only; empty for none. It may come from a cloned repository, which must not be able to
-    /// claim another project's memories, so it never takes part in [`crate::base::scope::ProjectId`].
+    /// A display name; empty for none. It may come from a cloned repository, which must not be able to claim
+    /// another project's memories, so it never takes part in [`crate::base::scope::ProjectId`].
     pub name: String,
 }
 
-/// When a session is looked at.
+/// Rules for capturing sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capture {
-    /// A session that ends with fewer messages by the person is not observed (CAP-02).
+    /// A session that ends with fewer user messages is not observed (CAP-02).
     pub min_user_messages: u32,
-    /// Silence after which a session counts as over (EXE-15).
+    /// Minutes of silence after which a session counts as over (EXE-15).
     pub idle_minutes: u32,
-    /// The same for one of which nothing but its start is known (EXE-14).
+    /// Minutes of silence after which a session counts as over if nothing but its start is known (EXE-14).
     pub dead_minutes: u32,
-    /// Whether prompts of sessions without a person at the keyboard are the person's words.
+    /// True if prompts in headless sessions count as the user's own words.
     pub headless: bool,
-    /// Whether hooks may start a worker.
+    /// True if hooks may start a background worker.
     pub background: bool,
 }
 
-/// When observations are reflected on (REF-01).
+/// Rules for turning observations into proposals (REF-01).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reflect {
-    /// A day that has more tokens of observations than this is not left for the morning.
+    /// A day with more tokens of observations than this is reflected on right away instead of the next
+    /// morning.
     pub threshold_tokens: u64,
 }
 
-/// When there is enough to look for what keeps going wrong (FRI-07).
+/// Thresholds for friction analysis (FRI-07).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Friction {
-    /// So many observations have to be known.
+    /// The minimum number of observations.
     pub min_observations: usize,
-    /// They have to go back so many days.
+    /// The minimum number of days they cover.
     pub min_days: i64,
-    /// Something has to come up in so many sessions.
+    /// The minimum number of sessions in which a friction occurs.
     pub min_sessions: usize,
 }
 
-/// How a person is asked about proposals (B-07, REV-10).
+/// Rules and channels for reviewing proposals (B-07, REV-10).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Review {
-    /// So many are shown a day; 0 for all.
+    /// The maximum number of proposals shown per day; 0 for all.
     pub per_day: usize,
-    /// What nobody decided on for so many days is archived.
+    /// Undecided proposals are archived after this many days.
     pub expire_days: u32,
-    /// Whether a terminal is asked line by line, and not filled.
+    /// True if the review asks line by line instead of using the full screen.
     pub plain: bool,
-    /// Who looks at proposals before the person is asked (REV-09, X-07).
+    /// Triage of proposals before the user sees them (REV-09, X-07).
     pub triage: Triage,
-    /// So many straight approvals earn a category to be promoted without asking (FUT-03).
+    /// The number of consecutive approvals after which a category is promoted without asking (FUT-03).
     pub earn: u32,
-    /// Whether a model grades what was inferred, for the person to see (SID-09).
+    /// True if a model grades inferred proposals for the reviewer (SID-09).
     pub grade: bool,
-    /// Tasks.
+    /// Review by Todoist tasks.
     pub todoist: Todoist,
-    /// Buttons.
+    /// Review by Telegram messages.
     pub telegram: Telegram,
 }
 
-/// A person is asked by tasks (REV-05). Keys are in the environment only (SEC-04).
+/// Review by Todoist tasks (REV-05). Keys are in the environment only (SEC-04).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Todoist {
-    /// Whether anything is sent there. Not until the person says so.
+    /// True if anything may be sent to Todoist; off by default.
     pub enabled: bool,
-    /// Where the API answers, without the /api/v1.
+    /// The address of the API, without `/api/v1`.
     pub url: String,
-    /// The variable that holds the key.
+    /// The environment variable that holds the API key.
     pub key_variable: String,
-    /// The variable that holds what webhooks are signed with.
+    /// The environment variable that holds the webhook signing secret.
     pub secret_variable: String,
 }
 
-/// A person is asked by messages with buttons (REV-08). Keys are in the environment only (SEC-04).
+/// Review by Telegram messages with buttons (REV-08). Keys are in the environment only (SEC-04).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Telegram {
-    /// Whether anything is sent there. Not until the person says so.
+    /// True if anything may be sent to Telegram; off by default.
     pub enabled: bool,
-    /// Where the Bot API answers.
+    /// The address of the Bot API.
     pub url: String,
-    /// The variable that holds the bot's token.
+    /// The environment variable that holds the bot's token.
     pub key_variable: String,
-    /// The variable that holds what webhooks carry as a proof.
+    /// The environment variable that holds the webhook secret.
     pub secret_variable: String,
-    /// The chat that is asked, and the only one that is listened to; 0 for none.
+    /// The only chat that messages go to and come from; 0 for none.
     pub chat: i64,
-    /// Who decides in a group; 0 for nobody.
+    /// The user who may decide in a group chat; 0 for nobody.
     pub user: i64,
 }
 
-/// Who looks at proposals before the person is asked.
+/// The triage of proposals before the user sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Triage {
-    /// Rules, then a model if the settings name one.
+    /// Rules, then a model if one is configured.
     On,
-    /// Rules.
+    /// Rules without a model.
     Rules,
-    /// Nobody.
+    /// No triage at all.
     Off,
 }
 
-/// What a prompt gets.
+/// Recall for prompts and tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recall {
-    /// How many memories at most.
+    /// The maximum number of memories per prompt.
     pub k: usize,
-    /// Whether a model may reword the question (REC-05). Off means: no text leaves for it, ever.
+    /// True if a model may rewrite the query (REC-05). If false, no text is ever sent out for it.
     pub rewrite: bool,
-    /// How two rankings become one.
+    /// The fusion of keyword and vector rankings.
     pub fusion: Fusion,
-    /// How age lowers a score.
+    /// The decay of scores with age.
     pub decay: Decay,
-    /// Whether memories are looked up before tools run (BRF-08).
+    /// True if memories are looked up before tools run (BRF-08).
     pub before_tools: bool,
-    /// The share of sessions that are left without recall, to compare.
+    /// The share of sessions left without recall, as a control group.
     pub holdout: f64,
-    /// The notes outside the vault that are read.
+    /// The notes outside the vault that may be read.
     pub notes: ReadNotes,
     /// The weights of [`Fusion::Linear`].
     pub linear: Linear,
 }
 
-/// How hits of the word search and of the vector search become one ranking.
+/// The fusion of keyword and vector rankings into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fusion {
-    /// Whatever measures best on the development benchmarks.
+    /// The method that measures best on the development benchmarks.
     Default,
     /// The weighted sum of REC-02.
     Linear,
 }
 
-/// How age lowers a score.
+/// The decay of scores with age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decay {
-    /// Only so far that relevance still comes first.
+    /// Bounded, so that relevance still comes first.
     Bounded,
-    /// `exp(-0.01 x days)`, as REC-03 has it.
+    /// The formula of REC-03, `exp(-0.01 x days)`.
     Literal,
-    /// Not at all.
+    /// No decay at all.
     Off,
 }
 
-/// The weights of the weighted sum (REC-02); none of them is negative, and all are finite.
+/// The weights of the weighted sum (REC-02). All are finite and not negative.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Linear {
-    /// What a similarity of 1 is worth.
+    /// The weight of a similarity of 1.
     pub similarity: f64,
-    /// What every matching word is worth.
+    /// The weight of each matching word.
     pub keyword: f64,
-    /// How many matching words count at most, as written: 0 is no limit. [`Linear::matches`] applies it.
+    /// The maximum number of matching words that count; 0 is no limit. [`Linear::matches`] applies it.
     pub keyword_cap: usize,
 }
 
 impl Linear {
-    /// How many of `matching` words count.
+    /// The number of matching words that count, out of `matching`.
     pub fn matches(&self, matching: usize) -> usize {
         if self.keyword_cap == 0 { matching } else { matching.min(self.keyword_cap) }
     }
 }
 
-/// The models that write (OBS-02, REF-02).
+/// The language models for generation (OBS-02, REF-02).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Llm {
-    /// Who is asked.
+    /// The provider of the models.
     pub provider: Provider,
-    /// Sessions to observations.
+    /// The model that turns sessions into observations.
     pub observer_model: Model,
-    /// Observations to proposals.
+    /// The model that turns observations into proposals.
     pub reflector_model: Model,
-    /// How long an answer may take.
+    /// The timeout of one answer, in seconds.
     pub timeout_seconds: u32,
-    /// Tokens of a session that a model is shown at once.
+    /// The maximum number of session tokens in one request.
     pub context_tokens: u32,
-    /// Tokens that may be used in a day, by all providers together; 0 is no limit (B-04).
+    /// The daily token limit for all providers together; 0 is no limit (B-04).
     pub daily_tokens: u64,
-    /// Dollars that may be spent in a day, by all providers together; 0 is no limit.
+    /// The daily spending limit in dollars for all providers together; 0 is no limit.
     pub daily_dollars: f64,
-    /// A program of the person's.
+    /// The settings of a local program.
     pub command: Program,
-    /// A server that speaks Anthropic's Messages API.
+    /// The settings of a server with Anthropic's Messages API.
     pub anthropic: Server,
-    /// A server that speaks OpenAI's chat completions.
+    /// The settings of a server with OpenAI's chat completions API.
     pub openai: Server,
 }
 
 impl Llm {
-    /// What a provider may use in a day: tokens and dollars, each 0 for no limit (B-04).
+    /// The daily limits of a provider: tokens and dollars, each 0 for no limit (B-04).
     pub fn daily(&self, provider: Provider) -> (u64, f64) {
         match provider {
             Provider::Offline => (0, 0.0),
@@ -358,25 +359,25 @@ impl Llm {
     }
 }
 
-/// Who is asked for what a language model is to do. Nobody, until the person says otherwise.
+/// The provider of language models. `Offline` unless the user configures another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {
-    /// No model; rules.
+    /// No model, only rules.
     Offline,
-    /// A program of the person's.
+    /// A program on the user's machine.
     Command,
-    /// Anthropic's Messages API.
+    /// The Anthropic Messages API.
     Anthropic,
-    /// OpenAI's chat completions, or a server that speaks like it.
+    /// The OpenAI chat completions API, or a compatible server.
     Openai,
 }
 
 impl Provider {
-    /// All of them, in the order in which they are listed.
+    /// All providers, in the order in which they are listed.
     pub const ALL: [Self; 4] = [Self::Offline, Self::Command, Self::Anthropic, Self::Openai];
 
-    /// The word for it in settings.
+    /// The provider's name in settings.
     pub fn word(self) -> &'static str {
         match self {
             Self::Offline => "offline",
@@ -387,148 +388,149 @@ impl Provider {
     }
 }
 
-/// A program that answers (OBS-01).
+/// A local program that answers requests (OBS-01).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
-    /// Its name or path; empty for none.
+    /// The program's name or path; empty for none.
     pub program: String,
-    /// For programs that Rekindle does not know.
+    /// The arguments, for programs that Rekindle does not know.
     pub arguments: Vec<String>,
-    /// Tokens that may be used in a day; 0 is no limit.
+    /// The daily token limit; 0 is no limit.
     pub daily_tokens: u64,
-    /// Dollars that may be spent in a day; 0 is no limit.
+    /// The daily spending limit in dollars; 0 is no limit.
     pub daily_dollars: f64,
 }
 
-/// A server that answers. Its key is in the environment only (SEC-04).
+/// A server that answers requests. Its key is in the environment only (SEC-04).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
-    /// Its address, without credentials.
+    /// The server's address, without credentials.
     pub url: String,
-    /// The variable that holds the key.
+    /// The environment variable that holds the key.
     pub key_variable: String,
-    /// Tokens that may be used in a day; 0 is no limit.
+    /// The daily token limit; 0 is no limit.
     pub daily_tokens: u64,
-    /// Dollars that may be spent in a day; 0 is no limit.
+    /// The daily spending limit in dollars; 0 is no limit.
     pub daily_dollars: f64,
 }
 
-/// Sessions to observations.
+/// Rules for turning sessions into observations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observe {
-    /// What the write gate may do (FBK-08).
+    /// The mode of the write gate (FBK-08).
     pub gate: Gate,
 }
 
-/// What the write gate may do. It takes notes until it has been compared with what people keep.
+/// The mode of the write gate. It only annotates until its verdicts have been compared with people's
+/// decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Gate {
-    /// Say of every observation what it thinks.
+    /// Annotate each observation with a verdict.
     Annotate,
-    /// Nothing.
+    /// Do not run the gate.
     Off,
 }
 
-/// The model that embeds.
+/// The embedding model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Embed {
-    /// Text to vectors.
+    /// The model that turns text into vectors.
     pub model: Model,
 }
 
-/// What can be recalled (STO-14).
+/// Rules for building the search index (STO-14).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Index {
-    /// Whether a command may leave work to a process of its own.
+    /// True if a command may leave indexing to a background process.
     pub background: bool,
 }
 
-/// What agents may do with our tools.
+/// Permissions of agents that call our tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mcp {
-    /// Whether they may decide on proposals (B-01).
+    /// True if agents may decide on proposals (B-01).
     pub review_decide: bool,
 }
 
-/// What might be done one day.
+/// Rules for keeping and researching ideas.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ideas {
-    /// After so many months without a promotion or a mention an idea is listed for a decision (IDEA-06).
+    /// After this many months without a promotion or a mention, an idea is listed for a decision (IDEA-06).
     pub gc_months: u32,
-    /// Whether and how ideas are looked into.
+    /// Research into ideas.
     pub research: Research,
 }
 
-/// A program of the person's that looks into ideas, and may ask the web (X-22, IDEA-04).
+/// A local program that researches ideas and may use the web (X-22, IDEA-04).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Research {
-    /// Whether it is asked at all.
+    /// The condition under which it runs.
     pub when: ResearchWhen,
-    /// Its name or path; empty for none.
+    /// The program's name or path; empty for none.
     pub program: String,
-    /// What it is started with.
+    /// The arguments it is started with.
     pub arguments: Vec<String>,
-    /// Minutes it may take for one idea.
+    /// The time limit per idea, in minutes.
     pub minutes: u32,
-    /// Pages it is told it may fetch for one idea.
+    /// The number of pages it may fetch per idea, as told to the program.
     pub fetches: u32,
-    /// Tokens of what it finds that are kept.
+    /// The maximum number of result tokens kept.
     pub tokens: u32,
 }
 
-/// When ideas are looked into.
+/// The condition under which ideas are researched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ResearchWhen {
-    /// Never.
+    /// Ideas are never researched.
     Off,
-    /// When the person asks for it.
+    /// Only on the user's request.
     Asked,
-    /// Whenever one comes up.
+    /// As soon as an idea comes up.
     Always,
 }
 
-/// A model and who provides it. [`super::load`] lets only `provider/model` through.
+/// A model and its provider. [`super::load`] accepts only `provider/model`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Model(String);
 
 impl Model {
-    /// A program that is asked for what it does itself, by whatever model.
+    /// The model of a program that does the work itself, with whatever model it uses.
     pub fn of_a_program() -> Self {
         Self("command/program".to_owned())
     }
 
-    /// `provider/model`.
+    /// The full name, `provider/model`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What is before the first slash.
+    /// The part before the first slash.
     pub fn provider(&self) -> &str {
         self.0.split_once('/').map_or("", |(provider, _)| provider)
     }
 
-    /// What is after the first slash; may have slashes of its own.
+    /// The part after the first slash. It may contain slashes itself.
     pub fn name(&self) -> &str {
         self.0.split_once('/').map_or(self.as_str(), |(_, name)| name)
     }
 }
 
-/// Servers, for those who run them.
+/// Optional servers besides the built-in stores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Engines {
-    /// Qdrant.
+    /// The Qdrant server, if any.
     pub qdrant: Qdrant,
 }
 
@@ -536,16 +538,16 @@ pub struct Engines {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Qdrant {
-    /// Its address, without credentials.
+    /// The server's address, without credentials.
     pub url: String,
-    /// The collection of observations.
+    /// The name of the collection of observations.
     pub collection: String,
 }
 
-/// Days and nights (EXE-08).
+/// The time zone that days and nights follow (EXE-08).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Time {
-    /// An IANA zone; empty for the system's.
+    /// An IANA time zone; empty for the system's.
     pub zone: String,
 }

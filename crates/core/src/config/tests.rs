@@ -211,7 +211,7 @@ fn stronger_layers_win_for_every_key() {
         let user = Case::default().user(&format!("# mine\n{} = {one}\n", key.name));
         assert_eq!(from(&user), (value(one_text), "user", Some(2)), "{}", key.name);
         let project = user.project(&format!("{} = {two}\n", key.name));
-        // The kill switch goes one way only: see ops_03.
+        // A project cannot switch memory back on; the ops_03 tests cover that.
         let project_counts = key.in_project && key.name != "memory.enabled";
         let expected = if project_counts {
             (value(two_text), "project", Some(1))
@@ -511,7 +511,7 @@ fn ops_01_the_old_workspace_is_a_folder_in_a_notes_vault() {
     let pair = |notes: &str, folder: &str| (notes.to_owned(), folder.to_owned());
     assert_eq!(vault(&Case::default().env("MEMORY_WORKSPACE", "/n/ws/")), pair("/n", "ws"));
     assert_eq!(vault(&Case::default().env("MEMORY_WORKSPACE", "~/.old/ws")), pair("~/.old", "ws"));
-    // A newer name for either half puts the old one aside whole.
+    // A newer variable for either half disables the old one completely.
     let newer = Case::default().env("MEMORY_WORKSPACE", "/n/ws").env("REKINDLE_VAULT_NOTES", "/m");
     assert_eq!(vault(&newer), pair("/m", "MemoryVault"));
     for bad in ["/", "ws", "./n/ws", "~", "/n/..", "/n/a?"] {

@@ -1,4 +1,4 @@
-//! The particulars of events, as they are written down. Fields that we do not know are left alone.
+//! The data of each event as it is stored. Unknown fields are ignored.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,18 +11,18 @@ use crate::base::time::{Date, Timestamp};
 use crate::session::Message;
 use crate::vault::review::Id;
 
-/// What made us look at a session.
+/// The trigger of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trigger {
-    /// The host is about to summarise what was said so far.
+    /// The host is about to compact the conversation.
     Compaction,
-    /// It ended, or nobody has said anything for so long that it might as well have.
+    /// The session ended, or has been silent long enough to count as ended.
     Shutdown,
 }
 
 impl Trigger {
-    /// The word for it.
+    /// The trigger's name in files and JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Compaction => "compaction",
@@ -30,7 +30,7 @@ impl Trigger {
         }
     }
 
-    /// The event that a window captured for this reason becomes.
+    /// The name of the event for a window captured with this trigger.
     pub fn event(self) -> &'static str {
         match self {
             Self::Compaction => names::COMPACTION_PENDING,
@@ -48,158 +48,159 @@ pub(super) fn check_trigger(name: &str, value: &Value) -> Result<(), &'static st
     }
 }
 
-/// The cause of a capture that the person asked for: however short the session is.
+/// The cause of a capture that the person asked for. It has no minimum session length.
 pub const ASKED: &str = "asked";
 
-/// The cause of a capture of a session that was over before Rekindle knew of it (DIS-01): it is dated by its event.
+/// The cause of a capture of a session that ended before Rekindle knew of it (DIS-01). Its event's time
+/// becomes its date.
 pub const BACKFILL: &str = "backfill";
 
-/// A session to be looked at, and how far.
+/// A request to capture a session up to a position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CaptureRequested {
-    /// Whose session.
+    /// The agent of the session.
     pub agent: Agent,
-    /// Which.
+    /// The id of the session.
     pub session_id: String,
-    /// Why.
+    /// The trigger of the capture.
     pub trigger: Trigger,
-    /// What told us: the hook's event, `idle`, [`ASKED`] or [`BACKFILL`].
+    /// The cause of the trigger: the hook's event, `idle`, [`ASKED`] or [`BACKFILL`].
     pub cause: String,
-    /// Where the host keeps the transcript, if it does.
+    /// The path of the transcript, if the host keeps one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript: Option<String>,
-    /// How long the transcript was then. What came later belongs to a later window.
+    /// The length of the transcript at that time. Anything later belongs to a later window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upto: Option<u64>,
-    /// The folder it was held in.
+    /// The working folder of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
 }
 
-/// A turn that is to be held against what the session was told for it (FBK-02).
+/// A request to compare a turn with what was injected for it (FBK-02).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EchoRequested {
-    /// Whose session.
+    /// The agent of the session.
     pub agent: Agent,
-    /// Which.
+    /// The id of the session.
     pub session_id: String,
-    /// Where the host keeps the transcript, if it does.
+    /// The path of the transcript, if the host keeps one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript: Option<String>,
-    /// How long the transcript was then.
+    /// The length of the transcript at that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upto: Option<u64>,
-    /// The folder it was held in.
+    /// The working folder of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Whether nothing more is to be expected: what has no answer by now has none.
+    /// True if nothing more will follow: a turn without an answer stays without one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub last: bool,
-    /// Whether nobody held the session: a test, a probe. It says nothing about anything.
+    /// True for tests and probes without a person, which prove nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub synthetic: bool,
 }
 
-/// A window of a session, as it was said (CAP-05, CAP-06).
+/// A captured window of a session (CAP-05, CAP-06).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionCaptured {
-    /// Which session.
+    /// The id of the session.
     pub session_id: String,
-    /// The same window has the same key (CAP-11).
+    /// The deduplication key, the same for the same window (CAP-11).
     pub dedupe_key: String,
-    /// Why it was captured.
+    /// The trigger of the capture.
     pub trigger: Trigger,
-    /// The window: `[HH:MM] [User]: …` and so on, redacted.
+    /// The text of the window, redacted: lines such as `[HH:MM] [User]: …`.
     pub messages: String,
-    /// How many messages that is.
+    /// The number of messages in the window.
     pub message_count: u64,
-    /// About how many tokens (compaction).
+    /// The approximate number of tokens (compaction only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_before: Option<u64>,
-    /// How many of the session's messages so far are the person's (shutdown).
+    /// The number of user messages in the session so far (shutdown only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_message_count: Option<u64>,
-    /// Seconds from the session's first message to its last (shutdown).
+    /// Seconds from the session's first message to its last (shutdown only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<u64>,
     /// A few words that name the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_name: Option<String>,
-    /// Files that were only read.
+    /// Files that were read but not changed.
     pub files_read: Vec<String>,
     /// Files that were changed.
     pub files_modified: Vec<String>,
-    /// When it was captured.
+    /// The time of the capture.
     pub captured_at: Timestamp,
     /// The version of this schema.
     pub schema_version: u32,
-    /// Whose session; not there for what came through `send`.
+    /// The agent of the session; absent for events that came through `send`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Agent>,
-    /// The folder it was held in.
+    /// The working folder of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// The branch that was checked out at the end.
+    /// The branch checked out at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Whether nobody sat at it (`claude -p`, `codex exec`).
+    /// True for sessions without a person at the keyboard (`claude -p`, `codex exec`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub headless: bool,
-    /// Why there is nothing to learn from it, if the noise gate thinks so (B-04).
+    /// The reason why the noise gate found nothing to learn in it, if it did (B-04).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<String>,
-    /// The messages without their words, in order, for back-pointers (B-01): [`crate::session::restore`] puts both together
-    /// again.
+    /// The messages without their text, in order, for back-references (B-01). [`crate::session::restore`]
+    /// joins both again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Message>,
 }
 
-/// A single observation, noted by somebody in so many words (CAP-20).
+/// A single observation that somebody noted explicitly (CAP-20).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Noted {
-    /// What was noted.
+    /// The text of the note.
     pub text: String,
-    /// Whose words.
+    /// The author of the words.
     #[serde(default = "agent")]
     pub origin: Origin,
-    /// In which session.
+    /// The session in which it was noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// The messages that say it.
+    /// The ids of the messages that say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<String>,
-    /// When it was said.
+    /// The time at which it was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said_at: Option<Timestamp>,
-    /// The folder it was said in.
+    /// The working folder at that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Whether the person may only have pasted it: then they are asked before it is kept.
+    /// True if the person may only have pasted the text. Then they are asked before it is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pasted: bool,
 }
 
-/// What comes without an origin is nobody's own word.
+/// The default origin: a note without one is not trusted as the user's own.
 fn agent() -> Origin {
     Origin::Agent
 }
 
-/// A call that was written down (CAP-20).
+/// A transcribed voice call (CAP-20).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VoiceCall {
-    /// Which call.
+    /// The id of the call.
     pub call_id: String,
-    /// What was said.
+    /// The text of the call.
     pub transcript: String,
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<u64>,
-    /// When it began.
+    /// The time at which the call began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
 }
@@ -208,44 +209,44 @@ pub struct VoiceCall {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Accumulated {
-    /// The person's day.
+    /// The person's calendar day.
     pub date: Date,
-    /// About how many tokens were observed on it.
+    /// The approximate number of observed tokens.
     pub total_tokens: u64,
-    /// In how many windows.
+    /// The number of observed windows.
     pub observation_count: u64,
-    /// When that was noticed.
+    /// The time at which the threshold was noticed.
     pub captured_at: Timestamp,
 }
 
-/// What came of reflecting on the days up to one (CAP-08).
+/// The result of a reflection over the days up to `date` (CAP-08).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reflected {
-    /// The person's day.
+    /// The person's calendar day.
     pub date: Date,
-    /// About how many tokens were reflected on.
+    /// The approximate number of tokens read.
     pub input_tokens: u64,
-    /// About how many came of it.
+    /// The approximate number of tokens produced.
     pub output_tokens: u64,
-    /// The one divided by the other.
+    /// Output tokens divided by input tokens.
     pub compression_ratio: f64,
-    /// How many proposals are new.
+    /// The number of new proposals.
     pub proposal_count: u64,
-    /// When.
+    /// The time of the reflection.
     pub captured_at: Timestamp,
-    /// The level at which a model's answer was taken though it was too long (REF-14).
+    /// The retry level at which a model's answer was accepted although it was too long (REF-14).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_level: Option<u8>,
 }
 
-/// What somebody decided about a proposal. What it says is in the store and nowhere else.
+/// A decision about a proposal. The proposal's text is in the store only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProposalDecided {
-    /// Which.
+    /// The id of the proposal.
     pub proposal_id: Id,
-    /// By which way; another program's word if it does not say.
+    /// The channel of the decision; another program by default.
     #[serde(default = "another_program")]
     pub by: By,
 }
@@ -254,11 +255,11 @@ fn another_program() -> By {
     By::Event
 }
 
-/// Somebody carried out what was approved (FRI-09). Whether they did is seen in the file.
+/// A report that somebody carried out an approved fix (FRI-09). The file itself shows if it was done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FixCompleted {
-    /// The proposal it carries out.
+    /// The id of the proposal.
     pub proposal_id: Id,
 }
 
@@ -266,17 +267,17 @@ pub struct FixCompleted {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskChanged {
-    /// Which.
+    /// The id of the task.
     pub task_id: String,
-    /// All its labels; what it is about is decided by them.
+    /// All labels of the task. They decide what happens.
     pub labels: Vec<String>,
-    /// Its title, as it is now.
+    /// The current title of the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// What stands below it: which proposal it is about.
+    /// The description of the task, which names its proposal.
     #[serde(default)]
     pub description: String,
-    /// When.
+    /// The time of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_at: Option<Timestamp>,
 }
@@ -285,46 +286,47 @@ pub struct TaskChanged {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ButtonPressed {
-    /// By which the press is answered.
+    /// The id with which the press is answered.
     pub callback_id: String,
-    /// What the button says: `memory:approve:p-…`.
+    /// The button's payload: `memory:approve:p-…`.
     pub data: String,
-    /// In which chat.
+    /// The id of the chat.
     pub chat_id: i64,
-    /// By whom.
+    /// The id of the person who pressed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<i64>,
-    /// Below which message.
+    /// The id of the message with the button.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<i64>,
 }
 
-/// What triage made of new proposals, by their ids (REV-09).
+/// The result of triage over new proposals, by their ids (REV-09).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProposalsTriaged {
-    /// On their way to `MEMORY.md`.
+    /// Proposals that will be written to `MEMORY.md`.
     #[serde(default)]
     pub promoted: Vec<Id>,
-    /// Turned down.
+    /// Proposals that were turned down.
     #[serde(default)]
     pub rejected: Vec<Id>,
-    /// Left to the person: only these are asked about.
+    /// Proposals that the person has to decide on.
     pub needs_review: Vec<Id>,
 }
 
-/// What the weekly maintenance found (CAP-09, MNT-02).
+/// The counts of the weekly maintenance (CAP-09, MNT-02).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WeeklySummary {
     /// The person's day on which the week ends.
     pub date: Date,
-    /// How many statements of earlier sessions came up again in the week and were counted as sightings.
+    /// The number of statements of earlier sessions that came up again in the week and were counted as
+    /// sightings.
     pub merge_count: u64,
-    /// How many memories may be outdated (FBK-04).
+    /// The number of memories that may be outdated (FBK-04).
     pub stale_count: u64,
-    /// How many proposals wait for a decision.
+    /// The number of proposals that wait for a decision.
     pub triage_backlog: u64,
-    /// When that was counted.
+    /// The time of the count.
     pub captured_at: Timestamp,
 }

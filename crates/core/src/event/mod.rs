@@ -1,4 +1,4 @@
-//! The event contract (CAP-05…12): what happened, in the past tense, with a schema per name.
+//! The event contract (CAP-05…12): names in the past tense, each with a schema.
 
 pub mod data;
 pub mod names;
@@ -18,44 +18,44 @@ pub use data::{
 
 use crate::text::{self, Counts};
 
-/// The version of the schemas below.
+/// The version of the event schemas.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// Something that happened.
+/// One event: a fact about something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Unique. The same id twice is the same event twice, and counts once.
+    /// A unique id. Two events with the same id count as one.
     pub id: String,
-    /// What happened, one of [`names::ALL`].
+    /// The event's name, one of [`names::ALL`].
     pub name: String,
-    /// The particulars, as the name's schema says.
+    /// The data, as the name's schema describes it.
     pub data: Value,
-    /// When.
+    /// The time of the event.
     pub at: Timestamp,
 }
 
 impl Event {
-    /// The session it is about, if it is about one.
+    /// The id of the session it belongs to, if any.
     pub fn session(&self) -> Option<&str> {
         self.data.get("sessionId").and_then(Value::as_str).filter(|session| !session.is_empty())
     }
 }
 
-/// Why something is no event.
+/// The reason why an event is invalid.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// No such name.
+    /// The event has an unknown name.
     #[error("there is no event called `{name}`{}", suggestion(name))]
     Name {
-        /// What was given.
+        /// The name as it was given.
         name: String,
     },
-    /// The particulars are not what the name asks for.
+    /// The data does not match the name's schema.
     #[error("the data of {name} is not right: {problem}")]
     Data {
-        /// The event's name.
+        /// The name of the event.
         name: String,
-        /// What is wrong.
+        /// The first mismatch with the schema.
         problem: String,
     },
 }
@@ -68,7 +68,7 @@ fn suggestion(name: &str) -> String {
     }
 }
 
-/// Checks that an event's data is what its name promises.
+/// Checks an event's data against the schema of its name.
 pub fn check(name: &str, value: &Value) -> Result<(), Error> {
     fn fits<T: for<'a> Deserialize<'a>>(value: &Value) -> Result<(), String> {
         T::deserialize(value).map(drop).map_err(|error| error.to_string())
@@ -97,18 +97,19 @@ pub fn check(name: &str, value: &Value) -> Result<(), Error> {
     fit.map_err(|problem| Error::Data { name: name.to_owned(), problem })
 }
 
-/// The key by which the same window of the same session is not observed twice (CAP-11).
+/// The deduplication key of a window, so that the same window is not observed twice (CAP-11).
 pub fn dedupe_key(session: &str, trigger: Trigger, first_entry: &str) -> String {
     ContentHash::of(format!("{session}{}{first_entry}", trigger.word()).as_bytes()).to_string()
 }
 
-/// Takes the secrets out of an event's data before it is kept: out of every text and every name of a field, and where
-/// a field's name announces one.
+/// Redacts secrets in an event's data before it is stored: in every text, in every field name, and in every
+/// field whose name announces a secret.
 pub fn admit(data: &mut Value) -> Counts {
     admit_under("", data)
 }
 
-/// As [`admit`], for a value in the field `name`: `{"password": "swordfish"}`, `{"card": 4111111111111111}`.
+/// [`admit`] for the value of the field `name`, for example `{"password": "swordfish"}` or
+/// `{"card": 4111111111111111}`.
 fn admit_under(name: &str, value: &mut Value) -> Counts {
     match value {
         Value::String(_) | Value::Number(_) => admit_scalar(name, value),
@@ -124,7 +125,7 @@ fn admit_under(name: &str, value: &mut Value) -> Counts {
                 counts.merge(&name.redacted);
                 (name.text, value)
             });
-            // Two names that become the same are both kept.
+            // If redaction makes two names equal, keep both.
             for (name, value) in admitted {
                 let mut free =
                     (1..).map(|nth: usize| if nth == 1 { name.clone() } else { format!("{name} {nth}") });
@@ -146,7 +147,7 @@ fn admit_scalar(name: &str, value: &mut Value) -> Counts {
         }
     }
     let pair = Value::String(name.to_owned()).to_string() + ": " + &value.to_string();
-    // What is secret in the name itself is taken out there.
+    // Secrets in the name itself are redacted with the name.
     let start = pair.len() - value.to_string().len();
     let found = text::redact::find(&pair).into_iter().find(|secret| secret.range.end > start);
     let Some(secret) = found else { return Counts::default() };

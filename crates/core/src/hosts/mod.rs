@@ -1,4 +1,4 @@
-//! The agents that we plug into: what their hooks send, and our lines in their settings.
+//! The agents that we integrate with: input of their hooks, entries in their settings.
 
 pub mod hook;
 pub mod install;

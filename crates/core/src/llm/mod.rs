@@ -1,8 +1,8 @@
-//! The seam to language models: what is asked, what comes back, and whose fault it is when nothing does.
+//! The interface to language models: requests, answers, and errors that say who can fix them.
 //!
-//! A provider (a program of the person's, a server, rules without any model) implements [`Model`]; everything that
-//! wants an answer takes a `&dyn Model`. It is one call with one answer: no conversation, no tools, no stream. Whoever
-//! asks has to have a way on without the answer.
+//! A provider (a local program, a server, or rules without a model) implements [`Model`]. Callers take a
+//! `&dyn Model`. A call has one answer: no conversation, no tools, no streaming. Every caller must have a
+//! fallback for a missing answer.
 
 pub mod prompts;
 use std::fmt;
@@ -11,13 +11,13 @@ use std::time::Duration;
 use crate::llm::prompts::Template;
 use crate::text;
 
-/// Something that answers.
+/// A language model that answers requests.
 pub trait Model {
-    /// `provider/model`.
+    /// The model's full name, `provider/model`.
     fn name(&self) -> &str;
 
-    /// One answer, or the reason why there is none. Comes back by [`Request::deadline`] whatever happens, and asks once:
-    /// whether to try again is for the caller to say, who knows what else waits.
+    /// Answers the request once, or says why not. Always returns by [`Request::deadline`]. Retrying is up to
+    /// the caller, who knows what else is waiting.
     fn answer(&self, request: &Request) -> Result<Answer, Error>;
 }
 
@@ -41,22 +41,22 @@ impl<M: Model + ?Sized> Model for Box<M> {
     }
 }
 
-/// What is asked.
+/// A request to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// The words.
+    /// The instructions and the material.
     pub prompt: Prompt,
-    /// The shape that the answer should have. A provider passes it on where its server takes it; the answer is checked
-    /// by whoever asked, always.
+    /// The expected shape of the answer. A provider passes it on if its server supports that. The caller
+    /// always checks the answer.
     pub expects: Expects,
-    /// How long the answer may take, from the call on.
+    /// The time limit for the answer, from the call on.
     pub deadline: Duration,
-    /// What it may cost.
+    /// The cost limit for the answer.
     pub budget: Budget,
 }
 
-/// Instructions, and what they are to be applied to. The two never mix: a provider that has a place for each uses
-/// both, and one that has not puts the instructions first.
+/// Instructions, and the material to apply them to. The two never mix: a provider with a place for each uses
+/// both, any other puts the instructions first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
     template: Template,
@@ -64,50 +64,51 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// Material comes from sessions and notes, so what may not leave is taken out of it here (B-02, B-03): no caller
-    /// can forget it.
+    /// Builds a prompt and redacts the material, which comes from sessions and notes (B-02, B-03). No caller
+    /// can forget to do it.
     pub fn new(template: Template, material: &str) -> Self {
         Self { template, material: text::admit(material).text }
     }
 
-    /// Whose words these are, and in which version: for logs and for counting what a job costs.
+    /// The template of the instructions with its version, for logs and for cost per job.
     pub fn template(&self) -> Template {
         self.template
     }
 
-    /// What to do.
+    /// The instructions from the template.
     pub fn instructions(&self) -> &str {
         self.template.instructions()
     }
 
-    /// What to do it with. Nothing in it is an order.
+    /// The material to work on. Nothing in it is an instruction.
     pub fn material(&self) -> &str {
         &self.material
     }
 }
 
-/// The shape of an answer.
+/// The expected shape of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expects {
     /// Text inside these tags: `query` for `<query>…</query>`.
     Tags(&'static [&'static str]),
-    /// JSON by this schema. Servers that take a grammar or a schema are given it.
+    /// JSON by this schema. Servers that support a grammar or a schema receive it.
     Schema(serde_json::Value),
 }
 
-/// The most that an answer may cost.
+/// The cost limits of one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Tokens of the answer.
+    /// The maximum number of tokens in the answer.
     pub tokens: u32,
-    /// Money for question and answer. A provider that knows its prices refuses what would cost more.
+    /// The maximum cost of the request and the answer. A provider that knows its prices refuses requests that
+    /// would cost more.
     pub cost: Cost,
 }
 
-/// Money, in millionths of a dollar: what one token of a cheap model costs is still a whole number.
+/// An amount of money in millionths of a dollar, so that one token of a cheap model costs a whole number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost {
-    /// How many millionths.
+    /// The amount in millionths of a dollar.
     pub micro_dollars: u64,
 }
 
@@ -117,75 +118,76 @@ impl fmt::Display for Cost {
     }
 }
 
-/// What came back. Nothing in it is believed unchecked.
+/// A model's answer, not validated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What was said.
+    /// The text of the answer.
     pub text: String,
-    /// Whether the model came to an end by itself. Cut off by the budget or the line, the text may still be of use.
+    /// True if the model finished by itself. A text cut off by the budget or the connection may still be
+    /// useful.
     pub whole: bool,
-    /// How much was read and written; none if the provider does not say.
+    /// The tokens read and written, if the provider reports them.
     pub usage: Option<Usage>,
-    /// What it cost; none if nobody knows, which is not the same as nothing.
+    /// The cost, if known. `None` does not mean free.
     pub cost: Option<Cost>,
 }
 
-/// How much was read and written, in tokens.
+/// Token counts of a request and its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Of the question.
+    /// Tokens in the request.
     pub input: u64,
-    /// Of the answer.
+    /// Tokens in the answer.
     pub output: u64,
 }
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// Who can do something about it.
+    /// The party that can fix it.
     pub fault: Fault,
-    /// Whether asking again can help.
+    /// The advice on retrying the request.
     pub retry: Retry,
-    /// What happened and, if it is the person's to mend, what to do. Never holds the prompt, an answer or a key.
+    /// The failure and, if the user can fix it, what to do. Never contains the prompt, an answer or a key.
     pub message: String,
-    /// What was used all the same: an answer that is of no use is paid for like any other (B-04).
+    /// The usage in spite of the failure: an unusable answer costs like any other (B-04).
     pub spent: Option<(Usage, Option<Cost>)>,
 }
 
-/// Who can do something about a failure.
+/// The party that can fix a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Rekindle: the request was not one that can be answered.
+    /// Rekindle: the request was invalid.
     Ours,
     /// The provider: down, slow, overloaded, or unwilling.
     Provider,
-    /// The person: no key, no credit, no such model.
+    /// The user: no key, no credit, no such model.
     Person,
 }
 
-/// Whether asking again can help.
+/// Advice on retrying a failed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// The same question gets the same failure.
+    /// Retrying gives the same failure.
     Never,
-    /// It may work after so long; zero for at once.
+    /// Retrying may work after this delay; zero for at once.
     After(Duration),
 }
 
 impl Error {
-    /// A failure of `fault`.
+    /// Creates an error without usage.
     pub fn new(fault: Fault, retry: Retry, message: impl Into<String>) -> Self {
         Self { fault, retry, message: message.into(), spent: None }
     }
 
-    /// The same, and it was paid for.
+    /// Adds the usage that the failed request was billed for.
     #[must_use]
     pub fn having_spent(self, usage: Option<Usage>, cost: Option<Cost>) -> Self {
         Self { spent: usage.map(|usage| (usage, cost)), ..self }
     }
 
-    /// No answer in time: the most common failure, and every provider's.
+    /// The error for a timeout, the most common failure of every provider.
     pub fn late(deadline: Duration) -> Self {
         let message = format!("no answer within {} ms", deadline.as_millis());
         Self::new(Fault::Provider, Retry::After(Duration::ZERO), message)

@@ -1,14 +1,14 @@
-//! As much of git's configuration format as it takes to find a remote.
+//! A minimal parser for git configuration that finds the remotes.
 //!
-//! `include` is not followed: it names any file on the machine, and what a repository brings along should not make
-//! us open it. `insteadOf` is not applied, since it mostly stands in the person's own configuration, which is not
-//! read on a hot path.
+//! It does not follow `include`, which can name any file on the machine; a repository must not make us open
+//! it. It does not apply `insteadOf`, which is mostly in the user's own configuration, and that is not read
+//! on a hot path.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The address of the remote that says which project this is: `origin`, else `upstream`, else the first in the
-/// file. Lines that git would refuse are skipped.
+/// The URL of the remote that identifies the project: `origin`, else `upstream`, else the first in the file.
+/// Lines that git would reject are skipped.
 pub fn preferred_remote(config: &str) -> Option<String> {
     let remotes = remotes(config);
     let named = |wanted: &str| remotes.iter().find(|remote| remote.name == wanted && remote.url.is_some());
@@ -26,7 +26,7 @@ struct ConfiguredRemote {
 fn remotes(config: &str) -> Vec<ConfiguredRemote> {
     let mut remotes: Vec<ConfiguredRemote> = Vec::new();
     let mut reader = Reader { chars: config.trim_start_matches('\u{feff}').chars().peekable() };
-    // The remote whose section the reader is in, as an index into `remotes`.
+    // The index in `remotes` of the current section's remote.
     let mut current = None;
     while let Some(item) = reader.next_item() {
         match item {
@@ -40,7 +40,7 @@ fn remotes(config: &str) -> Vec<ConfiguredRemote> {
             Item::Section(None) => current = None,
             Item::Value { key, value } if key == "url" => {
                 if let Some(remote) = current.and_then(|index| remotes.get_mut(index)) {
-                    // The first address is the one git fetches from; an empty one takes back those before it.
+                    // The first URL is the one that git fetches from. An empty one resets the list.
                     remote.url = if value.is_empty() { None } else { remote.url.take().or(Some(value)) };
                 }
             }
@@ -51,13 +51,13 @@ fn remotes(config: &str) -> Vec<ConfiguredRemote> {
 }
 
 enum Item {
-    /// A section begins: that of a remote, or another one.
+    /// A section header, with the name if it is a remote.
     Section(Option<String>),
     Value {
         key: String,
         value: String,
     },
-    /// A comment, a key without a value, or a line that is broken.
+    /// A comment, a key without a value, or an invalid line.
     Other,
 }
 
@@ -72,7 +72,7 @@ impl Reader<'_> {
             '[' => match self.section() {
                 Some(remote) => Item::Section(remote),
                 None => {
-                    // What follows a broken header belongs to nobody, least of all to the section before.
+                    // Keys after an invalid header belong to no section, least of all to the one before.
                     self.skip_line();
                     Item::Section(None)
                 }
@@ -91,7 +91,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A header up to its `]`: `Some(Some(name))` for a remote's, `None` when it is broken.
+    /// Parses a header up to its `]`: `Some(Some(name))` for a remote, `None` if it is invalid.
     fn section(&mut self) -> Option<Option<String>> {
         self.chars.next_if_eq(&'[')?;
         let mut section = String::new();
@@ -99,7 +99,7 @@ impl Reader<'_> {
             section.push(c.to_ascii_lowercase());
         }
         if self.chars.next_if_eq(&']').is_some() {
-            // The old way, `[remote.name]`, in which the name has no case either.
+            // The old syntax `[remote.name]`, in which the name is case-insensitive too.
             return Some(section.strip_prefix("remote.").map(str::to_owned));
         }
         self.skip_blanks();
@@ -116,7 +116,7 @@ impl Reader<'_> {
         Some((section == "remote").then_some(name))
     }
 
-    /// `key = value`; `None` when the line is anything else.
+    /// Parses `key = value`. `None` for any other line.
     fn assignment(&mut self) -> Option<(String, String)> {
         let mut key = String::new();
         while let Some(c) = self.chars.next_if(|c| c.is_ascii_alphanumeric() || *c == '-') {
@@ -128,11 +128,11 @@ impl Reader<'_> {
         Some((key, self.value()?))
     }
 
-    /// The rest of the line, and of those it is continued on, without quotes, comment and trailing blanks. Stops
-    /// before the line's end when it is broken, so that only this line is lost.
+    /// The rest of the line and its continuation lines, without quotes, comment and trailing blanks. Stops
+    /// before the line end on an error, so that only this line is lost.
     fn value(&mut self) -> Option<String> {
         let mut value = String::new();
-        // How much of `value` stands even if only blanks follow.
+        // The length of `value` without trailing blanks.
         let mut kept = 0;
         let mut quoted = false;
         while let Some(c) = self.chars.next_if(|c| *c != '\n') {
@@ -180,7 +180,7 @@ impl Reader<'_> {
         while self.chars.next_if(|c| *c == ' ' || *c == '\t').is_some() {}
     }
 
-    /// Up to the line's end, which stays.
+    /// Skips to the line end without consuming it.
     fn skip_line(&mut self) {
         while self.chars.next_if(|c| *c != '\n').is_some() {}
     }
@@ -259,7 +259,7 @@ mod tests {
         {
             url_is(&format!("[remote \"origin\"]\n{broken}url = a\n"), "a");
         }
-        // Keys after a broken header are not the previous remote's.
+        // Keys after an invalid header do not belong to the previous remote.
         assert_eq!(preferred_remote("[remote \"origin\"]\n[remote \"b\nurl = x\n"), None);
     }
 

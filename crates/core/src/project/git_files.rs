@@ -1,16 +1,16 @@
-//! The small files by which a worktree, a submodule and a first commit are known.
+//! Parsers for git's small files that identify a worktree, a submodule and a first commit.
 
 use std::path::{Path, PathBuf};
 
-/// Where a `.git` file points: the rest of its `gitdir:` line, relative to the folder the file is in. Bytes, since
-/// a path on Unix need not be UTF-8.
+/// The target of a `.git` file: the path on its `gitdir:` line, relative to the file's folder. Bytes, because
+/// a Unix path need not be UTF-8.
 pub fn git_file_target(content: &[u8]) -> Option<&[u8]> {
     let target = content.strip_prefix(b"gitdir:")?;
     let start = target.iter().position(|byte| *byte != b' ')?;
     one_path(&target[start..])
 }
 
-/// Where a worktree's `commondir` file points, relative to the folder the file is in.
+/// The target of a worktree's `commondir` file, relative to the file's folder.
 pub fn common_dir_target(content: &[u8]) -> Option<&[u8]> {
     one_path(content)
 }
@@ -21,18 +21,19 @@ fn one_path(content: &[u8]) -> Option<&[u8]> {
     (!path.iter().any(|byte| b"\0\r\n".contains(byte))).then_some(path)
 }
 
-/// The common dir of a git dir that is gone, by git's own layout: `<common>/worktrees/<name>`. So a worktree whose
-/// repository was moved, and which git has not repaired yet, still names the path that its project was known by.
+/// The common dir of a git dir that no longer exists, by git's own layout `<common>/worktrees/<name>`. It
+/// lets a worktree whose repository was moved, and which git has not repaired yet, still find its project's
+/// old path.
 pub fn common_dir_by_name(git_dir: &Path) -> PathBuf {
     let worktrees =
         git_dir.parent().filter(|parent| parent.file_name().is_some_and(|name| name == "worktrees"));
     worktrees.and_then(Path::parent).unwrap_or(git_dir).to_owned()
 }
 
-/// The commit that began a repository, if the first line of its `logs/HEAD` says that it was made there.
+/// The first commit of a repository, if the first line of its `logs/HEAD` says that it was made there.
 ///
-/// The first line of a clone does not count: it names whatever was newest that day, and two unrelated projects
-/// begun from one template would share it.
+/// The first line in a clone does not count. It names the newest commit of that day, and two unrelated
+/// projects cloned from one template would share it.
 pub fn initial_commit(reflog_line: &str) -> Option<String> {
     let (commits, message) = reflog_line.split_once('\t')?;
     let mut words = commits.split(' ');

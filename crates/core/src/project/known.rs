@@ -1,4 +1,4 @@
-//! The projects seen before on this machine, and the rules by which one is seen again.
+//! The projects seen on this machine before, and the rules that recognise one.
 
 use std::path::Path;
 
@@ -7,21 +7,22 @@ use serde::{Deserialize, Serialize};
 use super::marks::{FolderMark, Marks, Place, is_local};
 use crate::base::scope::ProjectId;
 
-/// How many projects are kept. One that is dropped gets its id anew from remote, commit or folder, mostly the same
-/// one; the bound keeps a machine that makes throw-away repositories all day from slowing down every hook.
+/// The maximum number of projects kept. A dropped project gets its id again from remote, commit or folder,
+/// mostly the same one. The limit keeps hooks fast on a machine that creates throw-away repositories all day.
 const MAX_PROJECTS: usize = 2_000;
 
-/// How many folders are kept of one project: enough for many clones, few enough for temporary ones to pass through.
+/// The maximum number of folders kept per project: enough for many clones, few enough that temporary ones
+/// drop out.
 const MAX_FOLDERS: usize = 32;
 
-/// How many remotes and first commits are kept of one project.
+/// The maximum number of remotes and of first commits kept per project.
 const MAX_NAMES: usize = 16;
 
-/// How many linked worktrees are kept of one project. Some agents make one per session; sessions of older ones have
-/// been captured.
+/// The maximum number of linked worktrees kept per project. Some agents make one per session; the sessions of
+/// dropped ones have been captured.
 const MAX_WORKTREES: usize = 64;
 
-/// Every project seen before, oldest first.
+/// All projects seen before, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownProjects {
     projects: Vec<KnownProject>,
@@ -36,41 +37,41 @@ struct KnownProject {
     initial_commits: Vec<String>,
     #[serde(default)]
     folders: Vec<FolderMark>,
-    /// Where its linked worktrees were, outside of its main folder.
+    /// Paths of linked worktrees outside of the main folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     worktrees: Vec<String>,
 }
 
-/// One project as it was seen now, under the id it goes by.
+/// A project as it was seen now, with its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sighting {
-    /// Its id: the one it was known by, or a fresh one.
+    /// The id: the known one, or a fresh one.
     pub id: ProjectId,
-    /// What it was seen with.
+    /// The marks that it was seen with.
     pub marks: Marks,
 }
 
 impl Sighting {
-    /// The clone of a project without a server has that project's id for a remote. Kept, it would make the first
-    /// server that the project gets look like another one.
+    /// The remote to store. A clone of a project without a server has that project's local id as its remote.
+    /// If stored, the first real server of the project would look like a different one.
     fn remote_to_keep(&self) -> Option<String> {
         self.marks.remote.clone().filter(|remote| remote != self.id.as_str() || !is_local(remote))
     }
 }
 
-/// A project and the repositories on this machine that it was cloned from, one from the other.
+/// A project and the local repositories that it was cloned from, one from the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trail {
-    /// The project itself.
+    /// The project at the end of the trail.
     pub own: Marks,
-    /// The folders that are its remote, their remote and so on, the farthest first.
+    /// The local folder that is its remote, that folder's remote and so on, farthest first.
     pub upstream: Vec<Marks>,
 }
 
-/// A [`Trail`] with ids.
+/// A [`Trail`] with an id for each project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
-    /// The project itself.
+    /// The project at the end of the trail.
     pub own: Sighting,
     upstream: Vec<Sighting>,
 }
@@ -81,7 +82,8 @@ impl Settled {
     }
 }
 
-/// Why a sighting is a known project. Compared field by field: a remote outweighs a commit, a commit a folder.
+/// The evidence that a sighting is a known project. Compared field by field: a remote outweighs a commit, a
+/// commit a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Evidence {
     remote: bool,
@@ -90,7 +92,7 @@ struct Evidence {
 }
 
 impl KnownProjects {
-    /// Gives a project its id, and one to each repository it was made from.
+    /// Assigns an id to a project and to each repository that it was cloned from.
     pub fn settle(&self, trail: &Trail) -> Settled {
         let mut upstream: Vec<Sighting> = Vec::with_capacity(trail.upstream.len());
         for marks in &trail.upstream {
@@ -100,7 +102,8 @@ impl KnownProjects {
         Settled { own, upstream }
     }
 
-    /// A repository whose remote is a folder is the project found there, so that project's id is its remote.
+    /// Assigns an id to one repository. If its remote is a local folder, the remote becomes the id of that
+    /// folder's project.
     fn sighting(&self, marks: &Marks, upstream: Option<&Sighting>) -> Sighting {
         let mut marks = marks.clone();
         if let Some(upstream) = upstream {
@@ -110,15 +113,15 @@ impl KnownProjects {
         Sighting { id, marks }
     }
 
-    /// The known project with the best evidence; of equals the one known longest.
+    /// The known project with the best evidence; on a tie, the one known longest.
     fn recognise(&self, marks: &Marks) -> Option<&ProjectId> {
         let candidates =
             self.projects.iter().rev().filter_map(|known| Some((known.evidence(marks)?, &known.id)));
         candidates.max_by_key(|(evidence, _)| *evidence).map(|(_, id)| id)
     }
 
-    /// The project that a folder belonged to which is gone: the one that was last seen there or in a folder around it, with
-    /// its worktrees, but not in `outside` or above, which is still there.
+    /// The project of a folder that no longer exists: the one last seen there or in a parent folder,
+    /// worktrees included, but not in `outside` or above, which still exists.
     pub fn at_path(&self, folder: &Path, outside: &Path) -> Option<&ProjectId> {
         let roots = self.projects.iter().flat_map(|known| {
             let folders = known.folders.iter().map(|mark| {
@@ -132,12 +135,12 @@ impl KnownProjects {
         around.max_by_key(|(root, _)| root.components().count()).map(|(_, id)| id)
     }
 
-    /// Whether [`Self::record`] would change nothing.
+    /// True if [`Self::record`] would change nothing.
     pub fn knows(&self, settled: &Settled) -> bool {
         settled.sightings().all(|sighting| self.knows_one(sighting))
     }
 
-    /// Adds what was seen.
+    /// Records what was seen.
     pub fn record(&mut self, settled: &Settled) {
         settled.sightings().for_each(|sighting| self.record_one(sighting));
     }
@@ -148,7 +151,7 @@ impl KnownProjects {
             let has = |list: &[String], value: &Option<String>| {
                 value.as_ref().is_none_or(|value| list.contains(value))
             };
-            // The folder is compared whole: a new device number must be written down before the next move.
+            // Compare the whole folder: a new device number must be stored before the next move.
             has(&known.remotes, &sighting.remote_to_keep())
                 && has(&known.initial_commits, &marks.initial_commit)
                 && has(&known.worktrees, &marks.worktree)
@@ -156,8 +159,8 @@ impl KnownProjects {
         })
     }
 
-    /// A folder belongs to one project: whoever was there before is no longer there. A project's own old paths stay:
-    /// worktrees of a repository that was moved go on naming them until git repairs them.
+    /// Records one sighting. A folder belongs to one project, so it is removed from any other. A project's
+    /// own old paths stay: worktrees of a moved repository refer to them until git repairs them.
     fn record_one(&mut self, sighting: &Sighting) {
         let Sighting { id, marks } = sighting;
         let paths =
@@ -199,9 +202,10 @@ impl KnownProjects {
 }
 
 impl KnownProject {
-    /// Whether this is the project that was seen. Strongest first: remote, initial commit, folder, path; a mark that
-    /// differs speaks against every weaker one that agrees. One exception: a remote may be renamed, so the very
-    /// same folder is the same project under another remote, unless its first commit is another as well.
+    /// The evidence that this project is the one that was seen. Strongest first: remote, initial commit,
+    /// folder, path; a mark that differs overrules every weaker one that agrees. One exception: a remote may
+    /// be renamed, so the very same folder is the same project under another remote, unless its first commit
+    /// differs too.
     fn evidence(&self, marks: &Marks) -> Option<Evidence> {
         let remote = marks.remote.as_ref().and_then(|remote| {
             let same = remote == self.id.as_str() || self.remotes.contains(remote);
@@ -230,7 +234,8 @@ impl KnownProject {
     }
 }
 
-/// Adds a value that is not there yet; the oldest gives way, except the very first, which the id was made from.
+/// Adds a new value to a bounded list. The oldest is dropped, except the very first, which the id was made
+/// from.
 fn add<T: PartialEq>(list: &mut Vec<T>, value: Option<T>, max: usize) {
     if let Some(value) = value.filter(|value| !list.contains(value)) {
         if list.len() >= max {
@@ -246,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    /// A repository at `/src/<name>`, told apart by its number.
+    /// A repository at `/src/<name>` with this inode.
     fn repository(name: &str, inode: u64) -> Marks {
         let folder =
             |path: String, inode| FolderMark { path, device: Some(1), inode: Some(inode), born: Some(100) };
@@ -431,7 +436,7 @@ mod tests {
         assert_eq!(see(&mut known, &repository("far", 1)), settled.own.id.as_str());
         assert_eq!(known.projects.len(), 1);
 
-        // Its first server, seen on another disk.
+        // The project's first server, seen on another disk.
         let far = with_commit(repository("far", 1), 'f');
         see(&mut known, &far);
         let restored = with_remote(with_commit(repository("restored", 9), 'f'), "gadgets");
@@ -451,7 +456,7 @@ mod tests {
         };
         assert_eq!(at(&known, "/src/a-feature/deep"), Some(id));
         assert_eq!(at(&known, "/src/a-feature-2"), None);
-        // Another project's worktree takes the place.
+        // Another project's worktree takes the same path.
         let other = Marks {
             worktree: Some("/src/a-feature".to_owned()),
             ..with_remote(repository("b", 2), "gadgets")
@@ -515,7 +520,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
 
-        /// Looking twice gives the same answer, whatever was seen before; and the file keeps all of it.
+        /// Looking twice gives the same answer whatever was seen before, and the file round-trips.
         #[test]
         fn what_was_recorded_is_recognised(seen in prop::collection::vec(any_trail(), 1..12)) {
             let mut known = KnownProjects::default();

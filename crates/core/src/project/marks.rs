@@ -1,4 +1,4 @@
-//! What a project is recognised by, and how the marks of two sightings compare.
+//! The marks that identify a project, and their comparison between two sightings.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,39 +6,39 @@ use super::remote::LOCAL;
 use crate::base::hash::ContentHash;
 use crate::base::scope::ProjectId;
 
-/// The longest folder name that an id repeats; the digits behind it are what tells projects apart.
+/// The maximum length of a folder name in an id. The digits after it distinguish projects.
 const MAX_NAME_BYTES: usize = 40;
 
-/// What a project is called whose folder has no name that can be shown.
+/// The name in an id if the folder has no printable name.
 const NAMELESS: &str = "project";
 
-/// How many digits follow a folder's name in an id.
+/// The number of digits after a folder's name in an id.
 const DIGITS: usize = 8;
 
-/// What was seen of one project just now.
+/// The identifying marks of a project at one sighting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marks {
-    /// What a person calls it: the name of its main folder.
+    /// The project's name for people: the name of its main folder.
     pub name: String,
-    /// The server it is pushed to, as [`super::normalise_remote`] has it.
+    /// The remote that it is pushed to, normalised by [`super::normalise_remote`].
     pub remote: Option<String>,
-    /// The commit that began it.
+    /// The hash of its first commit.
     pub initial_commit: Option<String>,
-    /// The folder that all its worktrees share: the git common dir, or the folder itself where there is no git.
+    /// The folder that all its worktrees share: the git common dir, or without git the folder itself.
     pub folder: FolderMark,
-    /// For a repository, the folder around its `.git`: what the project was known by before `git init`.
+    /// For a repository, the folder around its `.git`: the project's folder before `git init`.
     pub before_git: Option<FolderMark>,
-    /// The top folder of a linked worktree that is not inside the main folder. Once it is removed, nothing else tells
-    /// whose it was.
+    /// The top folder of a linked worktree outside of the main folder. Once the worktree is removed, nothing
+    /// else identifies its project.
     pub worktree: Option<String>,
 }
 
 impl Marks {
-    /// The id of a project that nobody has seen before.
+    /// An id for a project that was never seen before.
     ///
-    /// Without a remote the digits come from the first commit, so that copies agree, or else from the folder itself.
-    /// Random digits would be as unique, but a hook may not write: it would give the same folder another name on
-    /// every prompt until somebody else remembers one.
+    /// Without a remote the digits come from the first commit, so that copies agree, or else from the folder
+    /// itself. Random digits would be as unique, but a hook may not write: it would give the same folder
+    /// another name on every prompt until something else records one.
     pub fn fresh_id(&self) -> ProjectId {
         if let Some(remote) = &self.remote {
             return ProjectId::new(remote.as_str());
@@ -50,8 +50,7 @@ impl Marks {
         ProjectId::new(format!("{LOCAL}/{}-{digits}", safe_name(&self.name)))
     }
 
-    /// What to call it on a screen: as its server does, else as its folder is called, without characters that would
-    /// act on a terminal.
+    /// The name to display: the server's name for it, else its folder's, without control characters.
     pub fn display_name(&self) -> String {
         let on_server = self.remote.as_deref().filter(|remote| !is_local(remote));
         let name = on_server.and_then(|remote| remote.rsplit('/').next()).unwrap_or(&self.name);
@@ -60,28 +59,28 @@ impl Marks {
     }
 }
 
-/// One folder on this machine.
+/// The identity of one folder on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FolderMark {
-    /// Its canonical path; characters that are no text are replaced.
+    /// The canonical path, with invalid UTF-8 replaced.
     pub path: String,
-    /// The device it is on. Systems number devices anew at every start.
+    /// The device number. Systems assign device numbers anew at every start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<u64>,
-    /// Its number on that device, which a move keeps and a copy does not. Reused once the folder is gone.
+    /// The inode on that device. A move keeps it, a copy does not, and it is reused once the folder is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inode: Option<u64>,
-    /// When it was made, in nanoseconds since 1970: tells a folder from the next one with its number.
+    /// The birth time in nanoseconds since 1970. Distinguishes a folder from a later one with the same inode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub born: Option<i64>,
 }
 
-/// How a folder seen now relates to one seen before, weakest first.
+/// The relation of a folder seen now to one seen before, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// Another folder, also when it has taken the path or the number of the old one.
+    /// A different folder, even if it has taken the path or the inode of the old one.
     Elsewhere,
-    /// The same path, and nothing known that speaks against it.
+    /// The same path, and nothing known contradicts it.
     SamePath,
     /// The same folder at another path.
     Moved,
@@ -98,7 +97,7 @@ impl FolderMark {
         }
         let same_inode = both(self.inode, before.inode) == Some(true);
         let same_device = both(self.device, before.device) == Some(true);
-        // A number alone may have been given to another folder since: without a birth time it proves no move.
+        // An inode alone may have been reused: without a birth time it proves no move.
         if same_inode && same_device && same_birth == Some(true) {
             if same_path { Place::Here } else { Place::Moved }
         } else if same_path && (same_inode && same_device || same_birth == Some(true)) {
@@ -110,12 +109,12 @@ impl FolderMark {
         }
     }
 
-    /// Whether everything it says is known of `other` already: a folder that is gone shows only where it was.
+    /// True if `other` already has everything that this mark says. A folder that is gone has only its path.
     pub(super) fn adds_nothing_to(&self, other: &Self) -> bool {
         self == other || (self.path == other.path && self.inode.is_none() && self.born.is_none())
     }
 
-    /// The device is left out: it changes when the machine starts again.
+    /// The digits for an id. The device is left out, because it changes when the machine restarts.
     fn digits(&self) -> String {
         let number = |value: Option<u64>| value.unwrap_or_default().to_le_bytes();
         let born = self.born.unwrap_or_default().to_le_bytes();
@@ -123,22 +122,22 @@ impl FolderMark {
     }
 }
 
-/// Whether an id was made on this machine and not taken from a server.
+/// True if an id was made on this machine, not taken from a server.
 pub(super) fn is_local(id: &str) -> bool {
     id.split('/').next() == Some(LOCAL)
 }
 
-/// Whether two values agree; `None` when one of them is not known.
+/// True if two values agree; `None` if either is unknown.
 fn both<T: PartialEq>(one: Option<T>, other: Option<T>) -> Option<bool> {
     Some(one? == other?)
 }
 
-/// A folder's name as an id can carry it: lower case, digits and `-_.`, never empty.
+/// A folder's name as allowed in an id: lower case, digits and `-_.`, never empty.
 fn safe_name(name: &str) -> String {
     let mut safe = String::with_capacity(name.len());
     for c in name.chars() {
         let c = if c.is_ascii_alphanumeric() || "_.".contains(c) { c.to_ascii_lowercase() } else { '-' };
-        // Runs of `-` and of `.` become one, so that neither `..` nor a flag can appear.
+        // Collapse runs of `-` and of `.`, so that neither `..` nor a flag can appear.
         if !(safe.ends_with(c) && "-.".contains(c)) {
             safe.push(c);
         }

@@ -1,9 +1,9 @@
-//! Which project a folder belongs to (B-05).
+//! Identifies the project that a folder belongs to (B-05).
 //!
-//! A project is recognised by four marks, strongest first: the remote it is pushed to, its first commit, the
-//! folder on disk that holds its history, and the path of that folder. The files that carry these marks are read
-//! by `engine::project`; here they are parsed ([`preferred_remote`], [`normalise_remote`], [`git_file_target`],
-//! [`initial_commit`]) and weighed against the projects seen before ([`KnownProjects`]).
+//! Four marks identify a project, strongest first: the remote it is pushed to, its first commit, the folder
+//! on disk that holds its history, and the path of that folder. `engine::project` reads the files that carry
+//! these marks. This module parses them ([`preferred_remote`], [`normalise_remote`], [`git_file_target`],
+//! [`initial_commit`]) and compares them with the projects seen before ([`KnownProjects`]).
 
 mod git_config;
 mod git_files;

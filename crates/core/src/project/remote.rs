@@ -1,15 +1,16 @@
-//! Remotes: the many ways to write where a repository is pushed to, made one.
+//! Normalises remote URLs: the many spellings of one repository become one.
 
 use std::path::PathBuf;
 
-/// Schemes that name a server. Anything else (`ext::`, `codecommit::`, …) is handed to a helper program, and what
-/// it means only that program knows.
+/// URL schemes that name a server. Any other scheme (`ext::`, `codecommit::`, …) goes to a helper program,
+/// and only that program knows its meaning.
 const SERVER_SCHEMES: [&str; 8] = ["ssh", "git", "https", "http", "git+ssh", "ssh+git", "ftps", "ftp"];
 
-/// Hosts where `Acme/Widgets` and `acme/widgets` are the same repository. On any other host case may matter.
+/// Hosts with case-insensitive paths: `Acme/Widgets` and `acme/widgets` are the same repository. On any other
+/// host case may matter.
 const CASELESS_HOSTS: [&str; 5] = ["github.com", "gitlab.com", "bitbucket.org", "codeberg.org", AZURE];
 
-/// Second doors of known hosts, offered where the first one is behind a firewall.
+/// Alternative host names of known servers, offered for networks whose firewall blocks the first one.
 const HOST_ALIASES: [(&str, &str); 7] = [
     ("www.github.com", "github.com"),
     ("ssh.github.com", "github.com"),
@@ -23,25 +24,26 @@ const HOST_ALIASES: [(&str, &str); 7] = [
 const AZURE: &str = "dev.azure.com";
 const AZURE_OLD_SUFFIX: &str = ".visualstudio.com";
 
-/// The first part of every id that has no remote; a server may not be called that.
+/// The first part of every id without a remote. No server may have this name.
 pub(super) const LOCAL: &str = "local";
 
-/// The longest remote that becomes an id: ids stand in frontmatter, in file names and on screens.
+/// The maximum length of a remote that becomes an id. Ids appear in frontmatter, in file names and on
+/// screens.
 const MAX_ID_BYTES: usize = 512;
 
-/// Where a repository came from, without the way of getting there: no scheme, user, password, port or query.
+/// The normalised source of a repository: no scheme, user, password, port or query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remote {
-    /// On a server: `github.com/acme/widgets`, plain ASCII.
+    /// A repository on a server: `github.com/acme/widgets`, plain ASCII.
     Hosted(String),
-    /// A folder on this machine, as written: it may be relative.
+    /// A folder on this machine, as written; it may be relative.
     Local(PathBuf),
 }
 
-/// Makes one of the many spellings of a remote; `None` for what cannot be one.
+/// Normalises a remote URL. `None` if it cannot be one.
 ///
-/// Ports are dropped, all of them: `ssh://git@git.acme.dev:2222/widgets` and `https://git.acme.dev:8443/widgets`
-/// are two doors of one server far more often than two servers that share a name.
+/// All ports are dropped: `ssh://git@git.acme.dev:2222/widgets` and `https://git.acme.dev:8443/widgets` are
+/// far more often one server than two servers that share a name.
 pub fn normalise_remote(url: &str) -> Option<Remote> {
     let url = url.trim_matches(' ');
     if url.is_empty() || url.chars().any(char::is_control) {
@@ -54,27 +56,28 @@ pub fn normalise_remote(url: &str) -> Option<Remote> {
         }
         return if SERVER_SCHEMES.contains(&scheme.as_str()) { server_url(rest) } else { None };
     }
-    // A network share. It is named, never looked at: on Windows a mere look sends the person's password hash there.
+    // A network share. Use its name but never open it: on Windows a mere look sends the user's password hash
+    // there.
     if let Some(share) = url.strip_prefix(r"\\").or_else(|| url.strip_prefix("//")) {
         return server_url(&share.replace('\\', "/"));
     }
     let drive = matches!(url.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     match ssh_short_form(url) {
-        // `ext::command`, `codecommit::region`: the helpers' way of writing.
+        // The syntax of helpers: `ext::command`, `codecommit::region`.
         Some((_, path)) if path.starts_with(':') => None,
         Some((host, path)) if !drive => hosted(host, path),
         _ => Some(Remote::Local(PathBuf::from(url))),
     }
 }
 
-/// `user@host:path`, apart. What has a slash before its first colon is a path.
+/// Splits `user@host:path`. A text with a slash before its first colon is a path.
 fn ssh_short_form(url: &str) -> Option<(&str, &str)> {
     if let Some(end) = url.find("]:")
         && let Some(start) = url[..end].find('[')
         && !url[..start].contains(':')
     {
         let inside = &url[start + 1..end];
-        // `user@[::1]:path` carries an address, `[user@host:2222]:path` a port.
+        // `user@[::1]:path` has an address in brackets, `[user@host:2222]:path` a port.
         let host = if inside.matches(':').count() > 1 { &url[start..=end] } else { inside };
         return (!url[..end].contains('/')).then_some((host, &url[end + 2..]));
     }
@@ -82,11 +85,11 @@ fn ssh_short_form(url: &str) -> Option<(&str, &str)> {
     (!host.contains('/')).then_some((host, path))
 }
 
-/// What follows `scheme://` when the scheme names a server.
+/// Parses the text after `scheme://` for a scheme that names a server.
 fn server_url(rest: &str) -> Option<Remote> {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
-    // An `@` this late means that a password with a slash in it was cut in two: its tail must not become a name.
+    // An `@` this late means that a password with a slash in it was split. Its tail must not become a name.
     if path.contains('@') {
         return None;
     }
@@ -110,7 +113,7 @@ fn hosted(authority: &str, path: &str) -> Option<Remote> {
     }
     let mut host = host_of(authority)?;
     if let Some((_, name)) = HOST_ALIASES.iter().find(|(alias, _)| *alias == host) {
-        // Both ssh doors of Azure put a protocol version in front.
+        // Azure's ssh hosts prefix the path with a protocol version.
         let path = if *name == AZURE { path.trim_start_matches('/').strip_prefix("v3/")? } else { path };
         return hosted(name, path);
     }
@@ -155,14 +158,14 @@ fn host_of(authority: &str) -> Option<String> {
     (host != LOCAL && port.bytes().all(|b| b.is_ascii_digit())).then_some(host)
 }
 
-/// The names a path is made of, without the `.git` at its end; `None` where nothing is left or a name climbs.
+/// The segments of a path without a trailing `.git`. `None` if nothing is left or a segment is `..`.
 fn names_of(path: &str, caseless: bool) -> Option<Vec<String>> {
     let mut names: Vec<String> = path
         .split('/')
         .map(|name| plain_name(name, caseless))
         .filter(|name| !name.is_empty() && name != ".")
         .collect();
-    // Two dots inside a name are legal but are refused with the rest: an id is one careless join away from a path.
+    // Two dots inside a name are legal, but rejected too: an id is one careless join away from a path.
     if names.iter().any(|name| name.contains("..")) {
         return None;
     }
@@ -179,7 +182,8 @@ fn names_of(path: &str, caseless: bool) -> Option<Vec<String>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// `org/project/_git/repo`, or `org/_git/repo` where project and repository share a name, as the ssh form has it.
+/// Normalises `org/project/_git/repo`, or `org/_git/repo` if project and repository share a name, to the ssh
+/// form.
 fn azure_names(mut names: Vec<String>) -> Vec<String> {
     let marker = names.iter().position(|name| name == "_git");
     let markers = names.iter().filter(|name| *name == "_git").count();
@@ -193,8 +197,8 @@ fn azure_names(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-/// One name of a path, in the single spelling that ids use: letters, digits and `-._~+` as they are, every other
-/// byte as `%XX`.
+/// One segment in the canonical spelling of ids: letters, digits and `-._~+` as they are, every other byte as
+/// `%XX`.
 fn plain_name(name: &str, caseless: bool) -> String {
     let mut plain = String::with_capacity(name.len());
     let mut rest = name.as_bytes();
@@ -411,7 +415,7 @@ mod tests {
         assert_eq!(normalise_remote(&format!("https://github.com/{}", "a".repeat(MAX_ID_BYTES))), None);
     }
 
-    /// Texts that get past the first checks more often than noise does.
+    /// Texts that pass the first checks more often than random ones.
     fn remote_like() -> impl Strategy<Value = String> {
         let scheme = prop::sample::select(vec![
             "https://", "ssh://", "git://", "", "file://", r"\\", "//", "[", "x::",

@@ -1,4 +1,4 @@
-//! Durable runs: what state they are in, when they are tried again, and what runs by the clock.
+//! Durable runs: their states, retries and schedules.
 
 pub mod retry;
 pub mod schedule;
@@ -7,27 +7,27 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How a run stands (EXE-10).
+/// The state of a run (EXE-10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Status {
-    /// Under way, or about to be.
+    /// Under way or about to start.
     Running,
-    /// Done.
+    /// Ended with success.
     Completed,
-    /// There was nothing to do; the reason is with it.
+    /// Nothing to do; the run records the reason.
     Skipped,
-    /// The last attempt failed; another one follows.
+    /// The last attempt failed and another one follows.
     Failed,
-    /// No attempt follows unless a person asks for it.
+    /// Failed for good, unless a person retries it.
     Dead,
 }
 
 impl Status {
-    /// All of them.
+    /// All states of a run.
     pub const ALL: [Self; 5] = [Self::Running, Self::Completed, Self::Skipped, Self::Failed, Self::Dead];
 
-    /// The word for it.
+    /// The state's name in the store and in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Running => "RUNNING",
@@ -38,12 +38,12 @@ impl Status {
         }
     }
 
-    /// The status that a word means, however it is written.
+    /// Parses a state's name, ignoring case.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.word().eq_ignore_ascii_case(text.trim()))
     }
 
-    /// Whether nothing more will happen by itself.
+    /// True if nothing more will happen without a person.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Completed | Self::Skipped | Self::Dead)
     }

@@ -1,16 +1,16 @@
-//! When a failed run is tried again.
+//! Retry delays of failed runs.
 
 use jiff::SignedDuration;
 
-/// So many attempts, then it is dead until a person revives it.
+/// The maximum number of attempts. After that a run is dead until a person retries it.
 pub const MOST_ATTEMPTS: u32 = 6;
-/// The first pause; each one after it is four times as long.
+/// The delay after the first attempt; each further one is four times as long.
 const FIRST_PAUSE: SignedDuration = SignedDuration::from_secs(15);
 const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(2);
 
-/// How long to wait after the attempt with this number (from 1), or `None` if it was the last. `random` spreads runs
-/// that failed together, by up to a quarter either way; a service that said when it wants to be asked again is not
-/// asked before.
+/// The delay after attempt number `attempt` (from 1), or `None` if it was the last. `random` adds jitter of
+/// up to a quarter either way, to spread runs that failed together. A service's own retry-after time is a
+/// lower bound.
 pub fn pause(attempt: u32, random: u8, wanted: Option<SignedDuration>) -> Option<SignedDuration> {
     if attempt >= MOST_ATTEMPTS {
         return None;

@@ -1,42 +1,42 @@
-//! What runs by the clock (EXE-08, EXE-19, MNT-04). Nothing waits for a moment: whoever wakes next asks what is due since
-//! the last time.
+//! Schedules (EXE-08, EXE-19, MNT-04). Nothing sleeps until a moment: each worker asks on start what has
+//! become due since the last time.
 
 use jiff::civil::{Time, Weekday};
 use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
 
-/// When something is done.
+/// A recurring schedule in local time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// Whenever so many minutes have passed.
+    /// At a fixed interval.
     Every {
-        /// How many.
+        /// The interval in minutes.
         minutes: u32,
     },
     /// Every day at this time.
     Daily {
-        /// The hour.
+        /// The hour of the day, local time.
         hour: i8,
-        /// The minute.
+        /// The minute of the hour.
         minute: i8,
     },
-    /// On one day of every week.
+    /// Once a week, on the hour.
     Weekly {
-        /// The day.
+        /// The day of the week.
         weekday: Weekday,
-        /// The hour.
+        /// The hour of the day, local time.
         hour: i8,
     },
     /// On the first of every month.
     Monthly {
-        /// The hour.
+        /// The hour of the day, local time.
         hour: i8,
     },
 }
 
 impl Schedule {
-    /// The moment that is due at `now` and was not done at `last`: the latest one before now. Missed days are not made
-    /// up for one by one. A `last` that lies ahead (the clock was set back) does not stop anything for longer than one
-    /// period.
+    /// The occurrence that is due at `now` and was not done at `last`: the latest one before now. Missed
+    /// occurrences are not made up one by one. A `last` in the future (the clock was set back) blocks the
+    /// schedule for at most one period.
     pub fn due(self, last: Option<Timestamp>, now: &Zoned) -> Option<Timestamp> {
         if let Self::Every { minutes } = self {
             let period = SignedDuration::from_mins(i64::from(minutes));
@@ -49,7 +49,7 @@ impl Schedule {
         let latest = self.latest(now)?;
         let now = now.timestamp();
         match last {
-            // Never done on this machine: the night that has passed does not count.
+            // Never done on this machine: occurrences before its first run do not count.
             None => None,
             Some(last) if last > now && last.duration_since(now) > SignedDuration::from_hours(24) => {
                 Some(latest)
@@ -58,7 +58,7 @@ impl Schedule {
         }
     }
 
-    /// The latest moment of the schedule that is not after `now`.
+    /// The latest occurrence that is not after `now`.
     fn latest(self, now: &Zoned) -> Option<Timestamp> {
         let (hour, minute) = match self {
             Self::Daily { hour, minute } => (hour, minute),
@@ -71,7 +71,7 @@ impl Schedule {
             Self::Monthly { .. } => day.day() == 1,
             _ => true,
         };
-        // A month and a day back there is one of each kind.
+        // Going back a month and a day covers one occurrence of each schedule.
         (0..=32).find_map(|back| {
             let day = now.date().checked_sub(back.days()).ok().filter(|day| fits(*day))?;
             let at = day.to_datetime(time).to_zoned(now.time_zone().clone()).ok()?.timestamp();
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(SIX.due(Some(last), &at("2026-03-02T05:59[Europe/Berlin]")), None);
         let due = SIX.due(Some(last), &at("2026-03-02T06:00[Europe/Berlin]")).unwrap();
         assert_eq!(due, at("2026-03-02T06:00[Europe/Berlin]").timestamp());
-        // The same instant is still night elsewhere.
+        // The same instant is still before six elsewhere.
         assert_eq!(SIX.due(Some(last), &at("2026-03-01T05:59[America/Los_Angeles]")), None);
     }
 
@@ -114,7 +114,7 @@ mod tests {
         let two = Schedule::Daily { hour: 2, minute: 30 };
         let last = at("2026-03-28T02:30[Europe/Berlin]").timestamp();
         assert!(two.due(Some(last), &at("2026-03-29T04:00[Europe/Berlin]")).is_some());
-        // And the hour that comes twice happens once.
+        // An hour that the clock repeats runs once.
         let last = at("2026-10-24T02:30[Europe/Berlin]").timestamp();
         let first = two.due(Some(last), &at("2026-10-25T02:45+02:00[Europe/Berlin]")).unwrap();
         assert_eq!(two.due(Some(first), &at("2026-10-25T02:45+01:00[Europe/Berlin]")), None);

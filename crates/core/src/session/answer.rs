@@ -1,14 +1,15 @@
-//! What a person answered to a question that an agent asked with a tool: the question and the answer in one line, because the
-//! answer alone ("the second") says nothing a week later.
+//! The user's answers to questions that an agent asks with a tool. Question and answer are stored on one
+//! line, because the answer alone ("the second") means nothing a week later.
 
-/// Between the question and the answer.
+/// The separator between question and answer.
 const ARROW: &str = " → ";
-/// Longer questions are cut, from the front: the question mark stands at the end.
+/// The maximum length of a question. Longer ones are cut at the front, because the question mark is at the
+/// end.
 const MAX_QUESTION_CHARS: usize = 240;
-/// Longer questions are not told apart from ordinary text that has an arrow in it.
+/// The maximum length of a question when parsing. A longer text is ordinary text with an arrow in it.
 const MAX_ASKED_CHARS: usize = MAX_QUESTION_CHARS + 8;
 
-/// The line for an answer: `Which port? → 7012`.
+/// Formats an answer with its question: `Which port? → 7012`.
 pub fn to_question(question: &str, answer: &str) -> String {
     let question = question.split_whitespace().collect::<Vec<_>>().join(" ");
     let count = question.chars().count();
@@ -19,7 +20,7 @@ pub fn to_question(question: &str, answer: &str) -> String {
     format!("{cut}{question}{ARROW}{}", answer.trim_end_matches(" (Recommended)"))
 }
 
-/// The question and the answer of such a line.
+/// Parses a line made by [`to_question`] into question and answer.
 pub fn parse(line: &str) -> Option<(&str, &str)> {
     let (question, answer) = line.split_once(ARROW)?;
     let is_question = question.trim_end().ends_with(['?', '？', ':', '.']);

@@ -1,22 +1,22 @@
-//! The outcome of a session: learnt from, or skipped, and then why.
+//! The outcome of a session: learnt from, or skipped with a reason.
 
 use crate::run::Status;
 
-/// Said by `capture` where a window is empty; alone, it means that nobody said anything at all.
+/// The reason for an empty window, from `capture`. If it is the only reason, nobody said anything at all.
 pub const NOTHING_NEW: &str = "nothing was said since this session was last captured";
-/// Said by `observe` where another run had the same window.
+/// The reason for a window that another run has handled, from `observe`.
 pub const DUPLICATE: &str = "duplicate";
 const SAID_NOTHING: &str = "nothing was said in it";
 const FOUND_NOTHING: &str = "nothing in it was worth keeping";
 
-/// A run that had to do with a session.
+/// A run that processed a session.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// How it ended.
+    /// The run's final state.
     pub status: Status,
-    /// Why it was skipped.
+    /// The reason why it was skipped.
     pub reason: Option<String>,
-    /// How much it found or kept.
+    /// The number of findings or stored items.
     pub found: u64,
 }
 
@@ -25,15 +25,15 @@ pub struct Attempt {
 pub enum Became {
     /// Something was learnt from it.
     Learnt,
-    /// Nothing was, for this reason.
+    /// Nothing was learnt, for this reason.
     Skipped(String),
-    /// It goes on, or nobody has looked at it yet.
+    /// It is still open, or has not been processed yet.
     Waiting,
-    /// Looking at it went wrong too often.
+    /// Processing failed too often.
     GivenUp,
 }
 
-/// The outcome of a session by the runs about it, in their order. `open` says that it goes on.
+/// The outcome of a session, from its runs in order. `open` means that the session goes on.
 pub fn became(attempts: &[Attempt], open: bool) -> Became {
     if attempts.iter().any(|attempt| attempt.found > 0) {
         return Became::Learnt;
@@ -55,7 +55,7 @@ pub fn became(attempts: &[Attempt], open: bool) -> Became {
     })
 }
 
-/// A reason without the numbers of its session, so that sessions with the same reason can be counted together.
+/// Generalises a reason by dropping the session's own numbers, so that sessions can be counted by reason.
 fn in_general(reason: &str) -> String {
     let few_messages = reason.split_once(" messages by the person; ").map(|(_, needed)| needed);
     if let Some(needed) = few_messages {
@@ -113,7 +113,7 @@ mod tests {
             "too few messages of yours: 5 are needed (capture.min_user_messages)"
         );
         assert_eq!(why(&[skipped("the agent left no transcript")]), "the agent left no transcript");
-        // A later reason that says less does not hide the first.
+        // A later, less specific reason does not hide the first.
         assert_eq!(why(&[skipped(few), skipped(NOTHING_NEW)]), why(&[skipped(few)]));
         assert_eq!(why(&[skipped(NOTHING_NEW)]), SAID_NOTHING);
         assert_eq!(why(&[attempt(Status::Completed, None, 0)]), FOUND_NOTHING);

@@ -1,4 +1,4 @@
-//! Windows of a session: what was said since it was last looked at, as the events of CAP-05 and CAP-06 hold it.
+//! Windows of a session: everything said since the last capture, in the form of the events CAP-05 and CAP-06.
 
 use std::collections::BTreeSet;
 
@@ -6,48 +6,50 @@ use crate::base::time::{TimeZone, Timestamp};
 use crate::session::{Call, Message, Role, serialise};
 use crate::text::admit;
 
-/// A window that gets longer than this is cut in two: a model could not take more at once, and memory stays flat.
+/// The maximum size of a window. A longer one is split: a model could not read more at once, and memory use
+/// stays flat.
 pub const WINDOW_BYTES: usize = 4 * 1024 * 1024;
-/// Files that a window names at most.
+/// The maximum number of files listed in a window.
 const MAX_FILES: usize = 500;
-/// A session's name is at most this long.
+/// The maximum length of a session's name.
 const NAME_CHARS: usize = 60;
-/// What a handoff quotes of a message.
+/// The maximum length of a quote in a handoff.
 const QUOTE_CHARS: usize = 400;
 
-/// A part of a session, ready to be an event.
+/// A part of a session, ready to become an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// What was said, redacted: `[HH:MM] [User]: …`.
+    /// The redacted text: `[HH:MM] [User]: …`.
     pub text: String,
-    /// Its messages without their words.
+    /// Its messages without their text.
     pub turns: Vec<Message>,
-    /// When its first message was said, as the host wrote it; its id where the host wrote no time. Goes into the dedupe key.
+    /// The time of its first message as the host wrote it, or that message's id if there is no time. Part of
+    /// the dedupe key.
     pub first: String,
-    /// How many messages are the person's.
+    /// The number of user messages.
     pub by_user: u64,
-    /// Files that were only read.
+    /// Files that were read.
     pub read: BTreeSet<String>,
     /// Files that were changed.
     pub modified: BTreeSet<String>,
-    /// The last thing that the person said.
+    /// The user's last message.
     pub last_request: Option<String>,
-    /// The last thing that the agent said.
+    /// The agent's last message.
     pub last_answer: Option<String>,
 }
 
 impl Window {
-    /// How many messages.
+    /// The number of messages.
     pub fn len(&self) -> u64 {
         self.turns.len() as u64
     }
 
-    /// Whether nothing was said.
+    /// True if the window has no messages.
     pub fn is_empty(&self) -> bool {
         self.turns.is_empty()
     }
 
-    /// The files that were read and not changed.
+    /// The files that were read but not changed.
     pub fn only_read(&self) -> Vec<String> {
         self.read.difference(&self.modified).cloned().collect()
     }
@@ -78,7 +80,8 @@ impl Window {
         }
     }
 
-    /// What the next session should know (CAP-19): where this one stood, in its own words. Files in `cwd` are named from there.
+    /// A summary for the next session (CAP-19): the last request, the last answer and the changed files.
+    /// Paths in `cwd` are relative to it.
     pub fn handoff(&self, cwd: Option<&str>) -> String {
         let mut lines = Vec::new();
         lines.extend(self.last_request.as_ref().map(|request| format!("Last request: {request}")));
@@ -97,7 +100,7 @@ impl Window {
     }
 }
 
-/// A message without its words, which the window's text has. What its calls say is redacted like everything else.
+/// A message without its text, which the window holds. The calls' inputs are redacted.
 fn without_words(message: &Message) -> Message {
     let calls = message.calls.iter().take(serialise::MAX_CALLS);
     let calls = calls
@@ -106,7 +109,7 @@ fn without_words(message: &Message) -> Message {
     Message { text: String::new(), calls, cwd: None, ..message.clone() }
 }
 
-/// Makes windows of messages as they come.
+/// Builds windows from a stream of messages.
 #[derive(Debug)]
 pub struct Windows {
     zone: TimeZone,
@@ -116,7 +119,7 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// In the person's time zone.
+    /// Creates an empty window; times are shown in `zone`.
     pub fn new(zone: TimeZone) -> Self {
         Self::of_size(zone, WINDOW_BYTES)
     }
@@ -125,8 +128,8 @@ impl Windows {
         Self { zone, most, current: Window::default(), last_at: None }
     }
 
-    /// Takes a message in. If the window was full, it is handed out. Windows begin at different times, or their keys would
-    /// be the same; the host's own summaries are nobody's words and left out.
+    /// Adds a message and returns the previous window if it was full. Windows must start at different times,
+    /// otherwise their keys would be equal. The host's own summaries are skipped: nobody said them.
     pub fn push(&mut self, message: &Message) -> Option<Window> {
         if message.role == Role::Summary {
             return None;
@@ -141,19 +144,20 @@ impl Windows {
         full
     }
 
-    /// Ends the window here and hands out what is in it, if anything is.
+    /// Ends the current window and returns it, unless it is empty.
     pub fn cut(&mut self) -> Option<Window> {
         Some(std::mem::take(&mut self.current)).filter(|window| !window.is_empty())
     }
 }
 
-/// A name for a session that has none: how it began (CAP-19).
+/// A name for an unnamed session, taken from its first request (CAP-19).
 pub fn name(first_request: &str) -> Option<String> {
     let line = first_request.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(shorten(line, NAME_CHARS))
 }
 
-/// Enough of a text to quote from, cut where no secret is cut in two: a half would not be recognised.
+/// A prefix of a text to quote from. It ends at white space, so that no secret is split: half of one would
+/// not be recognised.
 fn start(text: &str) -> &str {
     match text.char_indices().nth(QUOTE_CHARS * 4) {
         None => text,
@@ -164,7 +168,7 @@ fn start(text: &str) -> &str {
     }
 }
 
-/// The beginning of a text on one line.
+/// The start of a text, on one line.
 fn shorten(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {

@@ -1,56 +1,57 @@
-//! The noise gate: a session with nothing to learn from is dropped before any model is asked, and says why (B-04).
+//! The noise gate: drops a session with nothing to learn before any model is called, with a reason (B-04).
 //!
-//! It counts and does not understand: what a person says in a handful of words to an agent that changes nothing is hardly worth a
-//! model's time. What it would drop is kept all the same if the statement classifier finds a fact or a wish in it.
+//! It counts words and calls without understanding them: a handful of words to an agent that changes nothing
+//! is rarely worth a model call. If the statement classifier finds a fact or a request, the session is kept
+//! anyway.
 
 use std::fmt;
 
 use super::asked;
 use super::message::{Message, Role};
 
-/// Fewer words than this, in all a person said, state neither a preference nor a decision.
+/// Fewer user words than this in a session contain neither a preference nor a decision.
 pub const FEW_WORDS: u64 = 8;
-/// A single request of fewer words than this, answered without a change or a failure, is a look-up.
+/// A single request with fewer words than this, answered without a change or a failure, is a look-up.
 pub const SHORT_REQUEST: u64 = 25;
 
-/// What is counted of a session. Message by message, in flat memory.
+/// Counts over a session, collected message by message in constant memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// Messages of the person.
+    /// The number of user messages.
     pub user_messages: u64,
-    /// Words in them.
+    /// The number of words in user messages.
     pub user_words: u64,
-    /// Messages of the agent that say something.
+    /// Agent messages that contain text.
     pub answers: u64,
-    /// Tools that were called.
+    /// The number of tool calls.
     pub calls: u64,
-    /// Calls that failed.
+    /// Tool calls that failed.
     pub failures: u64,
-    /// Calls that change files.
+    /// Tool calls that change files.
     pub changes: u64,
-    /// Calls that read files.
+    /// Tool calls that read files.
     pub reads: u64,
-    /// Things that the person asked to be remembered.
+    /// Explicit requests to remember something.
     pub asked: u64,
-    /// Summaries of the host: it dropped something.
+    /// Summaries by the host, each of which means that something was dropped.
     pub summaries: u64,
 }
 
-/// Why a session holds nothing to learn.
+/// The reason why a session has nothing to learn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noise {
-    /// The person said nothing.
+    /// The user said nothing.
     Silent,
     /// The agent neither answered nor did anything.
     Unanswered,
-    /// Hardly a word, and nothing was changed.
+    /// Few words, and nothing was changed.
     SmallTalk {
-        /// How many words.
+        /// The number of user words.
         words: u64,
     },
     /// One short request, answered without a change or a failure.
     Lookup {
-        /// How many words.
+        /// The number of user words.
         words: u64,
     },
 }
@@ -69,7 +70,7 @@ impl fmt::Display for Noise {
 }
 
 impl Facts {
-    /// Counts a message.
+    /// Adds a message to the counts.
     pub fn count(&mut self, message: &Message) {
         match message.role {
             Role::User => {
@@ -90,12 +91,12 @@ impl Facts {
         }
     }
 
-    /// Why there is nothing to learn, if there is nothing.
+    /// The reason why there is nothing to learn. `None` if there may be something.
     pub fn noise(&self) -> Option<Noise> {
         if self.user_messages == 0 {
             return Some(Noise::Silent);
         }
-        // What was asked for is worth keeping, however little else there is; a summary says that there was more.
+        // An explicit request is worth keeping on its own, and a summary means that there was more.
         if self.asked > 0 || self.summaries > 0 {
             return None;
         }
@@ -113,7 +114,7 @@ impl Facts {
     }
 }
 
-/// How many words `text` has. Where words are not parted by spaces, two characters count as one.
+/// The number of words in `text`. In scripts without spaces two characters count as one word.
 fn words(text: &str) -> u64 {
     let (mut words, mut dense) = (0_u64, 0_u64);
     for word in text.split_whitespace() {

@@ -1,29 +1,30 @@
-//! What a transcript says about its session as a whole.
+//! Metadata of a session, as its transcript states it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::time::Timestamp;
 
-/// A session, as its host describes it. Whatever the host does not say is absent, never guessed.
+/// Session metadata from the host. Anything that the host does not state is absent, never guessed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// The host's id for the session.
+    /// The host's id of the session.
     pub session: Option<String>,
-    /// The folder that it was started in.
+    /// The folder that the session was started in.
     pub cwd: Option<String>,
-    /// The address of the repository that it was held in, where the host notes it.
+    /// The repository URL, if the host records it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
-    /// The first time that is written in it.
+    /// The first timestamp in the transcript.
     pub started: Option<Timestamp>,
-    /// What the host or the person called it.
+    /// The session's name, given by the host or the user.
     pub name: Option<String>,
-    /// The branch that was checked out, as the host wrote it down last.
+    /// The last branch that the host recorded.
     pub branch: Option<String>,
-    /// The host's version.
+    /// The version of the host.
     pub version: Option<String>,
-    /// Held by an agent with an agent it started: never captured (B-04).
+    /// True for a session between an agent and a subagent, which is never captured (B-04).
     pub subagent: bool,
-    /// Run by a program, not typed into (`claude -p`, `codex exec`): labelled, and captured like the others (B-04).
+    /// True if a program ran it (`claude -p`, `codex exec`). Such sessions are labelled and captured like
+    /// others (B-04).
     pub headless: bool,
 }

@@ -1,26 +1,26 @@
-//! One thing that was said or done in a session.
+//! One message of a session, with its tool calls.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::provenance::Origin;
 use crate::base::time::Timestamp;
 
-/// Who speaks.
+/// The speaker of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person, in their own words.
+    /// The user, in their own words.
     User,
-    /// The agent.
+    /// The agent that answers.
     Assistant,
     /// A tool's output, which anybody may have written.
     Tool,
-    /// The host's own summary of what it dropped from its context: said by nobody, and a boundary.
+    /// The host's own summary after compaction: nobody said it, and it marks a boundary.
     Summary,
 }
 
 impl Role {
-    /// Whose words these are (B-01).
+    /// The author of words in this role (B-01).
     pub fn origin(self) -> Origin {
         match self {
             Self::User => Origin::User,
@@ -30,37 +30,37 @@ impl Role {
     }
 }
 
-/// One message, in the order of the session's current branch.
+/// One message on the session's current branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// The same in every reading of the transcript, so that a memory can point back to it.
+    /// An id that is the same in every reading of the transcript, so that a memory can refer to it.
     pub id: String,
-    /// When, as the host wrote it down.
+    /// The timestamp, if the host recorded one.
     pub at: Option<Timestamp>,
-    /// Who.
+    /// The speaker of the message.
     pub role: Role,
-    /// What: the words, or a tool's output.
+    /// The words, or a tool's output.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// The tools that the agent called with it.
+    /// The tool calls that the agent made with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
-    /// For a tool's output: of which call, and how it went.
+    /// For a tool's output: its call and the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// For the person's words: they stopped the agent, or refused a call, to say this.
+    /// For user messages: true if the user interrupted the agent or rejected a call to say this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
-    /// The folder the agent was in, where the host notes it with each message.
+    /// The agent's working folder, if the host records it per message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// For the person's words: a program gave them to the agent (`claude -p`, an SDK), nobody typed them.
+    /// For user messages: true if a program sent it (`claude -p`, an SDK) and nobody typed it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub automated: bool,
 }
 
 impl Message {
-    /// Words, and nothing that was done with them.
+    /// Creates a message with text only.
     pub fn new(id: impl Into<String>, at: Option<Timestamp>, role: Role, text: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -76,36 +76,36 @@ impl Message {
     }
 }
 
-/// A tool that was called.
+/// A tool call by the agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// Names the call; its output says the same.
+    /// The id of the call, which its output repeats.
     pub id: String,
-    /// The tool's name, as the host calls it.
+    /// The tool's name in the host's spelling.
     pub tool: String,
-    /// What it was called with, in short: the command, the path, or the start of the arguments.
+    /// A short form of the input: the command, the path, or the start of the arguments.
     pub input: String,
-    /// Files that it reads.
+    /// The files that it reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<String>,
-    /// Files that it changes.
+    /// The files that it changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
-    /// Text that the agent wrote for later: lines it added to the project's own memory, a plan, a list of steps, the text of
-    /// a pull request or an issue.
+    /// Text that the agent wrote for later: lines added to the project's own memory, a plan, a list of steps,
+    /// the text of a pull request or an issue.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub notes: String,
 }
 
-/// How a call went.
+/// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The call's id.
+    /// The id of the call.
     pub call: String,
-    /// The tool's name, where the host repeats it.
+    /// The tool's name, if the host repeats it.
     pub tool: Option<String>,
-    /// Whether the host says that it failed.
+    /// True if the host reports a failure.
     pub failed: bool,
-    /// The exit code of a command, where it is known.
+    /// The exit code of a command, if known.
     pub exit_code: Option<i32>,
 }

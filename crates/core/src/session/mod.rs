@@ -1,4 +1,4 @@
-//! A session as we understand it, whichever agent it was held with.
+//! Sessions in a common form, independent of the agent.
 
 pub mod answer;
 pub mod asked;

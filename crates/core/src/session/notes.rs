@@ -1,13 +1,13 @@
-//! Notes that an agent writes down for later: in the project's own memory, as a plan, as a list of steps, in a pull request or an
-//! issue. All of it is the agent's word, however it is put (B-01).
+//! Notes that an agent writes for later: in the project's own memory, as a plan, as a list of steps, in a
+//! pull request or an issue. All of it is the agent's word, whatever its wording (B-01).
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-/// The most characters of one note.
+/// The maximum length of one note.
 const MAX_CHARS: usize = 4_000;
-/// Files in which a project keeps what agents should know, in lower case.
+/// Files that hold a project's instructions for agents, in lower case.
 const MEMORY_FILES: &[&str] = &[
     "claude.md",
     "claude.local.md",
@@ -17,34 +17,34 @@ const MEMORY_FILES: &[&str] = &[
     "copilot-instructions.md",
     ".cursorrules",
 ];
-/// Files with plans and with lists of what is to be done.
+/// Files that hold plans and lists of tasks.
 const PLAN_FILES: &[&str] = &["plan.md", "plans.md", "roadmap.md"];
 const TODO_FILES: &[&str] = &["todo.md", "todos.md", "todo.txt", "todo", "tasks.md"];
-/// Tools that show the person a plan.
+/// Tools that show a plan to the user.
 pub const PLAN_TOOLS: &[&str] = &["ExitPlanMode", "exit_plan_mode"];
 /// Tools that keep a list of steps.
 pub const STEP_TOOLS: &[&str] = &["TodoWrite", "write_todos", "update_plan"];
-/// The tool with which Gemini CLI writes into its own memory file.
+/// The tool that writes to Gemini CLI's own memory file.
 const SAVING_TOOL: &str = "save_memory";
-/// Endings of the names of tools that publish something.
+/// Suffixes of the names of publishing tools.
 const PUBLISHING_TOOLS: &[&str] = &["create_issue", "create_pull_request", "create_merge_request"];
-/// In front of a step that is done, and of one that is not.
+/// The prefix of a step that is done.
 pub const DONE_STEP: &str = "- [x] ";
-/// See [`DONE_STEP`].
+/// The prefix of a step that is not done.
 pub const OPEN_STEP: &str = "- [ ] ";
 
-/// A kind of file in which notes for later are kept.
+/// The type of a file that holds notes for later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The project's own memory: `CLAUDE.md`, `AGENTS.md`, `.learnings/`.
     Memory,
-    /// A plan.
+    /// A file with a plan.
     Plan,
-    /// A list of what is to be done.
+    /// A file with a list of tasks.
     Todo,
 }
 
-/// The kind of notes that the file at `path` holds, if any.
+/// The type of notes that the file at `path` holds, if any.
 pub fn place(path: &str) -> Option<Place> {
     let path = path.replace('\\', "/").to_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
@@ -91,7 +91,7 @@ pub(super) fn of(tool: &str, arguments: &Value, command: &str, patch: Option<&st
     (whole_lines(notes.trim()), files)
 }
 
-/// As many whole lines as are kept.
+/// As many whole lines as fit the limit.
 fn whole_lines(text: &str) -> String {
     let Some((end, _)) = text.char_indices().nth(MAX_CHARS) else { return text.to_owned() };
     let kept = &text[..end];
@@ -115,7 +115,7 @@ fn added(arguments: &Value) -> String {
     }
 }
 
-/// The lines that a patch adds to files of that kind.
+/// The lines that a patch adds to files with notes.
 fn patched(patch: &str) -> String {
     let (mut kept, mut inside) = (Vec::new(), false);
     for line in patch.lines() {
@@ -131,7 +131,7 @@ fn patched(patch: &str) -> String {
     kept.join("\n")
 }
 
-/// The text that a command appends to such a file: `cat >> CLAUDE.md <<'EOF'`, `echo "…" >> CLAUDE.md`.
+/// The text that a command appends to a file with notes: `cat >> CLAUDE.md <<'EOF'`, `echo "…" >> CLAUDE.md`.
 fn appended(command: &str) -> (String, Vec<String>) {
     let nothing = (String::new(), Vec::new());
     let Some(at) = command.find('>') else { return nothing };
@@ -154,7 +154,7 @@ fn appended(command: &str) -> (String, Vec<String>) {
     if text.trim().is_empty() { nothing } else { (text, vec![file.to_owned()]) }
 }
 
-/// The lines between `EOF` and `EOF`, of what follows `<<`.
+/// The body of a here-document, from the text after `<<`.
 pub(crate) fn here_document(here: &str) -> Option<&str> {
     let (word, body) = here.split_once('\n')?;
     let word = word.split_whitespace().next().unwrap_or_default();
@@ -164,7 +164,7 @@ pub(crate) fn here_document(here: &str) -> Option<&str> {
     Some(&body[..end])
 }
 
-/// A list of steps, as Markdown.
+/// A list of steps as Markdown.
 fn steps(arguments: &Value) -> String {
     let list = ["todos", "plan"].iter().find_map(|key| arguments.get(key)).and_then(Value::as_array);
     let line = |step: &Value| {

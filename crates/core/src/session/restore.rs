@@ -1,14 +1,14 @@
-//! The messages of a window again, from its text and from what the event says of each: the inverse of
+//! Restores the messages of a window from its text and its event: the inverse of
 //! [`serialise`](super::serialise).
 //!
-//! A window that came through `send` is text alone. Its messages are then found by their labels and numbered.
+//! A window that came through `send` is text alone. Its messages are found by their labels, and numbered.
 
 use super::message::{Call, Message, Outcome, Role};
 use super::serialise::{ASSISTANT, CALLS, RESULT, SUMMARY, USER, is_label};
 use crate::base::time::Zoned;
 use crate::base::time_of_day::Clock;
 
-/// One block of the text.
+/// One block of the serialised text.
 struct Block {
     clock: Option<Clock>,
     label: &'static str,
@@ -26,8 +26,8 @@ impl Block {
     }
 }
 
-/// The messages of a window. `turns` is what the event says of them; `captured` is when the window was captured, for the
-/// date of a text that only has times of day.
+/// The messages of a window. `turns` are the event's messages without text. `captured` is the time of
+/// capture, which gives the date for a text that has only times of day.
 pub fn restore(text: &str, turns: &[Message], captured: &Zoned) -> Vec<Message> {
     let blocks = blocks(text);
     together(&blocks, turns).unwrap_or_else(|| numbered(&blocks, captured))
@@ -43,7 +43,7 @@ fn blocks(text: &str) -> Vec<Block> {
             block.text.push('\n');
             block.text.push_str(line);
         } else if !line.trim().is_empty() {
-            // Words before any label are somebody's, and nobody says whose: certainly not the person's own.
+            // Words before any label have an unknown author, so they do not count as the user's.
             blocks.push(Block { clock: None, label: RESULT, text: line.to_owned() });
         }
     }
@@ -53,7 +53,7 @@ fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// `[14:05] [User]: …`, with or without the time.
+/// Parses the head of a block: `[14:05] [User]: …`, with or without the time.
 fn head(line: &str) -> Option<(Option<Clock>, &'static str, &str)> {
     let timed = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
     let timed = timed.and_then(|(clock, rest)| Some((clock.parse::<Clock>().ok()?, rest)));
@@ -63,7 +63,7 @@ fn head(line: &str) -> Option<(Option<Clock>, &'static str, &str)> {
     Some((clock, label, rest.get(label.len()..)?.trim_start_matches(' ')))
 }
 
-/// The words of the blocks with everything else from the turns; `None` if the two do not fit.
+/// Joins the blocks' text with the turns. `None` if the two do not match.
 fn together(blocks: &[Block], turns: &[Message]) -> Option<Vec<Message>> {
     let mut messages = Vec::with_capacity(turns.len());
     let mut rest = blocks.iter().peekable();
@@ -85,7 +85,7 @@ fn together(blocks: &[Block], turns: &[Message]) -> Option<Vec<Message>> {
     (rest.next().is_none() && !turns.is_empty()).then_some(messages)
 }
 
-/// `(failed, exit code 2) …`.
+/// Parses `(failed, exit code 2) …` into the exit code and the rest.
 fn failure(text: &str) -> Option<(Option<i32>, &str)> {
     if let Some(rest) = text.strip_prefix("(failed)") {
         return Some((None, rest.trim_start_matches(' ')));
@@ -94,7 +94,7 @@ fn failure(text: &str) -> Option<(Option<i32>, &str)> {
     Some((Some(code.parse().ok()?), rest.trim_start_matches(' ')))
 }
 
-/// Without the event's word on it: a message for each block, an agent's words and its calls together.
+/// Restores messages without turns: one per block, with an agent's words and its calls joined.
 fn numbered(blocks: &[Block], captured: &Zoned) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::new();
     for block in blocks {
@@ -118,7 +118,7 @@ fn numbered(blocks: &[Block], captured: &Zoned) -> Vec<Message> {
     messages
 }
 
-/// `Bash(make); Read(a.rs)`, as well as that can be told apart.
+/// Parses `Bash(make); Read(a.rs)`, as far as the parts can be separated.
 fn calls(text: &str) -> Vec<Call> {
     let call = |part: &str| {
         let (tool, input) = part.trim_end_matches(')').split_once('(')?;

@@ -1,8 +1,8 @@
-//! A session as text for a model: `[14:05] [User]: …`, a block for each message (CAP-04).
+//! Serialises a session as text for a model: `[14:05] [User]: …`, one block per message (CAP-04).
 //!
-//! The labels are those of pi's own serialiser. A block is made of one message, so a session of any length passes
-//! through in flat memory. No text can pretend to be another block: a line that looks like the beginning of one gets a
-//! backslash in front, or a tool's output could speak in the person's name (B-01).
+//! The labels are those of pi's own serialiser. A block depends on one message only, so a session of any
+//! length needs constant memory. No text can imitate a block: a line that looks like the start of one gets a
+//! backslash in front. Otherwise a tool's output could speak in the user's name (B-01).
 
 use std::borrow::Cow;
 
@@ -11,15 +11,16 @@ use crate::base::time;
 use crate::base::time::{TimeZone, Timestamp};
 use crate::text::{self, Counts};
 
-/// The most characters of a tool's output that are passed on, as pi has it.
+/// The maximum length of a tool's output, as in pi.
 pub const MAX_TOOL_RESULT: usize = 2_000;
-/// The most characters of what a person or an agent said: a page is said, more is pasted.
+/// The maximum length of a message by the user or the agent. A page is typed; anything longer is pasted.
 pub const MAX_MESSAGE: usize = 16_000;
-/// The most characters of the host's own summary.
+/// The maximum length of the host's own summary.
 pub const MAX_SUMMARY: usize = 8_000;
-/// The most calls of one message that are named.
+/// The maximum number of calls listed per message.
 pub const MAX_CALLS: usize = 20;
-/// Read beyond a cap before secrets are looked for, so that none is cut in two and thereby hidden.
+/// The number of characters read beyond a limit before redaction, so that no secret is split and thereby
+/// hidden.
 const MARGIN: usize = 4_096;
 
 pub(super) const USER: &str = "[User]:";
@@ -28,16 +29,17 @@ pub(super) const CALLS: &str = "[Assistant tool calls]:";
 pub(super) const RESULT: &str = "[Tool result]:";
 pub(super) const SUMMARY: &str = "[Summary]:";
 
-/// A piece of a session that may be written or sent.
+/// A redacted piece of a session that may be stored or sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// The text, without a line break at its end. Blocks are parted by an empty line.
+    /// The text without a final line break. Blank lines separate blocks.
     pub text: String,
-    /// What was taken out of it.
+    /// The counts of redacted secrets.
     pub redacted: Counts,
 }
 
-/// `message` as a block, or as two where an agent both spoke and called tools; `None` if it says nothing.
+/// Serialises `message` as a block, or as two if an agent both spoke and called tools. `None` if it has no
+/// content.
 pub fn block(message: &Message, zone: &TimeZone) -> Option<Block> {
     let mut block = Block::default();
     let (label, most) = match message.role {
@@ -78,7 +80,7 @@ fn add(text: &mut String, at: Option<Timestamp>, zone: &TimeZone, label: &str, s
     if !text.is_empty() {
         text.push_str("\n\n");
     }
-    // A time that the host did not write down is not made up.
+    // If the host recorded no time, none is invented.
     if let Some(at) = at {
         text.push_str(&format!("[{}] ", time::clock(&at.to_zoned(zone.clone()))));
     }
@@ -87,7 +89,7 @@ fn add(text: &mut String, at: Option<Timestamp>, zone: &TimeZone, label: &str, s
     text.push_str(&harmless(said));
 }
 
-/// `text` without lines that look like the beginning of a block.
+/// Escapes lines of `text` that look like the start of a block.
 fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains("]:") {
         return Cow::Borrowed(text);
@@ -104,7 +106,7 @@ fn harmless(text: &str) -> Cow<'_, str> {
 
 pub(super) fn is_label(line: &str) -> bool {
     let line = line.trim_start();
-    // Whatever stands in brackets in front: a time, or what somebody takes for one.
+    // Anything in brackets in front: a time, or a text that could pass for one.
     let rest = line
         .strip_prefix('[')
         .and_then(|rest| rest.split_once("] "))
@@ -114,8 +116,7 @@ pub(super) fn is_label(line: &str) -> bool {
         .any(|line| [USER, ASSISTANT, CALLS, RESULT, SUMMARY].iter().any(|label| line.starts_with(label)))
 }
 
-/// What of `text` may be kept: its first `most` characters, clean and without secrets, and a word on how much is
-/// missing.
+/// The first `most` characters of `text`, sanitised and redacted, with a note on the length of the rest.
 pub fn passage(text: &str, most: usize) -> Block {
     let Excerpt { mut text, redacted, missing } = excerpt(text, most);
     if missing > 0 {
@@ -124,18 +125,18 @@ pub fn passage(text: &str, most: usize) -> Block {
     Block { text, redacted }
 }
 
-/// The beginning of a text, as it may be kept.
+/// The start of a text, ready to be stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
-    /// Clean and without secrets.
+    /// The text, sanitised and redacted.
     pub text: String,
-    /// What was taken out of it.
+    /// The counts of redacted secrets.
     pub redacted: Counts,
-    /// How many characters come after it.
+    /// The number of characters that were cut off.
     pub missing: usize,
 }
 
-/// The first `most` characters of `text`, clean and without secrets; no secret is cut in two and thereby hidden.
+/// The first `most` characters of `text`, sanitised and redacted. No secret is split and thereby hidden.
 pub fn excerpt(text: &str, most: usize) -> Excerpt {
     let end = |limit: usize| text.char_indices().nth(limit).map(|(end, _)| end);
     let whole = |text::Admitted { text, redacted }| Excerpt { text, redacted, missing: 0 };
@@ -144,7 +145,8 @@ pub fn excerpt(text: &str, most: usize) -> Excerpt {
     }
     let read = end(most + MARGIN).unwrap_or(text.len());
     let admitted = text::admit(&text[..read]);
-    // Redacting shortens: what was read last may be half a secret, and is given up with the margin.
+    // Redaction shortens the text. The end of what was read may be half a secret, so it is dropped with the
+    // margin.
     let readable = admitted.text.chars().count();
     let kept = if read < text.len() { most.min(readable.saturating_sub(MARGIN / 2)) } else { most };
     let Some((cut, _)) = admitted.text.char_indices().nth(kept) else { return whole(admitted) };
@@ -233,7 +235,8 @@ mod tests {
             let kept = passage(&text, MAX_TOOL_RESULT).text;
             assert!(!kept.contains("ghp_"), "{shift}");
         }
-        // Where the reading ends, too: half a token there must not come in because others before it became short.
+        // The same at the end of the margin: half a token must not come in because redaction shortened the
+        // text before it.
         let tokens = format!("{TOKEN} ").repeat(400);
         assert!(!passage(&tokens, MAX_TOOL_RESULT).text.contains("ghp_"));
     }

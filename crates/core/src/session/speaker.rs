@@ -1,25 +1,26 @@
-//! Who runs a command: the person at a terminal, or an agent in its shell.
+//! Identifies the caller of a command: the user at a terminal, or an agent in its shell.
 //!
-//! This is about honest agents: a program that may run any command can also edit the vault. It keeps an agent's word from
-//! becoming the person's by accident, or because a text told the agent to run a command.
+//! This is about honest agents: a program that may run any command can also edit the vault. It prevents an
+//! agent's words from being taken for the user's by accident, or because a text told the agent to run a
+//! command.
 
 use crate::base::provenance::Origin;
 
-/// Variables that agents set for the commands they run.
+/// Environment variables that agents set for the commands they run.
 pub const AGENT_VARIABLES: &[&str] = &[
-    // Claude Code
+    // Set by Claude Code.
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
-    // Codex
+    // Set by Codex CLI.
     "CODEX_CI",
     "CODEX_SANDBOX",
     "CODEX_SANDBOX_NETWORK_DISABLED",
     "CODEX_THREAD_ID",
-    // Gemini CLI
+    // Set by Gemini CLI.
     "GEMINI_CLI",
-    // pi
+    // Set by the pi agent.
     "PI_CODING_AGENT",
-    // Others that people use beside them
+    // Set by other agents that people use beside them.
     "AI_AGENT",
     "AUGMENT_AGENT",
     "CLINE_ACTIVE",
@@ -28,17 +29,17 @@ pub const AGENT_VARIABLES: &[&str] = &[
     "OPENCODE",
 ];
 
-/// Who runs a command.
+/// The caller of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
-    /// The person, at a terminal.
+    /// The user, at a terminal.
     Person,
-    /// An agent, or a program that nobody watches.
+    /// An agent, or an unattended program.
     Agent,
 }
 
 impl Speaker {
-    /// Whose words a command brings.
+    /// The author of the words that a command brings.
     pub fn origin(self) -> Origin {
         match self {
             Self::Person => Origin::User,
@@ -47,8 +48,8 @@ impl Speaker {
     }
 }
 
-/// Who runs a command in this environment. `at_terminal`: one of its three streams is a terminal. An agent's shell has none,
-/// or sets one of the variables.
+/// Identifies the caller from the environment. `at_terminal` means that one of the three standard streams is
+/// a terminal. An agent's shell has none, or sets one of the variables.
 pub fn speaker(is_set: impl Fn(&str) -> bool, at_terminal: bool) -> Speaker {
     match at_terminal && !is_agent_shell(is_set) {
         true => Speaker::Person,
@@ -56,8 +57,8 @@ pub fn speaker(is_set: impl Fn(&str) -> bool, at_terminal: bool) -> Speaker {
     }
 }
 
-/// True if an agent started this shell. A script of the person, such as a cron job, has no terminal either, and may still
-/// decide for them: only the words it brings are not theirs.
+/// True if an agent started this shell. A user's script, such as a cron job, has no terminal either. It may
+/// still decide for the user, but words that it brings do not count as theirs.
 pub fn is_agent_shell(is_set: impl Fn(&str) -> bool) -> bool {
     AGENT_VARIABLES.iter().any(|name| is_set(name))
 }

@@ -1,29 +1,29 @@
-//! What a tool was called with, and how it went: the few things that every host says in its own words.
+//! Normalises tool calls and their results across hosts.
 
 use serde_json::Value;
 
 use super::message::Call;
 use super::notes;
 
-/// The most characters that are kept of what a tool was called with.
+/// The maximum length of a call's input.
 pub const MAX_INPUT: usize = 500;
-/// The most characters of a command that says why something was done: a commit, a pull request, an issue.
+/// The maximum length of a command that gives a reason for a change: a commit, a pull request, an issue.
 const MAX_REASONED_INPUT: usize = 4_000;
-/// Commands that say so.
+/// Commands that give a reason for a change.
 const REASONED: &[&str] =
     &["git commit", "gh pr create", "gh issue create", "glab mr create", "glab issue create"];
-/// The most files that one call is said to read or write.
+/// The maximum number of files read or written per call.
 const MAX_FILES: usize = 100;
 
-/// Tools that read the file they name. Only those that hosts bring along: what another tool of that name does is its own
-/// affair.
+/// Tools that read the file they name. Only built-in tools of the hosts: a foreign tool of the same name may
+/// do anything.
 const READS: &[&str] = &["Read", "NotebookRead", "read", "read_file", "read_many_files", "view_image"];
 /// Tools that change the file they name.
 const WRITES: &[&str] =
     &["Edit", "Write", "MultiEdit", "NotebookEdit", "edit", "write", "write_file", "replace"];
-/// Where the name of a file stands in their arguments.
+/// Argument keys that hold a file name.
 const FILE_KEYS: &[&str] = &["file_path", "notebook_path", "path", "absolute_path"];
-/// What says best what a call is about, in this order.
+/// Argument keys that best describe a call, in order of preference.
 const TELLING_KEYS: &[&str] = &[
     "command",
     "cmd",
@@ -38,7 +38,7 @@ const TELLING_KEYS: &[&str] = &[
     "description",
 ];
 
-/// A call, from the tool's name and its arguments.
+/// Builds a call from the tool's name and its arguments.
 pub fn call(id: &str, tool: &str, arguments: &Value) -> Call {
     let input = telling(arguments);
     let is_reasoned = REASONED.iter().any(|command| input.contains(command));
@@ -53,7 +53,7 @@ pub fn call(id: &str, tool: &str, arguments: &Value) -> Call {
     } else if WRITES.contains(&tool) {
         call.writes = files(arguments);
     }
-    // Codex: a patch is its own tool, or a command that is given one.
+    // In Codex a patch is a tool of its own, or a command that receives one.
     let patch = patch(tool, arguments);
     let (noted, files) = notes::of(tool, arguments, &input, patch);
     call.notes = noted;
@@ -87,7 +87,7 @@ fn telling(arguments: &Value) -> String {
     })
 }
 
-/// A command as text: hosts give a line, or a list of words whose last is what a shell was given.
+/// A command as text. Hosts give a line, or a list of words of which the last is the shell script.
 fn command(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -150,9 +150,10 @@ fn patched(patch: &str) -> Vec<String> {
     files
 }
 
-/// The exit code that a host wrote into a command's output, from the words it uses for that.
+/// Parses the exit code that a host wrote into a command's output.
 pub fn exit_code(output: &str) -> Option<i32> {
-    /// Hosts say it in the first lines or in the last; what is between is the command's own.
+    /// Hosts write it within this many lines of the start or the end. Anything between is the command's own
+    /// output.
     const LINES: usize = 6;
     const WORDS: &[&str] =
         &["Process exited with code ", "Command exited with code ", "Exit code: ", "Exit Code: "];
@@ -161,7 +162,7 @@ pub fn exit_code(output: &str) -> Option<i32> {
         let rest = WORDS.iter().find_map(|words| line.strip_prefix(words))?;
         rest.trim().parse().ok()
     };
-    // Claude Code: only as the very first line.
+    // Claude Code writes it on the very first line only.
     let first = output.lines().next().and_then(|line| line.strip_prefix("Exit code "));
     first
         .and_then(|code| code.trim().parse().ok())

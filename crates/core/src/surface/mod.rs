@@ -1,5 +1,5 @@
-//! Other places in which a person may be asked about proposals, and answer (REV-05…REV-08). The store is the truth (REV-04);
-//! what is sent elsewhere is a view of it, and what comes back is a wish.
+//! Review channels outside this machine, where a person sees proposals and answers (REV-05…REV-08). The store
+//! is the source of truth (REV-04): a channel shows a view of it, and an answer is a request.
 
 pub mod signature;
 pub mod telegram;
@@ -12,28 +12,28 @@ use crate::knowledge::proposal::Proposal;
 use crate::text::admit;
 use crate::text::clean::one_line;
 
-/// The longest name of a section that is sent, in characters.
+/// The maximum length of a section name in a message, in characters.
 const SECTION_CHARS: usize = 100;
-/// The most quotations of one proposal that are sent.
+/// The maximum number of quotes per proposal in a message.
 const QUOTES: usize = 3;
-/// The most characters of a quotation.
+/// The maximum length of a quote, in characters.
 const QUOTE_CHARS: usize = 160;
 
-/// A place other than this machine.
+/// A review channel outside this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Surface {
-    /// A task for each proposal.
+    /// Todoist, with one task per proposal.
     Todoist,
-    /// A message with two buttons for each.
+    /// Telegram, with one message and two buttons per proposal.
     Telegram,
 }
 
 impl Surface {
-    /// All of them.
+    /// All channels, in a fixed order.
     pub const ALL: [Self; 2] = [Self::Todoist, Self::Telegram];
 
-    /// The word in settings, in the store and on the command line.
+    /// The channel's name in settings, in the store and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Todoist => "todoist",
@@ -41,7 +41,7 @@ impl Surface {
         }
     }
 
-    /// Its name.
+    /// The channel's name for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Todoist => "Todoist",
@@ -49,7 +49,7 @@ impl Surface {
         }
     }
 
-    /// By which way a decision came that was made there.
+    /// The origin recorded for a decision made in this channel.
     pub fn by(self) -> By {
         match self {
             Self::Todoist => By::Todoist,
@@ -58,33 +58,33 @@ impl Surface {
     }
 }
 
-/// A proposal as a question. What leaves the machine is made of this alone, and everything in it is clean and without
-/// secrets.
+/// A proposal as a question to a person. Everything that leaves the machine is built from this type, and its
+/// output is sanitised and redacted.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// The proposal.
+    /// The proposal to decide on.
     pub proposal: &'a Proposal,
-    /// What would be written.
+    /// The text that would be written.
     pub text: &'a str,
 }
 
 impl Question<'_> {
-    /// What would be written, as it may leave.
+    /// The text that would be written, redacted.
     fn words(&self) -> String {
         admit(self.text).text.trim().to_owned()
     }
 
-    /// Where it would go.
+    /// The section that it would be written to.
     pub fn section(&self) -> String {
         one_line(&admit(&self.proposal.aim()).text, SECTION_CHARS)
     }
 
-    /// The line that it would take the place of, as it may leave.
+    /// The line that it would replace, redacted.
     fn instead_of(&self) -> Option<String> {
         self.proposal.supersedes.as_ref().map(|old| one_line(&admit(old).text, QUOTE_CHARS))
     }
 
-    /// How the person makes it so, if a yes is not all of it (IDN-05).
+    /// The further step that the person has to take if approval alone is not enough (IDN-05).
     fn last_step(&self) -> Option<String> {
         let file = self.proposal.identity()?;
         Some(format!(
@@ -93,21 +93,21 @@ impl Question<'_> {
         ))
     }
 
-    /// What it rests on, short.
+    /// Short quotes from the evidence.
     fn quotes(&self) -> Vec<String> {
         let quotes = self.proposal.evidence.quotes.iter().take(QUOTES);
         quotes.map(|quote| one_line(&admit(quote).text, QUOTE_CHARS)).collect()
     }
 }
 
-/// What a person wants to become of a proposal.
+/// A person's decision about a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It should be remembered as it is.
+    /// Remember it as it is.
     Approve,
-    /// It should be remembered in these words.
+    /// Remember it with this text.
     Edit(String),
-    /// It should not.
+    /// Do not remember it.
     Reject,
 }
 

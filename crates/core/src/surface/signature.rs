@@ -1,23 +1,23 @@
-//! Whether a message that says where it comes from does come from there.
+//! Verifies the signatures of webhooks.
 
 use sha2::{Digest, Sha256};
 
-/// The block of SHA-256, in bytes.
+/// The block size of SHA-256, in bytes.
 const BLOCK: usize = 64;
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Whether `signature` is the HMAC-SHA256 of `body` under `secret` in base64, as Todoist sends it in
+/// True if `signature` is the HMAC-SHA256 of `body` under `secret` in base64, as Todoist sends it in
 /// `X-Todoist-Hmac-SHA256`.
 pub fn is_signed(body: &[u8], secret: &str, signature: &str) -> bool {
     is_same(base64(&hmac(secret.as_bytes(), body)).as_bytes(), signature.trim().as_bytes())
 }
 
-/// Whether two texts are the same, found out in a time that does not tell where they differ.
+/// Compares two byte strings in constant time.
 pub fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
 }
 
-/// HMAC-SHA256 (RFC 2104).
+/// Computes HMAC-SHA256 (RFC 2104).
 fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
     let mut block = [0_u8; BLOCK];
     if key.len() > BLOCK {
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn hmacs_are_those_of_the_standard() {
-        // RFC 4231, cases 1, 2 and 6.
+        // Test cases 1, 2 and 6 of RFC 4231.
         for (key, message, is) in [
             (vec![0x0b; 20], "Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"),
             (

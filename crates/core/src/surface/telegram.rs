@@ -1,4 +1,5 @@
-//! Proposals as messages of a Telegram bot with two buttons each (REV-08): plain text, so nothing in it is markup.
+//! Proposals as Telegram messages with two buttons each (REV-08). Messages are plain text, so nothing in them
+//! is markup.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -10,15 +11,15 @@ use crate::knowledge::proposal::Status;
 use crate::text::clean::one_line;
 use crate::vault::review::Id;
 
-/// The most of a text that is sent, in the units that Telegram counts (UTF-16); a message may have 4096.
+/// The maximum length of a text, in UTF-16 units as Telegram counts them; a message may have 4096.
 const TEXT_UNITS: usize = 2500;
-/// The longest answer to a press, in characters; Telegram takes 200.
+/// The maximum length of the answer to a button press, in characters; Telegram accepts 200.
 const TOAST_CHARS: usize = 190;
 const SCOPE: &str = "memory";
 const APPROVE: &str = "approve";
 const REJECT: &str = "reject";
 
-/// What the message says.
+/// The text of the message for an open proposal.
 pub fn message(question: Question<'_>) -> String {
     let mut text = format!("Remember this?\n\n{}\n\n→ {}", cut(&question.words()), question.section());
     if let Some(old) = question.instead_of() {
@@ -34,7 +35,7 @@ pub fn message(question: Question<'_>) -> String {
     text
 }
 
-/// What it says when there is nothing to decide any more.
+/// The text of the message once the proposal is decided.
 pub fn over(question: Question<'_>, status: Status) -> String {
     let became = match status {
         Status::Approved | Status::Edited if question.proposal.identity().is_some() => {
@@ -48,17 +49,17 @@ pub fn over(question: Question<'_>, status: Status) -> String {
     format!("{became}\n\n{}\n\n→ {}\n\n{}", cut(&question.words()), question.section(), question.proposal.id)
 }
 
-/// What a message says whose proposal was forgotten.
+/// The text of the message once the proposal was forgotten.
 pub const FORGOTTEN: &str = "This proposal was forgotten.";
 
-/// The buttons below a question.
+/// The two buttons below a question.
 pub fn buttons(id: Id) -> Value {
     let button =
         |text: &str, what: &str| json!({"text": text, "callback_data": format!("{SCOPE}:{what}:{id}")});
     json!({"inline_keyboard": [[button("✅ Remember", APPROVE), button("❌ No", REJECT)]]})
 }
 
-/// Which proposal a button is about, and what it says.
+/// Parses a button's payload into the proposal and the decision.
 pub fn pressed(data: &str) -> Option<(Id, Answer)> {
     let (what, id) = data.strip_prefix(SCOPE)?.strip_prefix(':')?.split_once(':')?;
     let answer = match what {
@@ -69,21 +70,21 @@ pub fn pressed(data: &str) -> Option<(Id, Answer)> {
     Some((id.parse().ok()?, answer))
 }
 
-/// What is shown to whoever pressed.
+/// Shortens the answer to a button press.
 pub fn toast(text: &str) -> String {
     one_line(text, TOAST_CHARS)
 }
 
-/// What an update of Telegram's tells: its number, and the button that was pressed, if one of a message of ours was.
+/// A Telegram update: its number, and the press if it concerns a button of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
-    /// Updates are confirmed by their number.
+    /// The number that confirms the update.
     pub number: i64,
-    /// The press.
+    /// The button press, if any.
     pub pressed: Option<ButtonPressed>,
 }
 
-/// Reads one update, from a list or from a webhook.
+/// Parses one update, from a list or from a webhook.
 pub fn update(value: &Value) -> Option<Update> {
     #[derive(Deserialize)]
     struct Chat {
@@ -119,14 +120,15 @@ pub fn update(value: &Value) -> Option<Update> {
     Some(Update { number, pressed })
 }
 
-/// True if a press decides. In a group only the configured person decides; in a private chat there is nobody else.
+/// True if a press decides. In a group only the configured person decides; in a private chat there is nobody
+/// else.
 pub fn decides(pressed: &ButtonPressed, settings: &config::Telegram) -> bool {
     let is_group = settings.chat < 0;
     let is_person = settings.user != 0 && pressed.user_id == Some(settings.user);
     settings.chat != 0 && pressed.chat_id == settings.chat && (is_person || !is_group && settings.user == 0)
 }
 
-/// As much of a text as fits, cut between characters.
+/// The start of a text that fits the limit, cut between characters.
 fn cut(text: &str) -> String {
     let mut units = 0;
     let end = text.char_indices().find_map(|(at, c)| {

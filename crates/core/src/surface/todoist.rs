@@ -1,5 +1,5 @@
-//! Proposals as tasks of Todoist (REV-05…REV-07): what a task says, and what it means when it is completed, deleted or
-//! labelled. Tasks are known by their label, never by their title; which proposal one is about stands in its description.
+//! Proposals as Todoist tasks (REV-05…REV-07): the text of a task, and the meaning of completing, deleting or
+//! labelling it. A task is recognised by its label, never by its title. Its description names the proposal.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -10,51 +10,51 @@ use crate::event::{TaskChanged, names};
 use crate::text::clean::one_line;
 use crate::vault::review::Id;
 
-/// The label by which a task is known.
+/// The label that marks our tasks.
 pub const LABEL: &str = "memory-review";
-/// The label of what an agent made.
+/// The label for anything made by an agent.
 pub const AGENT_LABEL: &str = "agent";
-/// The label that turns a proposal down, as people write it.
+/// The labels that reject a proposal, as people write them.
 const REJECTED: [&str; 2] = ["rejected", "@rejected"];
-/// The longest title that Todoist takes, in characters.
+/// The maximum length of a title that Todoist accepts, in characters.
 const TITLE_CHARS: usize = 500;
-/// The most of the text in a description, in characters; Todoist takes 16,383.
+/// The maximum length of the text in a description, in characters; Todoist accepts 16,383.
 const TEXT_CHARS: usize = 8000;
-/// The most sessions that a description names.
+/// The maximum number of sessions listed in a description.
 const SESSIONS: usize = 10;
 const PREFIX: &str = "Promote: ";
 const ARROW: &str = " → ";
 const PROPOSAL: &str = "Proposal:";
 
-/// A task, as Todoist's API and its webhooks have it.
+/// A task in the shape of Todoist's API and webhooks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Task {
-    /// Its id.
+    /// The id of the task.
     #[serde(deserialize_with = "id")]
     pub id: String,
-    /// Whose it is.
+    /// The id of its owner.
     #[serde(deserialize_with = "id")]
     pub user_id: String,
-    /// The title.
+    /// The title of the task.
     pub content: String,
-    /// What stands below it.
+    /// The description of the task.
     pub description: String,
-    /// Its labels.
+    /// All labels of the task.
     pub labels: Vec<String>,
-    /// Whether it is completed.
+    /// True if it is completed.
     pub checked: bool,
-    /// Whether it was deleted.
+    /// True if it was deleted.
     pub is_deleted: bool,
-    /// When it was made.
+    /// The time of its creation.
     pub added_at: Option<String>,
-    /// When it was last changed.
+    /// The time of its last change.
     pub updated_at: Option<String>,
-    /// When it was completed.
+    /// The time of its completion.
     pub completed_at: Option<String>,
 }
 
-/// Ids are texts; they were numbers once.
+/// Deserialises an id, which is a string now and was a number in older versions of the API.
 fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Ok(match Value::deserialize(deserializer)? {
         Value::String(text) => text,
@@ -64,12 +64,12 @@ fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
 }
 
 impl Task {
-    /// Whether somebody may have had it in hands: Todoist does not tell what was looked at, only what was changed.
+    /// True if somebody may have changed it. Todoist reports changes, not views.
     pub fn is_touched(&self) -> bool {
         self.checked || self.updated_at.as_ref().is_some_and(|at| Some(at) != self.added_at.as_ref())
     }
 
-    /// The task as an event tells of it, with all its labels (REV-07).
+    /// Converts the task to the data of an event, with all its labels (REV-07).
     pub fn changed(&self) -> TaskChanged {
         let at = self.completed_at.as_ref().or(self.updated_at.as_ref());
         TaskChanged {
@@ -82,18 +82,18 @@ impl Task {
     }
 }
 
-/// What is sent to make a task.
+/// The request body that creates a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct New {
-    /// The title.
+    /// The title of the task.
     pub content: String,
-    /// What stands below it.
+    /// The description of the task.
     pub description: String,
-    /// Its labels.
+    /// The labels of the task.
     pub labels: [&'static str; 2],
 }
 
-/// A proposal as a task.
+/// Converts a proposal to a task.
 pub fn task(question: Question<'_>) -> New {
     New { content: title(question), description: description(question), labels: [LABEL, AGENT_LABEL] }
 }
@@ -109,7 +109,7 @@ fn description(question: Question<'_>) -> String {
     let mut lines = vec![format!("{PROPOSAL} {}", proposal.id), format!("Section: {}", question.section())];
     let words = question.words();
     if !title(question).contains(&words) {
-        // On one line, so that nothing in it can be taken for one of ours.
+        // On one line, so that nothing in it can pass for a line of ours.
         lines.push(format!("Text: {}", one_line(&words, TEXT_CHARS)));
     }
     let sessions = &proposal.evidence.sessions;
@@ -127,28 +127,28 @@ fn description(question: Question<'_>) -> String {
     lines.join("\n")
 }
 
-/// The description of a task of which nothing is left.
+/// The description of a task whose proposal was forgotten.
 pub fn bare_description(id: Id) -> String {
     format!("{PROPOSAL} {id}")
 }
 
-/// The proposal that a task is about.
+/// Parses the proposal's id from a task's description.
 pub fn proposal(description: &str) -> Option<Id> {
     let named = |line: &str| line.trim().strip_prefix(PROPOSAL)?.split_whitespace().next()?.parse().ok();
     description.lines().find_map(named)
 }
 
-/// Whether it is one of ours.
+/// True if the labels mark one of our tasks.
 pub fn is_ours(labels: &[String]) -> bool {
     labels.iter().any(|label| label.trim_start_matches('@') == LABEL)
 }
 
-/// Whether its labels turn the proposal down.
+/// True if the labels reject the proposal.
 pub fn is_rejected(labels: &[String]) -> bool {
     labels.iter().any(|label| REJECTED.contains(&label.as_str()))
 }
 
-/// What an event about a task means for its proposal, or why it means nothing.
+/// The decision that an event about a task means, or the reason why it means none.
 pub fn answer(event: &str, task: &TaskChanged, question: Question<'_>) -> Result<Answer, &'static str> {
     if !is_ours(&task.labels) {
         return Err("the task is not labelled memory-review");
@@ -164,8 +164,8 @@ pub fn answer(event: &str, task: &TaskChanged, question: Question<'_>) -> Result
     }
 }
 
-/// The text of a title that the person changed, if the rest of the title is still as we wrote it. One that did not hold the
-/// whole text says nothing about the rest of it.
+/// The new text, if the person changed the text in the title and left the rest of it alone. A title that did
+/// not hold the whole text is ignored.
 fn edited(content: &str, question: Question<'_>) -> Option<String> {
     let written = one_line(&question.words(), usize::MAX);
     let whole = format!("{PREFIX}{written}{ARROW}{}", question.section());
@@ -178,7 +178,7 @@ fn edited(content: &str, question: Question<'_>) -> Option<String> {
     (!text.is_empty() && text != written).then(|| text.to_owned())
 }
 
-/// What a webhook of Todoist's tells, if it is about a task that was completed, deleted or changed.
+/// Parses a Todoist webhook into the event name and the changed task. `None` for other events.
 pub fn webhook(payload: &str) -> Result<Option<(&'static str, TaskChanged)>, String> {
     #[derive(Deserialize)]
     struct Payload {

@@ -1,8 +1,8 @@
-//! Cleaning: what cannot be seen does not pass (B-02).
+//! Sanitises text: removes everything that cannot be seen (B-02).
 //!
-//! Terminal escapes, control characters, direction overrides and invisible characters are where instructions and
-//! secrets hide from the person who reviews a memory. What writing needs stays: joiners between letters of the
-//! scripts that use them, and the glue inside emoji.
+//! Terminal escapes, control characters, direction overrides and invisible characters can hide instructions
+//! and secrets from the person who reviews a memory. Characters that writing needs stay: joiners between
+//! letters of the scripts that use them, and joiners inside emoji.
 
 use std::borrow::Cow;
 
@@ -12,8 +12,8 @@ const ZWNJ: char = '\u{200C}';
 const ZWJ: char = '\u{200D}';
 const KEYCAP: char = '\u{20E3}';
 
-/// `text` without escape sequences, control characters (line breaks of every kind become `\n`, tabs stay) and
-/// invisible characters. Cleaning what is clean changes nothing and allocates nothing.
+/// Removes escape sequences, control characters and invisible characters. Line breaks of every sort become
+/// `\n`; tabs stay. Idempotent, and does not allocate if the text is clean already.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if is_plain(text) || !text.chars().any(is_suspect) {
         return Cow::Borrowed(text);
@@ -22,19 +22,19 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     if cleaned == text { Cow::Borrowed(text) } else { Cow::Owned(cleaned) }
 }
 
-/// Whether a text is nothing but what everybody can type. Looked at in blocks, each as a whole: processors take many bytes at a
-/// time where no single one decides.
+/// True if a text has only printable ASCII, line feeds and tabs. Works on whole blocks, without a branch per
+/// byte, so that the compiler can vectorise it.
 fn is_plain(text: &str) -> bool {
     const BLOCK: usize = 64;
     let plain = |b: &u8| matches!(b, b' '..=b'~' | b'\n' | b'\t');
     text.as_bytes().chunks(BLOCK).all(|block| block.iter().fold(true, |all, b| all & plain(b)))
 }
 
-/// `text` as one line of at most `max_chars` characters, for titles and listings: cleaned, every run of whitespace
-/// one space, and `…` where it was cut.
+/// `text` as one line of at most `max_chars` characters, for titles and listings: sanitised, with single
+/// spaces, and with `…` if it was cut.
 pub fn one_line(text: &str, max_chars: usize) -> String {
     let text = clean(text);
-    // So many bytes are more characters than that, whatever they are.
+    // An upper bound of the bytes in that many characters.
     let enough = if text.is_ascii() { max_chars } else { max_chars.saturating_mul(4) };
     let line = single_spaced(&text, enough);
     let Some((cut, _)) = line.char_indices().nth(max_chars) else { return line };
@@ -46,7 +46,7 @@ pub fn one_line(text: &str, max_chars: usize) -> String {
     format!("{kept}…")
 }
 
-/// `text` with every run of whitespace replaced by one space, and none at its ends; it may end anywhere after
+/// `text` with every run of white space replaced by one space, and none at its ends. May stop anywhere after
 /// `enough` bytes.
 pub(super) fn single_spaced(text: &str, enough: usize) -> String {
     let mut line = String::with_capacity(text.len().min(enough.saturating_add(64)));
@@ -62,7 +62,7 @@ pub(super) fn single_spaced(text: &str, enough: usize) -> String {
     line
 }
 
-/// The first `end` bytes of `line`, less what would be torn off what a reader sees as one character.
+/// The first `end` bytes of `line`, shortened so that no grapheme is split.
 fn whole_characters(line: &str, end: usize) -> &str {
     let mut kept = &line[..end];
     let mut following = line[end..].chars().next();
@@ -95,13 +95,13 @@ fn is_control(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }
 
-/// Line breaks other than `\n`. Dropping them would glue two words together.
+/// Line breaks other than `\n`. Removing them would join two words.
 fn is_line_break(c: char) -> bool {
     matches!(c, '\r' | '\u{B}' | '\u{C}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Characters that show nothing and that no ordinary text needs. Tag characters go even from the three flags that
-/// are spelled with them (England, Scotland, Wales): they can carry a whole hidden message.
+/// Characters that are invisible and that no ordinary text needs. Tag characters are removed even from the
+/// three flags that use them (England, Scotland, Wales), because they can carry a whole hidden message.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
@@ -111,7 +111,7 @@ fn is_invisible(c: char) -> bool {
         | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
-/// Everything that goes wherever it stands: escape sequences, controls, invisible characters.
+/// Removes everything that is never allowed: escape sequences, controls, invisible characters.
 fn strip(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -133,9 +133,9 @@ fn strip(text: &str) -> String {
     out
 }
 
-/// The length of the terminal escape sequence that `text` begins with, in its seven-bit (`ESC [`) or eight-bit
-/// (U+009B) form. A string sequence (title, hyperlink target) without an end counts only as its introducer: what
-/// follows might be anybody's text.
+/// The length of the terminal escape sequence at the start of `text`, in its seven-bit (`ESC [`) or eight-bit
+/// (U+009B) form. Of an unterminated string sequence (title, hyperlink target) only the introducer counts,
+/// because the text after it may be anybody's.
 fn escape_sequence(text: &str) -> Option<usize> {
     let mut chars = text.chars();
     let (introducer, start) = match chars.next()? {
@@ -180,8 +180,8 @@ fn string_sequence(body: &str) -> Option<usize> {
     }
 }
 
-/// Drops joiners and presentation selectors that join nothing. The judgement looks at what was kept before and at
-/// a neighbour that is never dropped after, so a second run decides the same.
+/// Removes joiners and presentation selectors that join nothing. The decision depends only on kept characters
+/// before and on a neighbour after that is never removed, so it is idempotent.
 fn settle_joiners(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut kept = [None, None];
@@ -213,8 +213,8 @@ fn is_keycap_base(c: char) -> bool {
     matches!(c, '0'..='9' | '#' | '*')
 }
 
-/// Blocks whose letters change shape or meaning with a joiner between them: Arabic and its relatives, the Indic
-/// scripts, Myanmar, Khmer, Mongolian and the Brahmic scripts beyond the basic plane.
+/// Blocks whose letters change shape or meaning with a joiner between them: Arabic and its relatives, the
+/// Indic scripts, Myanmar, Khmer, Mongolian and the Brahmic scripts outside of the basic plane.
 fn is_joining_script(c: char) -> bool {
     matches!(c,
         '\u{600}'..='\u{7FF}' | '\u{840}'..='\u{DFF}' | '\u{F00}'..='\u{109F}' | '\u{1700}'..='\u{18AF}'
@@ -224,8 +224,8 @@ fn is_joining_script(c: char) -> bool {
         | '\u{11000}'..='\u{11FFF}' | '\u{1E900}'..='\u{1E95F}')
 }
 
-/// What an emoji sequence is built from. Blocks rather than the exact property: an unassigned neighbour does no
-/// harm, and the table would be longer than this file.
+/// Characters that emoji sequences are built from. These are whole blocks, not the exact property: an
+/// unassigned neighbour does no harm, and the exact table would be longer than this file.
 fn is_pictograph(c: char) -> bool {
     matches!(c,
         '\u{A9}' | '\u{AE}' | '\u{203C}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21FF}'
@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(one_line("a❤️‍🔥b", 3), "a…");
     }
 
-    /// Random text dense with what cleaning is about.
+    /// Random text with many of the characters that cleaning handles.
     fn odd_text() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             any::<char>().prop_map(String::from),

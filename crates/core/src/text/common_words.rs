@@ -1,6 +1,6 @@
-//! Words that say nothing by themselves, and words around sentences.
+//! Word lists for sentences without content of their own, and for words around sentences.
 
-/// Small words: a sentence of these alone is about something that only its surroundings tell.
+/// Small words. A sentence of only these depends on its context.
 pub(crate) const SMALL: &str = "\
 a | an | the | this | that | these | those | it | its | it's | them | they | he | she | i | i'm | i'd | you | your | we | our | my | me | us
 is | are | was | were | be | been | do | does | did | don't | doesn't | didn't | have | has | had | can | could | will | would | should | may
@@ -16,7 +16,7 @@ o | os | as | um | uma | isso | isto | este | esta | ele | ela | eu | e | ou | m
 и | или | но | а | в | на | с | к | по | за | из | от | для | не | да | нет | это | то | так | как | что | он | она | оно | они | мы | вы | я | ты | его | её | их | этот | эта | тот | все | всё | уже | ещё | очень | просто
 ";
 
-/// Clauses that a rule may follow after a comma: "when you write SQL, always …".
+/// Openings of a clause that may precede a rule: "when you write SQL, always …".
 pub(crate) const CONDITIONS: &str = "\
 when | whenever | if | before | after | for | in | on | while | unless | until | once | as soon as
 wenn | bevor | ehe | nach | nachdem | bei | beim | für | vor | sobald | falls | in | im
@@ -26,7 +26,7 @@ quando | se | antes | depois | ao | para | em | no | na | sempre que
 когда | если | перед | после | при | прежде чем | для | в | до
 ";
 
-/// What a line says that announces text of somebody else, if it ends with a colon.
+/// Words that announce foreign text, in a line that ends with a colon.
 pub(crate) const ANNOUNCES: &str = "\
 log | logs | output | error | errors | trace | traceback | stack | message | says | said | response | paste | pasted | readme | file | doc | docs
 issue | email | mail | comment | comments | review | feedback | description | wrote | guide | following | quote | reply | ticket | report | prompt | text | plan | spec | task | requirements | transcript | diff | finding | findings
@@ -37,18 +37,18 @@ saída | erro | mensagem | arquivo | ficheiro | comentário | diz | seguinte
 лог | логи | вывод | ошибка | ошибку | сообщение | файл | комментарий | пишет | следующее
 ";
 
-/// The same without spaces between words.
+/// The same for languages without spaces.
 pub(crate) const DENSE_ANNOUNCES: &str = "\
 ログ | 出力 | エラー | メッセージ | ファイル | コメント | 日志 | 输出 | 錯誤 | 错误 | 报错 | 消息 | 文件 | 评论
 ";
 
-/// Names of speakers and of levels of a log, in front of a line: then somebody else wrote it, or pretends to be one.
+/// Speakers and log levels at the start of a line, which mark it as foreign.
 pub(crate) const SPEAKERS: &str = "\
 user | human | assistant | system | agent | tool | claude | codex | gemini | gpt | chatgpt | ai | bot | developer
 info | warn | warning | error | err | debug | trace | fatal | notice | critical | stdout | stderr
 ";
 
-/// An answer that only says go on: what it is about was said by the agent.
+/// Answers that only approve, so that their content was said by the agent.
 pub(crate) const APPROVALS: &str = "\
 yes | yep | yeah | yup | sure | ok | okay | go ahead | do it | do both | please do | continue | go on | proceed | sounds good | looks good | lgtm | perfect | great | thanks | thank you | nice | done | retry | try again | next
 ja | mach das | mach weiter | weiter | passt | gerne | danke | genau
@@ -58,7 +58,7 @@ sim | pode | faz isso | continua | continue | perfeito | obrigado | obrigada
 да | давай | продолжай | хорошо | отлично | спасибо | ок | сделай
 ";
 
-/// Words of a request that reports something broken.
+/// Words in a request that reports something broken.
 pub(crate) const BROKEN: &str = "\
 bug | bugs | fail | fails | failed | failing | failure | broken | broke | breaks | error | errors | crash | crashes | crashed | crashing | wrong | doesn't work | does not work | not working | why | regression | flaky | hangs | stuck | incorrect | leak | exception | panic
 fehler | kaputt | bricht | schlägt fehl | funktioniert nicht | geht nicht | stürzt | warum | absturz | hängt
@@ -68,7 +68,7 @@ erro | falha | falham | quebrado | quebrada | não funciona | por que | por quê
 ошибка | баг | падает | падают | сломан | сломано | сломалось | не работает | почему | зависает
 ";
 
-/// The same without spaces between words.
+/// The same for languages without spaces.
 pub(crate) const DENSE_BROKEN: &str = "\
 エラー | バグ | 失敗 | 動かない | 動きません | 壊れ | なぜ | 落ちる | クラッシュ | 错误 | 報錯 | 报错 | 失败 | 失敗 | 坏了 | 崩溃 | 为什么 | 不工作 | 不能用
 ";

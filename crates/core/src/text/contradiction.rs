@@ -1,10 +1,10 @@
-//! When two statements cannot both hold: the same subject with another number or the opposite (shared with the trust pass
-//! of recall), or the same sentence with another value in the same place.
+//! Detects statements that contradict each other: the same subject with another number or the opposite
+//! (shared with the trust pass of recall), or the same sentence with one value replaced.
 
 use crate::text::terms;
 use crate::text::word_sets::Words;
 
-/// Words that make a rule of a statement, in the languages of the offline rules.
+/// Words that make a statement a rule, in the languages of the offline rules.
 pub(crate) const ABSOLUTE: [&str; 12] = [
     "always",
     "never",
@@ -20,16 +20,16 @@ pub(crate) const ABSOLUTE: [&str; 12] = [
     "никогда",
 ];
 
-/// So many terms may differ on either side for it to be another value of the same thing.
+/// The maximum number of differing terms on either side of a replaced value.
 const MOST_DIFFERENT: usize = 2;
 /// Verbs whose object is the value, not the subject.
 const CHOOSING: [&str; 3] = ["use", "prefer", "choos"];
 
-/// Further words of a rule that say how often. What a rule is about is its subject: two things may both have to be done
-/// always.
+/// More words that make a statement a rule. Rules about different objects do not contradict each other,
+/// because two things can both be required always.
 const OFTEN: [&str; 2] = ["every", "each"];
 
-/// A statement as it is held against others.
+/// A statement prepared for comparison with others.
 #[derive(Clone, Debug)]
 pub(crate) struct Sides {
     words: Words,
@@ -41,12 +41,13 @@ impl Sides {
         Self { words: Words::of(text), sequence: sequence(text) }
     }
 
-    /// Whether two statements contradict each other.
+    /// True if two statements contradict each other.
     pub(crate) fn contradict(&self, other: &Self) -> bool {
         self.words.contradict(&other.words) || is_other_value(&self.sequence, &other.sequence)
     }
 
-    /// Whether one is the other with a word or two in the place of others, wherever: another subject, or another value.
+    /// True if the statements differ only in one or two words at the same place, be it the subject or a
+    /// value.
     pub(crate) fn swaps(&self, other: &Self) -> bool {
         let (one, other) = (&self.sequence, &other.sequence);
         let (before, behind) = common(one, other);
@@ -55,7 +56,7 @@ impl Sides {
     }
 }
 
-/// How many terms two sequences have in common at the beginning, and how many of the rest at the end.
+/// The lengths of the common prefix and of the common suffix of the rest.
 fn common(one: &[String], other: &[String]) -> (usize, usize) {
     let shorter = one.len().min(other.len());
     let before = one.iter().zip(other).take_while(|(a, b)| a == b).count();
@@ -63,12 +64,13 @@ fn common(one: &[String], other: &[String]) -> (usize, usize) {
     (before, rest.take_while(|(a, b)| a == b).count())
 }
 
-/// The same sentence but for a word or two, not in the subject: `deploys go to the blue cluster`, `… the green cluster`.
+/// True if the statements differ in one or two words outside of the subject:
+/// `deploys go to the blue cluster`, `… the green cluster`.
 fn is_other_value(one: &[String], other: &[String]) -> bool {
     let shorter = one.len().min(other.len());
     let (before, behind) = common(one, other);
     if before == shorter {
-        // One says all that the other says, and more.
+        // One statement contains the other.
         return false;
     }
     let differs = |all: usize| (1..=MOST_DIFFERENT).contains(&(all - before - behind));
@@ -84,11 +86,11 @@ fn is_other_value(one: &[String], other: &[String]) -> bool {
     differs(one.len()) && differs(other.len()) && (chosen || (before >= 2 && before + behind >= 3))
 }
 
-/// The terms of a text in order, a name as a whole and not in its parts.
+/// The terms of a text in order, with an identifier as a whole and not in its parts.
 fn sequence(text: &str) -> Vec<String> {
     let mut all: Vec<(u32, String)> = Vec::new();
     terms::each_term(text, |term| {
-        // The whole comes behind the parts and takes their place; it stands where the first of them does.
+        // The whole identifier follows its parts. It replaces them, at the position of the first.
         if term.identifier {
             all.retain(|(word, _)| *word < term.word);
         }
@@ -97,7 +99,7 @@ fn sequence(text: &str) -> Vec<String> {
     all.into_iter().map(|(_, term)| term).collect()
 }
 
-/// Words that turn a statement round, in the languages of the offline rules.
+/// Negations, in the languages of the offline rules.
 const TURNING: [&str; 38] = [
     "not",
     "never",
@@ -140,7 +142,7 @@ const TURNING: [&str; 38] = [
 ];
 const TURNING_SIGNS: [&str; 9] = ["ない", "ません", "禁止", "不要", "不能", "不得", "别", "勿", "禁用"];
 
-/// Words that set one thing against another: who is who depends on their order.
+/// Words that compare two things, so that the order of the two matters.
 const WEIGHING: [&str; 21] = [
     "instead",
     "rather",
@@ -166,12 +168,12 @@ const WEIGHING: [&str; 21] = [
 ];
 const WEIGHING_SIGNS: [&str; 4] = ["ではなく", "代わり", "而不是", "代替"];
 
-/// Whether a statement says that something is not, or must not be.
+/// True if a statement contains a negation.
 pub(crate) fn turns(text: &str) -> bool {
     before_turning(text).is_some()
 }
 
-/// What a statement says before it is turned round; `None` if it is not.
+/// The text in front of the first negation. `None` if there is no negation.
 pub(crate) fn before_turning(text: &str) -> Option<&str> {
     let mut from = 0;
     for word in text.split_whitespace() {
@@ -182,11 +184,11 @@ pub(crate) fn before_turning(text: &str) -> Option<&str> {
             return Some(&text[..at]);
         }
     }
-    // In scripts without spaces the sense comes last.
+    // Scripts without spaces put the negation last.
     TURNING_SIGNS.iter().any(|sign| text.contains(sign)).then_some("")
 }
 
-/// Whether a statement sets one thing against another, or is turned round.
+/// True if a statement contains a comparison or a negation.
 pub(crate) fn weighs(text: &str) -> bool {
     let has = |word: &str| {
         let bare = word.to_lowercase();

@@ -1,9 +1,9 @@
-//! Terms that are in every programmer's prompts, whatever the project.
+//! Terms that occur in every programmer's prompts, whatever the project.
 //!
-//! "Write a function that sorts a list" shares half its words with any vault. They are rarer in English than among
-//! programmers, so that a count of English words overrates them.
+//! "Write a function that sorts a list" shares half of its words with any vault. These words are rarer in
+//! general English than in programming, so frequencies from general English overrate them.
 
-/// As the index has them, that is, stemmed; in alphabetical order.
+/// The terms as the index stores them, that is, stemmed; in alphabetical order.
 const COMMONPLACE: &str = "add again algorithm answer api app argument array bash best better branch browser bug build button c \
     cach chang check class client closur code column command comment commit complexiti component comput \
     contain continu convert copi count creat css csv data date day debug default delet describ dict \
@@ -18,7 +18,7 @@ const COMMONPLACE: &str = "add again algorithm answer api app argument array bas
     tree tri tupl type typescript undo unit updat url use user valu variabl vim want warn way web window \
     word work write wrong xml yaml yes";
 
-/// Whether a term says little about what a programmer's prompt is about.
+/// True if a term says little about the subject of a programmer's prompt.
 pub fn is_commonplace(term: &str) -> bool {
     COMMONPLACE.split(' ').any(|word| word == term)
 }

@@ -1,7 +1,7 @@
-//! What we put in front of an agent is fenced: recalled text is data and cannot close its own fence (B-02).
+//! Fences around injected text: it is data, and it cannot close its own fence (B-02).
 //!
-//! A fence is a pair of tags with a marker in their name that nobody can guess. The same tags are how we know our own words
-//! again in a transcript, so that they are not taken for somebody's.
+//! A fence is a pair of tags with an unguessable marker in their name. By the same tags we recognise our own
+//! text in a transcript, so that it is not taken for anybody's words.
 
 use std::borrow::Cow;
 
@@ -9,20 +9,20 @@ use super::admit;
 use super::host_tags::without_host_tags;
 
 const NAME: &str = "rekindle-memory-";
-/// How the mark of a turn in Llama's and Mistral's templates ends.
+/// The end of a turn marker in the templates of Llama and Mistral.
 const INST: &str = "INST]";
-/// The fewest characters of a marker.
+/// The minimum length of a marker.
 const LEAST: usize = 8;
 
-/// `body` between tags with this marker, clean, without secrets, and without tags that mean something to a host.
+/// Wraps `body` in tags with this marker, sanitised, redacted, and with host tags made harmless.
 pub fn wrap(marker: &str, body: &str) -> String {
     let body = admit(body).text.replace(NAME, "rekindle memory ");
     let body = harmless(&body);
     format!("<{NAME}{marker}>\n{}\n</{NAME}{marker}>", body.trim())
 }
 
-/// `text` with everything made harmless that a host or a model takes for structure: tags of hosts, and the marks that chat
-/// templates put around a turn (`[INST]`, `<|im_end|>`). For every text of a memory that an agent reads (B-02).
+/// Neutralises everything that a host or a model may interpret as structure: host tags and the turn markers
+/// of chat templates (`[INST]`, `<|im_end|>`). Apply it to every text of a memory that an agent reads (B-02).
 pub fn harmless(text: &str) -> Cow<'_, str> {
     match without_host_tags(text) {
         Cow::Borrowed(text) => without_turn_marks(text),
@@ -52,7 +52,7 @@ fn without_turn_marks(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// `text` without what is fenced in it. A fence that a host cut off goes up to the end.
+/// Removes fenced text. A fence that a host truncated extends to the end.
 pub fn strip(text: &str) -> Cow<'_, str> {
     let opening = format!("<{NAME}");
     if !text.contains(&opening) {

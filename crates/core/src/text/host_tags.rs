@@ -1,10 +1,10 @@
-//! Tags that hosts write around text of their own, and how memory text is kept from closing them (B-02).
+//! Tags that hosts write around their own text, and protection against memory text that closes them (B-02).
 
 use std::borrow::Cow;
 
-/// Notices of hosts that stand inside a message: the tag and what is in it are left out.
+/// Tags of host notices inside a message. The tag and its content are removed.
 pub(crate) const NOTICES: &[&str] = &[
-    // Claude Code
+    // Tags of Claude Code.
     "system-reminder",
     "local-command-caveat",
     "local-command-stdout",
@@ -30,7 +30,7 @@ pub(crate) const NOTICES: &[&str] = &[
     "new-diagnostics",
     "fork-boilerplate",
     "tools-used-before-summary",
-    // Codex
+    // Tags of Codex CLI.
     "environment_context",
     "user_instructions",
     "permissions instructions",
@@ -39,14 +39,14 @@ pub(crate) const NOTICES: &[&str] = &[
     "user_shell_command",
     "subagent_notification",
     "skill",
-    // Gemini CLI
+    // Tags of Gemini CLI.
     "session_context",
     "hook_context",
     "background_output",
 ];
-/// Tags that hosts put around the output of tools. Around a person's words they only say that others wrote them.
+/// Tags that hosts put around tool output. Around user text they mean only that others wrote it.
 pub(crate) const WRAPPERS: &[&str] = &["untrusted_context", "user-memory-input", "tool_use_error"];
-/// Names of tags that agents take for something else than text, beside the notices.
+/// Further tag names that agents interpret as structure, besides the notices.
 const STRUCTURE: &[&str] = &[
     "system",
     "function_calls",
@@ -54,7 +54,7 @@ const STRUCTURE: &[&str] = &[
     "tool_result",
     "user_input",
     "file",
-    // Claude Code and its models
+    // Tags of Claude Code and its models.
     "antml",
     "invoke",
     "parameter",
@@ -68,21 +68,21 @@ const STRUCTURE: &[&str] = &[
     "example",
     "examples",
     "instructions",
-    // Codex (`<INSTRUCTIONS>`; upper and lower case are one here)
+    // Tags of Codex, such as `<INSTRUCTIONS>`; the comparison ignores case.
     "environment_details",
     "collaboration_mode",
     "compaction_summary",
-    // Gemini CLI
+    // Tags of Gemini CLI.
     "extension_context",
     "project_context",
     "global_context",
     "state_snapshot",
-    // Llama (`<<SYS>>`)
+    // Llama's system tag, `<<SYS>>`.
     "sys",
 ];
 
-/// `text` with the tags of hosts made harmless, for what we put in front of an agent: a memory that holds
-/// `</system-reminder>` must not end the notice that it stands in (B-02).
+/// Neutralises host tags in text that is injected. A memory that contains `</system-reminder>` must not close
+/// the notice it is in (B-02).
 pub fn without_host_tags(text: &str) -> Cow<'_, str> {
     let is_tag = |rest: &str| {
         let rest = rest.trim_start_matches(['/', ' ', '\t']);

@@ -1,16 +1,16 @@
-//! What may pass, and how it is cleaned.
+//! Text processing: sanitising, redaction, terms, similarity and contradiction.
 //!
-//! Whatever Rekindle adds to a file, indexes, injects or sends comes through [`admit`]: first [`clean`], then
-//! [`redact`]. In that order, because a zero-width character or a colour code in the middle of a token hides it from
-//! the scanners and not from whoever uses it. Bytes that people typed into their own files are not touched;
-//! [`redact::find`] says where a secret stands in them.
+//! Everything that Rekindle stores in a file, indexes, injects or sends passes through [`admit`]: first
+//! [`clean`], then [`redact`]. The order matters: a zero-width character or a colour code inside a token
+//! hides it from the scanners but not from its user. Bytes that people typed into their own files are not
+//! changed; [`redact::find`] locates secrets in them.
 //!
 //! - [`clean`]: no escape sequences, control or invisible characters (B-02)
 //! - [`redact`]: no secrets (B-03, SEC-04)
-//! - [`fence`]: what is put in front of an agent, and known again
-//! - [`normal`]: when two texts say the same
-//! - [`terminal`]: what may reach a terminal
-//! - [`specifics`]: what in a statement must not be made up
+//! - [`fence`]: markers around injected text, and their recognition
+//! - [`normal`]: the form in which two texts count as equal
+//! - [`terminal`]: safe output to a terminal
+//! - [`specifics`]: details of a statement that must have a source
 
 pub mod clean;
 pub mod common_words;
@@ -32,16 +32,16 @@ pub(crate) mod word_sets;
 
 pub use redact::Counts;
 
-/// Text that may be written, and what was taken out of it.
+/// Text that may be stored, with the counts of redacted secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admitted {
-    /// The text, clean and without secrets.
+    /// The text, sanitised and redacted.
     pub text: String,
-    /// How many secrets of each kind are no longer in it.
+    /// The number of redacted secrets per kind.
     pub redacted: Counts,
 }
 
-/// What of `text` may be written: every writer's door.
+/// Sanitises and redacts a text. Everything that writes must use it.
 pub fn admit(text: &str) -> Admitted {
     let cleaned = clean::clean(text);
     let redact::Redacted { text, counts } = redact::redact(&cleaned);

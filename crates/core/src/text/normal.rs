@@ -1,4 +1,5 @@
-//! The form in which two texts count as the same: for tombstones of forgotten text (B-08) and for duplicate lines.
+//! The normal form in which two texts count as equal: for tombstones of forgotten text (B-08) and for
+//! duplicate lines.
 
 use std::borrow::Cow;
 
@@ -6,17 +7,18 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::clean::{clean, single_spaced};
 
-/// Endings that do not make a line a different one.
+/// Trailing punctuation that does not make a line different.
 const ENDINGS: [char; 15] = ['.', ',', ';', ':', '!', '?', '…', '。', '、', '．', '،', '؛', '؟', '।', '۔'];
 
-/// Text that folding changes more often than this does not occur; the bound is for text made to be awkward.
+/// The maximum number of passes. Real text needs fewer; the limit is for adversarial text.
 const ROUNDS: usize = 8;
 
-/// `text` reduced to what it says: cleaned, compatibility forms unified, in lower case, without Markdown markers,
-/// with single spaces and without trailing punctuation. Reducing it again changes nothing.
+/// Normalises `text`: sanitised, NFKC, lower case, without Markdown markers, with single spaces and without
+/// trailing punctuation. Idempotent.
 pub fn normalised(text: &str) -> String {
     let mut current = reduced(text);
-    // Dropping one marker can uncover another (`*-* x`), and lower-casing can leave a form that composes anew.
+    // Removing one marker can expose another (`*-* x`), and lower-casing can produce a form that composes
+    // anew.
     for _ in 0..ROUNDS {
         let next = reduced(&current);
         if next == current {
@@ -36,16 +38,17 @@ fn reduced(text: &str) -> String {
     line
 }
 
-/// Compatibility forms unified, in lower case.
+/// The text in NFKC and lower case.
 fn folded(text: &str) -> String {
-    // There is one form of each of these letters.
+    // ASCII is in NFKC already.
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
     text.nfkc().flat_map(char::to_lowercase).nfkc().collect()
 }
 
-/// Drops emphasis, strike-through and code marks. An underscore between letters is part of a name and stays.
+/// Removes emphasis, strike-through and code marks. An underscore between letters is part of a name and
+/// stays.
 fn without_emphasis(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|b| matches!(b, b'*' | b'`' | b'~' | b'_')) {
         return Cow::Borrowed(text);
@@ -67,7 +70,7 @@ fn without_emphasis(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Drops what makes a line a quote, a heading, a list item or a task.
+/// Removes the marker of a quote, a heading, a list item or a task.
 fn without_line_markers(line: &str) -> &str {
     let mut line = line.trim_start();
     while let Some(rest) = after_marker(line) {

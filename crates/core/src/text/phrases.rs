@@ -1,4 +1,4 @@
-//! Lines as they leave the rules, and words as they are looked for in them.
+//! Formats extracted lines and finds phrases in text.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -7,18 +7,19 @@ use crate::text;
 use crate::text::common_words;
 use crate::text::sentences::{after_words, dense_sign, phrases};
 
-/// The most characters of a finding.
+/// The maximum length of a finding.
 pub(crate) const MOST: usize = 300;
 
 static SMALL: LazyLock<HashSet<&'static str>> = LazyLock::new(|| phrases(common_words::SMALL).collect());
 
-/// `text` as one clean line of at most `most` characters, without secrets. Cut between words where there is one.
+/// `text` as one sanitised and redacted line of at most `most` characters, cut at a word boundary if
+/// possible.
 pub(crate) fn line(text: &str, most: usize) -> String {
     let admitted = text::admit(text).text;
     cut(&admitted.split_whitespace().collect::<Vec<_>>().join(" "), most)
 }
 
-/// The first `most` characters of a line, with a sign that something is missing.
+/// The first `most` characters of a line, with `…` if it was cut.
 pub(crate) fn cut(line: &str, most: usize) -> String {
     let Some((end, _)) = line.char_indices().nth(most) else { return line.to_owned() };
     let kept = &line[..end];
@@ -26,18 +27,17 @@ pub(crate) fn cut(line: &str, most: usize) -> String {
     format!("{}…", whole.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(')))
 }
 
-/// The beginning of `text` that is no longer than `bytes`.
+/// The longest prefix of `text` within `bytes` bytes.
 pub(crate) fn head(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// The end of `text` that is no longer than `bytes`.
+/// The longest suffix of `text` within `bytes` bytes.
 pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
 }
 
-/// The words of `text` that say what it is about, in lower case. Where words are not parted by spaces, pairs of
-/// characters.
+/// The content words of `text`, in lower case. In scripts without spaces, pairs of characters.
 pub(crate) fn content(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let word_sign = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '_' | '-' | '’');
@@ -55,7 +55,7 @@ pub(crate) fn content(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether the folded `text` begins with a phrase of `list`, and with none of `but_not`. Gives what follows.
+/// Tests if the folded `text` begins with a phrase of `list` and with none of `but_not`. Returns the rest.
 pub(crate) fn begins<'a>(text: &'a str, list: &'static str, but_not: &'static str) -> Option<&'a str> {
     if phrases(but_not).any(|phrase| after_words(text, phrase).is_some()) {
         return None;
@@ -63,17 +63,17 @@ pub(crate) fn begins<'a>(text: &'a str, list: &'static str, but_not: &'static st
     phrases(list).filter_map(|phrase| after_words(text, phrase)).min_by_key(|rest| rest.len())
 }
 
-/// Whether the folded `text` has a phrase of `list` in it, as whole words.
+/// True if the folded `text` contains a phrase of `list` as whole words.
 pub(crate) fn has(text: &str, list: &'static str) -> bool {
     phrases(list).any(|phrase| find_words(text, phrase).is_some())
 }
 
-/// Whether a text without spaces has a phrase of `list` in it.
+/// True if a text without spaces contains a phrase of `list`.
 pub(crate) fn has_dense(text: &str, list: &'static str) -> bool {
     phrases(list).any(|phrase| text.contains(phrase))
 }
 
-/// Where `words` stand in `text` as whole words.
+/// The position of `words` in `text` as whole words.
 pub(crate) fn find_words(text: &str, words: &str) -> Option<usize> {
     let apart = |c: Option<char>, of: bool| !of || !c.is_some_and(char::is_alphanumeric);
     text.match_indices(words).map(|(at, _)| at).find(|at| {

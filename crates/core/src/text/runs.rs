@@ -1,7 +1,7 @@
-//! Runs of bytes, looked at several at a time: where a word ends can hardly be guessed, and a wrong guess costs more than
-//! looking at eight bytes.
+//! Runs of bytes, tested eight at a time: the end of a word is hard to predict, and a branch misprediction
+//! costs more than testing eight bytes.
 
-/// How many bytes at the start are so.
+/// The number of leading bytes that satisfy `is`.
 #[inline]
 pub(crate) fn leading(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
     let (eights, rest) = bytes.as_chunks::<8>();

@@ -1,9 +1,9 @@
-//! What a person typed themselves: its lines, its sentences, and whether a sentence begins with certain words.
+//! Lines and sentences that a person typed, and tests of their first words.
 //!
-//! Whoever looks for wishes, rules or decisions in what was said starts here, so that none of them takes code or a
-//! quotation for the person's word.
+//! Every search for requests, rules or decisions starts here, so that none of them takes code or a quotation
+//! for the person's own words.
 
-/// The lines that the person typed: no code, no quotations. What is left out leaves an empty line.
+/// The lines that the person typed. Code and quotations are replaced by empty lines.
 pub(crate) fn lines(message: &str) -> Vec<&str> {
     let mut fence: Option<&str> = None;
     let mut lines = Vec::new();
@@ -32,7 +32,7 @@ pub(crate) fn sentences(line: &str) -> Vec<&str> {
     let mut signs = line.char_indices().peekable();
     while let Some((at, sign)) = signs.next() {
         let ends = match sign {
-            // A point in a number, a name or a path ends nothing.
+            // A point inside of a number, a name or a path does not end a sentence.
             '.' | '!' | '?' => signs.peek().is_none_or(|(_, next)| next.is_whitespace()),
             '。' | '！' | '？' => true,
             _ => false,
@@ -48,7 +48,7 @@ pub(crate) fn sentences(line: &str) -> Vec<&str> {
     sentences
 }
 
-/// `sentence` as words are looked for in it: in lower case, with straight apostrophes, without bullets in front.
+/// `sentence` folded for phrase matching: in lower case, with straight apostrophes, without leading bullets.
 pub(crate) fn folded(sentence: &str) -> String {
     let lower = sentence.to_lowercase().replace('’', "'");
     let start =
@@ -56,18 +56,18 @@ pub(crate) fn folded(sentence: &str) -> String {
     start.to_owned()
 }
 
-/// Whether a folded sentence asks something, or begins as a quotation: then it states nothing.
+/// True if a folded sentence is a question or begins with a quotation, so that it states nothing.
 pub(crate) fn asks_or_quotes(folded: &str) -> bool {
     folded.ends_with(['?', '？'])
         || folded.starts_with(['"', '\'', '“', '”', '„', '«', '»', '‘', '`', '¿', '「', '『'])
 }
 
-/// The phrases of a list of words: parted by `|` and line breaks.
+/// The phrases of a word list, separated by `|` and line breaks.
 pub(crate) fn phrases(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.split(['|', '\n']).map(str::trim).filter(|phrase| !phrase.is_empty())
 }
 
-/// What follows `words` in `text`, if `text` begins with them as whole words.
+/// The rest of `text` if it begins with `words` as whole words.
 pub(crate) fn after_words<'a>(text: &'a str, words: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(words)?;
     let ends =
@@ -79,12 +79,12 @@ pub(crate) fn after_words<'a>(text: &'a str, words: &str) -> Option<&'a str> {
     })
 }
 
-/// Whether `text` has characters of a script that puts no spaces between words.
+/// True if `text` has characters of a script without spaces between words.
 pub(crate) fn is_dense(text: &str) -> bool {
     text.chars().any(dense_sign)
 }
 
-/// A character of such a script.
+/// True for a character of a script without spaces.
 pub(crate) fn dense_sign(c: char) -> bool {
     matches!(c as u32, 0x3040..=0x30FF | 0x3400..=0x9FFF)
 }

@@ -1,4 +1,4 @@
-//! When two statements say the same, and how much of one is in another.
+//! Similarity of statements: equality, overlap and contradiction.
 
 use std::collections::BTreeSet;
 
@@ -8,21 +8,21 @@ use crate::text::normal::normalised;
 use crate::text::specifics::specifics;
 use crate::text::terms;
 
-/// Two statements that share this much of all their terms say the same.
+/// The minimum share of common terms of two equal statements.
 const SAME: f64 = 0.7;
-/// Statements of fewer terms have to be the same word for word.
+/// Statements with fewer terms must be verbatim equal.
 const FEWEST_TERMS: usize = 3;
-/// Statements that share less than this of the shorter one are not about the same thing.
+/// The minimum overlap, relative to the shorter statement, of two statements about the same thing.
 const RELATED: f64 = 0.5;
 
-/// A statement, taken apart once: hundreds of them are held against each other.
+/// A statement, analysed once for comparison with hundreds of others.
 #[derive(Clone, Debug)]
 pub struct Statement {
     text: String,
     normal: String,
     terms: BTreeSet<u64>,
     specifics: BTreeSet<String>,
-    /// The terms as they come, each once.
+    /// The distinct terms in text order.
     order: Vec<u64>,
     sides: Sides,
     turns: bool,
@@ -30,7 +30,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Takes a text apart.
+    /// Analyses a text for comparison.
     pub fn of(text: &str) -> Self {
         Self {
             text: text.to_owned(),
@@ -44,27 +44,27 @@ impl Statement {
         }
     }
 
-    /// The text.
+    /// The text as it was given.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What it is about.
+    /// The terms of the statement.
     pub(crate) fn terms(&self) -> &BTreeSet<u64> {
         &self.terms
     }
 
-    /// What in it must not be made up.
+    /// The details that must have a source.
     pub(crate) fn specifics(&self) -> &BTreeSet<String> {
         &self.specifics
     }
 
-    /// Whether a claim of this has the sense of what it rests on: no negation is lost or added, and where one thing is set
-    /// against another, both come in the same order.
+    /// True if a claim keeps the meaning of its source: no negation is lost or added, and if either compares
+    /// two things, their order is the same.
     pub(crate) fn keeps_sense_of(&self, source: &Self) -> bool {
         let before = |of: &Self| contradiction::before_turning(&of.text).map(terms_of).unwrap_or_default();
         let kept = match (self.turns, source.turns) {
-            // `this, not that` says `this instead of that`; `never this` does not.
+            // `this, not that` means the same as `this instead of that`; `never this` does not.
             (true, false) => source.weighs && !before(self).is_disjoint(&source.terms),
             (false, true) => share(&self.terms, &before(source)) >= SAME,
             _ => true,
@@ -72,7 +72,8 @@ impl Statement {
         kept && self.same_order(source)
     }
 
-    /// `pnpm instead of npm` is not `npm instead of pnpm`.
+    /// True if both have their common terms in the same order: `pnpm instead of npm` is not
+    /// `npm instead of pnpm`.
     fn same_order(&self, other: &Self) -> bool {
         let common = |ours: &Self, theirs: &Self| -> Vec<u64> {
             ours.order.iter().filter(|term| theirs.terms.contains(term)).copied().collect()
@@ -80,15 +81,15 @@ impl Statement {
         !(self.weighs || other.weighs) || common(self, other) == common(other, self)
     }
 
-    /// Whether both say the same: word for word, or nearly so with the same specifics and without contradicting each
-    /// other (REF-06).
+    /// True if both say the same: verbatim, or nearly so with the same specifics and without a contradiction
+    /// (REF-06).
     pub fn is_same(&self, other: &Self) -> bool {
         if self.normal == other.normal {
             return true;
         }
         let (fewer, more) =
             (self.terms.len().min(other.terms.len()), self.terms.len().max(other.terms.len()));
-        // Most pairs are told apart by their length alone.
+        // The lengths alone distinguish most pairs.
         if fewer < FEWEST_TERMS || (fewer as f64) < SAME * more as f64 {
             return false;
         }
@@ -101,12 +102,12 @@ impl Statement {
             && !self.sides.contradict(&other.sides)
     }
 
-    /// Whether two statements share anything that they could be about.
+    /// True if two statements share any term.
     pub fn is_about_the_same(&self, other: &Self) -> bool {
         !self.terms.is_disjoint(&other.terms)
     }
 
-    /// Whether both name a number, and not the same ones.
+    /// True if both contain numbers, and not the same ones.
     pub fn has_other_values(&self, other: &Self) -> bool {
         let numbers = |of: &Self| -> BTreeSet<String> {
             let words = of.text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.' | '-'));
@@ -117,13 +118,13 @@ impl Statement {
         !ours.is_empty() && !theirs.is_empty() && ours != theirs
     }
 
-    /// Whether both say the same word for word.
+    /// True if both are equal in normal form.
     pub fn is_verbatim(&self, other: &Self) -> bool {
         self.normal == other.normal
     }
 
-    /// Whether nothing in two statements that are alike sets them apart: no name, number, negation, order or value, and no
-    /// word that stands in the place of another (STO-16).
+    /// True if two similar statements have no conflicting detail: no other name, number, negation, order or
+    /// value, and no replaced word (STO-16).
     pub fn agrees(&self, other: &Self) -> bool {
         let (shorter, longer) =
             if self.terms.len() <= other.terms.len() { (self, other) } else { (other, self) };
@@ -135,7 +136,7 @@ impl Statement {
             && !self.sides.swaps(&other.sides)
     }
 
-    /// Whether both cannot hold.
+    /// True if the statements contradict each other.
     pub fn contradicts(&self, other: &Self) -> bool {
         let (shorter, longer) =
             if self.terms.len() <= other.terms.len() { (self, other) } else { (other, self) };
@@ -153,12 +154,12 @@ fn in_order(text: &str) -> Vec<u64> {
     order
 }
 
-/// What a text is about.
+/// The set of terms of a text.
 fn terms_of(text: &str) -> BTreeSet<u64> {
     terms::terms(text).into_iter().map(|(term, _)| term).collect()
 }
 
-/// How much of `terms` is in `others`, from 0 to 1. Of nothing, nothing is.
+/// The share of `terms` that is in `others`, from 0 to 1; 0 for an empty set.
 pub(crate) fn share(terms: &BTreeSet<u64>, others: &BTreeSet<u64>) -> f64 {
     match terms.len() {
         0 => 0.0,

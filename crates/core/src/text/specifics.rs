@@ -1,14 +1,14 @@
-//! What in a statement must not be made up: numbers, dates, paths, identifiers, options and quotations (OBS-10, REF-07).
-//! Whoever states them has to have them from somewhere.
+//! Specifics: details of a statement that must not be invented, such as numbers, dates, paths, identifiers,
+//! options and quotations (OBS-10, REF-07). Each must occur in the source.
 
 use std::collections::{BTreeSet, HashSet};
 
 use crate::text::terms;
 
-/// A quotation of fewer characters is emphasis.
+/// The minimum length of a quotation; shorter ones are emphasis.
 const SHORTEST_QUOTE: usize = 3;
 const QUOTES: [(char, char); 6] = [('"', '"'), ('`', '`'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」')];
-/// What ends a quotation and is not part of it.
+/// Punctuation at the end of a quotation that is not part of it.
 const ENDS: [char; 8] = ['.', ',', ';', ':', '!', '?', ' ', '…'];
 
 /// The specifics of a text, in lower case.
@@ -19,23 +19,23 @@ pub fn specifics(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Whether a specific is a small whole number: a count may be somebody's own.
+/// True if a specific is a small whole number, because a count may be the writer's own.
 pub fn is_count(specific: &str) -> bool {
     specific.len() < 3 && specific.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Whether a specific is a time of day, which only the one knows who knows when things were said.
+/// True if a specific is a time of day, which only the transcript can supply.
 pub fn is_clock(specific: &str) -> bool {
     let digits = |part: &str| !part.is_empty() && part.len() <= 2 && part.bytes().all(|b| b.is_ascii_digit());
     specific.split_once(':').is_some_and(|(hour, minute)| digits(hour) && minute.len() == 2 && digits(minute))
 }
 
-/// The words that say something in a text, for telling whether another text covers them.
+/// The terms of a text, for testing if another text covers them.
 pub fn words(text: &str) -> HashSet<u64> {
     terms::terms(text).into_iter().map(|(term, _)| term).collect()
 }
 
-/// How much of `words` is in `there`, from 0 to 1; nothing to cover is covered.
+/// The share of `words` that is in `there`, from 0 to 1; 1 for an empty set.
 pub fn coverage(words: &HashSet<u64>, there: &HashSet<u64>) -> f64 {
     match words.len() {
         0 => 1.0,
@@ -43,12 +43,12 @@ pub fn coverage(words: &HashSet<u64>, there: &HashSet<u64>) -> f64 {
     }
 }
 
-/// Whether `specific` stands in `text` as a word of its own: `54` is not in `5432`.
+/// True if `specific` occurs in `text` as a separate word: `54` is not in `5432`.
 pub fn occurs(specific: &str, text: &str) -> bool {
     stands_in(specific, &plain(text))
 }
 
-/// The same for a text that is [`plain`] already.
+/// [`occurs`] for a text that is [`plain`] already.
 pub fn stands_in(specific: &str, text: &str) -> bool {
     text.match_indices(specific).any(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -60,14 +60,14 @@ pub fn stands_in(specific: &str, text: &str) -> bool {
     })
 }
 
-/// `1.2` is not in `1.2.3`: a number goes on behind a point that another digit follows.
+/// True if a number continues behind a point, so that `1.2` is not in `1.2.3`.
 fn goes_on(last: Option<char>, mut after: impl Iterator<Item = char>) -> bool {
     last.is_some_and(|c| c.is_ascii_digit())
         && matches!(after.next(), Some('.' | ','))
         && after.next().is_some_and(|c| c.is_ascii_digit())
 }
 
-/// A text as specifics are looked for in it: lower case, single spaces, one kind of apostrophe.
+/// The form of a text in which specifics are searched: lower case, single spaces, straight apostrophes.
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -81,12 +81,12 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-/// Letter by letter: what surrounds a word must not change it.
+/// Lower-cases per character, so that the context of a word does not change it.
 fn lower(text: &str) -> String {
     text.chars().map(|c| if matches!(c, '’' | '‘') { '\'' } else { c }).flat_map(char::to_lowercase).collect()
 }
 
-/// The words of a text, without what surrounds them. Scripts without spaces end a word.
+/// The words of a text, without surrounding punctuation. Characters of scripts without spaces end a word.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| c.is_whitespace() || is_unspaced(c) || (!c.is_ascii() && !c.is_alphanumeric());
     text.split(ends)
@@ -97,7 +97,7 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
             let word = word.trim_end_matches(|c: char| {
                 !c.is_alphanumeric() && !matches!(c, '/' | '%' | '+' | '#' | '_')
             });
-            // A dash between words is none of an option.
+            // A dash between words does not start an option.
             if word.chars().all(|c| !c.is_alphanumeric()) { "" } else { word.trim_start_matches('.') }
         })
         .filter(|word| !word.is_empty())
@@ -123,13 +123,13 @@ fn is_specific(word: &str) -> bool {
         || shouted
 }
 
-/// `src/lib` is a path; `and/or` is two words.
+/// True for paths: `src/lib` is one, `and/or` is two words.
 fn is_path(word: &str) -> bool {
     let parts: Vec<&str> = word.split('/').collect();
     parts.len() > 2 || (parts.len() == 2 && parts.iter().any(|part| part.contains(['.', '_', '-'])))
 }
 
-/// The names of what is written as a call: `close()`.
+/// The names of functions written as calls: `close()`.
 fn called(text: &str) -> impl Iterator<Item = String> + '_ {
     let names = text
         .split_whitespace()
@@ -138,7 +138,7 @@ fn called(text: &str) -> impl Iterator<Item = String> + '_ {
     names.filter(|name| name.chars().any(char::is_alphanumeric)).map(lower)
 }
 
-/// What stands between quotation marks.
+/// The texts between quotation marks.
 fn quotations(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (open, close) in QUOTES {

@@ -1,12 +1,12 @@
-//! What may reach a terminal: text, and the few styles of our own. A note or a file name that holds escape sequences could
-//! otherwise move the cursor, rename the window or fill the clipboard (B-02).
+//! Makes text safe for a terminal. Escape sequences in a note or a file name could move the cursor, rename
+//! the window or fill the clipboard (B-02).
 
 use std::borrow::Cow;
 
-/// The styles that we use ourselves; nobody is hurt by a bold word.
+/// The text styles of our own output, which do no harm anywhere.
 const STYLES: &[&str] = &["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
 
-/// `text` without control characters and escape sequences. Line breaks and tabs stay.
+/// Removes control characters and escape sequences except our own styles. Line breaks and tabs stay.
 pub fn safe(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
         return Cow::Borrowed(text);
@@ -34,16 +34,17 @@ pub fn safe(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What follows an escape sequence whose escape character is gone already. One that does not end goes up to the line's end.
+/// The text behind an escape sequence whose escape character was removed. An unterminated sequence extends to
+/// the end of the line.
 fn behind_sequence(text: &str) -> &str {
     let line = text.find('\n').unwrap_or(text.len());
     match text.as_bytes().first() {
-        // CSI: parameters up to a letter.
+        // CSI sequences: parameters up to a letter.
         Some(b'[') => {
             let end = text[1..line].find(|c: char| matches!(c, '@'..='~')).map(|at| at + 2);
             &text[end.unwrap_or(line)..]
         }
-        // OSC, DCS, SOS, PM, APC: text up to a bell or the string terminator.
+        // OSC, DCS, SOS, PM, APC: text up to BEL or the string terminator.
         Some(b']' | b'P' | b'X' | b'^' | b'_') => {
             let bell = text[..line].find('\u{7}').map(|at| at + 1);
             let terminator = text[..line].find("\u{1b}\\").map(|at| at + 2);

@@ -1,6 +1,7 @@
-//! About how many tokens a text is (OBS-24). One estimate for every threshold and cap, so that they can be compared.
+//! Estimates the number of tokens in a text (OBS-24). Every threshold and limit uses the same estimate, so
+//! that they are comparable.
 
-/// The estimate: four letters are a token, a sign of Chinese, Japanese or Korean is one of its own.
+/// The estimated number of tokens: one per four letters, and one per Chinese, Japanese or Korean character.
 pub fn estimate(text: &str) -> u64 {
     let (mut quarters, mut whole) = (0u64, 0u64);
     for c in text.chars() {

@@ -1,23 +1,23 @@
-//! The words of a statement, and whether two statements about the same subject contradict each other.
+//! The words of a statement, and a test of two statements about the same subject for contradiction.
 
 use std::collections::BTreeSet;
 
 use super::terms;
 
-/// Two texts that share this much of the shorter one are about the same thing.
+/// The minimum overlap, relative to the shorter text, of two texts about the same subject.
 const SAME_SUBJECT: f32 = 0.7;
 
-/// The words of a text, and those among them that make a statement what it is: numbers, versions, negations.
+/// The words of a text, with the numbers, versions and negations separated from the rest.
 #[derive(Clone, Debug)]
 pub(crate) struct Words {
-    /// How many different ones there are.
+    /// The number of distinct words.
     count: usize,
-    /// Those that only name what it is about, in order.
+    /// The hashes of the remaining words, which name the subject, in order.
     plain: Vec<u64>,
     pub(crate) telling: BTreeSet<u64>,
 }
 
-/// Words that turn a statement round.
+/// Words that negate a statement.
 const TURNING: [&str; 12] = [
     "not", "never", "no", "don't", "dont", "without", "instead", "longer", "avoid", "disabled", "nicht",
     "kein",
@@ -29,13 +29,13 @@ impl Words {
         terms::each_term(text, |term| {
             let hash = terms::hash(term.text);
             plain.push(hash);
-            // A name with a digit in it is a subject of its own; a number is what is said about one.
+            // A name that contains a digit is a subject; a plain number is a value.
             let digits = term.text.bytes().any(|byte| byte.is_ascii_digit());
             let letters = term.text.bytes().any(|byte| byte.is_ascii_alphabetic());
             if digits && !letters {
                 numbers.push((term.word, hash));
             } else if term.identifier && letters {
-                // The number in `gauge_30` is a part of the name, which stands where its first part does.
+                // The number in `gauge_30` is part of the name, which has the position of its first part.
                 numbers.retain(|(word, _)| *word < term.word);
             }
         });
@@ -53,7 +53,7 @@ impl Words {
         Self { count, plain, telling }
     }
 
-    /// About the same thing, but not saying the same.
+    /// True if both have the same subject but say different things.
     pub(crate) fn contradict(&self, other: &Self) -> bool {
         let least = self.plain.len().min(other.plain.len());
         if self.count.min(other.count) < 3 || least < 2 {
@@ -70,7 +70,7 @@ impl Words {
     }
 }
 
-/// How many are in both, each of which is in order.
+/// The number of common items in two sorted lists.
 fn shared(ours: &[u64], theirs: &[u64]) -> usize {
     let (mut at, mut shared) = (0, 0);
     for ours in ours {

@@ -1,4 +1,4 @@
-//! What an agent may do to a memory without the person (B-01, R-15).
+//! The permissions of an agent to change memories without the person (B-01, R-15).
 
 use super::entry::{Entry, is_reviewed};
 use super::frontmatter::Note;
@@ -7,18 +7,19 @@ use super::path::VaultPath;
 use crate::base::provenance::Origin;
 use crate::base::scope::Scope;
 
-/// What an agent may do to a memory.
+/// The permission of an agent for one memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentEdit {
-    /// Change it: a memory of the project at hand.
+    /// Change it directly: it is a memory of the current project.
     Allowed,
-    /// Propose a change: the person pinned it, or it holds in other projects as well.
+    /// Propose a change: the person pinned it, or it also applies in other projects.
     NeedsApproval,
-    /// Nothing: the memory belongs to another project.
+    /// No access: the memory belongs to another project.
     OtherProject,
 }
 
-/// What an agent that works in `here` may do to the note at `path`. `here` is the scope that a memory saved there gets.
+/// The permission of an agent that works in `here` for the note at `path`. `here` is the scope that a memory
+/// saved there would get.
 pub fn agent_edit(path: &VaultPath, note: &Note<'_>, here: &Scope) -> AgentEdit {
     let entry = Entry::of(note, path);
     let loads = shelf(path) == Shelf::AlwaysLoad || entry.always_load;
@@ -33,7 +34,7 @@ pub fn agent_edit(path: &VaultPath, note: &Note<'_>, here: &Scope) -> AgentEdit 
     }
 }
 
-/// Whether the person stands behind what the note says: their own words, or words that they reviewed.
+/// True if the note is the person's own words, or words that they reviewed.
 pub fn is_vouched_for(path: &VaultPath, note: &Note<'_>) -> bool {
     Entry::of(note, path).provenance.origin == Origin::User || is_reviewed(note)
 }

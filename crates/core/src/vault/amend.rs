@@ -1,5 +1,5 @@
-//! A statement for a file that a person keeps by hand: it is added as a line, or takes the place of one. Every other byte
-//! stays.
+//! Adds a statement to a file that a person maintains, as a new line or in place of an old one. Every other
+//! byte stays.
 
 use std::ops::Range;
 
@@ -9,31 +9,31 @@ use super::escape::{self, Style, tidy_line};
 use super::lines::{self, Broken, Insertion, Kind, Line, heading_words, newline_of, splice};
 use crate::text::normal::normalised;
 
-/// The section of an identity file that additions go to; it is made if there is none.
+/// The section of an identity file for additions, created on demand.
 pub const LEARNED: &str = "Learned";
 
-/// Why a file cannot take a statement.
+/// The reason why a file cannot take a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unfit {
-    /// Its structure is not certain.
+    /// The document's structure is ambiguous.
     #[error(transparent)]
     Broken(#[from] Broken),
-    /// The line that should be replaced is not there any more.
+    /// The line to replace no longer exists.
     #[error("the line it would take the place of is not there any more: {0}")]
     Gone(String),
-    /// It is there more than once.
+    /// The line to replace exists more than once.
     #[error("the line it would take the place of is there more than once: {0}")]
     Twice(String),
-    /// What stands around it would not mean the same any more.
+    /// The change would alter the meaning of the lines around it.
     #[error("it would change what the lines around it mean")]
     Around,
-    /// There is nothing in it.
+    /// The statement has no words.
     #[error("there are no words in it")]
     Empty,
 }
 
-/// What `text` becomes with the statement in it; none if it says so already. Without a line to replace, the statement goes to
-/// `section`, or to the end.
+/// `text` with the statement in it, or `None` if it already says so. Without a line to replace, the statement
+/// goes to `section`, or to the end.
 pub fn amend(
     text: &str,
     statement: &str,
@@ -63,7 +63,7 @@ pub fn amend(
     }
 }
 
-/// The statements of a document, as ranges of lines: a list item without what is nested in it, or a paragraph.
+/// The line ranges of a document's statements: a list item without its nested items, or a paragraph.
 fn units(lines: &[Line<'_>]) -> Vec<Range<usize>> {
     let mut units: Vec<Range<usize>> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
@@ -79,7 +79,7 @@ fn units(lines: &[Line<'_>]) -> Vec<Range<usize>> {
     units
 }
 
-/// What a document states, each as one line; nothing if its structure is not certain.
+/// The statements of a document, each as one line. Empty if the structure is ambiguous.
 pub fn statements(text: &str) -> Vec<String> {
     let Ok(lines) = lines::read(text) else { return Vec::new() };
     units(&lines).iter().map(|unit| tidy_line(&words(&lines, unit))).collect()
@@ -142,7 +142,7 @@ fn add(text: &str, lines: &[Line<'_>], statement: &str, section: Option<&str>) -
         None => Insertion { at, block: item, blank_before: !after_item, blank_behind: true },
     };
     let mut changed = insertion.apply(text, lines).ok_or(Unfit::Around)?;
-    // A new last line ends as a line does.
+    // A new last line gets a line end.
     if !changed.ends_with(['\n', '\r']) {
         changed.push_str(newline_of(text));
     }

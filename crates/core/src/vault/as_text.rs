@@ -1,4 +1,4 @@
-//! Dates and instants in JSON: as the text people read, since jiff's own support for serde is not compiled in.
+//! Serde support for dates and instants as ISO text. jiff's own serde feature is not compiled in.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ where
     String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
-/// The same for a value that may be missing.
+/// The same for an optional value.
 pub(crate) mod option {
     use super::{Deserialize, Deserializer, Display, Error, FromStr, Serialize, Serializer};
 

@@ -1,20 +1,20 @@
-//! The HTML comments in which a document carries what only the machine reads; note apps hide them.
+//! HTML comments with machine-readable data in a document; note apps hide them.
 
-/// The word that makes a comment ours.
+/// The first word of our comments.
 const OURS: &str = "rekindle";
 
-/// `<!-- rekindle key=value … -->`; values are encoded so that nothing in them can end the comment.
+/// Renders `<!-- rekindle key=value … -->`. Values are encoded, so that they cannot end the comment.
 pub(crate) fn render(pairs: &[(&str, &str)]) -> String {
     let words: String = pairs.iter().map(|(key, value)| format!(" {}", pair(key, value))).collect();
     format!("<!-- {OURS}{words} -->")
 }
 
-/// A value as it stands in a comment.
+/// Renders one key and its encoded value.
 pub(crate) fn pair(key: &str, value: &str) -> String {
     format!("{key}={}", escape(value, b","))
 }
 
-/// The pairs of a comment of ours, with [`value`] to look into them.
+/// Parses a comment of ours into pairs; use [`value`] to look up a key.
 pub(crate) fn parse(comment: &str) -> Option<Vec<(String, String)>> {
     let inner = comment.trim().strip_prefix("<!--")?.strip_suffix("-->")?;
     let mut words = inner.split_whitespace();
@@ -25,12 +25,12 @@ pub(crate) fn parse(comment: &str) -> Option<Vec<(String, String)>> {
     Some(pairs.map(|(key, value)| (key.to_owned(), decode(value))).collect())
 }
 
-/// The value for `key`, where there is one.
+/// The value of `key`, if present.
 pub(crate) fn value<'a>(pairs: &'a [(String, String)], key: &str) -> Option<&'a str> {
     pairs.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
 }
 
-/// Several values in one, each encoded for itself.
+/// Encodes several values as one.
 pub(crate) fn list(values: &[String]) -> String {
     values.iter().map(|value| encode(value)).collect::<Vec<_>>().join(",")
 }
@@ -40,7 +40,7 @@ pub(crate) fn unlist(list: &str) -> Vec<String> {
     list.split(',').filter(|value| !value.is_empty()).map(decode).collect()
 }
 
-/// Where the comment begins that ends `text`, blanks after it aside. One whose opener is escaped is none.
+/// The start of the comment that ends `text`, ignoring blanks after it. An escaped opener does not count.
 pub(crate) fn trailing(text: &str) -> Option<usize> {
     let text = text.trim_end();
     let at = text.rfind("<!--").filter(|_| text.ends_with("-->"))?;
@@ -49,13 +49,13 @@ pub(crate) fn trailing(text: &str) -> Option<usize> {
     (slashes.is_multiple_of(2) && !closed_before).then_some(at)
 }
 
-/// A value as one word without a comma.
+/// Encodes a value as one word without a comma.
 pub(crate) fn encode(value: &str) -> String {
     escape(value, b"")
 }
 
-/// Everything but plain word characters and `also` becomes `%XX`; so does a hyphen after a hyphen, which comments
-/// forbid, and one at the end.
+/// Replaces everything except plain word characters and `also` by `%XX`. This includes a hyphen after a
+/// hyphen, which comments forbid, and one at the end.
 fn escape(value: &str, also: &[u8]) -> String {
     let mut out = String::with_capacity(value.len());
     for (at, byte) in value.bytes().enumerate() {
@@ -69,7 +69,7 @@ fn escape(value: &str, also: &[u8]) -> String {
     out
 }
 
-/// The inverse of [`encode`]; what is not an escape stays, since people edit comments too.
+/// The inverse of [`encode`]. Invalid escapes stay, because people edit comments too.
 pub(crate) fn decode(value: &str) -> String {
     let mut out = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();

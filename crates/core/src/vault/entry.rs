@@ -1,7 +1,8 @@
 //! One memory: properties and a free Markdown body (VLT-02).
 //!
-//! Scope (B-05) and provenance (B-01) are properties like the others. A note that a person put into the vault by
-//! hand, with few properties or none, is an entry too: what is missing has a default, what is unknown is kept.
+//! Scope (B-05) and provenance (B-01) are ordinary properties. A note that a person put into the vault by
+//! hand, with few properties or none, is an entry too: missing properties have defaults, unknown ones are
+//! kept.
 
 use std::fmt;
 
@@ -17,28 +18,28 @@ use crate::base::sentiment::Sentiment;
 use crate::base::time::{Timestamp, iso, parse};
 use crate::text::clean::one_line;
 
-/// The longest body that is saved as one memory. A memory is a few lines; a megabyte is a file.
+/// The maximum size of a saved body. A memory is a few lines; a megabyte is a file.
 pub const MAX_BODY_BYTES: usize = 1024 * 1024;
-/// The longest title that listings show, in characters.
+/// The maximum length of a title in listings, in characters.
 pub const MAX_TITLE_CHARS: usize = 80;
 
-/// Where an entry is in its life (VLT-03).
+/// The status of an entry in its life cycle (VLT-03).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Holds.
+    /// The entry is in force.
     Active,
-    /// Held, and is settled.
+    /// Was in force, and is settled.
     Resolved,
-    /// A newer version took its place.
+    /// Replaced by a newer version.
     Superseded,
     /// An idea that has not become a project.
     Incubating,
-    /// A word of the person's own; treated as not active.
+    /// The person's own status word; treated as not active.
     Other(String),
 }
 
 impl Status {
-    /// The word in the frontmatter.
+    /// The status word in the frontmatter.
     pub fn word(&self) -> &str {
         match self {
             Self::Active => "active",
@@ -49,7 +50,7 @@ impl Status {
         }
     }
 
-    /// Reads the word; anything unknown is kept as it is.
+    /// Parses a status word. Unknown words are kept as they are.
     pub fn of(word: &str) -> Self {
         match word {
             "active" => Self::Active,
@@ -73,20 +74,20 @@ impl fmt::Display for Status {
     }
 }
 
-/// How sure we were when the memory was captured (SID-04…06).
+/// The confidence at the time of capture (SID-04…06).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// Said outright.
+    /// Stated explicitly by the person.
     High,
     /// Inferred from several sightings.
     Medium,
-    /// Seen once.
+    /// Inferred from one sighting.
     Low,
 }
 
 impl Confidence {
-    /// The word in the frontmatter.
+    /// The confidence word in the frontmatter.
     pub fn word(self) -> &'static str {
         match self {
             Self::High => "high",
@@ -103,38 +104,38 @@ impl Confidence {
 /// The properties of one memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its id; `None` for a note that we did not write.
+    /// The id; `None` for a note that we did not write.
     pub id: Option<EntryId>,
-    /// What sort of memory it is: a word the person chooses, also the name of its folder.
+    /// The kind of memory: a word the person chooses, also the name of its folder.
     pub kind: String,
-    /// Where it is in its life.
+    /// The status in its life cycle.
     pub status: Status,
-    /// When it was first saved.
+    /// The time of the first save.
     pub created: Option<Timestamp>,
-    /// When it last changed.
+    /// The time of the last change.
     pub updated: Option<Timestamp>,
-    /// The person's own words for finding it.
+    /// The person's own tags.
     pub tags: Vec<String>,
     /// The group it was saved in.
     pub group: String,
-    /// How far it reaches.
+    /// The scope in which it applies.
     pub scope: Scope,
-    /// Whether it loads at every session start.
+    /// True if it is loaded at every session start.
     pub always_load: bool,
-    /// The archived version it took the place of.
+    /// The archived version that it replaced.
     pub supersedes: Option<String>,
-    /// The entry that took its place.
+    /// The entry that replaced it.
     pub superseded_by: Option<String>,
-    /// How sure we were.
+    /// The confidence at capture.
     pub confidence: Option<Confidence>,
-    /// How the person felt when they said it (FBK-07).
+    /// The person's sentiment at that moment (FBK-07).
     pub sentiment: Option<Sentiment>,
-    /// Whose words support it.
+    /// The author of the words, with session and messages.
     pub provenance: Provenance,
 }
 
 impl Entry {
-    /// Reads the properties of a note. `path` supplies what the note itself does not say.
+    /// Reads the properties of a note. `path` supplies defaults for missing ones.
     pub fn of(note: &Note<'_>, path: &VaultPath) -> Self {
         let text = |key| note.text_of(key).map(str::to_owned);
         let mut folders = path.parts();
@@ -159,7 +160,7 @@ impl Entry {
             confidence: note.text_of("confidence_rating_at_capture").and_then(Confidence::of),
             sentiment: note.text_of("sentiment").and_then(Sentiment::of),
             provenance: Provenance {
-                // A note without an origin was typed by whoever owns the vault.
+                // A note without an origin was typed by the vault's owner.
                 origin: note.text_of("origin").and_then(|word| word.parse().ok()).unwrap_or(Origin::User),
                 session: text("session"),
                 messages: note.list_of("messages"),
@@ -167,7 +168,7 @@ impl Entry {
         }
     }
 
-    /// A new note: every property of VLT-02 on a line of its own, then the body, ended by a newline.
+    /// Renders a new note: each property of VLT-02 on its own line, then the body, ended by a newline.
     pub fn render(&self, body: &str) -> String {
         let time =
             |at: Option<Timestamp>| at.map_or_else(|| "null".to_owned(), |at| scalar(&iso(at)).into_owned());
@@ -216,7 +217,7 @@ impl Entry {
     }
 }
 
-/// What a listing calls a note: its first heading or first line of text, else its file name.
+/// The title of a note in listings: its first heading or first line of text, else its file name.
 pub fn title(body: &str, path: &VaultPath) -> String {
     body.lines()
         .map(|line| line.trim().trim_start_matches('#').trim())
@@ -224,49 +225,49 @@ pub fn title(body: &str, path: &VaultPath) -> String {
         .map_or_else(|| path.stem().to_owned(), |line| one_line(line, MAX_TITLE_CHARS))
 }
 
-/// The two notes that a change of mind leaves behind (VLT-04).
+/// The two notes that result from an evolution (VLT-04).
 pub struct Evolution {
-    /// What now stands at the old path.
+    /// The new version, for the old path.
     pub new: String,
-    /// The old note, marked as superseded, for the archive.
+    /// The old version, marked as superseded, for the archive.
     pub archived: String,
 }
 
-/// What [`evolve`] needs to know.
+/// The inputs of [`evolve`].
 pub struct Evolve<'a> {
-    /// The new body.
+    /// The body of the new version.
     pub body: &'a str,
-    /// Why the person changed their mind; kept in the new note.
+    /// The person's reason for the change; kept in the new note.
     pub reason: &'a str,
     /// The id of the new version.
     pub id: &'a EntryId,
-    /// When.
+    /// The time of the change.
     pub at: Timestamp,
-    /// Where the entry is.
+    /// The path of the entry.
     pub path: &'a VaultPath,
-    /// Where the old version goes.
+    /// The archive path of the old version.
     pub archive: &'a VaultPath,
-    /// Whose words the new body is.
+    /// The author of the new body.
     pub origin: Origin,
-    /// Whether the person has seen and approved these words.
+    /// True if the person has seen and approved these words.
     pub approved: bool,
-    /// How the person felt when they said the new body.
+    /// The person's sentiment in the new body.
     pub sentiment: Option<Sentiment>,
 }
 
-/// Whether the person has looked at what the note says now. A new version that nobody approved leaves `reviewed: null`.
+/// True if the person has reviewed the current text. A new version without approval has `reviewed: null`.
 pub fn is_reviewed(note: &Note<'_>) -> bool {
     note.text_of("reviewed").and_then(parse).is_some()
 }
 
-/// The archived text of an entry in whose place another one stands.
+/// The archived text of an entry that was replaced by another one.
 pub fn superseded(note: &Note<'_>, by: &VaultPath) -> Result<String, frontmatter::Error> {
     let changes = [("status", Some(Status::Superseded.word())), ("superseded_by", Some(by.as_str()))];
     Ok(note.head_with(&changes)? + note.body())
 }
 
-/// The new and the archived text of an entry whose body is replaced. Both keep every property and comment that we
-/// do not need to change; the archived one keeps its body byte for byte.
+/// The new and the archived text of an entry whose body is replaced. Both keep every property and comment
+/// that needs no change. The archived one keeps its body byte for byte.
 pub fn evolve(old: &str, change: &Evolve<'_>) -> Result<Evolution, frontmatter::Error> {
     let note = Note::parse(old)?;
     let at = iso(change.at);
@@ -281,7 +282,7 @@ pub fn evolve(old: &str, change: &Evolve<'_>) -> Result<Evolution, frontmatter::
         ("origin", Some(change.origin.word())),
         ("evolved_because", Some(change.reason)),
     ];
-    // What was looked at were the old words, unless the person approved the new ones.
+    // The person reviewed the old words, unless they approved the new ones.
     match change.approved {
         true => changes.push(("reviewed", Some(&at))),
         false => changes.extend(note.get("reviewed").map(|_| ("reviewed", None))),

@@ -1,7 +1,7 @@
-//! Finding a forgotten text wherever it stands, and cutting it out of what else stands there (B-08).
+//! Finds a forgotten text in any file and cuts it out of the surrounding text (B-08).
 //!
-//! Texts are compared in their normal form, block by block: a paragraph, a list item, a table row, a line of code. A
-//! memory that became a bullet in the daily log and a rule in MEMORY.md is found in both.
+//! Texts are compared in their normal form, block by block: a paragraph, a list item, a table row, a line of
+//! code. A memory that became a bullet in the daily log and a rule in MEMORY.md is found in both.
 
 use std::ops::Range;
 
@@ -9,28 +9,30 @@ use serde_json::Value;
 
 use crate::text::normal::normalised;
 
-/// A whole text shorter than this (in characters of its normal form) says too little to be searched for.
+/// The minimum length of a whole text to search for, in characters of its normal form. A shorter one is too
+/// unspecific.
 const MIN_WHOLE_CHARS: usize = 8;
-/// One block of a longer text has to say more before it is taken for the same statement elsewhere.
+/// The minimum length of a single block of a longer text. It must be more specific to count as the same
+/// statement elsewhere.
 const MIN_BLOCK_CHARS: usize = 24;
-/// So many bytes in a row of what was forgotten are a piece of it.
+/// The number of consecutive bytes of a forgotten text that count as a fragment.
 const FRAGMENT_BYTES: usize = 12;
-/// Only short texts are searched for pieces: the few bytes of context that a journal keeps.
+/// The maximum size of a text that is searched for fragments: the few bytes of context in a journal.
 const MAX_CONTEXT_BYTES: usize = 256;
 
-/// What is being forgotten.
+/// The text to forget.
 #[derive(Clone, Debug)]
 pub struct Target {
     needles: Vec<String>,
-    /// Its lines as they were written, for searching bytes.
+    /// Its original lines, for searching bytes.
     raw: Vec<Vec<u8>>,
-    /// For each needle a word that has to be in any file that says it; empty where there is none that is certain.
-    /// Most files of a vault are told apart by this alone, without bringing them into normal form.
+    /// For each needle a word that any file with it must contain; empty if no word is certain. This rules out
+    /// most files of a vault without normalising them.
     telling: Vec<Vec<u8>>,
 }
 
 impl Target {
-    /// Everything that any of `texts` says.
+    /// Targets every statement in any of `texts`.
     pub fn new<S: AsRef<str>>(texts: &[S]) -> Self {
         let (mut needles, mut raw) = (Vec::new(), Vec::new());
         let mut add = |form: String, least: usize| {
@@ -49,17 +51,17 @@ impl Target {
         Self { needles, raw, telling }
     }
 
-    /// Whether there is too little to search for: then only the memory itself can be removed.
+    /// True if there is too little text to search for. Then only the memory itself can be removed.
     pub fn is_empty(&self) -> bool {
         self.needles.is_empty()
     }
 
-    /// Whether the text stands in `text`.
+    /// True if `text` contains the target.
     pub fn is_in(&self, text: &str) -> bool {
         !self.matches(text).is_empty()
     }
 
-    /// Whether the text stands in a file, whatever it is: Markdown, lines of JSON, or bytes.
+    /// True if a file of any format contains the target: Markdown, JSON lines, or bytes.
     pub fn is_in_file(&self, bytes: &[u8]) -> bool {
         if !self.may_be_in(bytes) {
             return false;
@@ -82,7 +84,7 @@ impl Target {
         self.raw.iter().map(Vec::as_slice).filter(|line| line.len() >= MIN_BLOCK_CHARS)
     }
 
-    /// Whether a short text shows a piece of it.
+    /// True if a short text contains a fragment of the target.
     pub fn shows_in(&self, text: &str) -> bool {
         text.len() <= MAX_CONTEXT_BYTES
             && text
@@ -91,7 +93,8 @@ impl Target {
                 .any(|piece| self.raw.iter().any(|line| contains(line, piece)))
     }
 
-    /// The document without the blocks that say it; `None` if there are none. Every other byte stays.
+    /// The document without the blocks that contain the target, or `None` if there are none. Every other byte
+    /// stays.
     pub fn cut(&self, document: &str) -> Option<String> {
         let cuts = self.matches(document);
         if cuts.is_empty() {
@@ -106,7 +109,7 @@ impl Target {
         Some(kept)
     }
 
-    /// The same for JSON, whole or line by line: strings that say it lose the blocks that do.
+    /// The same for JSON, whole or by line: strings lose the blocks that contain the target.
     pub fn cut_json(&self, text: &str) -> Option<String> {
         let mut changed = false;
         let mut out = String::with_capacity(text.len());
@@ -143,7 +146,7 @@ impl Target {
         }
     }
 
-    /// The ranges of whole blocks that a needle runs through, in order and apart.
+    /// The disjoint ranges of whole blocks that a needle touches, in order.
     fn matches(&self, document: &str) -> Vec<Range<usize>> {
         let blocks = blocks(document);
         let forms: Vec<String> = blocks.iter().map(|block| normalised(&document[block.clone()])).collect();
@@ -170,12 +173,13 @@ fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// Emphasis and code marks may stand inside a word.
+/// True for emphasis and code marks, which may be inside a word.
 fn is_marker(byte: u8) -> bool {
     matches!(byte, b'*' | b'_' | b'`' | b'~')
 }
 
-/// The longest ASCII word of a needle: the same in every spelling that has this normal form, and inside JSON.
+/// The longest ASCII word of a needle. It is the same in every spelling with this normal form, and inside
+/// JSON.
 fn telling_word(needle: &str) -> Vec<u8> {
     let words = needle.split(|c: char| !c.is_ascii_alphanumeric());
     let inside_ascii = words.filter(|word| word.len() >= 3 && needle.is_ascii());
@@ -186,7 +190,7 @@ fn join(forms: &[String]) -> String {
     forms.iter().filter(|form| !form.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a match is not part of longer words. Scripts without spaces have no such borders.
+/// True if a match is not part of longer words. Scripts without spaces have no such boundaries.
 fn stands_alone(text: &str, at: &Range<usize>) -> bool {
     let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     let inside = |edge: Option<char>, beyond: Option<char>| word(edge) && word(beyond);
@@ -195,7 +199,7 @@ fn stands_alone(text: &str, at: &Range<usize>) -> bool {
         && !inside(matched.chars().next_back(), text[at.end..].chars().next())
 }
 
-/// Marks the blocks whose normal forms a range of the joined text touches.
+/// Marks the blocks whose normal forms overlap a range of the joined text.
 fn mark(forms: &[String], at: &Range<usize>, hit: &mut [bool]) {
     let mut start = 0;
     for (form, hit) in forms.iter().zip(hit).filter(|(form, _)| !form.is_empty()) {
@@ -205,8 +209,9 @@ fn mark(forms: &[String], at: &Range<usize>, hit: &mut [bool]) {
     }
 }
 
-/// The blocks of a document as byte ranges of whole lines: list items and paragraphs with their following lines,
-/// headings, table rows, lines of code, comments. Blank lines and frontmatter fences are blocks of their own.
+/// The blocks of a document as byte ranges of whole lines: list items and paragraphs with their continuation
+/// lines, headings, table rows, lines of code, comments. Blank lines and frontmatter fences are separate
+/// blocks.
 fn blocks(text: &str) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let (mut at, mut fenced, mut open) = (0, false, false);

@@ -1,22 +1,22 @@
-//! Text from elsewhere inside a person's document: made so that it cannot be anything but text there, and read back
-//! as it was.
+//! Escapes foreign text for a person's document, so that it can only be text there, and restores it
+//! unchanged.
 //!
-//! The escapes are Markdown's own (a backslash before the character that would begin a block or a comment), so the
-//! document still shows the words as they were given.
+//! The escapes are Markdown's own: a backslash before the character that would begin a block or a comment. So
+//! the document still shows the original words.
 
 use super::lines::blocks::{closes_fence, fence, hash_heading, is_conflict, is_rule, marker};
 
-/// How much structure a text may bring along.
+/// The structure that a text may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// None: every line is words. For text that a machine reads back item by item.
+    /// None: every line is plain words. For text that a machine parses item by item.
     Words,
-    /// Nested lists, quotes and complete code blocks, which its list item contains. For what people read.
+    /// Nested lists, quotes and complete code blocks, contained by its list item. For text that people read.
     Blocks,
 }
 
-/// A text in the one form we write: `\n` between lines, no control characters, no blanks at the ends of lines, no
-/// blank lines around it.
+/// The canonical form of a text: `\n` between lines, no control characters, no trailing blanks, no blank
+/// lines around it.
 pub(crate) fn tidy(text: &str) -> String {
     let text =
         text.replace("\r\n", "\n").replace(['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'], "\n");
@@ -25,18 +25,18 @@ pub(crate) fn tidy(text: &str) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// The same on one line: whatever stood between words is one space.
+/// [`tidy`] on one line, with single spaces between words.
 pub(crate) fn tidy_line(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Keeps `<!--` from opening a comment: an odd number of backslashes before it.
+/// Escapes `<!--` by an odd number of backslashes before it, so that it opens no comment.
 pub(crate) fn inline(text: &str) -> String {
     rewrite_openers(text, |slashes| 2 * slashes + 1)
 }
 
-/// The inverse of [`inline`]; an opener that a person typed stays as it is.
+/// The inverse of [`inline`]. An opener that a person typed stays as it is.
 pub(crate) fn plain(text: &str) -> String {
     rewrite_openers(text, |slashes| if slashes % 2 == 1 { slashes / 2 } else { slashes })
 }
@@ -56,7 +56,7 @@ fn rewrite_openers(text: &str, slashes: impl Fn(usize) -> usize) -> String {
     out
 }
 
-/// A heading's words: on one line, and a `#` at the end is one of them.
+/// Escapes a heading: on one line, and with a final `#` as text.
 pub(crate) fn heading(title: &str) -> String {
     let mut title = inline(&tidy_line(title));
     if title.ends_with('#') {
@@ -70,7 +70,7 @@ pub(crate) fn plain_heading(title: &str) -> String {
     plain(&title.strip_suffix("\\#").map_or_else(|| title.to_owned(), |before| format!("{before}#")))
 }
 
-/// A line of words at the start of a line: what would begin a block is escaped.
+/// Escapes words at the start of a line that would begin a block.
 pub(crate) fn line(text: &str) -> String {
     escape_start(&inline(text), Style::Words)
 }
@@ -80,8 +80,8 @@ pub(crate) fn plain_line(text: &str) -> String {
     plain(&unescape_start(text, Style::Words))
 }
 
-/// A list item: `head` (the marker and what belongs before the words), the words, `tail` at the end of the first
-/// line, and the further lines indented below it. Lines end in `\n`, the last one too.
+/// Renders a list item: `head` (the marker and any prefix), the words, `tail` at the end of the first line,
+/// and the further lines indented below it. Every line ends in `\n`.
 pub(crate) fn item(head: &str, text: &str, tail: &str, style: Style) -> String {
     let text = tidy(text);
     let lines: Vec<&str> = text.split('\n').collect();
@@ -100,8 +100,8 @@ pub(crate) fn item(head: &str, text: &str, tail: &str, style: Style) -> String {
     out
 }
 
-/// The inverse of [`item`], for the words behind the head and before the tail, and the lines below, whose
-/// continuation column is `offset`.
+/// The inverse of [`item`], for the words between head and tail and the lines below. `offset` is their
+/// continuation column.
 pub(crate) fn plain_item(first: &str, below: &[&str], offset: usize, style: Style) -> String {
     let mut lines = vec![first.trim()];
     lines.extend(below.iter().map(|line| dedent(line, offset)));
@@ -114,32 +114,32 @@ pub(crate) fn plain_item(first: &str, below: &[&str], offset: usize, style: Styl
     tidy(&words.collect::<Vec<_>>().join("\n"))
 }
 
-/// The words of an item of [`Style::Words`] on their lines, with what [`inline`] did still in them.
+/// The words of an item of [`Style::Words`] on their lines, still escaped by [`inline`].
 pub(crate) fn joined_item(first: &str, below: &[&str], offset: usize) -> String {
     let mut lines = vec![first.trim().to_owned()];
     lines.extend(below.iter().map(|line| unescape_start(dedent(line, offset), Style::Words)));
     lines.join("\n")
 }
 
-/// A text as a block quote, one line each, ending in `\n`.
+/// Renders a text as a block quote, ending in `\n`.
 pub(crate) fn quote(text: &str) -> String {
     tidy(text).split('\n').map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
 }
 
-/// One quoted line without its mark.
+/// A quoted line without its mark.
 pub(crate) fn plain_quote(line: &str) -> Option<&str> {
     let quoted = line.strip_prefix('>')?;
     Some(quoted.strip_prefix(' ').unwrap_or(quoted))
 }
 
-/// `line` without the indentation of its item; less indented lines lose what they have.
+/// `line` without the indentation of its item. Lines with less indentation lose what they have.
 fn dedent(line: &str, offset: usize) -> &str {
     let blanks = line.bytes().take(offset).take_while(|b| *b == b' ').count();
     let rest = &line[blanks..];
     if blanks < offset { rest.strip_prefix('\t').unwrap_or(rest) } else { rest }
 }
 
-/// Which lines belong to a code block that is complete; those stay as they are.
+/// Marks the lines of complete code blocks, which stay as they are.
 fn code_lines(lines: &[&str], style: Style) -> Vec<bool> {
     let mut code = vec![false; lines.len()];
     let mut at = 0;
@@ -151,8 +151,8 @@ fn code_lines(lines: &[&str], style: Style) -> Vec<bool> {
     code
 }
 
-/// How many lines the code block takes that the first of `lines` opens. An indentation at which a fence could be
-/// read both ways makes it no block at all.
+/// The length of the code block that the first of `lines` opens. A fence with ambiguous indentation opens
+/// none.
 fn code_block(lines: &[&str]) -> Option<usize> {
     let fence_at = |line: &str| {
         let rest = line.trim_start();
@@ -168,7 +168,7 @@ fn code_block(lines: &[&str]) -> Option<usize> {
     None
 }
 
-/// Splits off the blanks before the first word.
+/// Splits off the leading blanks.
 fn lead(line: &str) -> (&str, &str) {
     line.split_at(line.len() - line.trim_start_matches([' ', '\t']).len())
 }
@@ -199,7 +199,7 @@ fn unescape_start(text: &str, style: Style) -> String {
     }
 }
 
-/// Whether words that begin so would be something else than words.
+/// True if words with this start would begin a block.
 fn begins_block(text: &str, style: Style) -> bool {
     let underline = !text.is_empty() && (text.bytes().all(|b| b == b'=') || text.bytes().all(|b| b == b'-'));
     underline
@@ -211,7 +211,8 @@ fn begins_block(text: &str, style: Style) -> bool {
         || style == Style::Words && (text.starts_with('>') || matches!(marker(text), Some((_, None))))
 }
 
-/// Where the delimiter is in `12. `, or in `12\. ` which already escapes it: a digit takes no backslash.
+/// The position of the delimiter in `12. `, or in `12\. `, which escapes it already. A digit cannot be
+/// escaped by a backslash.
 fn numbered(text: &str, style: Style) -> Option<usize> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let slashes = text[digits..].bytes().take_while(|b| *b == b'\\').count();
@@ -226,7 +227,7 @@ pub(crate) mod tests {
     use super::super::lines::{Kind, item_lines, walk};
     use super::*;
 
-    /// Texts that try to be something else.
+    /// Texts that imitate document structure.
     pub(crate) fn hostile() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             Just("\n".to_owned()),

@@ -1,8 +1,8 @@
-//! The block of properties at the top of a note.
+//! The frontmatter of a note: a block of properties at the top.
 //!
-//! A YAML parser says where each top-level property is; changes are then made to the text itself, one value at a
+//! A YAML parser locates each top-level property. Changes are then made in the text itself, one value at a
 //! time, so that unknown keys, their order, comments, quoting and line endings stay as the person left them.
-//! Parsing to a tree and writing it out again was rejected: no YAML writer gives back the bytes it was given.
+//! Parsing to a tree and writing it out again was rejected: no YAML writer returns the bytes it was given.
 
 mod plain;
 
@@ -13,81 +13,82 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
 use super::lines::newline_of;
 
-/// The most that may stand between the two `---` lines. Ours are under 1 KiB.
+/// The maximum size between the two `---` lines. Ours are under 1 KiB.
 pub const MAX_BYTES: usize = 64 * 1024;
 
-/// Why a block of properties could not be read or changed. Lines count from 1 in the whole file.
+/// The reason why frontmatter could not be read or changed. Lines count from 1 in the whole file.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
-    /// `---` opens it and nothing closes it.
+    /// An opening `---` is never closed.
     #[error("line 1: the frontmatter that starts here is never closed by a `---` line")]
     Unclosed,
-    /// More than [`MAX_BYTES`].
+    /// The block exceeds [`MAX_BYTES`].
     #[error("line 1: the frontmatter is longer than {} KiB", MAX_BYTES / 1024)]
     TooLong,
-    /// Not YAML.
+    /// The block is not valid YAML.
     #[error("line {line}: the frontmatter is not valid YAML: {why}")]
     Yaml {
-        /// Where.
+        /// The line of the error.
         line: usize,
-        /// What the parser says.
+        /// The parser's error message.
         why: String,
     },
-    /// YAML, but not `key: value` lines.
+    /// The block is YAML, but not `key: value` lines.
     #[error("line {line}: the frontmatter is not a list of `key: value` lines")]
     NotAMapping {
-        /// Where.
+        /// The line of the error.
         line: usize,
     },
-    /// The same key twice.
+    /// A key occurs twice.
     #[error("line {line}: the key `{key}` stands in the frontmatter twice")]
     Twice {
-        /// Where the second one is.
+        /// The line of the second one.
         line: usize,
-        /// Which.
+        /// The key that occurs twice.
         key: String,
     },
-    /// A value we need to change spans lines or is a list.
+    /// The value to change spans several lines or is a list.
     #[error("line {line}: the value of `{key}` is not a single word or line, so it was left alone")]
     NotEditable {
-        /// Where.
+        /// The line of the value.
         line: usize,
-        /// Which.
+        /// The key of the value.
         key: String,
     },
 }
 
-/// The value of one property, as text; types are for whoever asks.
+/// The value of one property as text; the caller interprets types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// Nothing, `~` or `null`.
+    /// An empty value, `~` or `null`.
     Null,
-    /// One value.
+    /// A single value as text.
     Scalar(Cow<'a, str>),
     /// A list of single values.
     List(Vec<Cow<'a, str>>),
-    /// Anything nested: kept, never interpreted.
+    /// A nested value, which is kept but never interpreted.
     Other,
 }
 
-/// One property.
+/// One property at the top level.
 #[derive(Clone, Debug)]
 struct Field<'a> {
     key: Cow<'a, str>,
     value: Value<'a>,
     line: usize,
-    /// Where the value stands, if it is a single value on the line of its key.
+    /// The byte range of a single value on the line of its key.
     at: Option<Range<usize>>,
 }
 
-/// A note, split into its properties and its body. Borrows the text; changes give a new text.
+/// A note, split into properties and body. Borrows the text; changes return a new text.
 #[derive(Clone, Debug)]
 pub struct Note<'a> {
     text: &'a str,
     fields: Vec<Field<'a>>,
-    /// Where a new property goes: the start of the closing `---` line, or of the text if there is no block.
+    /// The insertion point of a new property: the start of the closing `---` line, or of the text if there is
+    /// no block.
     end_of_fields: usize,
-    /// Whether there is a block at all.
+    /// True if the note has a block.
     has_block: bool,
     body: usize,
 }
@@ -95,7 +96,7 @@ pub struct Note<'a> {
 const BOM: char = '\u{feff}';
 
 impl<'a> Note<'a> {
-    /// Splits `text`. A text that does not begin with a `---` line has no properties and is all body.
+    /// Splits `text` into properties and body. A text that does not begin with a `---` line is all body.
     pub fn parse(text: &'a str) -> Result<Self, Error> {
         let start = if text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
         let Some(first) = text[start..].split_inclusive('\n').next().filter(|line| line.trim_end() == "---")
@@ -117,23 +118,23 @@ impl<'a> Note<'a> {
         Err(if at - yaml > MAX_BYTES { Error::TooLong } else { Error::Unclosed })
     }
 
-    /// `text` as a note without properties, all body, whatever it begins with.
+    /// A note without properties: all of `text` is body, however it begins.
     pub fn plain(text: &'a str) -> Self {
         let start = if text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
         Self { text, fields: Vec::new(), end_of_fields: start, has_block: false, body: start }
     }
 
-    /// Everything after the properties, exactly as it stands.
+    /// The exact text after the properties.
     pub fn body(&self) -> &'a str {
         &self.text[self.body..]
     }
 
-    /// Everything up to the body.
+    /// The exact text before the body.
     pub fn head(&self) -> &'a str {
         &self.text[..self.body]
     }
 
-    /// Whether there is a block of properties.
+    /// True if the note has a block of properties.
     pub fn has_block(&self) -> bool {
         self.has_block
     }
@@ -143,7 +144,7 @@ impl<'a> Note<'a> {
         self.fields.iter().find(|field| field.key == key).map(|field| &field.value)
     }
 
-    /// The single value of `key`; `None` where it is missing, empty or a list.
+    /// The single value of `key`. `None` if it is missing, empty or a list.
     pub fn text_of(&self, key: &str) -> Option<&str> {
         match self.get(key)? {
             Value::Scalar(text) => Some(text),
@@ -151,7 +152,7 @@ impl<'a> Note<'a> {
         }
     }
 
-    /// The values of `key`, one or many.
+    /// The values of `key`, one or several.
     pub fn list_of(&self, key: &str) -> Vec<String> {
         match self.get(key) {
             Some(Value::List(items)) => items.iter().map(|item| item.clone().into_owned()).collect(),
@@ -160,16 +161,16 @@ impl<'a> Note<'a> {
         }
     }
 
-    /// The line `key` stands on.
+    /// The line number of `key`.
     pub fn line_of(&self, key: &str) -> Option<usize> {
         self.fields.iter().find(|field| field.key == key).map(|field| field.line)
     }
 
-    /// The head with these properties set, everything else as it was: a known key gets its value replaced in place,
-    /// a new one a line of its own at the end. `None` as a value writes `null`.
+    /// The head with these properties set and everything else unchanged. A known key gets its value replaced
+    /// in place, a new one gets a line at the end. A value of `None` writes `null`.
     ///
-    /// What comes out reads back as what was asked for; where the block is written in a way that has no room for a
-    /// line (`{a: b}`), it is left alone.
+    /// The result is checked to read back as requested. A block without room for another line (`{a: b}`) is
+    /// an error.
     pub fn head_with(&self, changes: &[(&str, Option<&str>)]) -> Result<String, Error> {
         let head = self.edited(changes)?;
         let again = Note::parse(&head)?;
@@ -183,7 +184,7 @@ impl<'a> Note<'a> {
         }
     }
 
-    /// What a new property begins with, so that it belongs to the same block as the others.
+    /// The indentation of the existing properties, for a new one in the same block.
     fn indentation(&self) -> &'a str {
         let at_first =
             self.fields.first().and_then(|field| self.text.split_inclusive('\n').nth(field.line - 1));
@@ -225,7 +226,7 @@ impl<'a> Note<'a> {
     }
 }
 
-/// Reads the top-level `key: value` pairs between two offsets of `text`.
+/// Parses the top-level `key: value` pairs between two offsets of `text`.
 fn parse_fields(text: &str, range: Range<usize>) -> Result<Vec<Field<'_>>, Error> {
     match plain::fields(text, range.clone()) {
         Some(fields) => Ok(fields),
@@ -245,7 +246,7 @@ fn parsed_fields(text: &str, range: Range<usize>) -> Result<Vec<Field<'_>>, Erro
     Ok(reader.fields)
 }
 
-/// Turns the parser's positions (line, column in characters) into byte offsets of the whole text.
+/// Converts the parser's positions (line, column in characters) to byte offsets of the whole text.
 struct Places<'a> {
     yaml: &'a str,
     yaml_start: usize,
@@ -260,7 +261,7 @@ impl<'a> Places<'a> {
         Self { yaml, yaml_start, lines, ascii: yaml.is_ascii() }
     }
 
-    /// What is left of the line from a byte of the whole text on.
+    /// The rest of the line from a byte offset of the whole text.
     fn line_from(&self, byte: usize) -> &'a str {
         self.yaml[byte - self.yaml_start..].split('\n').next().unwrap_or("").trim_end_matches('\r')
     }
@@ -279,7 +280,7 @@ struct Reader<'a> {
     places: Places<'a>,
     fields: Vec<Field<'a>>,
     depth: usize,
-    /// The key whose value is being read: name, line, and the byte where the key ends.
+    /// The key of the current value: name, line, and the byte offset of its end.
     key: Option<(Cow<'a, str>, usize, usize)>,
 }
 
@@ -290,7 +291,7 @@ impl<'a> Reader<'a> {
         match (event, self.depth) {
             (Event::MappingStart(..), 0) => self.depth = 1,
             (Event::SequenceStart(..), 0) => return Err(Error::NotAMapping { line }),
-            // An empty block is one empty scalar.
+            // An empty block parses as one empty scalar.
             (Event::Scalar(value, style, ..), 0)
                 if !(value.is_empty() || value == "~") || style != ScalarStyle::Plain =>
             {
@@ -340,7 +341,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The bytes of a single-line value. An absent value has a place too: right behind the colon.
+    /// The byte range of a single-line value. The range of an absent value is empty, directly behind the
+    /// colon.
     fn value_place(&self, value: &str, style: ScalarStyle, span: Span) -> Option<Range<usize>> {
         let (_, line, key_end) = self.key.as_ref()?;
         let absent = value.is_empty() && style == ScalarStyle::Plain;
@@ -352,7 +354,7 @@ impl<'a> Reader<'a> {
         }
         let start = self.places.byte(span.start);
         let rest = self.places.line_from(start);
-        // The parser's end of a quoted value runs on over a comment, so the closing quote is found here.
+        // The parser's range of a quoted value includes a trailing comment, so find the closing quote here.
         let length = match style {
             ScalarStyle::Plain if span.end.line() == span.start.line() => {
                 rest.get(..self.places.byte(span.end) - start)?.trim_end().len()
@@ -371,7 +373,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The length of a quoted value that begins `rest` and ends on the same line. A quote inside is doubled or escaped.
+/// The length of the quoted value that begins `rest` and ends on the same line. A quote inside is doubled or
+/// escaped.
 fn closing_quote(rest: &str, quote: char, escape: Option<char>) -> Option<usize> {
     let mut chars = rest.char_indices().skip(1).peekable();
     while let Some((at, c)) = chars.next() {
@@ -388,7 +391,7 @@ fn closing_quote(rest: &str, quote: char, escape: Option<char>) -> Option<usize>
     None
 }
 
-/// A value as it is written: plain where no YAML reader could take it for anything else, double-quoted otherwise.
+/// Renders a scalar: plain if every YAML reader takes it for text, double-quoted otherwise.
 pub fn scalar(text: &str) -> Cow<'_, str> {
     let plain_char =
         |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ' ' | '@' | '+' | '(' | ')');
@@ -397,7 +400,7 @@ pub fn scalar(text: &str) -> Cow<'_, str> {
         "" | "null" | "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n" | ".nan" | ".inf"
     ) || text.starts_with(|c: char| !c.is_alphabetic())
         || text.ends_with(' ');
-    // Note apps know an unquoted time as a time.
+    // Note apps recognise an unquoted timestamp.
     let is_time = text.starts_with(|c: char| c.is_ascii_digit())
         && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b':' | b'.' | b'T' | b'Z'))
         && crate::base::time::parse(text).is_some();
@@ -423,7 +426,7 @@ pub fn scalar(text: &str) -> Cow<'_, str> {
     Cow::Owned(quoted)
 }
 
-/// A list as it is written: `[a, "b c: d"]`.
+/// Renders a list: `[a, "b c: d"]`.
 pub fn list<S: AsRef<str>>(items: &[S]) -> String {
     let items: Vec<_> = items.iter().map(|item| scalar(item.as_ref())).collect();
     format!("[{}]", items.join(", "))
@@ -497,7 +500,7 @@ mod tests {
             assert_eq!(head, expected);
             assert_eq!(Note::parse(&head).unwrap().text_of("status"), Some("x"));
         }
-        // Braces leave no room for a line, and nothing half-right is written.
+        // Braces have no room for another line, and nothing invalid is written.
         let braces = Note::parse("---\n{a: b}\n---\n").unwrap();
         assert!(braces.head_with(&[("status", Some("x"))]).is_err());
         assert_eq!(braces.head_with(&[("a", Some("c"))]).unwrap(), "---\n{a: c}\n---\n");

@@ -1,5 +1,5 @@
-//! `Ideas.md`, at the root of the person's notes: their file, to which ideas are added (IDEA-02) and in which it is
-//! noted what became of them (IDEA-05, IDEA-06).
+//! `Ideas.md`, at the root of the person's notes. Rekindle adds ideas (IDEA-02) and records their outcome
+//! (IDEA-05, IDEA-06); the rest is the person's.
 
 use std::ops::Range;
 
@@ -20,22 +20,22 @@ const INCUBATOR: &str = "_idea-incubator/";
 const PROMOTED: &str = "→ promoted ";
 const ARCHIVED: &str = "→ archived ";
 
-/// More ideas than this that nobody did anything about are worth a word (IDEA-07).
+/// The number of open ideas above which a reminder is due (IDEA-07).
 pub const MANY_UNPROMOTED: usize = 20;
 
-/// An idea to be added.
+/// An idea to add.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Idea {
     /// The day it came up.
     #[serde(with = "as_text")]
     pub date: Date,
-    /// A few words.
+    /// A title of a few words.
     pub title: String,
-    /// Two sentences.
+    /// A summary of two sentences.
     pub summary: String,
-    /// Its folder in the incubator.
+    /// The name of its folder in the incubator.
     pub slug: String,
-    /// The only project in which it is shown; none is everywhere.
+    /// The only project in which it is shown. `None` means everywhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
 }
@@ -46,62 +46,62 @@ pub struct Entry {
     /// The day it came up.
     #[serde(with = "as_text")]
     pub date: Date,
-    /// A few words.
+    /// A title of a few words.
     pub title: String,
     /// The first paragraph below the heading.
     pub summary: String,
-    /// The project that the paragraph names at its end: the idea is shown there only.
+    /// The project named at the end of that paragraph; the idea is shown only there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// Its folder in the incubator; an idea that the person wrote down may have none.
+    /// The name of its folder in the incubator. An idea that the person wrote may have none.
     pub slug: Option<String>,
-    /// When it became a project.
+    /// The day it became a project.
     #[serde(with = "as_text::option")]
     pub promoted: Option<Date>,
-    /// When it was put away.
+    /// The day it was archived.
     #[serde(with = "as_text::option", default)]
     pub archived: Option<Date>,
-    /// The heading's line.
+    /// The line number of the heading.
     pub line: usize,
-    /// The section's bytes.
+    /// The byte range of the section.
     pub range: Range<usize>,
 }
 
 impl Entry {
-    /// Whether nobody has done anything about it yet.
+    /// True if the idea was neither promoted nor archived.
     pub fn is_open(&self) -> bool {
         self.promoted.is_none() && self.archived.is_none()
     }
 }
 
-/// Why the file was not changed.
+/// The reason why the file was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
-    /// Its structure is not certain.
+    /// The document's structure is ambiguous.
     #[error(transparent)]
     Broken(#[from] Broken),
-    /// The slug or the vault folder could not stand in a link.
+    /// The slug or the vault folder cannot be part of a link.
     #[error("a link cannot hold `[`, `]`, `|`, `#`, `^`, `\\` or line breaks, and a slug is one folder name")]
     Link,
     /// No idea links to this folder of the incubator.
     #[error("no idea in the file links to that slug; look at the `See deep research` lines")]
     NoSuchIdea,
-    /// The note would change what the lines around it are.
+    /// The new line would alter the meaning of the lines around it.
     #[error("the idea at line {line} cannot be marked without changing the lines below it; mark it by hand")]
     Unfit {
-        /// The idea's heading.
+        /// The line of the idea's heading.
         line: usize,
     },
 }
 
-/// The ideas in `text`: sections headed by a date and a title. Everything else is passed over.
+/// The ideas in `text`: sections whose heading has a date and a title. Everything else is skipped.
 pub fn parse(text: &str) -> Result<Vec<Entry>, Broken> {
     let lines = lines::read(text)?;
     Ok(sections(&lines).into_iter().filter_map(|section| entry(&lines, section)).collect())
 }
 
-/// `text` with the idea behind everything else, linked to its research in the vault folder `vault`. An idea that is
-/// there already is not added again.
+/// Appends the idea to `text`, with a link to its research in the vault folder `vault`. An idea that exists
+/// is not added again.
 pub fn append(text: &str, vault: &str, idea: &Idea) -> Result<String, Error> {
     let lines = lines::read(text)?;
     check_link(vault, &idea.slug)?;
@@ -123,15 +123,15 @@ pub fn append(text: &str, vault: &str, idea: &Idea) -> Result<String, Error> {
     Ok(lines::splice(text, position..position, &bytes))
 }
 
-/// `text` with a line at the end of the idea's section that says where it went. A promotion that is noted already is
-/// not noted again.
+/// Adds a line to the idea's section that says where it was promoted to. A recorded promotion is not recorded
+/// again.
 pub fn mark_promoted(text: &str, vault: &str, slug: &str, date: Date) -> Result<String, Error> {
     check_link(vault, slug)?;
     let line = format!("{PROMOTED}{} to {vault}/personal-projects/{slug}/\n", day(date));
     mark(text, slug, line, |entry| entry.promoted.is_some())
 }
 
-/// The same for an idea that was put away, into `folder` of the vault (IDEA-06).
+/// Adds a line to the idea's section that says it was archived to `folder` of the vault (IDEA-06).
 pub fn mark_archived(
     text: &str,
     vault: &str,
@@ -155,12 +155,12 @@ fn mark(text: &str, slug: &str, line: String, is_noted: impl Fn(&Entry) -> bool)
     insertion.apply(text, &lines).ok_or(Error::Unfit { line: entry.line })
 }
 
-/// `text` without the idea's section, and everything the person wrote into that section (IDEA-06).
+/// Removes the idea's section with everything that the person wrote into it (IDEA-06).
 pub fn remove(text: &str, slug: &str) -> Result<String, Error> {
     let lines = lines::read(text)?;
     let (_, entry) = find(&lines, slug)?;
     let left = lines::splice(text, entry.range, "");
-    // What follows has to be what it was: a section that held a block together is left alone.
+    // Refuse if removing the section changes how the rest parses.
     let others = |text: &str| parse(text).map(|ideas| ideas.len());
     match others(&left)? + 1 == others(text)? {
         true => Ok(left),
@@ -176,7 +176,7 @@ fn find(lines: &[Line<'_>], slug: &str) -> Result<(Range<usize>, Entry), Error> 
     found.ok_or(Error::NoSuchIdea)
 }
 
-/// The line indexes of every section that a dated heading begins: up to the next heading of its level or above.
+/// The line indexes of every section with a dated heading, up to the next heading of its level or above.
 fn sections(lines: &[Line<'_>]) -> Vec<Range<usize>> {
     let level = |at: usize| match lines[at].kind {
         Kind::Heading { level, .. } => Some(level),
@@ -192,7 +192,7 @@ fn sections(lines: &[Line<'_>]) -> Vec<Range<usize>> {
     starts.map(|start| start..until(start)).collect()
 }
 
-/// `2026-11-15: Title`, forgiving an emoji before it and a dash for the colon.
+/// Parses `2026-11-15: Title`; an emoji before it and a dash for the colon are accepted.
 fn heading(title: &str) -> Option<(Date, String)> {
     let title = title.trim_start_matches(|c: char| !c.is_alphanumeric());
     let date = title.get(..10)?.parse().ok()?;
@@ -237,12 +237,12 @@ fn slug(line: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Whether a line is one that we write.
+/// True if a line is in a format of ours.
 fn is_own(line: &str) -> bool {
     [RESEARCH, PROMOTED, ARCHIVED].iter().any(|ours| line.starts_with(ours))
 }
 
-/// A summary on one line that is neither a block nor one of our own lines.
+/// Renders a summary on one line, escaped so that it is neither a block nor a line in a format of ours.
 fn paragraph(summary: &str) -> String {
     let line = escape::line(&tidy_line(summary));
     let bare = line.trim_start_matches('\\');
@@ -309,10 +309,10 @@ mod tests {
             expected.push((day, tidy_line(&title), tidy_line(&summary), some("one"), Some(date(2026, 12, 1))));
             expected.push((day, "Two".to_owned(), "Second.".to_owned(), some("two"), None));
             prop_assert_eq!(&after, &expected);
-            // Doing it again changes nothing.
+            // Repeating the change has no effect.
             prop_assert_eq!(&append(&promoted, "MemoryVault", &idea("x", "y", "one")).unwrap(), &promoted);
             prop_assert_eq!(&mark_promoted(&promoted, "MemoryVault", "one", date(2027, 1, 1)).unwrap(), &promoted);
-            // Put away, it says so, and nothing else does; taken out, everything else is what it was.
+            // Archiving marks this idea only, and removal leaves everything else unchanged.
             let folder = VaultPath::parse("personal-private/_archive/two.20261201").unwrap();
             let away = mark_archived(&two, "MemoryVault", "two", &folder, date(2026, 12, 1)).unwrap();
             prop_assert!(is_insertion(&two, &away));

@@ -1,20 +1,20 @@
-//! The permanent tier: who the agent is and whom it works for (IDN-01). Written by the person; Rekindle reads it,
-//! proposes changes to it (IDN-05), and writes only the starters below, once, when the person runs `init`.
+//! Identity files, the permanent tier: who the agent is and whom it works for (IDN-01). The person writes
+//! them. Rekindle reads them, proposes changes (IDN-05), and writes only the starters below, once, on `init`.
 
-/// One identity file.
+/// One of the identity files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its file name.
+    /// The name of the file.
     pub name: &'static str,
-    /// What it is for, in a few words.
+    /// The purpose of the file in a few words.
     pub about: &'static str,
-    /// What a new one holds: a heading and a hint that note apps hide.
+    /// The initial content: a heading and a hint that note apps hide.
     pub starter: &'static str,
-    /// Whether a session starts by reading it, in this order, before MEMORY.md and today's log (IDN-04).
+    /// True if a session starts by reading it, in this order, before MEMORY.md and today's log (IDN-04).
     pub read_at_start: bool,
 }
 
-/// The files, in the order they are read.
+/// All identity files, in reading order.
 pub const DOCUMENTS: [Document; 4] = [
     Document {
         name: "SOUL.md",
@@ -42,7 +42,7 @@ pub const DOCUMENTS: [Document; 4] = [
     },
 ];
 
-/// The file that all agents have to share (IDN-02).
+/// The file that all agents must share (IDN-02).
 pub const SHARED: &str = "AGENTS.md";
 
 #[cfg(test)]

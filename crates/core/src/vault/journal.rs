@@ -1,7 +1,7 @@
-//! What a change to the vault was, and how to take it back (B-09).
+//! The journal of vault changes, and their reversal (B-09).
 //!
-//! A change is a list of operations on files. It holds hashes of whole files but the text only of the ranges that
-//! changed, so the journal stays small and says exactly what a change did.
+//! A change is a list of operations on files. It stores hashes of whole files but text only of the changed
+//! ranges. So the journal stays small and records exactly what a change did.
 
 use std::ops::Range;
 
@@ -11,28 +11,28 @@ use crate::base::hash::ContentHash;
 use crate::base::id::ChangeId;
 use crate::vault::path::VaultPath;
 
-/// How many bytes around a change are kept to find its place again in a file that has changed since.
+/// The number of context bytes stored around a change, to find its place in a file that was edited since.
 const CONTEXT_BYTES: usize = 48;
 
-/// Which folder a path is relative to. All but the vault need a permission (VLT-07).
+/// The folder that a path is relative to. All except the vault need a permission (VLT-07).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Root {
-    /// `MemoryVault/`.
+    /// The vault folder, `MemoryVault/`.
     Vault,
-    /// The person's notes around it.
+    /// The person's notes around the vault.
     Notes,
-    /// The identity folder.
+    /// The folder of identity files.
     Identity,
 }
 
-/// A file that a change touched.
+/// The location of a changed file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Place {
-    /// Below which folder.
+    /// The folder it is relative to.
     pub root: Root,
-    /// Where there.
+    /// The path below that folder.
     pub path: VaultPath,
 }
 
@@ -73,21 +73,21 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Why a write outside the vault was allowed; recorded with the change.
+/// The permission for a write outside the vault; recorded with the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Permission {
-    /// `Ideas.md`, the one standing exception.
+    /// The standing permission for `Ideas.md`, the only one.
     Standing,
-    /// The person gave the command that does exactly this.
+    /// The person ran the command that does exactly this.
     Asked,
 }
 
-/// Who made a change.
+/// The author of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Actor {
-    /// The person, by a command.
+    /// The person, through a command.
     User,
     /// An agent, through a tool.
     Agent,
@@ -96,7 +96,7 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// A word for listings.
+    /// The author's name in listings.
     pub fn word(self) -> &'static str {
         match self {
             Self::User => "you",
@@ -106,10 +106,10 @@ impl Actor {
     }
 }
 
-/// Changes that only follow another: the page of proposals, and the receipts of decisions.
+/// Verbs of changes that only follow another change: the page of proposals, and receipts of decisions.
 pub const BOOKKEEPING: [&str; 2] = ["review", "receipt"];
 
-/// A replaced range: where, what went, what came, and a little of what stands around it.
+/// A replaced range: position, old text, new text, and some context.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patch {
     at: usize,
@@ -119,13 +119,13 @@ pub struct Patch {
     trail: String,
 }
 
-/// Why a patch could not be taken back.
+/// The reason why a patch cannot be reversed.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum PatchError {
-    /// The place it changed was changed again since.
+    /// The changed place was edited again since.
     #[error("the lines it wrote were changed since")]
     Gone,
-    /// What it wrote stands there more than once.
+    /// The new text occurs more than once.
     #[error("the lines it wrote now stand there more than once")]
     Ambiguous,
 }
@@ -154,14 +154,14 @@ impl Patch {
         }
     }
 
-    /// The range that turns a text of `at` bytes, which ends in `end`, into one with `inserted` behind it.
+    /// The patch that appends `inserted` to a text of `at` bytes that ends in `end`.
     pub fn at_end(at: usize, end: &str, inserted: String) -> Self {
         let lead = end[ceil(end, end.len().saturating_sub(CONTEXT_BYTES))..].to_owned();
         Self { at, removed: String::new(), inserted, lead, trail: String::new() }
     }
 
-    /// Takes the change back. Where `now` is not the text the change made, its place is found by what it wrote and
-    /// what stood around it; a place that is gone or not unique is an error, never a guess.
+    /// Reverses the change. If `now` differs from the text after the change, the place is found by the new
+    /// text and its context. A place that is gone or ambiguous is an error, never a guess.
     pub fn reverse(&self, now: &str) -> Result<String, PatchError> {
         let replaced = self.place(now)?;
         Ok([&now[..replaced.start], &self.removed, &now[replaced.end..]].concat())
@@ -177,7 +177,7 @@ impl Patch {
             return Ok(whole(self.at));
         }
         match only_match(now, &around) {
-            // The neighbours may have changed; what was written still has to stand there once.
+            // The context may have changed, but the new text must still occur exactly once.
             Err(PatchError::Gone) => match only_match(now, &self.inserted) {
                 Err(PatchError::Gone) if self.removed.trim().is_empty() => self.lines_place(now),
                 found => found.map(whole),
@@ -186,8 +186,8 @@ impl Patch {
         }
     }
 
-    /// Lines that were added, without the blank lines around them: whatever was added next to them since has taken
-    /// those for its own.
+    /// The range of added lines without the blank lines around them, which may be shared with lines added
+    /// since.
     fn lines_place(&self, now: &str) -> Result<Range<usize>, PatchError> {
         let lines = self.inserted.trim_matches(['\n', '\r']);
         let start = only_match(now, lines)?;
@@ -200,24 +200,24 @@ impl Patch {
         }
     }
 
-    /// What went from the range.
+    /// The text that was removed.
     pub fn removed(&self) -> &str {
         &self.removed
     }
 
-    /// What came in the range.
+    /// The text that was inserted.
     pub fn inserted(&self) -> &str {
         &self.inserted
     }
 
-    /// Whether any text this patch holds satisfies `test`.
+    /// True if any text in this patch satisfies `test`.
     pub fn any_text(&self, test: impl Fn(&str) -> bool) -> bool {
         let Self { at: _, removed, inserted, lead, trail } = self;
         [removed, inserted, lead, trail].into_iter().any(|text| test(text))
     }
 }
 
-/// `index` or the next character boundary of `text` after it.
+/// `index`, or the next character boundary of `text` after it.
 fn ceil(text: &str, mut index: usize) -> usize {
     while !text.is_char_boundary(index) {
         index += 1;
@@ -236,65 +236,65 @@ fn only_match(text: &str, wanted: &str) -> Result<usize, PatchError> {
     }
 }
 
-/// What a change did to one file. The text of a range becomes `None` once it was forgotten.
+/// The change of one file. The text of a range becomes `None` once it is forgotten.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum Op {
-    /// A file that was not there.
+    /// A file was created.
     Create {
-        /// Which.
+        /// The location of the file.
         place: Place,
-        /// Its content.
+        /// The hash of its content.
         after: ContentHash,
     },
-    /// A file that was there.
+    /// A file was changed.
     Edit {
-        /// Which.
+        /// The location of the file.
         place: Place,
-        /// What it was.
+        /// The hash before the change.
         before: ContentHash,
-        /// What it became.
+        /// The hash after the change.
         after: ContentHash,
-        /// The difference; `None` once it was forgotten.
+        /// The difference; `None` once it is forgotten.
         patch: Option<Patch>,
     },
-    /// A file that grew at its end, in its place.
+    /// A file grew at its end, in place.
     Append {
-        /// Which.
+        /// The location of the file.
         place: Place,
-        /// What it was.
+        /// The hash before the change.
         before: ContentHash,
-        /// How many bytes that were.
+        /// The size before the change, in bytes.
         size: u64,
-        /// What it became.
+        /// The hash after the change.
         after: ContentHash,
-        /// What was added; `None` once it was forgotten.
+        /// The appended text; `None` once it is forgotten.
         patch: Option<Patch>,
     },
-    /// A file that is there no more: the taking back of a [`Op::Create`].
+    /// A file was removed, as the reversal of [`Op::Create`].
     Remove {
-        /// Which.
+        /// The location of the file.
         place: Place,
-        /// What it was.
+        /// The hash of its content.
         before: ContentHash,
-        /// Its text; `None` once it was forgotten.
+        /// The text of the file; `None` once it is forgotten.
         text: Option<String>,
     },
-    /// A file that has another place now, whatever is in it.
+    /// A file was moved, whatever its content.
     Move {
-        /// Where it is.
+        /// The location after the move.
         place: Place,
-        /// Where it was.
+        /// The location before the move.
         from: Place,
-        /// What it was.
+        /// The hash of its content.
         before: ContentHash,
     },
-    /// Something that was forgotten: its name said as much as its text, so neither is kept.
+    /// A forgotten operation. A file name reveals as much as the text, so neither is kept.
     Forgotten,
 }
 
 impl Op {
-    /// The file; `None` once it was forgotten.
+    /// The location of the file; `None` once it is forgotten.
     pub fn place(&self) -> Option<&Place> {
         match self {
             Self::Create { place, .. }
@@ -306,7 +306,7 @@ impl Op {
         }
     }
 
-    /// Every file it touched.
+    /// All locations that it touched.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         let from = match self {
             Self::Move { from, .. } => Some(from),
@@ -315,7 +315,7 @@ impl Op {
         self.place().into_iter().chain(from)
     }
 
-    /// Whether the operation still holds what is needed to take it back.
+    /// True if the operation still has the data to reverse it.
     pub fn can_be_undone(&self) -> bool {
         match self {
             Self::Create { .. } | Self::Move { .. } => true,
@@ -325,7 +325,7 @@ impl Op {
         }
     }
 
-    /// Drops the text it holds of a file that stays.
+    /// Drops stored text of a file that stays.
     pub fn forget_text(&mut self) {
         match self {
             Self::Edit { patch, .. } | Self::Append { patch, .. } => *patch = None,
@@ -334,7 +334,7 @@ impl Op {
         }
     }
 
-    /// Whether any text it holds satisfies `test`.
+    /// True if any stored text satisfies `test`.
     pub fn any_text(&self, test: impl Fn(&str) -> bool) -> bool {
         match self {
             Self::Edit { patch: Some(patch), .. } | Self::Append { patch: Some(patch), .. } => {
@@ -346,37 +346,37 @@ impl Op {
     }
 }
 
-/// One change: everything in it happens, or nothing.
+/// One change, applied atomically.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Its id, in order of time.
+    /// The id, which sorts by time.
     pub id: ChangeId,
-    /// When, ISO 8601.
+    /// The time in ISO 8601.
     pub at: String,
     /// The command: `save`, `evolve`, `undo`, `forget`, …
     pub verb: String,
-    /// Who.
+    /// The author of the change.
     pub by: Actor,
-    /// Why it was allowed to write outside the vault.
+    /// The permission to write outside the vault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission: Option<Permission>,
-    /// The change that it takes back.
+    /// The change that it reverses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<ChangeId>,
-    /// The proposal that it carries out, where its text does not name it.
+    /// The proposal that it carries out, if its text does not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// What it did, in order.
+    /// The operations, in order.
     pub ops: Vec<Op>,
 }
 
 impl Change {
-    /// Whether it only follows another change.
+    /// True if it only follows another change.
     pub fn is_bookkeeping(&self) -> bool {
         BOOKKEEPING.contains(&self.verb.as_str())
     }
 
-    /// Whether a person made it by a command.
+    /// True if a person made it by a command.
     pub fn is_a_persons(&self) -> bool {
         self.by == Actor::User && !self.is_bookkeeping()
     }
@@ -403,7 +403,7 @@ mod tests {
         assert_eq!(patch.reverse(now).unwrap(), "# Memory of Ada\n\n- zero\n- a\n- c\n");
         assert_eq!(patch.reverse("# Memory\n\n- a\n- B!\n"), Err(PatchError::Gone));
         assert_eq!(patch.reverse("- b\n x - b\n"), Err(PatchError::Ambiguous));
-        // The first line of a list, after others were put below it.
+        // The first line of a list, after others were added below it.
         let first = Patch::between("## A\n\n## B\n", "## A\n\n- a\n\n## B\n");
         assert_eq!(first.reverse("## A\n\n- a\n- b\n\n## B\n").unwrap(), "## A\n\n- b\n\n## B\n");
         assert_eq!(first.reverse("## A\n\nx - a\n- b\n"), Err(PatchError::Gone));

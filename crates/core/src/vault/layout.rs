@@ -1,4 +1,4 @@
-//! Where everything lives in the vault (FND-08, VLT-01, VLT-04, R-02). The one list of folder names.
+//! The layout of the vault (FND-08, VLT-01, VLT-04, R-02), with the only list of folder names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,27 +8,27 @@ use serde::{Deserialize, Serialize};
 use super::path::{Error, VaultPath, slug};
 use crate::base::time::{Date, compact_day, day};
 
-/// `MEMORY.md`, the curated product.
+/// The curated memory file.
 pub const MEMORY: &str = "MEMORY.md";
-/// `REVIEW.md`, the queue as a document.
+/// The review queue as a document.
 pub const REVIEW: &str = "REVIEW.md";
-/// `system-log.jsonl`, infrastructure changes.
+/// The log of infrastructure changes.
 pub const SYSTEM_LOG: &str = "system-log.jsonl";
-/// `Ideas.md`, beside the vault folder at the root of the notes.
+/// The ideas file, at the root of the notes beside the vault folder.
 pub const IDEAS: &str = "Ideas.md";
-/// What was forgotten, so that it stays forgotten.
+/// The record of forgotten texts, so that they stay forgotten.
 pub const TOMBSTONES: &str = "_meta/tombstones.jsonl";
-/// Entries that load at every session start.
+/// Entries that are loaded at every session start.
 pub const ALWAYS_LOAD: &str = "_always-load";
-/// Entries nobody has looked at yet.
+/// Entries that nobody has reviewed yet.
 pub const INBOX: &str = "_inbox";
 /// Earlier versions of entries.
 pub const ARCHIVE: &str = "_archive";
 /// Ideas and their research.
 pub const INCUBATOR: &str = "_idea-incubator";
-/// Skills of others that the person keeps an eye on, a folder for each source.
+/// Watched skills of others, one folder per source.
 pub const SKILL_WATCHLIST: &str = "_skill-watchlist";
-/// Machine-made bookkeeping that has to travel with the vault.
+/// Machine-made data that has to travel with the vault.
 pub const META: &str = "_meta";
 
 /// The folders of a new vault.
@@ -50,19 +50,19 @@ pub const FOLDERS: [&str; 11] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Group {
-    /// About the person and their work.
+    /// Entries about the person and their work.
     PersonalPrivate,
-    /// About one project as a whole.
+    /// Entries about one project as a whole.
     PersonalProjects,
-    /// How to do a thing.
+    /// Entries about how to do a thing.
     PersonalSkills,
 }
 
 impl Group {
-    /// Every group, in the order they are listed.
+    /// All groups, in listing order.
     pub const ALL: [Self; 3] = [Self::PersonalPrivate, Self::PersonalProjects, Self::PersonalSkills];
 
-    /// The name of its folder.
+    /// The name of the group's folder.
     pub fn word(self) -> &'static str {
         match self {
             Self::PersonalPrivate => "personal-private",
@@ -88,24 +88,24 @@ impl FromStr for Group {
     }
 }
 
-/// A fixed file of the vault, by its constant.
+/// The path of a fixed file, by its constant.
 pub fn fixed(name: &'static str) -> VaultPath {
     VaultPath::of(&[name])
 }
 
-/// Where a new entry goes.
+/// The destination of a new entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// To its kind, in a group.
+    /// The folder of its kind in a group.
     Group(Group),
-    /// To what loads at every session start.
+    /// The entries loaded at every session start.
     AlwaysLoad,
-    /// To what nobody has looked at yet (SID-06).
+    /// The unreviewed entries (SID-06).
     Inbox,
 }
 
 impl Destination {
-    /// The group it is in.
+    /// The group of this destination.
     pub fn group(self) -> Group {
         match self {
             Self::Group(group) => group,
@@ -114,8 +114,8 @@ impl Destination {
     }
 }
 
-/// `<group>/<kind>/<slug>.md` (VLT-01); always-load entries have a folder of their own, since session start reads
-/// exactly that folder (BRF-06), and so has the inbox.
+/// `<group>/<kind>/<slug>.md` (VLT-01). Always-load entries have a separate folder, because session start
+/// reads exactly that folder (BRF-06), and so does the inbox.
 pub fn entry(to: Destination, kind: &str, name: &str) -> Result<VaultPath, Error> {
     let file = format!("{}.md", slug("slug", name)?);
     let kind = slug("kind", kind)?;
@@ -127,7 +127,8 @@ pub fn entry(to: Destination, kind: &str, name: &str) -> Result<VaultPath, Error
     Ok(VaultPath::of(&[to.group().word(), folder, &file]))
 }
 
-/// `personal-private/_archive/<original-path>.YYYYMMDD.md`, then `.YYYYMMDD-2.md` and so on (VLT-04).
+/// The archive path of an entry: `personal-private/_archive/<original-path>.YYYYMMDD.md`, then
+/// `.YYYYMMDD-2.md` and so on (VLT-04).
 pub fn archive(original: &VaultPath, date: Date, nth: usize) -> Result<VaultPath, Error> {
     let number = if nth > 1 { format!("-{nth}") } else { String::new() };
     VaultPath::parse(&format!(
@@ -147,48 +148,48 @@ pub fn project_folder(slug: &str) -> Result<VaultPath, Error> {
     VaultPath::parse(&format!("{}/{slug}", Group::PersonalProjects.word()))
 }
 
-/// `personal-private/_archive/<original-folder>.YYYYMMDD`, then `.YYYYMMDD-2` and so on: a folder that was put away whole,
-/// with every file under its own name.
+/// The archive path of a whole folder: `personal-private/_archive/<original-folder>.YYYYMMDD`, then
+/// `.YYYYMMDD-2` and so on. Its files keep their names.
 pub fn archived_folder(original: &VaultPath, date: Date, nth: usize) -> Result<VaultPath, Error> {
     let archived = archive(original, date, nth)?;
     VaultPath::parse(archived.as_str().strip_suffix(".md").unwrap_or(archived.as_str()))
 }
 
-/// `memory/YYYY-MM-DD.md` (LOG-01).
+/// The daily log of a day: `memory/YYYY-MM-DD.md` (LOG-01).
 pub fn daily_log(date: Date) -> VaultPath {
     VaultPath::of(&["memory", &format!("{}.md", day(date))])
 }
 
-/// `personal-private/_idea-incubator/<slug>/_index.md` (IDEA-03).
+/// The index page of an idea: `personal-private/_idea-incubator/<slug>/_index.md` (IDEA-03).
 pub fn idea(name: &str) -> Result<VaultPath, Error> {
     Ok(VaultPath::of(&[Group::PersonalPrivate.word(), INCUBATOR, &slug("title", name)?, "_index.md"]))
 }
 
-/// What a path in the vault is, as far as its place tells.
+/// The classification of a vault path by its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shelf {
-    /// A current entry.
+    /// A current entry in a group.
     Entry(Group),
-    /// A current entry that loads at every session start.
+    /// A current entry that is loaded at every session start.
     AlwaysLoad,
-    /// Captured, not yet looked at.
+    /// A captured entry that was not reviewed.
     Inbox,
-    /// An earlier version.
+    /// An earlier version of an entry.
     Archive,
     /// An idea or its research.
     Incubator,
-    /// Something else: the fixed documents, daily logs, a person's own files.
+    /// Anything else: fixed documents, daily logs, the person's own files.
     Other,
 }
 
 impl Shelf {
-    /// Whether what stands there is a current memory: something that can get a new version.
+    /// True for current memories, which can get a new version.
     pub fn holds_memories(self) -> bool {
         matches!(self, Self::Entry(_) | Self::AlwaysLoad | Self::Inbox)
     }
 }
 
-/// Where on the shelves a path is.
+/// Classifies a path by its location.
 pub fn shelf(path: &VaultPath) -> Shelf {
     let mut parts = path.parts();
     let Some(group) = parts.next().and_then(|part| part.parse::<Group>().ok()) else { return Shelf::Other };
@@ -203,7 +204,7 @@ pub fn shelf(path: &VaultPath) -> Shelf {
     }
 }
 
-/// `note (conflict 20261115-021308).md`: somebody's version that came out when ours went in (B-09).
+/// The name for the losing version of a conflict: `note (conflict 20261115-021308).md` (B-09).
 pub fn conflict_copy(original: &VaultPath, stamp: &str) -> Result<VaultPath, Error> {
     let (stem, dot, extension) = match original.name().rsplit_once('.') {
         Some((stem, extension)) => (stem, ".", extension),
@@ -217,12 +218,12 @@ pub fn conflict_copy(original: &VaultPath, stamp: &str) -> Result<VaultPath, Err
     original.with_name(&format!("{}{mark}", &stem[..end]))
 }
 
-/// Whether a name is what a sync tool (or we) gave to the losing side of a conflict. Such files are left where they
-/// are, kept out of listings and reported (SEC-07).
+/// True if a sync tool (or Rekindle) names the losing side of a conflict like this. Such files are left in
+/// place, hidden from listings and reported (SEC-07).
 pub fn is_conflict_copy(name: &str) -> bool {
     const MARKS: [&str; 6] =
         ["(conflict ", "(conflicted copy", "'s conflicted copy", ".sync-conflict-", "-conflict-", "_conf("];
-    // What all of them hold: nearly every name is told by one look.
+    // A common substring of all patterns, which rules out nearly every name.
     if !name.as_bytes().windows(4).any(|part| part.eq_ignore_ascii_case(b"conf")) {
         return false;
     }

@@ -1,12 +1,12 @@
-//! Links between notes, as note apps write them: `[[path|words]]`.
+//! Links between notes in the syntax of note apps: `[[path|words]]`.
 
 use super::escape::tidy_line;
 use crate::text::clean::one_line;
 
-/// The most characters of a title that a link shows.
+/// The maximum length of the title in a link.
 const MAX_WORDS: usize = 80;
 
-/// A link to `path` that reads `title`; `None` where the path could not stand in a link.
+/// Renders a link to `path` with the text `title`. `None` if the path cannot be part of a link.
 pub fn render(path: &str, title: &str) -> Option<String> {
     if path.trim() != path
         || path.is_empty()
@@ -20,7 +20,7 @@ pub fn render(path: &str, title: &str) -> Option<String> {
     Some(if words.is_empty() { format!("[[{path}]]") } else { format!("[[{path}|{words}]]") })
 }
 
-/// What the links of a text lead to, without the words they show and the heading they mean.
+/// The targets of the links in a text, without their display text and heading.
 pub fn targets(text: &str) -> impl Iterator<Item = &str> {
     text.split("[[").skip(1).filter_map(|rest| {
         let inside = rest.split_once("]]")?.0;
@@ -29,8 +29,8 @@ pub fn targets(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a text speaks of the idea `slug` of the incubator: by a link or a path to its folder, or by its name. A name of
-/// one word is too common to be meant (IDEA-06).
+/// True if a text refers to the idea `slug` of the incubator: by a link or a path to its folder, or by its
+/// name. A name of one word is too common to count (IDEA-06).
 pub fn speaks_of_idea(text: &str, slug: &str) -> bool {
     let edge = |c: Option<char>| !c.is_some_and(|c| c.is_alphanumeric() || c == '-' || c == '_');
     let stands_alone = |name: &str| {

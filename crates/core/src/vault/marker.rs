@@ -1,5 +1,5 @@
-//! Session markers (EXE-13, EXE-14): a small file per session that says it began and, by its name, whether it was
-//! reflected on. What is left over after a crash is found and made good.
+//! Session markers (EXE-13, EXE-14): a small file per session that records its start and, by its name, its
+//! reflection. Markers left over after a crash are found and processed.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -9,42 +9,42 @@ use super::as_text;
 use crate::base::hash::ContentHash;
 use crate::base::time;
 
-/// A started session is taken for dead after this long.
+/// Minutes after its start from which a silent session may count as dead.
 pub const DEAD_AFTER_MINUTES: u32 = 60;
-/// A session is taken for idle after this long without a word (EXE-15).
+/// Minutes of silence after which a session counts as idle (EXE-15).
 pub const IDLE_AFTER_MINUTES: u32 = 30;
-/// The marker of a session that was reflected on is kept this long.
+/// Days for which the marker of a reflected session is kept.
 pub const KEEP_DAYS: u32 = 30;
 
 const PREFIX: &str = "session-id-";
-/// Well below the 255 bytes of a file name, with the words around it.
+/// The maximum length of an id in a file name, well below the limit of 255 bytes.
 const MAX_NAME: usize = 120;
 
-/// What the marker's name says.
+/// The state in the marker's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// The session began.
+    /// The session has started.
     Start,
-    /// It was reflected on.
+    /// The session was reflected on.
     Reflected,
 }
 
-/// One session's marker.
+/// The marker of one session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
     /// The session's id, as the agent gave it.
     pub session: String,
-    /// When it began, to the second.
+    /// The start time, to the second.
     #[serde(with = "as_text")]
     pub started: Timestamp,
-    /// Where its transcript is.
+    /// The path of its transcript.
     pub transcript: String,
-    /// Whether it was reflected on.
+    /// The state of the session.
     pub state: State,
 }
 
-/// Why there is no such marker.
+/// The reason why a marker is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Error {
     /// The session's id is empty or has control characters.
@@ -53,15 +53,15 @@ pub enum Error {
     /// The transcript's path has control characters.
     #[error("a transcript's path is text on one line; this session is not marked")]
     Transcript,
-    /// A file of that name is not a marker.
+    /// The file name is not that of a marker.
     #[error("the name of a session marker looks like session-id-<id>.start")]
     Name,
-    /// The content is not a marker's.
+    /// The content is not that of a marker.
     #[error("line {line} of the session marker is not {expected}; remove the file if its session is over")]
     Content {
-        /// Which line.
+        /// The line number of the error.
         line: usize,
-        /// What should be there.
+        /// The expected content of the line.
         expected: &'static str,
     },
 }
@@ -76,8 +76,8 @@ impl State {
 }
 
 impl Marker {
-    /// The file's name: `session-id-<id>.start`. An id that could not be a file name everywhere (a slash, capitals on
-    /// a disk that ignores case, too long) becomes a readable part and a hash, which no plain id can look like.
+    /// The file name: `session-id-<id>.start`. An id that is not a portable file name (a slash, capitals, too
+    /// long) becomes a readable part and a hash, in a form that no plain id has.
     pub fn file_name(&self) -> Result<String, Error> {
         if self.session.is_empty() || self.session.chars().any(char::is_control) {
             return Err(Error::Session);
@@ -93,7 +93,7 @@ impl Marker {
         Ok(format!("{PREFIX}{name}{}", self.state.extension()))
     }
 
-    /// The file's content: when the session began, where its transcript is, and its id as the agent gave it.
+    /// The file content: start time, path of the transcript, and the id as the agent gave it.
     pub fn render(&self) -> Result<String, Error> {
         if self.transcript.chars().any(char::is_control) {
             return Err(Error::Transcript);
@@ -102,13 +102,15 @@ impl Marker {
         Ok(format!("{}\n{}\n{}\n", time::iso(self.started), self.transcript, self.session))
     }
 
-    /// A marker whose content was lost, as on a full disk: its name says which session, `started` when the file was made.
+    /// A marker whose content was lost, as on a full disk. The name gives the session; `started` is the
+    /// file's creation time.
     pub fn from_name(file_name: &str, started: Timestamp) -> Result<Self, Error> {
         let (session, state) = named(file_name)?;
         Ok(Self { session: session.to_owned(), started, transcript: String::new(), state })
     }
 
-    /// Reads a marker back. One without the third line was written by something else and goes by its name.
+    /// Parses a marker. One without a third line was written by another program and is identified by its
+    /// name.
     pub fn parse(file_name: &str, content: &str) -> Result<Self, Error> {
         let (name, state) = named(file_name)?;
         let mut lines = content.trim_start_matches('\u{feff}').lines();
@@ -120,7 +122,7 @@ impl Marker {
     }
 }
 
-/// The session and the state that a marker's name tells.
+/// The session and the state in a marker's name.
 fn named(file_name: &str) -> Result<(&str, State), Error> {
     let states = [State::Start, State::Reflected];
     let state = states.into_iter().find(|state| file_name.ends_with(state.extension())).ok_or(Error::Name)?;
@@ -128,12 +130,12 @@ fn named(file_name: &str) -> Result<(&str, State), Error> {
     Ok((name.filter(|name| !name.is_empty()).ok_or(Error::Name)?, state))
 }
 
-/// How long to wait for what.
+/// Time limits for sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Minutes after its start at which a session may be over without having said so.
+    /// Minutes after its start from which a session may be over without an end event.
     pub dead_after_minutes: u32,
-    /// Minutes of silence after which it is.
+    /// Minutes of silence after which it is over.
     pub idle_after_minutes: u32,
 }
 
@@ -143,8 +145,8 @@ impl Default for Limits {
     }
 }
 
-/// Whether a session should be reflected on after the fact: it began long enough ago, nobody reflected on it, and it
-/// has been silent since `last_active`, where that is known. A long session is not a dead one.
+/// True if a session should be reflected on after the fact: it started long enough ago, was not reflected on,
+/// and has been silent since `last_active`, if known. A long session is not a dead one.
 pub fn due(marker: &Marker, last_active: Option<Timestamp>, now: Timestamp, limits: &Limits) -> bool {
     let silent = last_active.is_none_or(|last| is_older(last, now, minutes(limits.idle_after_minutes)));
     marker.state == State::Start
@@ -152,7 +154,7 @@ pub fn due(marker: &Marker, last_active: Option<Timestamp>, now: Timestamp, limi
         && silent
 }
 
-/// Whether the marker of a session that was reflected on has been kept long enough.
+/// True if the marker of a reflected session can be removed.
 pub fn expired(marker: &Marker, now: Timestamp, keep_days: u32) -> bool {
     marker.state == State::Reflected
         && is_older(marker.started, now, SignedDuration::from_hours(24 * i64::from(keep_days)))
@@ -162,7 +164,7 @@ fn minutes(count: u32) -> SignedDuration {
     SignedDuration::from_mins(i64::from(count))
 }
 
-/// A clock that was set back makes things young, never old.
+/// A clock that was set back makes things look younger, never older.
 fn is_older(then: Timestamp, now: Timestamp, than: SignedDuration) -> bool {
     now.duration_since(then) > than
 }

@@ -1,4 +1,4 @@
-//! The documents people own: how each is parsed, changed and rendered, byte for byte.
+//! The documents in the vault: parsing, changing and rendering, byte for byte.
 
 pub mod agent_edit;
 pub mod amend;

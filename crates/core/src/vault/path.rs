@@ -1,5 +1,5 @@
-//! Paths inside the vault, and the slugs they are made of. A [`VaultPath`] cannot leave the vault: there is no way
-//! to build one with `..`, a root, a device name or a component that some file system would refuse (VLT-07).
+//! Paths inside of the vault, and the slugs they consist of. A [`VaultPath`] cannot leave the vault: it
+//! cannot contain `..`, a root, a device name or a component that some file system would refuse (VLT-07).
 
 use std::fmt;
 
@@ -8,40 +8,42 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::base::hash::ContentHash;
 
-/// The longest slug in bytes. A file name may have 255; archive dates, conflict marks and temporary names need room.
+/// The maximum length of a slug in bytes. A file name may have 255; archive dates, conflict marks and
+/// temporary names need room.
 pub const MAX_SLUG_BYTES: usize = 120;
-/// The longest single name in bytes that common file systems take.
+/// The maximum length of a name in bytes on common file systems.
 pub const MAX_NAME_BYTES: usize = 255;
 
-/// Names that Windows gives to devices whatever their extension. A synced vault may well visit Windows.
+/// Device names on Windows, reserved with any extension. A synced vault may reach Windows.
 const DEVICES: [&str; 22] = [
     "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
     "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
 ];
 
-/// Why a name or path was refused.
+/// The reason why a name or path was rejected.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
-    /// Nothing usable is left of the name once unsafe characters are gone.
+    /// Without unsafe characters nothing is left of the name.
     #[error("{what} `{given}` has no letters or digits to make a file name from")]
     Empty {
-        /// Which argument it was.
+        /// The name of the argument.
         what: &'static str,
-        /// What was typed.
+        /// The text as typed.
         given: String,
     },
-    /// The path points somewhere a vault path may not.
+    /// The path is not a valid vault path.
     #[error("`{given}` is not a path inside the vault: {why}")]
     Outside {
-        /// What was typed.
+        /// The text as typed.
         given: String,
-        /// What is wrong with it.
+        /// The reason in words.
         why: &'static str,
     },
 }
 
-/// Lower-case letters, digits and single hyphens: safe as a file name on every system, never hidden, never a device.
-/// Letters of any script are kept, composed (NFC), so that the same title gives the same name everywhere.
+/// A slug: lower-case letters, digits and single hyphens. It is safe as a file name on every system, never
+/// hidden, never a device. Letters of any script are kept, composed (NFC), so that a title has the same slug
+/// everywhere.
 pub fn slug(what: &'static str, given: &str) -> Result<String, Error> {
     let mut slug = String::with_capacity(given.len());
     for c in given.nfc().flat_map(char::to_lowercase).nfc() {
@@ -58,7 +60,7 @@ pub fn slug(what: &'static str, given: &str) -> Result<String, Error> {
         return Err(Error::Empty { what, given: given.chars().take(40).collect() });
     }
     if slug.len() > MAX_SLUG_BYTES {
-        // Two long titles that begin alike must not become one file.
+        // Two long titles with the same start must not share a file.
         let mark = ContentHash::of(slug.as_bytes()).short(8);
         let mut end = MAX_SLUG_BYTES - mark.len() - 1;
         while !slug.is_char_boundary(end) {
@@ -73,7 +75,7 @@ pub fn slug(what: &'static str, given: &str) -> Result<String, Error> {
     Ok(slug)
 }
 
-/// Combining marks belong to the letter before them in scripts that have no composed form.
+/// True for combining marks, which belong to the letter before them in scripts without composed forms.
 fn is_mark(c: char) -> bool {
     unicode_normalization::char::is_combining_mark(c)
 }
@@ -83,18 +85,18 @@ fn is_device(name: &str) -> bool {
     DEVICES.iter().any(|device| device.eq_ignore_ascii_case(stem))
 }
 
-/// The form in which two names are the same file on a file system that folds case or composition.
+/// The form in which two names are equal on a file system that ignores case or composition.
 pub fn folded(name: &str) -> String {
     name.nfc().flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// A relative path with `/` between its parts that stays below the folder it is joined to.
+/// A relative path with `/` as separator that stays below its base folder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct VaultPath(String);
 
 impl VaultPath {
-    /// Checks a path that a person or a file gave us.
+    /// Validates a path from a person or a file.
     pub fn parse(given: &str) -> Result<Self, Error> {
         let refuse = |why| Err(Error::Outside { given: given.chars().take(200).collect(), why });
         if given.is_empty() {
@@ -119,7 +121,7 @@ impl VaultPath {
         Ok(Self(given.to_owned()))
     }
 
-    /// A path from parts that are known to be good: constants of the layout and slugs.
+    /// Builds a path from valid parts: constants of the layout and slugs.
     pub(super) fn of(parts: &[&str]) -> Self {
         Self(parts.join("/"))
     }
@@ -129,17 +131,17 @@ impl VaultPath {
         &self.0
     }
 
-    /// Its parts, from the vault downwards.
+    /// The parts of the path, from the top.
     pub fn parts(&self) -> impl Iterator<Item = &str> {
         self.0.split('/')
     }
 
-    /// The last part.
+    /// The last part of the path.
     pub fn name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// The folder it is in; empty at the top.
+    /// The parent folder; empty at the top.
     pub fn folder(&self) -> &str {
         self.0.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
@@ -149,7 +151,7 @@ impl VaultPath {
         self.name().strip_suffix(".md").unwrap_or(self.name())
     }
 
-    /// The same folder, another name. The name must be one that [`VaultPath::parse`] would take.
+    /// The path of another name in the same folder. The name must be valid for [`VaultPath::parse`].
     pub fn with_name(&self, name: &str) -> Result<Self, Error> {
         match self.folder() {
             "" => Self::parse(name),

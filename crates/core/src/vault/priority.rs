@@ -1,24 +1,24 @@
-//! How long an observation is worth keeping (OBS-04…06).
+//! Priority: how long an observation is worth keeping (OBS-04…06).
 
 use serde::{Deserialize, Serialize};
 
-/// Low before medium before high.
+/// The priority of an observation, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
     /// 🟢 Hours: open questions, routine, guesses.
     Low,
-    /// 🟡 Days: files and settings with their intent, what worked.
+    /// 🟡 Days: files and settings with their purpose, solutions that worked.
     Medium,
     /// 🔴 Weeks and months: rules, decisions, root causes, corrections.
     High,
 }
 
 impl Priority {
-    /// Every priority, the highest first.
+    /// All priorities, highest first.
     pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
 
-    /// The sign in documents.
+    /// The priority's sign in documents.
     pub fn emoji(self) -> &'static str {
         match self {
             Self::High => "🔴",
@@ -27,7 +27,7 @@ impl Priority {
         }
     }
 
-    /// The word in JSON and metadata (OBS-21).
+    /// The priority's name in JSON and metadata (OBS-21).
     pub fn word(self) -> &'static str {
         match self {
             Self::High => "high",
@@ -36,11 +36,11 @@ impl Priority {
         }
     }
 
-    /// The sign at the start of `text`, and what follows it.
+    /// Parses the sign at the start of `text`, and returns the rest with it.
     pub fn prefix(text: &str) -> Option<(Self, &str)> {
         let found =
             Self::ALL.into_iter().find_map(|priority| Some((priority, text.strip_prefix(priority.emoji())?)));
-        // Some keyboards add the selector that asks for a coloured glyph.
+        // Some keyboards add a variation selector for a coloured glyph.
         found.map(|(priority, rest)| (priority, rest.trim_start_matches('\u{fe0f}')))
     }
 }

@@ -1,14 +1,15 @@
-//! The scope of a line as people read and change it: `(project: github.com/acme/payments)` or `(everywhere)` at its
-//! end. A line without a mark says nothing about its scope.
+//! The scope mark at the end of a line, which people read and edit:
+//! `(project: github.com/acme/payments)` or `(everywhere)`. A line without a mark says nothing about its
+//! scope.
 
 use crate::base::scope::{ProjectId, Scope};
 
 const OPEN: &str = "(project:";
 const EVERYWHERE: &str = "(everywhere)";
-/// A project that a person named so means all of them.
+/// Project names that mean the global scope.
 const ALL: [&str; 2] = ["everywhere", "all"];
 
-/// The mark for a scope.
+/// Renders the mark of a scope.
 pub fn render(scope: &Scope) -> String {
     match scope {
         Scope::Global => EVERYWHERE.to_owned(),
@@ -16,7 +17,7 @@ pub fn render(scope: &Scope) -> String {
     }
 }
 
-/// The words of a line without the mark at its end, and the scope that the mark names. `None` if there is no mark.
+/// Splits the mark at the end off a line, into words and scope. `None` if there is no mark.
 pub fn split(line: &str) -> Option<(&str, Scope)> {
     let line = line.trim_end();
     let (words, scope) = match line.get(line.len().checked_sub(EVERYWHERE.len())?..) {
@@ -38,7 +39,7 @@ pub fn split(line: &str) -> Option<(&str, Scope)> {
     apart.then(|| (words.trim_end(), scope))
 }
 
-/// The mark that a line with these words needs so that it reads back with this scope; none where the words alone do.
+/// The mark that these words need to parse with this scope. `None` if the words alone do.
 pub(super) fn needed(words: &str, scope: &Scope) -> Option<String> {
     (*scope != Scope::Global || split(words).is_some()).then(|| render(scope))
 }

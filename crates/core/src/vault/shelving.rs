@@ -1,20 +1,19 @@
-//! A note that goes from one shelf to another: only the properties that say where it stands change, and the body stays
-//! byte for byte as the person left it.
+//! Moves a note to another shelf: changes only the properties for that, and keeps the body byte for byte.
 
 use super::frontmatter::{Error, Note};
 use super::layout::Group;
 use crate::base::time::{Timestamp, iso};
 
-/// More than this waiting in the inbox is worth a reminder (SID-08).
+/// The number of notes in the inbox above which a reminder is due (SID-08).
 pub const MANY_IN_INBOX: usize = 50;
 
-/// The status of what was in the inbox and nobody wanted.
+/// The status of a discarded inbox note.
 pub const DROPPED: &str = "dropped";
-/// The status of an idea that was put away.
+/// The status of an archived idea.
 pub const ARCHIVED: &str = "archived";
 
-/// A note of the inbox that the person keeps: it holds from now on, and they have seen it. `kind` only where the person
-/// gives it another.
+/// The text of an inbox note that the person keeps: active and reviewed. `kind` only if the person changes
+/// it.
 pub fn kept(old: &str, kind: Option<&str>, always_load: bool, at: Timestamp) -> Result<String, Error> {
     let at = iso(at);
     let mut changes = vec![("status", "active"), ("reviewed", at.as_str())];
@@ -25,28 +24,28 @@ pub fn kept(old: &str, kind: Option<&str>, always_load: bool, at: Timestamp) -> 
     with(old, &changes)
 }
 
-/// A note of the inbox that nobody wants, for the archive.
+/// The text of a discarded inbox note, for the archive.
 pub fn dropped(old: &str) -> Result<String, Error> {
     with(old, &[("status", DROPPED)])
 }
 
-/// The first page of an idea that became a project (IDEA-05).
+/// The index page of an idea that became a project (IDEA-05).
 pub fn promoted(old: &str, at: Timestamp) -> Result<String, Error> {
     let group = Group::PersonalProjects.word();
     with(old, &[("status", "active"), ("group", group), ("reviewed", &iso(at))])
 }
 
-/// The first page of an idea that the person wants to keep in the incubator (IDEA-06).
+/// The index page of an idea that the person keeps in the incubator (IDEA-06).
 pub fn looked_at(old: &str, at: Timestamp) -> Result<String, Error> {
     with(old, &[("reviewed", &iso(at))])
 }
 
-/// The first page of an idea that was put away (IDEA-06).
+/// The index page of an archived idea (IDEA-06).
 pub fn archived(old: &str) -> Result<String, Error> {
     with(old, &[("status", ARCHIVED)])
 }
 
-/// `old` with these properties; what says so already is not touched, however it is written.
+/// Sets properties of `old`. Those that have the value already are not touched, however they are written.
 fn with(old: &str, changes: &[(&str, &str)]) -> Result<String, Error> {
     let note = Note::parse(old)?;
     let needed: Vec<(&str, Option<&str>)> = changes
@@ -57,7 +56,7 @@ fn with(old: &str, changes: &[(&str, &str)]) -> Result<String, Error> {
     if needed.is_empty() {
         return Ok(old.to_owned());
     }
-    // A switch is written as one: the quotes would make a word of it for other programs.
+    // Write a boolean without quotes, which would make it a string for other programs.
     let head = note.head_with(&needed)?.replace("always_load: \"true\"", "always_load: true");
     Ok(head + note.body())
 }

@@ -1,4 +1,4 @@
-//! `system-log.jsonl` (FND-05): what changed in the infrastructure, one JSON object a line, append-only.
+//! `system-log.jsonl` (FND-05): infrastructure changes, one JSON object per line, append-only.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -6,10 +6,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::lines::newline_of;
 use crate::base::time;
 
-/// One change.
+/// One change of the infrastructure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// When, to the second.
+    /// The time, to the second.
     #[serde(
         alias = "ts",
         alias = "timestamp",
@@ -17,45 +17,45 @@ pub struct Line {
         deserialize_with = "read_instant"
     )]
     pub at: Timestamp,
-    /// What was done: `deploy`, `memory.phase.kickoff`, …
+    /// The action: `deploy`, `memory.phase.kickoff`, …
     pub action: String,
-    /// With or to what.
+    /// The tool or object of the action.
     #[serde(default)]
     pub tool: String,
-    /// The particulars.
+    /// The details of the change.
     #[serde(default)]
     pub detail: String,
-    /// What for.
+    /// The reason for the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A line that is not one of ours. Says nothing of its content.
+/// A line that is not a log entry. The error does not repeat its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column} of the system log is not a log entry; it was skipped")]
 pub struct Unreadable {
-    /// Counted from 1.
+    /// The line number, starting at 1.
     pub line: usize,
-    /// Where reading stopped.
+    /// The column at which parsing failed.
     pub column: usize,
 }
 
-/// A log as far as it can be read.
+/// A parsed log with the lines that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
-    /// The readable lines, in order.
+    /// The valid lines, in order.
     pub lines: Vec<Line>,
-    /// The others.
+    /// The lines that could not be parsed.
     pub unreadable: Vec<Unreadable>,
 }
 
-/// One line of JSON, its ending included.
+/// Renders one JSON line, including its ending.
 pub fn render(line: &Line) -> String {
-    // Strings and one instant always serialise; the signature of serde_json says otherwise.
+    // A struct of strings and one instant always serialises.
     serde_json::to_string(line).map(|json| json + "\n").unwrap_or_default()
 }
 
-/// A change in one line of words.
+/// Formats a change as one line of text.
 pub fn in_words(line: &Line) -> String {
     let what = [&line.action, &line.tool].map(String::as_str);
     let what: Vec<&str> = what.into_iter().filter(|part| !part.trim().is_empty()).collect();
@@ -64,14 +64,14 @@ pub fn in_words(line: &Line) -> String {
     format!("{}{detail}{reason}", what.join(" "))
 }
 
-/// The log with one more line; what it has stays a prefix.
+/// Appends a line. The old text stays as a prefix.
 pub fn append(text: &str, line: &Line) -> String {
     let newline = if newline_of(text) == "\r\n" { "\r\n" } else { "\n" };
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
     format!("{text}{gap}{}", render(line).replace('\n', newline))
 }
 
-/// Reads every line for itself, so that one broken line costs only itself.
+/// Parses each line separately, so that a broken line loses only itself.
 pub fn parse(text: &str) -> Log {
     let mut log = Log::default();
     for (index, line) in text.trim_start_matches('\u{feff}').split('\n').enumerate() {

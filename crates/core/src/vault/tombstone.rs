@@ -1,7 +1,7 @@
-//! What was forgotten, so that no machine mines it again (B-08).
+//! Tombstones of forgotten texts, so that no machine mines them again (B-08).
 //!
-//! A tombstone travels with the vault and must not itself remember: it holds a salted hash of the text's normal
-//! form, the memory's id and the ids of the messages it came from, never the text.
+//! A tombstone travels with the vault and must not contain the text. It has a salted hash of the text's
+//! normal form, the memory's id and the ids of the source messages.
 
 use std::collections::HashSet;
 
@@ -17,51 +17,51 @@ use crate::text::normal::normalised;
 pub struct Tombstone {
     /// The version of this format.
     pub v: u32,
-    /// When it was forgotten, ISO 8601.
+    /// The time of forgetting, ISO 8601.
     pub at: String,
-    /// The memory, if the text was one.
+    /// The id of the memory, if the text was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<EntryId>,
-    /// What the hash is salted with: one random value per vault, so that texts are hashed once, not once a line.
+    /// The salt: one random value per vault, so that a text is hashed once, not once per line.
     pub salt: String,
     /// The hash of salt and normal form.
     pub hash: ContentHash,
-    /// The messages it was said in.
+    /// The ids of the source messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<String>,
 }
 
-/// The hash under which a text is remembered as forgotten.
+/// The salted hash of a text.
 pub fn grave(salt: &str, text: &str) -> ContentHash {
     ContentHash::of_parts(&[salt.as_bytes(), normalised(text).as_bytes()])
 }
 
 impl Tombstone {
-    /// A tombstone for `text`.
+    /// Creates a tombstone for `text`.
     pub fn new(at: Timestamp, salt: &str, text: &str, entry: Option<EntryId>, messages: Vec<String>) -> Self {
         Self { v: 1, at: iso(at), entry, salt: salt.to_owned(), hash: grave(salt, text), messages }
     }
 
-    /// The line in the file.
+    /// Renders the tombstone as one line.
     pub fn render(&self) -> String {
-        // A struct of strings always serialises; the empty line this would give is skipped on reading.
+        // A struct of strings always serialises. An empty line would be skipped on reading.
         serde_json::to_string(self).unwrap_or_default() + "\n"
     }
 }
 
-/// All tombstones of a vault, ready to be asked.
+/// All tombstones of a vault, indexed for queries.
 #[derive(Clone, Debug, Default)]
 pub struct Graveyard {
     salts: Vec<String>,
     hashes: HashSet<ContentHash>,
     entries: HashSet<EntryId>,
     messages: HashSet<String>,
-    /// The lines that could not be read, by number from 1. They are kept in the file.
+    /// The numbers (from 1) of unreadable lines. They stay in the file.
     pub broken: Vec<usize>,
 }
 
 impl Graveyard {
-    /// Reads the file. Lines from newer versions count as far as they can be read.
+    /// Parses the file. Lines from newer versions count as far as they can be read.
     pub fn parse(text: &str) -> Self {
         let mut all = Self::default();
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -82,27 +82,27 @@ impl Graveyard {
         self.messages.extend(stone.messages);
     }
 
-    /// The salt that new tombstones of this vault should use.
+    /// The salt for new tombstones of this vault.
     pub fn salt(&self) -> Option<&str> {
         self.salts.first().map(String::as_str)
     }
 
-    /// Whether nothing was ever forgotten here.
+    /// True if nothing was ever forgotten here.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty() && self.entries.is_empty()
     }
 
-    /// Whether this memory was forgotten.
+    /// True if this memory was forgotten.
     pub fn holds_entry(&self, id: &EntryId) -> bool {
         self.entries.contains(id)
     }
 
-    /// Whether this very text was forgotten, whatever its spacing, case or list markers.
+    /// True if this text was forgotten, ignoring spacing, case and list markers.
     pub fn holds_text(&self, text: &str) -> bool {
         self.salts.iter().any(|salt| self.hashes.contains(&grave(salt, text)))
     }
 
-    /// Whether what this message said was forgotten.
+    /// True if the text of this message was forgotten.
     pub fn holds_message(&self, id: &str) -> bool {
         self.messages.contains(id)
     }

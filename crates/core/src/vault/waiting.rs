@@ -1,5 +1,5 @@
-//! `_meta/waiting.jsonl`: the proposals that are not on today's page of `REVIEW.md`, a line each, so that they can be
-//! recalled while they wait. Nothing is decided here.
+//! `_meta/waiting.jsonl`: the proposals that are not on today's page of `REVIEW.md`, one per line, so that
+//! recall finds them while they wait. Nothing is decided here.
 
 use super::layout::META;
 use super::path::VaultPath;
@@ -8,13 +8,14 @@ use super::review::{Machine, Proposal};
 const NAME: &str = "waiting";
 const END: &str = ".jsonl";
 
-/// Where those of a machine are. One that shares its vault has a file of its own, so that no two write the same.
+/// The path of a machine's file. In a shared vault each machine has a file of its own, so that no two write
+/// the same one.
 pub fn path(machine: Option<Machine>) -> VaultPath {
     let file = machine.map_or(format!("{NAME}{END}"), |machine| format!("{NAME}-{machine}{END}"));
     VaultPath::of(&[META, &file])
 }
 
-/// Whether a file of the vault is one of these, by its path.
+/// True if a vault path is one of these files.
 pub fn is_one(path: &str) -> bool {
     let name = path.strip_prefix(META).and_then(|rest| rest.strip_prefix('/')?.strip_prefix(NAME));
     name.and_then(|rest| rest.strip_suffix(END)).is_some_and(|rest| {
@@ -22,13 +23,13 @@ pub fn is_one(path: &str) -> bool {
     })
 }
 
-/// The file that holds `proposals`; empty for none.
+/// Renders `proposals` as a file; empty for none.
 pub fn render(proposals: &[Proposal]) -> String {
     let lines = proposals.iter().filter_map(|proposal| serde_json::to_string(proposal).ok());
     lines.map(|line| line + "\n").collect()
 }
 
-/// What a line says; `None` if it cannot be read, or if what it said was forgotten.
+/// Parses a line. `None` if it is unreadable or its content was forgotten.
 pub fn parse(line: &str) -> Option<Proposal> {
     let proposal: Proposal = serde_json::from_str(line).ok()?;
     (!proposal.title.is_empty() || !proposal.text.is_empty()).then_some(proposal)

@@ -9,7 +9,7 @@ use crate::layout::{CHANNELS, INPUTS, Linear, PANEL};
 path!(AVX_VNNI, AvxVnni, linear_vnni, product, "avxvnni,avx2,fma");
 path!(AVX2, Avx2, linear_avx2, product, "avx2,fma");
 
-/// Floats, or four-byte sums, in a register.
+/// The number of floats, or four-byte sums, in a register.
 const LANES: usize = 8;
 
 #[target_feature(enable = "avxvnni,avx2,fma")]
@@ -23,7 +23,7 @@ fn linear_vnni(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
     }
 }
 
-/// `R` rows by sixteen channels.
+/// Computes `R` rows by sixteen channels.
 ///
 /// # Safety
 /// The buffers fit, `channel` is a multiple of 16 below the outputs, and rows `row..row + R` exist.
@@ -62,8 +62,8 @@ unsafe fn tile_vnni<const R: usize>(
     }
 }
 
-/// AVX2 multiplies bytes only into sums of sixteen bits that saturate, which would not be exact: both sides are
-/// widened first, the activations once for all channels.
+/// The AVX2 kernel. AVX2 multiplies bytes only into 16-bit sums that saturate, which would not be exact. So
+/// both sides are widened first, the activations once for all channels.
 #[target_feature(enable = "avx2,fma")]
 fn linear_avx2(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
     assert!(fits(x, linear, out), "a matrix and its buffers disagree");
@@ -77,11 +77,11 @@ fn linear_avx2(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
     }
 }
 
-/// `R` rows by eight channels.
+/// Computes `R` rows by eight channels.
 ///
 /// # Safety
-/// The buffers fit, `wide` has as many values as `x.steps`, `channel` is a multiple of 8 below the outputs, and
-/// rows `row..row + R` exist.
+/// The buffers fit, `wide` has as many values as `x.steps`, `channel` is a multiple of 8 below the outputs,
+/// and rows `row..row + R` exist.
 #[target_feature(enable = "avx2,fma")]
 unsafe fn tile_avx2<const R: usize>(
     x: &Quantised,
@@ -115,14 +115,14 @@ unsafe fn tile_avx2<const R: usize>(
         }
     }
     for (r, [low, high]) in sums.into_iter().enumerate() {
-        // Pairs added up: channels 0 1 4 5 2 3 6 7, then put in order.
+        // Horizontal pair sums: channels 0 1 4 5 2 3 6 7, then put in order.
         let sum = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_hadd_epi32(low, high));
         // SAFETY: as by the contract.
         unsafe { finish(x, linear, row + r, channel, sum, out) };
     }
 }
 
-/// Where the weights of a part of a block begin.
+/// The start of the weights of a part of a block.
 ///
 /// # Safety
 /// The buffers fit, and `channel` is below the outputs.
@@ -132,7 +132,7 @@ unsafe fn part(linear: &Linear<'_>, channel: usize) -> *const i8 {
     unsafe { linear.weights.as_ptr().add((channel - inside) * linear.inputs + inside * INPUTS) }
 }
 
-/// The exact sums of eight channels as floats in their place.
+/// Converts the exact sums of eight channels to floats and stores them.
 ///
 /// # Safety
 /// The buffers fit, `row` is a row and `channel..channel + 8` are channels.
@@ -167,7 +167,7 @@ fn product(p: &mut Product<'_>) {
     }
 }
 
-/// `R` rows by half a panel of columns.
+/// Computes `R` rows by half a panel of columns.
 ///
 /// # Safety
 /// The buffers fit, and rows `row..row + R` and columns `column..column + PANEL / 2` exist.

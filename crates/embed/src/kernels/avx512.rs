@@ -8,12 +8,12 @@ use crate::layout::{CHANNELS, INPUTS, Linear, PANEL};
 
 path!(PLAIN, Avx512, linear, product, "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma");
 
-/// The compiler does not find the byte dot products by itself.
+/// The table of this path, with its own `dots`: the compiler does not find the byte dot products by itself.
 pub(super) const AVX512: super::Kernels = super::Kernels { dots, ..PLAIN };
 
-/// Floats, or four-byte sums, in a register.
+/// The number of floats, or four-byte sums, in a register.
 const LANES: usize = 16;
-/// Registers that hold the sums of a block of channels.
+/// The number of registers for the sums of a block of channels.
 const BLOCK: usize = CHANNELS / LANES;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
@@ -27,7 +27,7 @@ fn linear(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
     }
 }
 
-/// `R` rows by one block of channels.
+/// Computes `R` rows by one block of channels.
 ///
 /// # Safety
 /// The buffers fit, `channel` starts a block, and rows `row..row + R` exist.
@@ -86,7 +86,7 @@ fn product(p: &mut Product<'_>) {
     }
 }
 
-/// `R` rows by one panel of columns.
+/// Computes `R` rows by one panel of columns.
 ///
 /// # Safety
 /// The buffers fit, and rows `row..row + R` and columns `column..column + PANEL` exist.
@@ -116,11 +116,11 @@ unsafe fn panel<const R: usize>(p: &mut Product<'_>, row: usize, column: usize) 
     }
 }
 
-/// See [`super::math::dots`].
+/// The same result as [`super::math::dots`], with byte dot products.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
 fn dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
     let Some(width) = std::num::NonZero::new(query.len()) else { return };
-    // The instruction wants one side without a sign: a flipped sign bit adds 128 to every step of a row.
+    // The instruction needs one unsigned side. Flipping the sign bit adds 128 to every step of a row.
     let flip = _mm512_set1_epi8(i8::MIN);
     let too_much: i32 = query.iter().map(|&step| i32::from(step) * 128).sum();
     let (chunks, rest) = query.as_chunks::<64>();

@@ -1,4 +1,4 @@
-//! Numbers read where they lie in the file.
+//! Zero-copy access to numbers in a file.
 #![expect(unsafe_code, reason = "weights are used in place: copying 23 MB would cost more than the query")]
 
 #[cfg(target_endian = "big")]
@@ -14,9 +14,9 @@ mod sealed {
 }
 pub(crate) use sealed::Plain;
 
-/// The bytes as numbers, or `None` if they do not start or end on a whole number.
+/// Views the bytes as numbers. `None` if they do not start or end on a whole number.
 pub(crate) fn numbers<T: Plain>(bytes: &[u8]) -> Option<&[T]> {
-    // SAFETY: every type that is `Plain` is valid for any bits, and `align_to` keeps within the slice.
+    // SAFETY: every type that is `Plain` is valid for any bits, and `align_to` stays within the slice.
     let (before, middle, after) = unsafe { bytes.align_to::<T>() };
     (before.is_empty() && after.is_empty()).then_some(middle)
 }
@@ -29,7 +29,7 @@ mod tests {
     fn only_whole_aligned_numbers_are_read() {
         let words = [1.0_f32, -2.0];
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        // An array of bytes may start anywhere: find a place in it that is aligned and one that is not.
+        // An array of bytes may start anywhere, so find an aligned and an unaligned position in it.
         let mut room = [0_u8; 32];
         let start = room.as_ptr().align_offset(4);
         room[start..start + 8].copy_from_slice(&bytes);

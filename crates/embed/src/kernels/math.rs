@@ -1,15 +1,15 @@
-//! The arithmetic that needs no instructions of its own, written once for every path.
+//! Arithmetic without special instructions, written once for every path.
 //!
-//! Each kernel file compiles these functions again with its own vector instructions. They give the same bits
-//! everywhere: sums are kept in [`LANES`] columns whatever the width of a register, products are added with one
-//! rounding (`mul_add`), and nothing depends on how the compiler orders floats, because it may not reorder them.
+//! Each kernel file compiles these functions again with its own vector instructions. The results are
+//! bit-identical everywhere: sums are kept in [`LANES`] columns whatever the width of a register, products
+//! are added with one rounding (`mul_add`), and the compiler may not reorder float operations.
 
 use super::{Norms, Quantised};
 
-/// Columns in which sums, minima and maxima are kept.
+/// The number of columns for sums, minima and maxima.
 const LANES: usize = 16;
 
-/// `x[row] = norm(x[row] + y[row])` for every row; with no `y`, of `x` alone.
+/// Computes `x[row] = norm(x[row] + y[row])` for every row; without `y`, of `x` alone.
 #[inline(always)]
 pub(super) fn add_norm(x: &mut [f32], y: &[f32], norms: &Norms<'_>) {
     let width = norms.weight.len();
@@ -41,7 +41,7 @@ pub(super) fn add_norm(x: &mut [f32], y: &[f32], norms: &Norms<'_>) {
     }
 }
 
-/// The activation function of the intermediate layer, in place.
+/// Applies the activation function of the intermediate layer in place.
 #[inline(always)]
 pub(super) fn gelu(x: &mut [f32]) {
     for value in x {
@@ -49,7 +49,7 @@ pub(super) fn gelu(x: &mut [f32]) {
     }
 }
 
-/// The product of `query` with every row of signed bytes. Sums of integers: exact on every path.
+/// Computes the dot product of `query` with every row of signed bytes. Integer sums are exact on every path.
 #[inline(always)]
 pub(super) fn dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
     let Some(width) = std::num::NonZero::new(query.len()) else { return };
@@ -59,8 +59,8 @@ pub(super) fn dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
     }
 }
 
-/// Each row of `width` floats as bytes with a scale and a zero point of its own: the whole range of a row is
-/// used, which is what keeps eight bits close enough to the floats.
+/// Quantises each row of `width` floats to bytes, with a scale and a zero point per row. This uses the whole
+/// range of a row, which keeps eight bits close enough to the floats.
 #[inline(always)]
 pub(super) fn quantise(x: &[f32], width: usize, out: &mut Quantised) {
     for (index, (row, steps)) in x.chunks_exact(width).zip(out.steps.chunks_exact_mut(width)).enumerate() {
@@ -76,8 +76,8 @@ pub(super) fn quantise(x: &[f32], width: usize, out: &mut Quantised) {
     }
 }
 
-/// `exp(x - max)` of the first `count` values of each row of `width`, and one over their sum. The rest of the
-/// row becomes zero.
+/// Computes `exp(x - max)` of the first `count` values of each row of `width`, and the inverse of their sum.
+/// The rest of the row becomes zero.
 #[inline(always)]
 pub(super) fn softmax(scores: &mut [f32], width: usize, count: usize, inverse: &mut [f32]) {
     for (row, inverse) in scores.chunks_exact_mut(width).zip(inverse) {
@@ -94,8 +94,8 @@ pub(super) fn softmax(scores: &mut [f32], width: usize, count: usize, inverse: &
     }
 }
 
-/// The largest of `of` each value, or `start` if all are smaller. Minimum and maximum are two runs: asked for
-/// both in one, the compiler shuffles them into one register and back.
+/// The maximum of `of` over a row, or `start` if all values are smaller. Minimum and maximum are separate
+/// passes, because for both in one pass the compiler shuffles them into one register and back.
 #[inline(always)]
 fn largest(start: f32, row: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     let larger = |most: f32, value: f32| if value > most { value } else { most };
@@ -108,16 +108,17 @@ fn largest(start: f32, row: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     lanes.into_iter().fold(start, larger)
 }
 
-/// Between 0 and 255, halves to even; what is not a number is 0.
+/// Rounds to an integer between 0 and 255, ties to even. NaN becomes 0.
 #[inline(always)]
 fn nearest(value: f32) -> u32 {
     let value = if value > 0.0 { value } else { 0.0 };
     let value = if value < 255.0 { value } else { 255.0 };
-    // At this size the last bit of a float is worth one: adding rounds, and the low bits are the integer.
+    // At this magnitude the last bit of a float is worth one, so adding rounds, and the low bits are the
+    // integer.
     (value + 8_388_608.0).to_bits() & 0xff
 }
 
-/// In one fixed order.
+/// Adds all lanes in one fixed order.
 #[inline(always)]
 fn total(mut lanes: [f32; LANES]) -> f32 {
     let mut half = LANES / 2;
@@ -130,11 +131,11 @@ fn total(mut lanes: [f32; LANES]) -> f32 {
     lanes[0]
 }
 
-/// `x / 2 * (1 + erf(x / sqrt 2))`; the quotient of polynomials was fitted for this file and is within 6e-7 of
-/// erf.
+/// Computes `x / 2 * (1 + erf(x / sqrt 2))`. The rational approximation was fitted for this file; its error
+/// is below 6e-7 of erf.
 #[inline(always)]
 fn gelu_of(x: f32) -> f32 {
-    /// Beyond it erf is one, as far as a float can tell.
+    /// Beyond this value erf is one in float precision.
     const LIMIT: f32 = 3.92;
     let z = x * std::f32::consts::FRAC_1_SQRT_2;
     let z = if z < LIMIT { z } else { LIMIT };
@@ -155,7 +156,7 @@ fn gelu_of(x: f32) -> f32 {
     half.mul_add(z * above / below, half)
 }
 
-/// `exp(x)` for `x <= 0`, zero from where a float would no longer be normal; within 2e-7 of itself.
+/// Computes `exp(x)` for `x <= 0`, with zero instead of subnormal results. The relative error is below 2e-7.
 #[inline(always)]
 fn exp_of(x: f32) -> f32 {
     let y = x * std::f32::consts::LOG2_E;
@@ -169,7 +170,7 @@ fn exp_of(x: f32) -> f32 {
     let power = power.mul_add(rest, 0.240_221_22);
     let power = power.mul_add(rest, 0.693_146_95);
     let power = power.mul_add(rest, 1.000_000_1);
-    // An exponent field of zero, from -127, makes the product zero.
+    // For -127 the exponent field is zero, so the product is zero.
     power * f32::from_bits(shifted.to_bits().wrapping_add(127) << 23)
 }
 
@@ -177,7 +178,7 @@ fn exp_of(x: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// Series for erf in double precision; slow and obvious.
+    /// The series of erf in double precision, as a slow reference.
     fn erf(z: f64) -> f64 {
         let mut term = z;
         let mut sum = z;

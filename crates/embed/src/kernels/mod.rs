@@ -1,4 +1,4 @@
-//! The loops that take the time, one file per kind of processor, chosen once while running.
+//! The hot loops: one file per instruction set, selected once at run time.
 #![expect(
     unsafe_code,
     reason = "code compiled for instructions the processor may lack can only be called so"
@@ -9,7 +9,7 @@ mod math;
 
 use crate::layout::{CHANNELS, Linear};
 
-/// Calls `$tile::<R>` with `R` equal to `$rows`, for the sizes of tile there are.
+/// Calls `$tile::<R>` with `R` equal to `$rows`, for all tile sizes.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! with_rows {
     ($rows:expr, $tile:ident($($argument:expr),* $(,)?)) => {
@@ -24,7 +24,7 @@ macro_rules! with_rows {
     };
 }
 
-/// Compiles the functions of [`math`] for one path and puts them into a table with its own two kernels.
+/// Compiles the functions of [`math`] for one path and builds its table, including its own two kernels.
 macro_rules! path {
     ($name:ident, $path:ident, $linear:ident, $product:ident $(, $features:literal)?) => {
         pub(super) const $name: super::Kernels = {
@@ -70,7 +70,7 @@ mod avx512;
 mod neon;
 mod scalar;
 
-/// A set of kernels. All of them give the same vectors, bit for bit.
+/// A set of kernels. All sets give bit-identical vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Path {
@@ -82,20 +82,20 @@ pub enum Path {
     Avx2,
     /// aarch64 with dot products (since about 2018, every Apple M).
     NeonDot,
-    /// Any other aarch64.
+    /// Any other aarch64 processor.
     Neon,
-    /// No vector instructions beyond what every processor of the architecture has.
+    /// No vector instructions beyond the baseline of the architecture.
     Scalar,
 }
 
 impl Path {
-    /// The paths this processor can run, best first. The last is always [`Path::Scalar`].
+    /// The paths that this processor supports, best first. The last is always [`Path::Scalar`].
     pub fn available() -> Vec<Self> {
         tables().map(|kernels| kernels.path).collect()
     }
 }
 
-/// Numbers as bytes: row by row, each with its own scale and zero point.
+/// A matrix quantised to bytes, with a scale and a zero point per row.
 #[derive(Debug, Default)]
 pub(crate) struct Quantised {
     pub(crate) steps: Vec<u8>,
@@ -119,8 +119,8 @@ pub(crate) struct Norms<'a> {
     pub(crate) epsilon: f32,
 }
 
-/// `out = left x right` for matrices of floats that are parts of larger ones. Every element of `out` is summed
-/// from the first of `inner` to the last, so that no path differs in a bit.
+/// A matrix product `out = left x right` of floats, where each matrix may be part of a larger one. Every
+/// element of `out` is summed in the order of `inner`, so that all paths agree to the bit.
 #[derive(Debug)]
 pub(crate) struct Product<'a> {
     pub(crate) left: &'a [f32],
@@ -136,7 +136,7 @@ pub(crate) struct Product<'a> {
 }
 
 impl Product<'_> {
-    /// Whether all that will be read and written is there; the kernels go by pointers.
+    /// True if everything that will be read and written is within the buffers; the kernels use raw pointers.
     fn fits(&self) -> bool {
         let covers = |length: usize, rows: usize, stride: usize, columns: usize| {
             rows == 0 || (columns <= stride && (rows - 1) * stride + columns <= length)
@@ -148,7 +148,8 @@ impl Product<'_> {
     }
 }
 
-/// Whether all that [`Kernels::linear`] will read and write is there; the kernels go by pointers.
+/// True if everything that [`Kernels::linear`] will read and write is within the buffers; the kernels use raw
+/// pointers.
 fn fits(x: &Quantised, linear: &Linear<'_>, out: &[f32]) -> bool {
     let rows = x.scale.len();
     linear.outputs.is_multiple_of(CHANNELS)
@@ -160,14 +161,14 @@ fn fits(x: &Quantised, linear: &Linear<'_>, out: &[f32]) -> bool {
         && out.len() == rows * linear.outputs
 }
 
-/// Rows worked on at a time: as many as leave every sum in a register.
+/// The number of rows per tile, chosen so that every sum stays in a register.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const ROWS: usize = 6;
-/// Bytes of four inputs of a block of channels.
+/// The bytes of four inputs of a block of channels.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const GROUP: usize = CHANNELS * crate::layout::INPUTS;
 
-/// Row numbers in tiles of at most `most`, as even as can be: 20 rows by 6 are 5, 5, 5 and 5.
+/// Splits rows into tiles of at most `most` rows, as evenly as possible: 20 rows by 6 are 5, 5, 5 and 5.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn tiles(rows: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
     let count = rows.div_ceil(most);
@@ -177,8 +178,8 @@ fn tiles(rows: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// The kernels of one path. The tables are private to this module and handed out by [`best`] and [`on`] alone,
-/// which look at the processor first: that makes every call of them sound.
+/// The kernels of one path. The tables are private to this module. Only [`best`] and [`on`] hand them out,
+/// after checking the processor, which makes every call of them sound.
 #[derive(Debug)]
 pub(crate) struct Kernels {
     path: Path,
@@ -196,44 +197,44 @@ impl Kernels {
         self.path
     }
 
-    /// `out = x * weights + bias`, from bytes to floats. The sums are of integers and exact on every path.
+    /// Computes `out = x * weights + bias`, from bytes to floats. The integer sums are exact on every path.
     pub(crate) fn linear(&self, x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
         // SAFETY: this table was handed out, so the processor has the path's instructions.
         unsafe { (self.linear)(x, linear, out) }
     }
 
-    /// See [`Product`].
+    /// Computes a matrix product; see [`Product`].
     pub(crate) fn product(&self, mut product: Product<'_>) {
         // SAFETY: this table was handed out, so the processor has the path's instructions.
         unsafe { (self.product)(&mut product) }
     }
 
-    /// See [`math::add_norm`].
+    /// Adds and normalises: [`math::add_norm`] on this path.
     pub(crate) fn add_norm(&self, x: &mut [f32], y: &[f32], norms: &Norms<'_>) {
         // SAFETY: this table was handed out, so the processor has the path's instructions.
         unsafe { (self.add_norm)(x, y, norms) }
     }
 
-    /// See [`math::gelu`].
+    /// Applies the activation: [`math::gelu`] on this path.
     pub(crate) fn gelu(&self, x: &mut [f32]) {
         // SAFETY: this table was handed out, so the processor has the path's instructions.
         unsafe { (self.gelu)(x) }
     }
 
-    /// See [`math::quantise`]; `out` takes the size of `x`.
+    /// Quantises rows: [`math::quantise`] on this path. Resizes `out` to the size of `x`.
     pub(crate) fn quantise(&self, x: &[f32], width: usize, out: &mut Quantised) {
         out.resize(x.len() / width, width);
         // SAFETY: this table was handed out, so the processor has the path's instructions.
         unsafe { (self.quantise)(x, width, out) }
     }
 
-    /// See [`math::softmax`].
+    /// Normalises scores: [`math::softmax`] on this path.
     pub(crate) fn softmax(&self, scores: &mut [f32], width: usize, count: usize, inverse: &mut [f32]) {
         // SAFETY: this table was handed out, so the processor has the path's instructions.
         unsafe { (self.softmax)(scores, width, count, inverse) }
     }
 
-    /// See [`math::dots`].
+    /// Computes dot products: [`math::dots`] on this path.
     pub(crate) fn dots(&self, query: &[i8], rows: &[u8], out: &mut [i32]) {
         // SAFETY: this table was handed out, so the processor has the path's instructions.
         unsafe { (self.dots)(query, rows, out) }

@@ -1,7 +1,7 @@
 //! Kernels for aarch64, with and without byte dot products.
 //!
-//! Both multiply signed bytes by signed bytes, so the activations are taken 128 lower and 128 times the sum of
-//! the weights is put back: the same integers as on every other path.
+//! Both multiply signed bytes by signed bytes. So the activations are lowered by 128, and 128 times the sum
+//! of the weights is added back, which gives the same integers as on every other path.
 #![expect(unsafe_code, reason = "vector intrinsics and the pointers they read from")]
 
 use std::arch::aarch64::*;
@@ -12,9 +12,9 @@ use crate::layout::{CHANNELS, INPUTS, Linear, PANEL};
 path!(NEON_DOT, NeonDot, linear_dot, product, "neon,dotprod");
 path!(NEON, Neon, linear_neon, product, "neon");
 
-/// Floats, or four-byte sums, in a register.
+/// The number of floats, or four-byte sums, in a register.
 const LANES: usize = 4;
-/// What the activations are lowered by.
+/// The offset by which the activations are lowered.
 const LOWERED: i32 = 128;
 
 #[target_feature(enable = "neon,dotprod")]
@@ -28,7 +28,7 @@ fn linear_dot(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
     }
 }
 
-/// `R` rows by sixteen channels.
+/// Computes `R` rows by sixteen channels.
 ///
 /// # Safety
 /// The buffers fit, `channel` is a multiple of 16 below the outputs, and rows `row..row + R` exist.
@@ -66,7 +66,7 @@ unsafe fn tile_dot<const R: usize>(
     }
 }
 
-/// The dot-product instruction; its intrinsic is not stable yet.
+/// The dot-product instruction. Its intrinsic is not stable yet.
 #[target_feature(enable = "neon,dotprod")]
 fn dot(sum: int32x4_t, a: int8x16_t, b: int8x16_t) -> int32x4_t {
     let mut result = sum;
@@ -94,7 +94,7 @@ fn linear_neon(x: &Quantised, linear: &Linear<'_>, out: &mut [f32]) {
     }
 }
 
-/// `R` rows by eight channels.
+/// Computes `R` rows by eight channels.
 ///
 /// # Safety
 /// The buffers fit, `channel` is a multiple of 8 below the outputs, and rows `row..row + R` exist.
@@ -121,7 +121,7 @@ unsafe fn tile_neon<const R: usize>(
             // SAFETY: `k + 3 < inputs`, and the row is one of `x`.
             let four = vget_low_s8(unsafe { lowered(steps.add(r * inputs + k)) });
             for (sum, weights) in sums.iter_mut().zip(block) {
-                // The largest product, 128 x 128, has room in sixteen bits.
+                // The largest product, 128 x 128, fits into sixteen bits.
                 *sum = vpadalq_s16(*sum, vmull_s8(four, weights));
             }
         }
@@ -135,7 +135,7 @@ unsafe fn tile_neon<const R: usize>(
     }
 }
 
-/// Four activations, lowered, four times over.
+/// Four activations, lowered and repeated four times.
 ///
 /// # Safety
 /// `steps` points to four bytes.
@@ -143,11 +143,11 @@ unsafe fn tile_neon<const R: usize>(
 unsafe fn lowered(steps: *const u8) -> int8x16_t {
     // SAFETY: by the contract.
     let four = unsafe { steps.cast::<u32>().read_unaligned() };
-    // Flipping the highest bit of a byte is taking 128 from it.
+    // Flipping the highest bit of a byte subtracts 128 from it.
     vreinterpretq_s8_u32(vdupq_n_u32(four ^ 0x8080_8080))
 }
 
-/// Where the weights of a part of a block begin.
+/// The start of the weights of a part of a block.
 ///
 /// # Safety
 /// The buffers fit, and `channel` is below the outputs.
@@ -157,7 +157,7 @@ unsafe fn part(linear: &Linear<'_>, channel: usize) -> *const i8 {
     unsafe { linear.weights.as_ptr().add((channel - inside) * linear.inputs + inside * INPUTS) }
 }
 
-/// The exact sums of four channels as floats in their place.
+/// Converts the exact sums of four channels to floats and stores them.
 ///
 /// # Safety
 /// The buffers fit, `row` is a row and `channel..channel + 4` are channels.
@@ -191,7 +191,7 @@ fn product(p: &mut Product<'_>) {
     }
 }
 
-/// `R` rows by half a panel of columns.
+/// Computes `R` rows by half a panel of columns.
 ///
 /// # Safety
 /// The buffers fit, and rows `row..row + R` and columns `column..column + PANEL / 2` exist.

@@ -1,4 +1,4 @@
-//! The path for a processor we know nothing about, and what the others are tested against.
+//! The portable path, and the reference in tests of the others.
 
 use super::{Product, Quantised, fits};
 use crate::layout::{CHANNELS, INPUTS, Linear};

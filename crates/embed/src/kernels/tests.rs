@@ -1,8 +1,8 @@
-//! Every path this processor has, against the scalar one: equal to the bit.
+//! Compares every path of this processor with the scalar one: results are equal to the bit.
 
 use super::*;
 
-/// A small generator of numbers: the same on every run.
+/// A small random number generator with a fixed seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -51,7 +51,7 @@ fn linear_is_exact_at_the_extremes_and_equal_on_every_path() {
             out
         };
         let truth = run(&scalar::SCALAR);
-        // The scalar path itself against one sum, written out.
+        // Check the scalar path itself against one explicit sum.
         let last = linear.weights.len() - GROUP;
         let whole: i64 = (0..inputs / 4)
             .flat_map(|group| (0..4).map(move |k| (group, k)))

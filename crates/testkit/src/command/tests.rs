@@ -25,7 +25,7 @@ fn stdin_is_empty_unless_given_and_both_streams_come_back() {
 fn more_than_a_pipe_holds_goes_in_and_out() {
     let text = "0123456789abcdef".repeat(64 * 1024);
     assert!(sh("cat").stdin(text.as_str()).run().ok().stdout == text);
-    // A child that does not read is not an error.
+    // A child that does not read its input is not an error.
     sh("exit 0").stdin(text).run().ok();
 }
 

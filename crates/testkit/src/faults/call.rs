@@ -1,15 +1,15 @@
-//! A step, as it is reported.
+//! A step as reported to tests.
 
 use std::fmt;
 
-/// One step of a program's work on the disk.
+/// A system call that changes the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The system call.
+    /// The name of the system call.
     pub name: &'static str,
-    /// What it works on, as a full path; of a rename or a link the new name.
+    /// The full path that it affects; for a rename or a link the new name.
     pub path: Option<String>,
-    /// The old name, of a rename or a hard link.
+    /// The old name of a rename or a hard link.
     pub from: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The few kernel calls that following a program takes. All of this crate's unsafe code is here.
+//! The kernel calls for tracing a program. All of this crate's unsafe code for tracing is here.
 #![expect(unsafe_code, reason = "ptrace and waitid have no safe interface in the standard library")]
 
 use std::io;
@@ -14,7 +14,7 @@ type Request = c_int;
 #[cfg(not(target_env = "musl"))]
 type Request = libc::c_uint;
 
-/// Since Linux 5.3; the `libc` crate has the name for glibc only.
+/// Available since Linux 5.3; the `libc` crate defines it for glibc only.
 const GET_SYSCALL_INFO: Request = 0x420e;
 
 #[cfg(target_arch = "x86_64")]
@@ -30,28 +30,28 @@ const OPTIONS: c_int = libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_TRACEEXEC
     | libc::PTRACE_O_EXITKILL;
 
-/// What the kernel says of a tracee.
+/// A kernel report about a tracee.
 pub(super) enum Report {
-    /// It has ended and is gone.
+    /// It has ended and was reaped.
     Ended(ExitStatus),
-    /// It is stopped at the beginning or the end of a system call.
+    /// It is stopped at entry to or exit from a system call.
     AtSyscall,
-    /// It is stopped since it has loaded another program; the task that asked for it had this id.
+    /// It is stopped after an exec; the id of the calling task was `formerly`.
     Loaded { formerly: pid_t },
-    /// It is stopped for another event that needs no answer.
+    /// It is stopped for another event that needs no action.
     Event,
-    /// It is stopped since this signal is about to be delivered.
+    /// It is stopped because this signal is about to be delivered.
     Signal(c_int),
 }
 
-/// Which end of a system call a tracee is stopped at.
+/// The stage of a system call at which a tracee is stopped.
 pub(super) enum Stage {
     Entry { number: c_long, args: [u64; 6] },
     Exit,
     Neither,
 }
 
-/// Starts a program that this thread traces. It stops once loaded, before its first instruction.
+/// Starts a program, traced by this thread. It stops once loaded, before its first instruction.
 pub(super) fn spawn(mut command: std::process::Command) -> io::Result<Child> {
     let trace_me = || {
         // SAFETY: PTRACE_TRACEME takes no pointers and touches no memory; it is a bare system call, which is
@@ -64,18 +64,18 @@ pub(super) fn spawn(mut command: std::process::Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// What [`wait`] found.
+/// The result of [`wait`].
 pub(super) enum Waited {
-    /// This tracee has something to report.
+    /// This tracee has a report.
     Task(pid_t),
-    /// None has.
+    /// No tracee has a report.
     Nothing,
-    /// There is none left.
+    /// There are no tracees left.
     NoTask,
 }
 
-/// Says which tracee of this thread has something to report, without taking the report; with `patient`, waits for it.
-/// Tracees and children of other threads are not looked at.
+/// Finds a tracee of this thread with a report, without consuming the report. With `patient` it blocks until
+/// there is one. Tracees and children of other threads are ignored.
 pub(super) fn wait(patient: bool) -> io::Result<Waited> {
     let hang = if patient { 0 } else { libc::WNOHANG };
     let options = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | libc::__WALL | libc::__WNOTHREAD | hang;
@@ -98,7 +98,7 @@ pub(super) fn wait(patient: bool) -> io::Result<Waited> {
     }
 }
 
-/// Takes the report of a tracee; `None` when a kill has overtaken it since [`wait`].
+/// Consumes the report of a tracee. `None` if a kill has overtaken it since [`wait`].
 pub(super) fn take(tid: pid_t) -> io::Result<Option<Report>> {
     let mut status = 0;
     // SAFETY: `status` is an int that the kernel may write for the length of the call.
@@ -119,28 +119,28 @@ pub(super) fn take(tid: pid_t) -> io::Result<Option<Report>> {
     }))
 }
 
-/// Has the kernel report all that a stopped tracee and its threads and children do from here on.
+/// Makes the kernel report everything that a stopped tracee, its threads and its children do from here on.
 pub(super) fn follow_everything(tid: pid_t) -> io::Result<()> {
     // SAFETY: the options go by value; no pointers are passed.
     unsafe { request(libc::PTRACE_SETOPTIONS, tid, 0, ptr::without_provenance_mut(OPTIONS as usize)) }
 }
 
-/// Lets a stopped tracee go on to its next system call, delivering `signal` unless it is 0.
+/// Resumes a stopped tracee until its next system call, delivering `signal` unless it is 0.
 pub(super) fn resume(tid: pid_t, signal: c_int) -> io::Result<()> {
     // SAFETY: the signal goes by value; no pointers are passed.
     unsafe { request(libc::PTRACE_SYSCALL, tid, 0, ptr::without_provenance_mut(signal as usize)) }
 }
 
-/// SIGKILL for a tracee and its whole process. One that is gone already is no error.
+/// Sends SIGKILL to a tracee and its whole process. A tracee that is gone is not an error.
 pub(super) fn kill(tid: pid_t) {
-    // SAFETY: no pointers are passed. The id cannot belong to a stranger: it is given only for tracees whose
-    // end has not been taken yet, and until then the kernel keeps the id.
+    // SAFETY: no pointers are passed. The id cannot belong to another process: callers pass only tracees that
+    // were not reaped yet, and until then the kernel keeps the id.
     unsafe { libc::syscall(libc::SYS_tkill, tid, libc::SIGKILL) };
 }
 
-/// Where in a system call a tracee stands that has reported [`Report::AtSyscall`].
+/// The stage of a tracee that has reported [`Report::AtSyscall`].
 pub(super) fn stage(tid: pid_t) -> io::Result<Stage> {
-    /// The kernel's `struct ptrace_syscall_info`, its union taken as words: of an entry the number and six
+    /// The kernel's `struct ptrace_syscall_info`, with its union as words: for an entry the number and six
     /// arguments.
     #[repr(C)]
     #[derive(Default)]
@@ -166,7 +166,7 @@ pub(super) fn stage(tid: pid_t) -> io::Result<Stage> {
     }
 }
 
-/// Makes the system call that a tracee is about to enter none at all; its end is reported all the same.
+/// Cancels the system call that a tracee is about to enter. Its exit is reported all the same.
 pub(super) fn skip_call(tid: pid_t) -> io::Result<()> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -183,7 +183,7 @@ pub(super) fn skip_call(tid: pid_t) -> io::Result<()> {
     }
 }
 
-/// Makes the system call whose end a tracee is stopped at return the error `number`.
+/// Makes the system call at whose exit a tracee is stopped return the error `number`.
 pub(super) fn answer(tid: pid_t, number: c_int) -> io::Result<()> {
     let result = i64::from(-number).cast_unsigned();
     let mut registers = registers(tid)?;
@@ -227,7 +227,7 @@ fn place_of<T>(value: &mut T) -> libc::iovec {
 /// # Safety
 /// `address` and `data` must be what the request asks for; what `data` points to must outlive the call.
 unsafe fn request(request: Request, tid: pid_t, address: usize, data: *mut c_void) -> io::Result<()> {
-    // SAFETY: the caller vouches for the two words; the kernel checks everything else.
+    // SAFETY: the caller guarantees the two words; the kernel checks everything else.
     match unsafe { libc::ptrace(request, tid, address, data) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),

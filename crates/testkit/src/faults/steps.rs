@@ -1,4 +1,4 @@
-//! Which system calls are steps, and what they work on.
+//! The system calls that count as steps, and the files that they affect.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -8,40 +8,40 @@ use libc::{c_int, c_long, pid_t};
 
 use super::Call;
 
-/// A system call that changes the disk, found in a stopped tracee.
+/// A step found in a stopped tracee.
 pub(super) struct Step {
     pub(super) call: Call,
-    /// Whether a full disk refuses it.
+    /// True if it fails on a full disk.
     pub(super) needs_room: bool,
 }
 
-/// How to find what a call works on; the numbers are those of its arguments.
+/// The arguments that identify the affected file, by index.
 #[derive(Clone, Copy)]
 enum On {
-    /// A descriptor.
+    /// The file behind a descriptor argument.
     Fd(usize),
-    /// A path.
+    /// The file at a path argument.
     At(Name),
     /// Two paths, the old name first.
     Two(Name, Name),
-    /// A path, if the flags ask for more than reading.
+    /// A path, if the flags request more than reading.
     Open(Name, Flags),
-    /// Nothing in particular.
+    /// No particular file, as for a global sync.
     All,
 }
 
-/// A path argument, relative to the folder that the descriptor argument names, or else to the working folder.
+/// A path argument, relative to the folder of the descriptor argument, or else to the working folder.
 #[derive(Clone, Copy)]
 struct Name {
     folder: Option<usize>,
     path: usize,
 }
 
-/// Where a call that opens has its flags.
+/// The position of the flags of an opening call.
 #[derive(Clone, Copy)]
 enum Flags {
     Given(usize),
-    /// First in the structure the argument points to.
+    /// The first field of the structure that the argument points to.
     Pointed(usize),
 }
 
@@ -57,7 +57,7 @@ const fn row(number: c_long, name: &'static str, on: On) -> Row {
     Row { number, name, on, needs_room: false }
 }
 
-/// A call that a full disk refuses.
+/// A call that fails on a full disk.
 const fn big(number: c_long, name: &'static str, on: On) -> Row {
     Row { number, name, on, needs_room: true }
 }
@@ -70,7 +70,7 @@ const fn here(path: usize) -> Name {
     Name { folder: None, path }
 }
 
-/// Not in `libc` for every architecture; the number is the same on all of them.
+/// Missing in `libc` for some architectures; the number is the same on all of them.
 const SYS_FCHMODAT2: c_long = 452;
 
 const CALLS: &[Row] = &[
@@ -114,7 +114,7 @@ const CALLS: &[Row] = &[
     row(libc::SYS_fremovexattr, "fremovexattr", On::Fd(0)),
 ];
 
-/// The older calls, which newer architectures never had.
+/// Older calls, which newer architectures never had.
 #[cfg(target_arch = "x86_64")]
 const OLDER_CALLS: &[Row] = &[
     row(libc::SYS_open, "open", On::Open(here(0), Flags::Given(1))),
@@ -137,7 +137,7 @@ const OLDER_CALLS: &[Row] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER_CALLS: &[Row] = &[];
 
-/// The step that a tracee is about to take by entering this system call, if it is one.
+/// The step that a tracee performs by entering this system call, if any.
 pub(super) fn find(tid: pid_t, number: c_long, args: &[u64; 6]) -> Option<Step> {
     let row = CALLS.iter().chain(OLDER_CALLS).find(|row| row.number == number)?;
     let task = Task { tid, args };
@@ -168,20 +168,20 @@ pub(super) fn find(tid: pid_t, number: c_long, args: &[u64; 6]) -> Option<Step> 
     is_on_disk(&path).then_some(Step { call, needs_room })
 }
 
-/// Files of the kernel's own and files in memory that have no name cannot be lost.
+/// True unless the file is the kernel's own or an unnamed file in memory, which cannot be lost.
 fn is_on_disk(path: &Path) -> bool {
     let kernel = ["/proc", "/sys", "/dev"].iter().any(|folder| path.starts_with(folder));
     (!kernel || path.starts_with("/dev/shm")) && !path.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
 }
 
-/// A stopped tracee and the arguments of its call.
+/// A stopped tracee with the arguments of its call.
 struct Task<'a> {
     tid: pid_t,
     args: &'a [u64; 6],
 }
 
 impl Task<'_> {
-    /// The file or folder behind a descriptor; pipes, sockets and terminals are `None`.
+    /// The file or folder behind a descriptor. `None` for pipes, sockets and terminals.
     fn descriptor(&self, index: usize) -> Option<PathBuf> {
         let link = self.proc(&format!("fd/{}", self.args[index] as c_int));
         let about = fs::metadata(&link).ok()?;
@@ -216,9 +216,9 @@ impl Task<'_> {
         }
     }
 
-    /// The bytes at an address of the tracee, up to the zero that ends them.
+    /// The zero-terminated bytes at an address of the tracee.
     fn text(&self, address: u64) -> Option<Vec<u8>> {
-        /// Reading page by page never runs into one that the tracee does not have.
+        /// Reading page by page never reaches an unmapped page.
         const PAGE: u64 = 4096;
         let memory = self.memory()?;
         let mut text = Vec::new();

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::race;
 
-/// Tells why and returns from the test where faults cannot be planned.
+/// Skips the test with a message if faults are not available.
 macro_rules! needs_faults {
     () => {
         if let Err(why) = available() {
@@ -35,14 +35,14 @@ fn files(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
 }
 
-/// Calls by the names they have on every architecture, without the folder.
+/// Formats calls without the folder, with names that are the same on every architecture.
 fn plain(calls: &[Call], folder: &Path) -> Vec<String> {
     let folder = format!("{}/", folder.display());
     let plain = |call: &Call| call.to_string().replace(&folder, "").replace("renameat2", "rename");
     calls.iter().map(plain).collect()
 }
 
-/// A child process, a rename and a removal, with one state for each step.
+/// A child process, a rename and a removal, with a different state after each step.
 const SCRIPT: &str = "echo one > f; mv f g; echo two >> g; rm g";
 const STATES: &[&[(&str, &str)]] = &[
     &[],
@@ -112,7 +112,7 @@ fn an_error_is_seen_by_the_program_and_the_call_not_made() {
     let folder = tempfile::tempdir().unwrap();
     let script = "echo one > f || echo refused; echo two > g";
     for (number, words) in [(ENOSPC, "No space left on device"), (EIO, "Input/output error")] {
-        // dash leaves out the reason when it cannot write, so the reason is looked for where it opens.
+        // dash omits the reason if it cannot write, so look for the reason at the open.
         let output = run(&sh(folder.path(), script), Fault::errno(1, number));
         assert!(output.stderr.contains(words), "{output:?}");
         let output = run(&sh(folder.path(), script), Fault::errno(2, number)).ok();
@@ -130,7 +130,7 @@ fn errors_from_a_step_on_go_on_to_the_end() {
     let script = "echo one > f; echo two > f || echo refused; rm old || echo refused";
     let output = run(&sh(folder.path(), script), Fault::errno_from(4, EROFS)).ok();
     assert_eq!(output.stdout, "refused\nrefused\n");
-    // The fourth step is the second write: the file had been emptied by the open before it.
+    // The fourth step is the second write; the open before it emptied the file.
     assert_eq!(state(folder.path()), files(&[("f", ""), ("old", "")]));
 }
 
@@ -148,7 +148,7 @@ fn a_full_disk_takes_nothing_new_but_lets_go() {
     assert_eq!(output.fault.unwrap().name, "write");
 }
 
-/// Run by the tests below in a process of its own: it works on a second thread and, like the test harness
+/// Run by the tests below in a separate process: it works on a second thread and, like the test harness
 /// around it, never on the first.
 #[test]
 fn child_that_writes_on_a_thread() {
@@ -234,7 +234,7 @@ fn a_program_that_hangs_is_killed_with_its_children() {
     assert_eq!(pids.split_whitespace().count(), 2);
     for pid in pids.split_whitespace() {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        // An orphan stays a zombie until whoever inherited it has looked.
+        // An orphan stays a zombie until its new parent reaps it.
         assert!(status.is_empty() || status.contains("State:\tZ"), "{pid} is still there: {status}");
     }
 }
@@ -244,7 +244,7 @@ fn a_kill_takes_everyone_along() {
     needs_faults!();
     let folder = tempfile::tempdir().unwrap();
     let script = "sleep 60 & sleep 60 & echo one > f; wait";
-    // Following ends when nobody is left, so a sleeper that lived would overrun the limit.
+    // Tracing ends when no process is left, so a surviving sleeper would exceed the limit.
     let command = sh(folder.path(), script).limit(Duration::from_secs(10));
     run(&command, Fault::kill(1)).killed();
     assert_eq!(state(folder.path()), files(&[]));

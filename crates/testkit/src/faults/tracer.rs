@@ -1,4 +1,4 @@
-//! Follows a program from its start to its end and strikes where the fault says.
+//! The tracer: follows a program from start to end and injects the fault.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,8 +19,8 @@ use crate::command::Streams;
 
 /// Runs the command under a tracer of its own.
 ///
-/// The tracer has its own thread, because to the kernel a thread, not a process, traces and waits: on a fresh
-/// one there is nobody else's child to be taken by mistake. The calling thread keeps the time.
+/// The tracer has its own thread, because for the kernel a thread traces and waits, not a process. A fresh
+/// thread has no other children that could be reaped by mistake. The calling thread enforces the time limit.
 pub(super) fn follow(command: &Command, fault: Option<Fault>, slow: Option<Slow>) -> io::Result<Followed> {
     let tasks = Arc::new(Mutex::new(Tasks::default()));
     let (running, ended) = mpsc::channel::<()>();
@@ -46,19 +46,19 @@ pub(super) fn follow(command: &Command, fault: Option<Fault>, slow: Option<Slow>
     Ok(followed)
 }
 
-/// The threads and processes that are being followed and have not been reported as ended.
+/// The traced threads and processes that have not ended.
 #[derive(Default)]
 struct Tasks {
     alive: BTreeMap<pid_t, Task>,
-    /// Everything is to die, also what is about to be born.
+    /// True if everything is being killed, including tasks about to be created.
     dying: bool,
 }
 
 #[derive(Default)]
 struct Task {
-    /// The first thing a new task reports is a SIGSTOP that nobody sent; a later one is real.
+    /// True after the initial SIGSTOP of a new task, which nobody sent; a later one is real.
     started: bool,
-    /// What is left to do at the end of the system call it is in.
+    /// The action at the end of the current system call.
     at_exit: Option<AtExit>,
 }
 
@@ -86,9 +86,9 @@ struct Tracer {
     tasks: Arc<Mutex<Tasks>>,
     steps: Vec<Call>,
     struck: Option<Call>,
-    /// Tasks that are held up in front of a slow call, and until when.
+    /// Tasks delayed in front of a slow call, with the end of their delay.
     napping: Vec<(Instant, pid_t)>,
-    /// How long the program itself took.
+    /// The run time of the program itself.
     took: Duration,
 }
 
@@ -111,13 +111,13 @@ impl Tracer {
                 }
                 Waited::Task(tid) => tid,
             };
-            // Taken while a report is handled, so that whoever kills on time sees no task that is gone already.
+            // Held while a report is handled, so that a kill on timeout never targets a task that is gone.
             let mut tasks = lock(&shared);
             let handled = self.handle(&mut tasks, tid, program, &mut status);
             if status.is_some() && self.took.is_zero() {
                 self.took = began.elapsed();
             }
-            // A task can be killed from under our hands; its end is then the next thing it reports.
+            // A task can be killed at any moment; its end is then the next thing it reports.
             if let Err(error) = handled
                 && error.raw_os_error() != Some(libc::ESRCH)
             {
@@ -125,7 +125,7 @@ impl Tracer {
                 tasks.kill();
             }
         }
-        // Nobody is left to hold the streams open, so this does not wait.
+        // No process is left to hold the streams open, so this does not wait.
         let (stdout, stderr) = streams.finish(Instant::now())?;
         match (failure, status) {
             (Some(error), _) => Err(error),
@@ -171,7 +171,7 @@ impl Tracer {
             Report::Signal(signal) => ptrace::resume(tid, signal),
             Report::AtSyscall => self.at_syscall(tasks, tid),
             Report::Loaded { formerly } => {
-                // A thread that loads another program takes over the id of its process; its own is gone.
+                // A thread that calls exec takes over the id of its process; its own id is gone.
                 if formerly != tid {
                     tasks.alive.remove(&formerly);
                 }
@@ -181,7 +181,7 @@ impl Tracer {
         }
     }
 
-    /// Lets those go on whose time has come. One that was killed meanwhile is no error.
+    /// Resumes tasks whose delay has passed. One that was killed meanwhile is not an error.
     fn wake(&mut self) -> io::Result<()> {
         let now = Instant::now();
         let due: Vec<pid_t> =
@@ -231,7 +231,7 @@ impl Tracer {
         ptrace::resume(tid, 0)
     }
 
-    /// What the fault does to the step that has just been added, if anything.
+    /// The effect of the fault on the step that was just recorded, if any.
     fn strike(&mut self, step: &Step) -> Option<Strike> {
         let Fault { at, kind } = self.fault?;
         let now = self.steps.len();

@@ -1,6 +1,6 @@
-//! What the paraphrased questions are about: the same thing said twice, with hardly a word in common.
+//! Topics of the paraphrased questions: each expressed twice, with hardly a word in common.
 
-/// Parts of a system, as a memory calls them and as a question does.
+/// Parts of a system, in the words of a memory and in those of a question.
 pub(super) const PARTS: [(&str, &str); 10] = [
     ("payments service", "billing backend"),
     ("login page", "sign-in screen"),
@@ -14,7 +14,8 @@ pub(super) const PARTS: [(&str, &str); 10] = [
     ("chat room", "conversation channel"),
 ];
 
-/// What is known, as a memory states it and as somebody asks who does not know the memory's words. `{}` is a part.
+/// Facts in the words of a memory, and as a question by somebody who does not know those words. `{}` is a
+/// part.
 pub(super) const CONCEPTS: [(&str, &str); 60] = [
     (
         "The {} ran out of memory because nothing was ever evicted.",

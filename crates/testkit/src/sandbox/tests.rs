@@ -1,6 +1,6 @@
 use super::*;
 
-/// A shell stands in for the product: `rekindle(&["-c", SCRIPT])`.
+/// A sandbox with a shell in place of the product: `rekindle(&["-c", SCRIPT])`.
 fn sandbox() -> Sandbox {
     Sandbox::new("/bin/sh")
 }

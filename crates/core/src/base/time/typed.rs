@@ -1,5 +1,5 @@
-//! Times as people type them into an option: `2026-11-15`, `yesterday`, `2w`, `3 days ago`. A day is the person's own,
-//! so it gets its instants only when the clock and the zone come in.
+//! Times as people type them into an option: `2026-11-15`, `yesterday`, `2w`, `3 days ago`. A day is the
+//! person's own day, so it becomes an instant only once the current time and zone are known.
 
 use std::str::FromStr;
 
@@ -7,36 +7,36 @@ use jiff::Span;
 
 use super::{Date, Timestamp, Zoned};
 
-/// A time that somebody typed.
+/// A parsed time, not yet resolved against the current time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typed {
-    /// An instant.
+    /// An exact instant in time.
     At(Timestamp),
-    /// A whole day.
+    /// A whole calendar day.
     Day(Date),
-    /// So long before now; from days upwards, the whole day.
+    /// A distance before now. From days upwards it means the whole day.
     Ago(u32, Unit),
 }
 
-/// The unit of a distance in time.
+/// The unit of a distance before now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Counted from this very moment.
+    /// Hours, counted back from the current instant.
     Hour,
-    /// A calendar day.
+    /// A day of the calendar.
     Day,
-    /// Seven days.
+    /// A week, seven calendar days.
     Week,
-    /// A calendar month.
+    /// A month of the calendar.
     Month,
-    /// A calendar year.
+    /// A year of the calendar.
     Year,
 }
 
-/// The most units that a distance may have. Whatever is further back means "from the beginning" anyway.
+/// The maximum number of units in a distance. Anything further back means "from the beginning" anyway.
 const FARTHEST: u32 = 9_999;
 
-/// A text that is no time.
+/// The text is not a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write a date such as 2026-11-15, yesterday, 2w or \"3 days ago\"")]
 pub struct NotATime;
@@ -61,7 +61,7 @@ impl FromStr for Typed {
     }
 }
 
-/// `2w`, `2 weeks`, `2 weeks ago`.
+/// Parses `2w`, `2 weeks` or `2 weeks ago`.
 fn distance(text: &str) -> Option<Typed> {
     let text = text.strip_suffix("ago").map_or(text, str::trim_end);
     let end = text.find(|c: char| !c.is_ascii_digit())?;
@@ -79,7 +79,7 @@ fn distance(text: &str) -> Option<Typed> {
 }
 
 impl Typed {
-    /// The day that is meant, in the zone of `now`.
+    /// The calendar day, in the zone of `now`.
     pub fn day(self, now: &Zoned) -> Date {
         match self {
             Self::At(at) => at.to_zoned(now.time_zone().clone()).date(),
@@ -98,7 +98,7 @@ impl Typed {
         }
     }
 
-    /// Its first instant.
+    /// The first instant of this time.
     pub fn start(self, now: &Zoned) -> Timestamp {
         match self {
             Self::At(at) => at,
@@ -107,7 +107,7 @@ impl Typed {
         }
     }
 
-    /// Its last instant: of a day, the end of that day.
+    /// The last instant of this time: for a day, the end of that day.
     pub fn end(self, now: &Zoned) -> Timestamp {
         match self {
             Self::At(_) | Self::Ago(_, Unit::Hour) => self.start(now),
@@ -157,7 +157,7 @@ mod tests {
         ] {
             assert_eq!(typed(text).day(&now()).to_string(), day, "{text}");
         }
-        // Midnight in Vienna, not in Greenwich.
+        // Midnight in Vienna, not in UTC.
         assert_eq!(iso(typed("yesterday").start(&now())), "2026-11-16T23:00:00Z");
         assert_eq!(iso(typed("yesterday").end(&now())), "2026-11-17T22:59:59Z");
         assert_eq!(iso(typed("2h").start(&now())), "2026-11-17T22:30:00Z");

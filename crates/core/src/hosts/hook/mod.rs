@@ -1,4 +1,4 @@
-//! What agents tell us through their hooks: their own words in, ours out. What we do not know is nothing, not an error.
+//! Hook events of the agents, translated to our own terms. An unknown event is `None`, not an error.
 
 pub mod turns;
 mod wire;
@@ -9,33 +9,34 @@ use crate::base::agent::Agent;
 
 pub use wire::{NotASignal, has_ui, read};
 
-/// Set for the processes of our own model calls: a hook that sees it does nothing (B-04), or we would observe ourselves.
+/// The environment variable set for our own model calls. A hook that sees it does nothing (B-04); otherwise
+/// we would observe ourselves.
 pub const GUARD: &str = "REKINDLE_GUARD";
-/// Set by `doctor`: a hook that sees it answers as always and leaves no trace.
+/// The environment variable set by `doctor`. A hook that sees it answers as usual but stores nothing.
 pub const PROBE: &str = "REKINDLE_PROBE";
 
-/// What a hook tells us.
+/// A hook event in our own terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A session began, or began again.
+    /// A session started or was resumed.
     Start,
-    /// The person says something.
+    /// The user submits a prompt.
     Prompt,
     /// The agent is about to use a tool.
     BeforeTool,
-    /// The agent has answered and waits.
+    /// The agent has answered and waits for input.
     Stop,
-    /// What was said is about to be summarised.
+    /// The host is about to compact the conversation.
     BeforeCompaction,
-    /// It was.
+    /// The host has compacted the conversation.
     AfterCompaction,
-    /// The session is over.
+    /// The session has ended.
     End,
 }
 
 impl Kind {
-    /// What an agent's event means to us; `None` for those that mean nothing.
+    /// Translates an agent's event name. `None` if we don't use the event.
     pub fn of(agent: Agent, event: &str) -> Option<Self> {
         let kinds: &[(&str, Self)] = match agent {
             Agent::Gemini => &[
@@ -60,31 +61,31 @@ impl Kind {
     }
 }
 
-/// What a hook was given, as far as we need it.
+/// The parts of a hook's input that we need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signal {
-    /// Who.
+    /// The agent that called the hook.
     pub agent: Agent,
-    /// What.
+    /// The event in our own terms.
     pub kind: Kind,
-    /// Which session.
+    /// The id of the session.
     pub session: String,
-    /// Where the host keeps the transcript, if it does.
+    /// The path of the transcript, if the host keeps one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript: Option<String>,
-    /// The folder.
+    /// The agent's working folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// How it began (`startup`, `resume`, `compact`) or why it ended.
+    /// The start reason (`startup`, `resume`, `compact`) or the end reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the person says; before a tool, what its call is about.
+    /// The user's prompt; before a tool, a description of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// What the agent answered.
+    /// The agent's last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// Whether it comes from an agent's helper, not from the person's session.
+    /// True for a subagent's event, not one of the user's own session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub subagent: bool,
 }

@@ -1,15 +1,15 @@
-//! The same hook called twice for one event: by an agent's settings and by a plugin, say. The second call is told by what
-//! it says and when, and does nothing.
+//! Deduplicates hook calls. Two registrations, for example settings and a plugin, deliver the same event
+//! twice. The second call is recognised by content and time, and does nothing.
 
 use super::Signal;
 use crate::base::hash::ContentHash;
 
-/// Two calls for one event come this close to each other, in milliseconds; nobody says the same again so soon.
+/// Two calls for one event arrive within this many milliseconds. Nobody repeats a prompt that fast.
 const WINDOW_MS: i64 = 2_000;
-/// The last calls of so many sessions are remembered.
+/// The number of sessions whose last call is remembered.
 const MOST: usize = 32;
 
-/// What makes two calls the same one.
+/// The identity of a hook call, for deduplication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     session: String,
@@ -17,7 +17,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// What a hook was told, by hashes.
+    /// Hashes the parts of a signal that identify the call.
     pub fn of(signal: &Signal) -> Self {
         let Signal { agent, session, reason, prompt, answer, .. } = signal;
         let kind = format!("{:?}", signal.kind);
@@ -32,14 +32,14 @@ impl Call {
         }
     }
 
-    /// The list of the last calls with this one in it; `None` if it is the last of its session already.
+    /// The list of last calls with this one added, or `None` if it duplicates the last call of its session.
     pub fn join(&self, list: &str, now_ms: i64) -> Option<String> {
         let lines = list.lines().filter_map(|line| {
             let mut words = line.split(' ');
             let call = Self { session: words.next()?.to_owned(), said: words.next()?.to_owned() };
             Some((call, words.next()?.parse::<i64>().ok()?))
         });
-        // A clock that was set back must not silence anybody.
+        // `abs`: a clock that was set back must not silence anybody.
         let mut recent: Vec<(Self, i64)> = lines.filter(|(_, at)| (now_ms - at).abs() < WINDOW_MS).collect();
         if recent.iter().any(|(call, _)| call == self) {
             return None;

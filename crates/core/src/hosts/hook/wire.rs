@@ -1,4 +1,4 @@
-//! The JSON that agents send.
+//! The JSON that agents send to hooks.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,8 +8,8 @@ use super::{Kind, Signal};
 use crate::base::agent::Agent;
 use crate::context::inject;
 
-/// What the hooks of all four agents have in common, and the few fields that only some send. Everything is optional here:
-/// a host that leaves a field out or adds one must not break the session.
+/// The common fields of all four agents' hooks, plus the few that only some send. Everything is optional: a
+/// host that drops or adds a field must not break the session.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Wire {
@@ -28,7 +28,7 @@ struct Wire {
     agent_transcript_path: Lenient,
 }
 
-/// A text, or something else that we take for none.
+/// A string; any other type of value counts as absent.
 #[derive(Debug, Default)]
 struct Lenient(Option<String>);
 
@@ -41,18 +41,18 @@ impl<'de> Deserialize<'de> for Lenient {
     }
 }
 
-/// Why there is nothing in what a hook was given.
+/// The reason why a hook's input is unusable.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotASignal {
-    /// Not JSON, or not an object.
+    /// The input is not JSON, or not an object.
     #[error("what the agent sent is not a JSON object: {0}")]
     Json(String),
-    /// There is no session in it.
+    /// The input has no session id.
     #[error("what the agent sent names no session")]
     Session,
 }
 
-/// Reads what an agent sent to a hook.
+/// Parses the input of a hook call.
 pub fn read(agent: Agent, kind: Kind, input: &[u8]) -> Result<Signal, NotASignal> {
     let wire: Wire = serde_json::from_slice(input).map_err(|error| NotASignal::Json(error.to_string()))?;
     let prompt = match kind {
@@ -73,7 +73,8 @@ pub fn read(agent: Agent, kind: Kind, input: &[u8]) -> Result<Signal, NotASignal
     })
 }
 
-/// True if pi has a screen for messages to the person. An extension that does not say so cannot show them either.
+/// True if pi has a screen for messages to the user. An extension that does not report this cannot show them
+/// either.
 pub fn has_ui(input: &[u8]) -> bool {
     serde_json::from_slice::<Value>(input).is_ok_and(|input| input["has_ui"] == Value::Bool(true))
 }

@@ -1,20 +1,20 @@
-//! The command that an agent runs, as a line for a shell, and how we know it again.
+//! The hook command as a shell line, and the recognition of earlier versions of it.
 
 use crate::base::agent::Agent;
 
-/// How this program is called.
+/// The parts of a hook command that depend on this installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
-    /// The whole path of the program.
+    /// The absolute path of the program.
     pub program: String,
-    /// The home to pass on, where it is not the usual one: agents hand only part of the environment to their hooks.
+    /// The home to pass on if it is not the default. Agents pass only part of the environment to their hooks.
     pub home: Option<String>,
-    /// Whether it is to be called before tools run as well (`recall.before_tools`).
+    /// True if the hook is also called before tools run (`recall.before_tools`).
     pub before_tools: bool,
 }
 
 impl Invocation {
-    /// The words of a hook's command.
+    /// The hook command as separate arguments.
     pub fn words(&self, agent: Agent, event: &str) -> Vec<String> {
         let mut words = vec![self.program.clone()];
         if let Some(home) = &self.home {
@@ -24,28 +24,29 @@ impl Invocation {
         words
     }
 
-    /// The same as one line for a shell. (Claude Code could do without a shell by `args`; its older versions do not know
-    /// that key, would call the bare program, and take its complaint for a refusal of the person's prompt.)
+    /// The hook command as one shell line. Claude Code's `args` key would avoid the shell, but older versions
+    /// ignore that key: they would run the bare program and take its usage error as a reason to block the
+    /// prompt.
     pub fn line(&self, agent: Agent, event: &str) -> String {
         let words: Vec<String> = self.words(agent, event).iter().map(|word| quote(word)).collect();
         words.join(" ")
     }
 }
 
-/// A word as a shell reads it back.
+/// Quotes an argument for a shell.
 pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
-    // Windows has no single quotes, but paths there cannot hold a double one.
+    // Windows has no single quotes, but paths there cannot contain a double quote.
     if word.contains(":\\") || word.starts_with("\\\\") {
         return format!("\"{}\"", word.replace('\\', "/"));
     }
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// The words of a command line, as a shell would split it; what it would expand is left as it is.
+/// Splits a command line into words as a shell does, without expansion.
 pub fn split(line: &str) -> Vec<String> {
     let (mut words, mut word): (Vec<String>, Option<String>) = (Vec::new(), None);
     let (mut characters, mut inside) = (line.chars(), None);
@@ -60,7 +61,7 @@ pub fn split(line: &str) -> Vec<String> {
             (Some('"') | None, '\\') => {
                 let next = characters.next();
                 let word = word.get_or_insert_default();
-                // Inside double quotes only these are meant by a backslash; paths of Windows are full of others.
+                // Inside double quotes a backslash escapes only these. Windows paths are full of others.
                 if inside.is_some() && !matches!(next, Some('"' | '\\' | '$' | '`')) {
                     word.push('\\');
                 }
@@ -73,18 +74,18 @@ pub fn split(line: &str) -> Vec<String> {
     words
 }
 
-/// A command in an agent's settings that is ours.
+/// A hook command of ours, found in an agent's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recognised {
-    /// The program it calls.
+    /// The program that it calls.
     pub program: String,
-    /// The home it passes on.
+    /// The home that it passes on.
     pub home: Option<String>,
-    /// The event it names.
+    /// The event that it names.
     pub event: String,
 }
 
-/// Knows a command of ours again, whichever version, folder or home it was written for: it calls a program named
+/// Recognises a hook command of ours, written by any version, folder or home: it calls a program named
 /// `rekindle` with `hook` and the agent.
 pub fn recognise(words: &[String], agent: Agent) -> Option<Recognised> {
     let is_prefix = |word: &&String| matches!(word.as_str(), "exec" | "env") || is_assignment(word);

@@ -1,10 +1,11 @@
-//! Two texts side by side, as `diff -u` shows them.
+//! Unified diffs of two texts, as `diff -u` prints them.
 
 use std::fmt::Write;
 
-/// Lines that are shown around a change.
+/// The number of context lines around a change.
 const CONTEXT: usize = 3;
-/// From here on the middle of two texts is taken as wholly different: settings are small, and nobody reads more.
+/// The maximum size of the alignment table. Above it the differing middle counts as fully replaced; settings
+/// files are small, and nobody reads a longer diff.
 const CELLS: usize = 4_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -14,13 +15,13 @@ enum Side {
     New,
 }
 
-/// What changes from `old` to `new`; empty if nothing does. `None` stands for a file that is not there.
+/// The diff from `old` to `new`; empty if they are equal. `None` means that the file does not exist.
 pub fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> String {
-    // Line ends are no part of what a terminal should do.
+    // A carriage return would move the terminal's cursor.
     render([name, name], old, new, |line| line.trim_end_matches('\r'))
 }
 
-/// The same as a patch that `git apply` and `patch -p1` take in the folder of the file, byte for byte.
+/// The same diff as a byte-exact patch for `git apply` and `patch -p1` in the folder of the file.
 pub fn patch(name: &str, old: Option<&str>, new: Option<&str>) -> String {
     render([&format!("a/{name}"), &format!("b/{name}")], old, new, |line| line)
 }
@@ -80,7 +81,7 @@ fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Side, &'a str)> {
     script
 }
 
-/// The longest lines in common, by the textbook table.
+/// Aligns two lists of lines by their longest common subsequence (dynamic programming).
 fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Side, &'a str)> {
     let width = new.len() + 1;
     let mut common = match (old.len() + 1).checked_mul(width) {
@@ -113,7 +114,7 @@ fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Side, &'a str)> {
     script
 }
 
-/// The parts that hold changes, with their surroundings.
+/// The line ranges of changes with their context.
 fn hunks(script: &[(Side, &str)]) -> Vec<(usize, usize)> {
     let mut hunks: Vec<(usize, usize)> = Vec::new();
     for (at, _) in script.iter().enumerate().filter(|(_, (side, _))| *side != Side::Both) {

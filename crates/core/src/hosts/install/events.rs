@@ -1,15 +1,15 @@
-//! Which of an agent's events we are called for, and how long it waits for us at most.
+//! The hook events that we register for, with their timeouts.
 
 use crate::base::agent::Agent;
 
-/// An event we ask to be called for.
+/// A hook event to register for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registered {
-    /// The agent's own name for it.
+    /// The agent's own name of the event.
     pub event: &'static str,
-    /// How long it waits, in the unit the agent counts in: Gemini CLI in milliseconds, the others in seconds.
+    /// The timeout in the agent's own unit: milliseconds for Gemini CLI, seconds for the others.
     pub timeout: u64,
-    /// The tools that it is for, as the agent matches their names; everything if there is none.
+    /// A filter on tool names in the agent's syntax; `None` for all tools.
     pub matcher: Option<&'static str>,
 }
 
@@ -19,11 +19,12 @@ impl Registered {
     }
 }
 
-/// A hook answers in milliseconds; this is for a machine that has just woken up.
+/// The default timeout in seconds. A hook answers in milliseconds; this is for a machine that has just woken
+/// up.
 const PATIENCE: u64 = 5;
-/// When a session is about to be cut or to end, what is not written down now is gone.
+/// The timeout before compaction and at the end of a session. Anything not stored by then is lost.
 const LAST_CHANCE: u64 = 10;
-/// Codex gives the end of a session this much, whatever is asked for.
+/// Codex allows the end hook this many seconds, whatever is configured.
 const CODEX_END: u64 = 3;
 
 const CLAUDE: [Registered; 6] = [
@@ -46,10 +47,11 @@ const GEMINI: [Registered; 5] = [
     Registered::new("SessionEnd", LAST_CHANCE * 1000),
 ];
 
-/// pi has no hooks: its extension calls us at its own events, by the names that Claude Code has for them.
+/// pi has no hooks. Its extension calls us at its own events, under Claude Code's names.
 const PI: [Registered; 6] = CLAUDE;
 
-/// What agents call before a file is changed or a command runs (BRF-08), for whoever wants to be reminded then.
+/// The events before a file is changed or a command runs (BRF-08), registered only if the user wants
+/// reminders then.
 const BEFORE_TOOLS: [(Agent, Registered); 4] = [
     (Agent::Claude, before_tool("PreToolUse", PATIENCE, "Bash|Edit|MultiEdit|NotebookEdit|Write")),
     (Agent::Codex, before_tool("PreToolUse", PATIENCE, "Bash|apply_patch")),
@@ -61,7 +63,7 @@ const fn before_tool(event: &'static str, timeout: u64, matcher: &'static str) -
     Registered { event, timeout, matcher: Some(matcher) }
 }
 
-/// The events of an agent, in the order in which they happen; those before tools only if they are wanted.
+/// The events of an agent in the order in which they happen, those before tools only on request.
 pub fn events(agent: Agent, before_tools: bool) -> Vec<Registered> {
     let mut events = match agent {
         Agent::Claude => CLAUDE.to_vec(),

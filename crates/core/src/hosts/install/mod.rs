@@ -1,4 +1,4 @@
-//! What stands in an agent's settings so that it calls us, and how it gets in and out again (B-15, OPS-04).
+//! Our entries in an agent's settings: install, recognise, update, uninstall (B-15, OPS-04).
 
 pub mod command;
 pub mod diff;

@@ -1,8 +1,10 @@
-//! One folder from which every agent can take us as a plugin, instead of lines in its settings: hooks, the MCP server and
-//! the skill, made of what [`super::settings`] and [`super::servers`] would write, so that the two cannot differ.
+//! Generates a plugin folder for all agents, as an alternative to entries in their settings: hooks, the MCP
+//! server and the skill. It is built from the output of [`super::settings`] and [`super::servers`], so both
+//! ways stay identical.
 //!
-//! Claude Code and Codex share `plugin/`: each has a manifest of its own there, because their hooks name different agents.
-//! Gemini CLI reads `hooks/hooks.json` too and would take Claude's for its own, so its extension has a folder to itself.
+//! Claude Code and Codex share `plugin/`. Each has a manifest of its own there, because their hooks name
+//! different agents. Gemini CLI also reads `hooks/hooks.json` and would run Claude Code's hooks, so its
+//! extension has a separate folder.
 
 use std::collections::BTreeMap;
 
@@ -13,31 +15,31 @@ use super::{servers, settings};
 use crate::base::agent::Agent;
 use crate::hosts::jsonc;
 
-/// What the plugin, its marketplace, the extension and the package are called.
+/// The name of the plugin, its marketplace, the extension and the package.
 pub const NAME: &str = "rekindle";
-/// What Claude Code and Codex call it once it is added: the plugin and its marketplace.
+/// The id of the installed plugin in Claude Code and Codex: plugin name and marketplace.
 pub const ID: &str = "rekindle@rekindle";
-/// What the skill is called. Agents want its folder to have the same name.
+/// The name of the skill. Agents require its folder to have the same name.
 pub const SKILL: &str = "memory";
 
 const ABOUT: &str = "Permanent memory for coding agents";
 const LICENSE: &str = "MIT OR Apache-2.0";
 
-/// What a plugin is made of.
+/// The inputs of a plugin.
 #[derive(Clone, Copy, Debug)]
 pub struct Plugin<'a> {
     /// The version of the program that writes it.
     pub version: &'a str,
-    /// How the program is called.
+    /// The call of the program.
     pub invocation: &'a Invocation,
     /// The text of the skill.
     pub skill: &'a str,
-    /// pi's extension.
+    /// The source of pi's extension.
     pub extension: &'a str,
 }
 
 impl Plugin<'_> {
-    /// Every file, by its path inside the folder.
+    /// All files, keyed by their path inside the folder.
     pub fn files(&self) -> BTreeMap<String, String> {
         let hooks = |agent| settings::fresh(agent, self.invocation);
         let text = |value: &Value| jsonc::fresh(value);
@@ -64,7 +66,7 @@ impl Plugin<'_> {
         files.into_iter().map(|(path, text)| (path.to_owned(), text)).collect()
     }
 
-    /// What it is, which program it calls, and with which home.
+    /// A one-line description with the program that it calls and the home.
     fn description(&self) -> String {
         let home = match &self.invocation.home {
             Some(home) => format!(" with the home {home}"),

@@ -1,5 +1,6 @@
-//! Our MCP server in an agent's settings: `mcpServers.<name> = {"command": …, "args": […]}`, as Claude Code, Gemini CLI and
-//! others have it. It is called `memory`, and `rekindle` where somebody has a server of that name already.
+//! Our MCP server in an agent's settings: `mcpServers.<name> = {"command": …, "args": […]}`, a shape that
+//! Claude Code, Gemini CLI and others share. Its name is `memory`, or `rekindle` if somebody has a server of
+//! that name already.
 
 use serde_json::{Value, json};
 
@@ -9,7 +10,7 @@ use crate::base::agent::Agent;
 use crate::hosts::jsonc;
 use crate::hosts::jsonc::{BOM, Document, Node, Step};
 
-/// What it is called, and what else if that is taken.
+/// The preferred server name, then the fallback.
 pub const NAMES: [&str; 2] = ["memory", "rekindle"];
 
 const SERVERS: &str = "mcpServers";
@@ -17,14 +18,14 @@ const COMMAND: &str = "command";
 const ARGS: &str = "args";
 
 impl Invocation {
-    /// What an MCP server of ours is started with, after the program.
+    /// The arguments that start our MCP server.
     pub fn server_args(&self) -> Vec<String> {
         let home = self.home.iter().flat_map(|home| ["--home".to_owned(), home.clone()]);
         home.chain(["mcp".to_owned()]).collect()
     }
 }
 
-/// Our server by its name, as an agent has it among others.
+/// Our server entry, keyed by its name.
 pub fn entry(agent: Agent, invocation: &Invocation) -> Value {
     json!({NAMES[0]: server(agent, invocation)})
 }
@@ -32,19 +33,19 @@ pub fn entry(agent: Agent, invocation: &Invocation) -> Value {
 fn server(agent: Agent, invocation: &Invocation) -> Value {
     let args = invocation.server_args();
     match agent {
-        // Behind a search they would hardly be found.
+        // pi hides other tools behind a search, where they would hardly be found.
         Agent::Pi => json!({COMMAND: invocation.program, ARGS: args, "directTools": true}),
         _ => json!({COMMAND: invocation.program, ARGS: args}),
     }
 }
 
-/// Knows a server of ours again, whichever version, folder or home it was written for.
+/// Recognises a server entry of ours, written by any version, folder or home.
 pub fn is_ours<'a>(command: &str, args: impl IntoIterator<Item = &'a str>) -> bool {
     let program = matches!(command.rsplit(['/', '\\']).next(), Some("rekindle" | "rekindle.exe"));
     program && args.into_iter().last() == Some("mcp")
 }
 
-/// The names of our servers in a text.
+/// The names of our servers in a settings text.
 pub fn find(text: &str, agent: Agent) -> Result<Vec<String>, jsonc::Error> {
     if is_blank(text) {
         return Ok(Vec::new());
@@ -63,7 +64,8 @@ fn find_in(document: &Document) -> Vec<String> {
     servers.keys().filter(ours).map(str::to_owned).collect()
 }
 
-/// The text with our server in it and everything else as it was; unchanged if both of its names belong to others.
+/// Adds our server to a settings text and keeps everything else as it was. Unchanged if others own both of
+/// its names.
 pub fn register(
     text: &str,
     agent: Agent,
@@ -104,7 +106,7 @@ pub fn register(
     Ok(document.into_text())
 }
 
-/// The text without our servers and without what was made for them.
+/// Removes our servers from a settings text, and everything that was created for them.
 pub fn unregister(text: &str, agent: Agent, blanks: &Blanks) -> Result<String, jsonc::Error> {
     if is_blank(text) {
         return Ok(text.to_owned());

@@ -1,5 +1,5 @@
-//! Our hooks in a file of settings. Claude Code, Codex and Gemini CLI share the shape:
-//! `hooks.<event>[].hooks[] = {"type": "command", "command": …, "timeout": …}`.
+//! Our hooks in a settings file. Claude Code, Codex and Gemini CLI share the shape: `hooks.<event>[].hooks[]
+//! = {"type": "command", "command": …, "timeout": …}`.
 
 use std::collections::BTreeMap;
 
@@ -11,46 +11,46 @@ use crate::base::agent::Agent;
 use crate::hosts::jsonc;
 use crate::hosts::jsonc::{BOM, Dialect, Document, Node, Step};
 
-/// The white space that stood in objects and arrays that were there but empty, by their path. What became empty and is
-/// not in here was made by us and goes with the last of our hooks.
+/// The white space inside objects and arrays that existed but were empty, keyed by path. An empty container
+/// that is not listed was created by us and is removed with the last of our hooks.
 pub type Blanks = BTreeMap<String, String>;
 
-/// A hook of ours that is in the settings.
+/// A hook of ours in the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// For which event.
+    /// The event that it is registered for.
     pub event: String,
-    /// In which group of that event.
+    /// The index of its group within the event.
     pub group: usize,
-    /// At which place of the group.
+    /// The index of the hook within the group.
     pub handler: usize,
-    /// How many hooks the group has.
+    /// The number of hooks in the group.
     pub group_size: usize,
-    /// The line that is run.
+    /// The command line that the agent runs.
     pub line: String,
-    /// What it calls.
+    /// The parsed command line.
     pub recognised: Recognised,
-    /// How long the agent waits, if it says.
+    /// The configured timeout, if any.
     pub timeout: Option<u64>,
-    /// What the group is limited to, if it is.
+    /// The group's tool filter, if any.
     pub matcher: Option<String>,
 }
 
-/// What an agent's settings are written in.
+/// The JSON dialect of an agent's settings.
 pub fn dialect(agent: Agent) -> Dialect {
     match agent {
-        // Claude Code and Codex refuse a file with a comment in it as a whole.
+        // Claude Code and Codex reject a file that contains a comment.
         Agent::Claude | Agent::Codex | Agent::Pi => Dialect::Plain,
         Agent::Gemini => Dialect::Commented,
     }
 }
 
-/// Whether a text says nothing at all.
+/// True if a text is empty or only white space.
 pub fn is_blank(text: &str) -> bool {
     text.trim_start_matches(BOM).trim().is_empty()
 }
 
-/// Our hooks in a text, in the order of the text.
+/// Our hooks in a settings text, in text order.
 pub fn find(text: &str, agent: Agent) -> Result<Vec<Found>, jsonc::Error> {
     if is_blank(text) {
         return Ok(Vec::new());
@@ -61,7 +61,7 @@ pub fn find(text: &str, agent: Agent) -> Result<Vec<Found>, jsonc::Error> {
 fn find_in(document: &Document, agent: Agent) -> Vec<Found> {
     let mut found = Vec::new();
     let Some(hooks) = document.get(&[Step::Key(HOOKS)]) else { return found };
-    // A key that is there twice counts once.
+    // Of a duplicated key only the last counts.
     let last = |(at, key): &(usize, &str)| hooks.position(key) == Some(*at);
     for (_, key) in hooks.keys().enumerate().filter(last) {
         let groups = hooks.get(key).map(Node::items).unwrap_or_default();
@@ -103,8 +103,8 @@ fn ours(handler: &Node, agent: Agent) -> Option<(String, Recognised)> {
     recognise(&words, agent).map(|recognised| (line.to_owned(), recognised))
 }
 
-/// The text with all our hooks in it and everything else as it was. `blanks` learns what has to be left behind when they
-/// go again.
+/// Adds all our hooks to a settings text and keeps everything else as it was. `blanks` records the white
+/// space to restore on uninstall.
 pub fn install(
     text: &str,
     agent: Agent,
@@ -119,7 +119,7 @@ pub fn install(
     let mut document = checked(text, agent)?;
     let stale = |found: &Found| wanted.iter().all(|one| one.event != found.event);
     remove(&mut document, agent, blanks, |_, found| stale(found))?;
-    // The first of an event is the one that stays; more of them would capture everything twice.
+    // Keep the first hook per event. Two would capture everything twice.
     remove(&mut document, agent, blanks, |all, found| {
         all.iter().find(|one| one.event == found.event) != Some(found)
     })?;
@@ -133,7 +133,7 @@ pub fn install(
     Ok(document.into_text())
 }
 
-/// A file that holds our hooks and nothing else.
+/// A settings file with our hooks and nothing else.
 pub fn fresh(agent: Agent, invocation: &Invocation) -> String {
     let hooks: Map<String, Value> = events(agent, invocation.before_tools)
         .iter()
@@ -142,7 +142,7 @@ pub fn fresh(agent: Agent, invocation: &Invocation) -> String {
     jsonc::fresh(&json!({HOOKS: hooks}))
 }
 
-/// The text without our hooks and without what was made for them. It may be left with nothing in it: `{}`.
+/// Removes our hooks from a settings text, and everything that was created for them. The result may be `{}`.
 pub fn uninstall(text: &str, agent: Agent, blanks: &Blanks) -> Result<String, jsonc::Error> {
     if is_blank(text) {
         return Ok(text.to_owned());
@@ -152,13 +152,13 @@ pub fn uninstall(text: &str, agent: Agent, blanks: &Blanks) -> Result<String, js
     Ok(document.into_text())
 }
 
-/// Whether a text is an object with nothing in it, not even a comment.
+/// True if a text is an empty object without even a comment in it.
 pub fn is_empty_object(text: &str) -> bool {
     let inner = text.trim_start_matches(BOM).trim().strip_prefix('{').and_then(|text| text.strip_suffix('}'));
     inner.is_some_and(|inner| inner.trim().is_empty())
 }
 
-/// Parses, and makes sure that everything we would write into is what it should be.
+/// Parses a settings text and checks the types of everything that we would write into.
 fn checked(text: &str, agent: Agent) -> Result<Document, jsonc::Error> {
     let document = Document::parse(text, dialect(agent))?;
     let root = document.root();
@@ -180,7 +180,7 @@ fn checked(text: &str, agent: Agent) -> Result<Document, jsonc::Error> {
 fn group(agent: Agent, invocation: &Invocation, one: &Registered) -> Value {
     let line = invocation.line(agent, one.event);
     let mut group = match agent {
-        // Gemini CLI lists hooks by name, and switches them off by it.
+        // Gemini CLI lists and disables hooks by name.
         Agent::Gemini => {
             json!({HOOKS: [{"name": "rekindle", "type": "command", COMMAND: line, TIMEOUT: one.timeout}]})
         }
@@ -227,7 +227,7 @@ fn name(path: &[Step<'_>]) -> String {
     path.iter().map(ToString::to_string).collect::<Vec<_>>().join("/")
 }
 
-/// Brings a hook of ours up to date and leaves what the person changed about it, such as its timeout.
+/// Updates a hook of ours and keeps the user's changes to it, such as the timeout.
 fn update(document: &mut Document, found: &Found, line: &str, one: &Registered) -> Result<(), jsonc::Error> {
     let path = [
         Step::Key(HOOKS),
@@ -249,7 +249,8 @@ fn update(document: &mut Document, found: &Found, line: &str, one: &Registered) 
     Ok(())
 }
 
-/// Removes those of our hooks that `which` names (it sees all of them, and one), and what has become empty by it.
+/// Removes those of our hooks that `which` selects (it gets all hooks, and one), and containers that become
+/// empty.
 fn remove(
     document: &mut Document,
     agent: Agent,
@@ -257,7 +258,7 @@ fn remove(
     which: impl Fn(&[Found], &Found) -> bool,
 ) -> Result<(), jsonc::Error> {
     let all = find_in(document, agent);
-    // From the end, so that places before it stay what they are.
+    // From the end, so that earlier indexes stay valid.
     for found in all.iter().rev().filter(|found| which(&all, found)) {
         let event = [Step::Key(HOOKS), Step::Key(found.event.as_str())];
         let group = [event[0], event[1], Step::Index(found.group)];
@@ -279,7 +280,7 @@ fn remove(
     Ok(())
 }
 
-/// Takes a value out of its container. Whether nothing is left that anybody but us would have put there.
+/// Removes a value from its container. Returns true if the container is empty now and was created by us.
 pub(super) fn take_out(
     document: &mut Document,
     container: &[Step<'_>],

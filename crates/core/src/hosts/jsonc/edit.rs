@@ -1,4 +1,4 @@
-//! Splices. Each is the exact opposite of another: what was inserted can be removed without a trace.
+//! Splices into JSON text. Each edit has an exact inverse: an insertion can be removed without a trace.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use super::parse::{Token, TokenKind, between, parse};
 use super::{Document, Error, Node, Step};
 
 impl Document {
-    /// Adds a value at the end of an object (with a key) or of an array (without), in the style of what is there. If
-    /// nothing was there, the answer is the white space that stood in its place, for [`Document::remove`].
+    /// Appends a value to an object (with a key) or to an array (without), in the style of its neighbours. If
+    /// the container was empty, returns the white space that it held, for [`Document::remove`].
     pub fn append(
         &mut self,
         container: &[Step<'_>],
@@ -29,7 +29,7 @@ impl Document {
             if style.compact {
                 self.splice(vec![(end..end, format!(", {rendered}"))])?;
             } else {
-                // A comment at the end of the line is about the value before it and stays with it.
+                // A comment at the end of the line belongs to the value before it and stays there.
                 let after = self.end_of_line_comments(end);
                 let separator = format!("{}{}", style.newline, style.indent);
                 self.splice(vec![
@@ -55,8 +55,8 @@ impl Document {
         Ok(Some(blank))
     }
 
-    /// Removes the value at a place of an object or array, with its comma. If it was the only one, `blank` is left in its
-    /// place. Comments stay.
+    /// Removes the value at an index of an object or array, with its comma. If it was the only one, `blank`
+    /// takes its place. Comments stay.
     pub fn remove(&mut self, container: &[Step<'_>], index: usize, blank: &str) -> Result<(), Error> {
         let node = self.find(container)?;
         let (children, open, close) = (node.children(), node.span.start + 1, node.span.end - 1);
@@ -71,7 +71,7 @@ impl Document {
         let mut cuts: Vec<(Range<usize>, String)> = Vec::new();
         if let Some(next) = comma(&after) {
             cuts.push((edge..ours.end, String::new()));
-            // White space between the value and its comma goes with them, a comment does not.
+            // Remove white space between the value and its comma, but keep a comment.
             let bare = after.first() == Some(&next);
             let start = if bare { ours.end } else { next.span.start };
             cuts.push((start..next.span.end, String::new()));
@@ -87,7 +87,7 @@ impl Document {
         } else {
             cuts.push((edge..ours.end, String::new()));
         }
-        // A line comment swallows whatever comes to stand after it.
+        // A line comment would swallow whatever comes to stand after it.
         if before.last().is_some_and(|token| token.kind == TokenKind::Line)
             && let Some(at) = cuts.iter().position(|(range, _)| range.start == edge)
         {
@@ -105,7 +105,7 @@ impl Document {
         self.splice(cuts)
     }
 
-    /// Puts a value in the place of another.
+    /// Replaces the value at a path.
     pub fn replace(&mut self, path: &[Step<'_>], value: &Value) -> Result<(), Error> {
         let node = self.find(path)?;
         let span = node.span.clone();
@@ -125,7 +125,7 @@ impl Document {
         })
     }
 
-    /// Does all the cuts (in the order of the text, not overlapping) and reads the result.
+    /// Applies cuts, which must be in text order and must not overlap, and parses the result.
     fn splice(&mut self, cuts: Vec<(Range<usize>, String)>) -> Result<(), Error> {
         let mut text = self.text.clone();
         for (range, new) in cuts.into_iter().rev() {
@@ -136,7 +136,7 @@ impl Document {
         Ok(())
     }
 
-    /// The end of the comments that follow a value in its line; the value's own end if there are none.
+    /// The end of the comments that follow a value on its line, or the value's own end if there are none.
     fn end_of_line_comments(&self, end: usize) -> usize {
         let mut at = end;
         for token in between(&self.text, end) {
@@ -152,7 +152,7 @@ impl Document {
         between(&self.text, from).into_iter().rfind(|token| token.kind != TokenKind::Comma)
     }
 
-    /// How values are written here: the way the last one is.
+    /// The formatting of a container, taken from its last value.
     fn style(&self, node: &Node, children: &[Range<usize>]) -> Style {
         let text = &self.text;
         let one_line = |span: &Range<usize>| !text[span.clone()].contains('\n');
@@ -169,7 +169,7 @@ impl Document {
         Style { compact, newline: newline(text), unit, outer, indent }
     }
 
-    /// By how much one level is further in than the one around it.
+    /// One level of indentation, as the document uses it.
     fn unit(&self) -> String {
         let first = self.root.children().into_iter().find_map(|child| own_line(&self.text, child.start));
         first.unwrap_or("  ").to_owned()
@@ -194,7 +194,7 @@ impl Style {
     }
 }
 
-/// A new text with this value, as people write it.
+/// A new document with this value, pretty-printed.
 pub fn fresh(value: &Value) -> String {
     pretty(value, "  ", "\n", "") + "\n"
 }
@@ -203,7 +203,7 @@ fn pretty(value: &Value, unit: &str, newline: &str, indent: &str) -> String {
     let mut bytes = Vec::new();
     let formatter = serde_json::ser::PrettyFormatter::with_indent(unit.as_bytes());
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
-    // A value always has a text; a failure would only make it the compact one.
+    // Serialising a value cannot fail; if it did, the compact form is a fallback.
     let text = match value.serialize(&mut serializer) {
         Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(_) => value.to_string(),
@@ -211,7 +211,7 @@ fn pretty(value: &Value, unit: &str, newline: &str, indent: &str) -> String {
     text.replace('\n', &format!("{newline}{indent}"))
 }
 
-/// In one line, with a space where people put one.
+/// Formats a value on one line, with spaces after colons and commas.
 fn compact(value: &Value) -> String {
     match value {
         Value::Object(members) => {
@@ -225,7 +225,7 @@ fn compact(value: &Value) -> String {
     }
 }
 
-/// The line ends of a text, by its first.
+/// The line end of a text, taken from its first line.
 fn newline(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",
@@ -237,13 +237,13 @@ fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// The white space at the beginning of the line that `at` is in.
+/// The white space at the start of the line that contains `at`.
 fn line_indent(text: &str, at: usize) -> &str {
     let line = &text[line_start(text, at)..at];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// The white space before something that is the first of its line.
+/// The indentation before `at`, if nothing else precedes it on its line.
 fn own_line(text: &str, at: usize) -> Option<&str> {
     let start = line_start(text, at);
     let before = &text[start..at];

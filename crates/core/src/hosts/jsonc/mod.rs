@@ -1,7 +1,7 @@
-//! JSON that other programs own: read where every value stands, changed in one place, every other byte kept (B-15).
+//! Edits JSON files that other programs own: changes one place and keeps every other byte (B-15).
 //!
-//! A value tree that is written again would lose what a person put into the file: order, spacing, comments, line ends.
-//! So the text stays the truth. [`Document`] knows where things are in it, and an edit is a splice.
+//! Parsing and serialising would lose a person's formatting: order, spacing, comments, line ends. So the text
+//! stays the source of truth. [`Document`] knows the position of every value, and an edit is a splice.
 
 mod edit;
 mod parse;
@@ -14,24 +14,24 @@ use thiserror::Error;
 
 pub use edit::fresh;
 
-/// What the owner of a file understands.
+/// The JSON dialect that the owner of a file understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// JSON as the standard has it.
+    /// Standard JSON without comments.
     Plain,
     /// JSON with `//` and `/* */`.
     Commented,
 }
 
-/// Why a text cannot be edited.
+/// A syntax or structure error with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{what} (line {line}, column {column})")]
 pub struct Error {
-    /// What is wrong.
+    /// The error in words.
     pub what: String,
-    /// In which line, from 1.
+    /// The line number, starting at 1.
     pub line: usize,
-    /// At which character of it, from 1.
+    /// The column in characters, starting at 1.
     pub column: usize,
 }
 
@@ -44,15 +44,15 @@ impl Error {
     }
 }
 
-/// Some editors put it at the beginning of a file; it is no part of the JSON and stays where it is.
+/// The byte order mark that some editors write. It is not part of the JSON and stays where it is.
 pub const BOM: char = '\u{feff}';
 
-/// One step from a value to one inside it.
+/// One step of a path into a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// The value of a key. If a key is there twice, the last counts, as it does for those who read the file.
+    /// The value of a key. Of a duplicated key the last counts, as for other readers of the file.
     Key(&'a str),
-    /// The value at a place.
+    /// The value at an index.
     Index(usize),
 }
 
@@ -65,7 +65,7 @@ impl fmt::Display for Step<'_> {
     }
 }
 
-/// A value and where it stands.
+/// A value with its position in the text.
 #[derive(Clone, Debug)]
 pub struct Node {
     span: Range<usize>,
@@ -88,12 +88,12 @@ struct Member {
 }
 
 impl Node {
-    /// Whether it is an object.
+    /// True if the value is an object.
     pub fn is_object(&self) -> bool {
         matches!(self.kind, Kind::Object(_))
     }
 
-    /// The values of an array; nothing for anything else.
+    /// The values of an array; empty for other types.
     pub fn items(&self) -> &[Self] {
         match &self.kind {
             Kind::Array(items) => items,
@@ -101,18 +101,18 @@ impl Node {
         }
     }
 
-    /// Whether it is an array.
+    /// True if the value is an array.
     pub fn is_array(&self) -> bool {
         matches!(self.kind, Kind::Array(_))
     }
 
-    /// The keys of an object in their order, those that are there twice twice.
+    /// The keys of an object in text order, duplicates included.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         let members = if let Kind::Object(members) = &self.kind { members.as_slice() } else { &[] };
         members.iter().map(|member| member.key.as_str())
     }
 
-    /// How many values are in it.
+    /// The number of members or items; 0 for a scalar.
     pub fn len(&self) -> usize {
         match &self.kind {
             Kind::Object(members) => members.len(),
@@ -121,12 +121,12 @@ impl Node {
         }
     }
 
-    /// Whether nothing is in it.
+    /// True if there are no members or items.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value of a key of an object.
+    /// The value of an object's key.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.position(key).and_then(|at| match &self.kind {
             Kind::Object(members) => Some(&members[at].value),
@@ -134,7 +134,7 @@ impl Node {
         })
     }
 
-    /// The place of a key among the members.
+    /// The index of a key among the members.
     pub fn position(&self, key: &str) -> Option<usize> {
         match &self.kind {
             Kind::Object(members) => members.iter().rposition(|member| member.key == key),
@@ -142,7 +142,7 @@ impl Node {
         }
     }
 
-    /// The text, if it is one.
+    /// The string, if the value is one.
     pub fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar(Value::String(text)) => Some(text),
@@ -150,7 +150,7 @@ impl Node {
         }
     }
 
-    /// As a value, without where it stands.
+    /// The value without positions.
     pub fn value(&self) -> Value {
         match &self.kind {
             Kind::Object(members) => {
@@ -161,7 +161,7 @@ impl Node {
         }
     }
 
-    /// Where the values inside stand, keys included.
+    /// The text ranges of members or items, keys included.
     fn children(&self) -> Vec<Range<usize>> {
         match &self.kind {
             Kind::Object(members) => members.iter().map(|member| member.span.clone()).collect(),
@@ -171,7 +171,7 @@ impl Node {
     }
 }
 
-/// A text and where everything stands in it.
+/// A JSON text with the position of every value.
 #[derive(Clone, Debug)]
 pub struct Document {
     text: String,
@@ -180,24 +180,24 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a text. It must hold one value.
+    /// Parses a text that holds exactly one value.
     pub fn parse(text: impl Into<String>, dialect: Dialect) -> Result<Self, Error> {
         let text = text.into();
         let root = parse::parse(&text, dialect)?;
         Ok(Self { text, dialect, root })
     }
 
-    /// The text as it is now.
+    /// The current text, after all edits.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text as it is now.
+    /// Converts the document into its current text.
     pub fn into_text(self) -> String {
         self.text
     }
 
-    /// The outermost value.
+    /// The outermost value of the document.
     pub fn root(&self) -> &Node {
         &self.root
     }
@@ -210,13 +210,13 @@ impl Document {
         })
     }
 
-    /// Whether an object or array has nothing in it, not even a comment.
+    /// True if an object or array has nothing in it, not even a comment.
     pub fn is_bare(&self, path: &[Step<'_>]) -> bool {
         let inside = |node: &Node| self.text[node.span.start + 1..node.span.end - 1].trim().is_empty();
         self.get(path).is_some_and(|node| (node.is_object() || node.is_array()) && inside(node))
     }
 
-    /// An error that points to a value.
+    /// Creates an error at the position of a value.
     pub fn error(&self, node: &Node, what: impl Into<String>) -> Error {
         Error::at(&self.text, node.span.start, what)
     }

@@ -1,4 +1,4 @@
-//! Where everything stands in a text.
+//! Parses JSON with the position of every value.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::{BOM, Dialect, Error, Kind, Member, Node};
 
-/// Deeper than anybody nests settings, and shallow enough for any stack.
+/// The maximum nesting depth: deeper than any settings, shallow enough for any stack.
 const DEPTH: usize = 128;
 
-/// Something between two values.
+/// A comma or comment between two values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) span: Range<usize>,
@@ -23,7 +23,7 @@ pub(super) enum TokenKind {
     Block,
 }
 
-/// The commas and comments from `from` on, up to the first thing that is neither. Only for text that was parsed.
+/// The commas and comments from `from` up to the first other token. The text must have been parsed before.
 pub(super) fn between(text: &str, from: usize) -> Vec<Token> {
     let mut reader = Reader { text, at: from, dialect: Dialect::Commented };
     let mut tokens = Vec::new();
@@ -86,7 +86,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One comment, if there is one here.
+    /// Reads one comment, if there is one at this position.
     fn comment(&mut self) -> Result<Option<TokenKind>, Error> {
         let rest = &self.text[self.at..];
         let (kind, length) = if rest.starts_with("//") {

@@ -73,7 +73,7 @@ fn comments_survive_what_is_removed_around_them() {
     assert_eq!(remove("[// c\n1 /* a */, 2]", 0), "[// c\n /* a */ 2]");
 }
 
-/// Any value, written in any style, with comments wherever they may stand.
+/// Any value, in any formatting, with comments in every legal position.
 fn any_text(commented: bool) -> impl Strategy<Value = String> {
     let gap = match commented {
         true => prop_oneof![
@@ -120,7 +120,7 @@ fn any_text(commented: bool) -> impl Strategy<Value = String> {
         .prop_map(|(mark, value, end)| format!("{}{value}{end}", if mark { "\u{feff}" } else { "" }))
 }
 
-/// The paths of all objects and arrays.
+/// The paths of all objects and arrays in a value.
 fn containers(value: &Value) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let inside: Vec<(String, &Value)> = match value {
@@ -176,8 +176,8 @@ proptest! {
         prop_assert_eq!(document.root().value(), expected);
     }
 
-    /// The heart of B-15: whatever the file looks like, what is put in comes out without a trace, and while it is in,
-    /// nothing else has changed.
+    /// The core of B-15: in any file, an insertion is removed without a trace, and changes nothing else
+    /// meanwhile.
     #[test]
     fn b_15_what_is_added_is_removed_without_a_trace(text in any_text(true), at in any::<prop::sample::Index>()) {
         let before = document(&text);

@@ -1,52 +1,52 @@
-//! What language models are told. The words are in Markdown files beside this one, each with a version: what a model
-//! made can be traced to the words it was given. There are no worked examples in them, because small models hand
-//! those back as facts.
+//! The prompts for language models. The texts are in Markdown files beside this one. Each has a version, so
+//! that an output can be traced to the prompt it came from. They contain no worked examples, because small
+//! models return those as facts.
 
-/// Instructions for one job.
+/// A prompt for one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// The job.
+    /// The name of the job.
     pub name: &'static str,
-    /// Goes up whenever a word changes.
+    /// The version, increased with every change of the text.
     pub version: u32,
     text: &'static str,
 }
 
 impl Template {
-    /// The words, without the line that names them.
+    /// The text without its first line, which holds name and version.
     pub fn instructions(&self) -> &'static str {
         self.text.split_once('\n').map_or(self.text, |(_, words)| words).trim()
     }
 }
 
-/// A question into search words (REC-05).
+/// Rewrites a question as search terms (REC-05).
 pub const REWRITE: Template = Template { name: "rewrite", version: 1, text: include_str!("rewrite.md") };
 
-/// A session into observations (OBS-03…16).
+/// Turns a session into observations (OBS-03…16).
 pub const OBSERVE: Template = Template { name: "observe", version: 2, text: include_str!("observe.md") };
 
-/// Observations into what should be remembered (SID-02, SID-03).
+/// Turns observations into memories worth keeping (SID-02, SID-03).
 pub const MINE: Template = Template { name: "mine", version: 1, text: include_str!("mine.md") };
 
-/// Observations into ideas (IDEA-01).
+/// Turns observations into ideas (IDEA-01).
 pub const IDEAS: Template = Template { name: "ideas", version: 1, text: include_str!("ideas.md") };
 
-/// A question and passages into an answer (REC-16).
+/// Answers a question from passages (REC-16).
 pub const ANSWER: Template = Template { name: "answer", version: 1, text: include_str!("answer.md") };
 
-/// A word back, to see whether anybody answers.
+/// Asks for one word, to test if the model answers.
 pub const PROBE: Template = Template { name: "probe", version: 1, text: include_str!("probe.md") };
 
-/// Observations into proposals (REF-04…11).
+/// Turns observations into proposals (REF-04…11).
 pub const REFLECT: Template = Template { name: "reflect", version: 1, text: include_str!("reflect.md") };
 
-/// An idea into what is known about it elsewhere (IDEA-04).
+/// Researches an idea (IDEA-04).
 pub const RESEARCH: Template = Template { name: "research", version: 1, text: include_str!("research.md") };
-/// Observations into what keeps going wrong (FRI-03).
+/// Finds recurring friction in observations (FRI-03).
 pub const FRICTION: Template = Template { name: "friction", version: 1, text: include_str!("friction.md") };
-/// Proposals into what is worth asking about (REV-09).
+/// Selects the proposals worth asking about (REV-09).
 pub const TRIAGE: Template = Template { name: "triage", version: 1, text: include_str!("triage.md") };
-/// An inferred proposal into a grade (SID-09).
+/// Grades an inferred proposal (SID-09).
 pub const GRADE: Template = Template { name: "grade", version: 1, text: include_str!("grade.md") };
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use crate::base::hash::ContentHash;
 
-    /// Every template, and the hash of its words in this version.
+    /// Every template with the hash of its text in this version.
     const ALL: [(Template, &str); 11] = [
         (FRICTION, "7ae4a32f59d2f97c"),
         (REWRITE, "ea4854b5b56c0d3e"),

@@ -1,8 +1,8 @@
-//! What a person asked to be remembered, in their own sentence: "remember …", "note for later …", "always …",
-//! "never …", in eight languages.
+//! Finds explicit requests to remember something, in the user's own sentence: "remember …", "note for later
+//! …", "always …", "never …", in eight languages.
 //!
-//! It would rather miss a wish than invent one: what it finds is kept even where the rest of a session is dropped. A
-//! question, a quotation and pasted text ask for nothing; "always" and "never" count only where they give an order.
+//! Precision comes before recall, because a match is kept even if the rest of a session is dropped.
+//! Questions, quotations and pasted text never match. "Always" and "never" count only as part of an order.
 
 #[cfg(test)]
 mod tests;
@@ -12,28 +12,29 @@ use super::pasted;
 use crate::text::sentences;
 use crate::text::sentences::{after_words, phrases};
 
-/// Nobody asks for more at once; a text with more of it is a document.
+/// The maximum number of requests per message. A text with more is a document.
 pub const MOST: usize = 5;
-/// A longer sentence is not one.
+/// The maximum length of a sentence; longer text is not one.
 const MAX_SENTENCE: usize = 600;
-/// In a longer message, rules are pasted: only plain wishes to remember count, at its beginning and its end.
+/// A longer message probably contains pasted rules. In it only explicit requests count, at its beginning and
+/// its end.
 const LONG_MESSAGE: usize = 2_000;
 
-/// Something that the person asked to be remembered.
+/// A request to remember something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wish {
-    /// Word for word.
+    /// The sentence, word for word.
     pub text: String,
-    /// Whether it is certain that the person typed it; otherwise they are asked first.
+    /// True if the user certainly typed it. Otherwise they are asked first.
     pub certain: bool,
 }
 
-/// The sentences in which the person asks for something to be remembered, word for word.
+/// The sentences in which the user asks to remember something, word for word.
 pub fn find(message: &str) -> Vec<String> {
     wishes(message).into_iter().map(|wish| wish.text).collect()
 }
 
-/// The same, with how certain it is that they are the person's.
+/// The same as [`find`], with the certainty that the user typed each.
 pub fn wishes(message: &str) -> Vec<Wish> {
     let long = message.chars().count() > LONG_MESSAGE;
     let typed = pasted::lines(message);
@@ -50,7 +51,7 @@ pub fn wishes(message: &str) -> Vec<Wish> {
                 continue;
             }
             let mut wish = sentence.to_owned();
-            // "Remember this:" is about what comes next.
+            // "Remember this:" refers to what follows.
             if sentence.ends_with([':', '：']) {
                 let rest = lines[number + 1..].iter().take_while(|line| !line.is_empty());
                 rest.for_each(|line| {
@@ -70,16 +71,16 @@ pub fn wishes(message: &str) -> Vec<Wish> {
     found
 }
 
-/// What a sentence asks for.
+/// The meaning of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cue {
-    /// To remember something.
+    /// Remember a single thing.
     Wish,
-    /// To do something always, or never.
+    /// Always or never do something.
     Rule,
 }
 
-/// What a sentence asks for, if it does.
+/// The request that a sentence makes, if any.
 pub(crate) fn cue(sentence: &str) -> Option<Cue> {
     let folded = sentences::folded(sentence);
     let text = folded.as_str();
@@ -89,14 +90,14 @@ pub(crate) fn cue(sentence: &str) -> Option<Cue> {
     dense(text).or_else(|| order(without_lead(text))).or_else(|| pleaded(text).find_map(order))
 }
 
-/// What `text` orders with its first words.
+/// The request in the first words of `text`.
 fn order(text: &str) -> Option<Cue> {
     starts_with_any(text, words::WISHES, words::NOT_WISHES)
         .then_some(Cue::Wish)
         .or_else(|| starts_with_any(text, words::RULES, words::NOT_RULES).then_some(Cue::Rule))
 }
 
-/// What follows a "please" in the middle of a sentence, outside of quotations.
+/// The text after each "please" in the middle of a sentence, outside of quotations.
 fn pleaded(text: &str) -> impl Iterator<Item = &str> {
     const PLEASE: &[&str] =
         &["please ", "pls ", "bitte ", "por favor ", "por favor, ", "пожалуйста, ", "пожалуйста "];
@@ -110,10 +111,10 @@ fn pleaded(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// `text` without the words in front of an order that change nothing about it.
+/// Strips filler words in front of an order.
 pub(crate) fn without_lead(text: &str) -> &str {
     let mut text = text;
-    // Three of them is more than anybody says.
+    // Nobody says more than three of them.
     for _ in 0..3 {
         let lead =
             phrases(words::LEADS).filter_map(|lead| after_words(text, lead)).min_by_key(|rest| rest.len());
@@ -131,7 +132,7 @@ fn starts_with_any(text: &str, cues: &'static str, but_not: &'static str) -> boo
         && !phrases(but_not).any(|words| after_words(text, words).is_some())
 }
 
-/// Languages that put no spaces between words: the order may stand anywhere in the sentence.
+/// Finds a request in a language without spaces, where it may be anywhere in the sentence.
 fn dense(text: &str) -> Option<Cue> {
     let body = text.trim_end_matches(['。', '！', '!', '.', '、', '～', '~']);
     if !sentences::is_dense(body) || phrases(words::DENSE_NOT).any(|not| body.contains(not)) {

@@ -1,6 +1,6 @@
-//! The words that orders are made of, language by language.
+//! Word lists for detecting requests, by language.
 
-/// Words in front of an order that change nothing about it.
+/// Fillers in front of an order that do not change its meaning.
 pub(super) const LEADS: &str = "\
 please | pls | also | and | ok | okay | so | oh | btw | by the way | hey | yes | no | but | well
 important: | important | note: | rule: | i want you to | i'd like you to | i would like you to
@@ -15,7 +15,7 @@ e | também | sim | não | mas | ok, | obrigado | obrigada | você deve | deves
 пожалуйста | и | также | да | нет | но | важно: | ты должен | нужно | спасибо
 ";
 
-/// Orders to remember. Each stands where a sentence begins.
+/// Requests to remember, at the start of a sentence.
 pub(super) const WISHES: &str = "\
 remember | memorize | memorise | note for later | note to self | notes for later | note for next time
 for future reference | for next time | keep in mind | bear in mind | make a note | take a note | take note
@@ -41,7 +41,7 @@ daqui para a frente
 на будущее | запиши | не забудь, что | не забывай, что | отныне | впредь | с этого момента | с этого дня
 ";
 
-/// What begins alike and asks for nothing.
+/// Phrases that start like a request but are none.
 pub(super) const NOT_WISHES: &str = "\
 remember when | remember how | remember what | remember where | remember who | remember why | remember me
 remember the time | remember the other | remember last | remember i said | remember we talked | remember we discussed | remember we did | remember we had | keep in mind when
@@ -57,7 +57,7 @@ lembra quando | lembre-se quando | lembra que dia
 помни, как | помните, как | помните когда | помни когда
 ";
 
-/// Orders that hold from now on.
+/// Requests that hold from now on.
 pub(super) const RULES: &str = "\
 always | never | i always want | i never want | you should always | you should never | you must always
 you must never | we should always | we should never | we must never | we must always | don't ever
@@ -76,7 +76,7 @@ escreva sempre | escreve sempre | responda sempre | responde sempre | não use n
 всегда | никогда не | используй всегда | пиши всегда | отвечай всегда | проверяй всегда
 ";
 
-/// What begins alike and tells or exclaims instead.
+/// Phrases that start like a rule but report or exclaim.
 pub(super) const NOT_RULES: &str = "\
 never mind | never seen | never heard | never had | never got | never been | never tried | never worked
 never happened | never again | never saw | never knew | never thought | never really | never said
@@ -99,34 +99,34 @@ nunca vi | nunca tive | nunca me | nunca se | nunca foi | nunca funcionou
 никогда не было | никогда не слышал | никогда не работал
 ";
 
-/// Languages that put no spaces between words: the order may stand anywhere in the sentence.
+/// Requests in languages without spaces, anywhere in the sentence.
 pub(super) const DENSE_WISHES: &str = "\
 覚えておいて | 覚えといて | 覚えてください | 覚えて下さい | 記憶して | メモしておいて | メモしといて | メモしてください | 今後は | これからは | 以後は | 请记住 | 請記住
 记住： | 记住: | 记住， | 记住, | 記住： | 記住， | 记下来 | 記下來 | 请记下 | 請記下 | 备忘： | 備忘： | 从现在起 | 從現在起 | 从现在开始 | 從現在開始 | 以后请
 以後請 | 以后都 | 以後都 | 以后不要 | 以後不要 | 今后请 | 今後請 | 今后都
 ";
 
-/// The same, only where a sentence begins.
+/// Requests in languages without spaces, at the start of a sentence only.
 pub(super) const DENSE_OPENINGS: &str = "\
 记住 | 記住
 ";
 
-/// Chinese rules, where a sentence begins.
+/// Chinese rules, at the start of a sentence.
 pub(super) const DENSE_RULES: &str = "\
 永远不要 | 永遠不要 | 永远要 | 始终 | 始終 | 总是要 | 總是要 | 总是使用 | 總是使用 | 绝对不要 | 絕對不要 | 绝不要 | 千万不要 | 千萬不要 | 务必 | 務必
 ";
 
-/// Japanese: "always do" and "never do" are an adverb in front …
+/// Japanese rules, first half: "always do" and "never do" start with an adverb.
 pub(super) const DENSE_ADVERBS: &str = "\
 必ず | いつも | 常に | 絶対に | 決して | 二度と
 ";
 
-/// … and an order at the end.
+/// Japanese rules, second half: they end with an order.
 pub(super) const DENSE_ORDERS: &str = "\
 ください | 下さい | して | しないで | ないで | 使って | こと | するな | せよ | ように
 ";
 
-/// What asks, or tells that it was remembered.
+/// Questions, and reports that something was remembered.
 pub(super) const DENSE_NOT: &str = "\
 覚えています | 覚えてます | 覚えている | 覚えてる | ですか | ますか | でしたか | 吗 | 嗎 | 还记得 | 還記得 | 记住了 | 記住了 | 没记住 | 呢
 ";

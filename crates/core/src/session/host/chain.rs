@@ -1,32 +1,33 @@
-//! Following a tree of entries from its newest leaf to its root, when the entries come last to first.
+//! Follows a tree of entries from its newest leaf to its root, reading entries last to first.
 //!
-//! A host appends, so a parent always stands before its children, and one wanted id is all that has to be remembered.
+//! A host only appends, so a parent always precedes its children. The walk therefore has to remember a single
+//! wanted id.
 
-/// Where a walk is.
+/// The state of a walk to the root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Chain {
     wanted: Wanted,
-    /// Where the entry stands whose parent is wanted.
+    /// The offset of the entry whose parent is wanted.
     asked_at: u64,
-    /// Whether anything was passed over since.
+    /// True if entries were skipped since.
     passed: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Wanted {
-    /// The newest entry that can be a leaf, whichever it is.
+    /// The newest entry that can be a leaf.
     #[default]
     Leaf,
-    /// This entry.
+    /// The entry with this id.
     Id(String),
     /// Nothing more: the root was reached.
     Nothing,
-    /// Everything: there are more gaps than can be mended one by one.
+    /// Every entry: there are too many gaps to repair one by one.
     All,
 }
 
 impl Chain {
-    /// Starts at an entry that a host named as its leaf, if no entry was taken yet. No id: at no entry at all.
+    /// Starts at the leaf that a host named, if no entry was taken yet. `None` means an empty branch.
     pub(super) fn start_at(&mut self, at: u64, id: Option<String>) {
         if self.wanted == Wanted::Leaf {
             self.asked_at = at;
@@ -34,7 +35,7 @@ impl Chain {
         }
     }
 
-    /// Whether the entry `id` is on the branch; `leaf` says whether a branch may end in an entry of its kind.
+    /// True if the entry `id` is on the branch. `leaf` says if a branch may end in this type of entry.
     pub(super) fn take(&mut self, at: u64, id: &str, parent: Option<&str>, leaf: bool) -> bool {
         let taken = match &self.wanted {
             Wanted::Leaf => leaf,
@@ -52,12 +53,13 @@ impl Chain {
         taken
     }
 
-    /// When all lines were seen: where the entry stands whose parent is not there, if entries were passed over in vain.
+    /// After all lines: the offset of an entry whose parent is missing, if entries were skipped in search of
+    /// it.
     pub(super) fn gap(&self) -> Option<u64> {
         (matches!(self.wanted, Wanted::Id(_)) && self.passed).then_some(self.asked_at)
     }
 
-    /// Goes on at the next entry that comes, because the parent is missing. `all`: takes every one from here on.
+    /// Continues at the next entry after a missing parent. With `all` it takes every entry from there on.
     pub(super) fn mend(&mut self, all: bool) {
         self.wanted = if all { Wanted::All } else { Wanted::Leaf };
         self.passed = false;

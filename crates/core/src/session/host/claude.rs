@@ -1,7 +1,8 @@
-//! Claude Code: a tree of entries by `uuid` and `parentUuid`, one a line, among many lines of other kinds.
+//! Claude Code transcripts: a tree of entries by `uuid` and `parentUuid`, one per line, among many other
+//! types of lines.
 //!
-//! The chain from the newest message to the first leads through entries that say nothing (`attachment`, `system`,
-//! `progress`), and over a compaction by `logicalParentUuid`. Calls that an agent makes side by side fork the tree
+//! The chain from the newest message to the first passes through entries without content (`attachment`,
+//! `system`, `progress`), and over a compaction by `logicalParentUuid`. Parallel tool calls fork the tree
 //! although nothing was taken back; their results are recognised by the calls they answer.
 
 mod author;
@@ -25,7 +26,7 @@ use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
 
 pub use self::walk::Walk;
 
-/// Kinds of lines that say nothing for us. From the list that the host itself keeps (2.1.325), and older ones.
+/// Line types without content for us. From the host's own list (2.1.325), plus older ones.
 const BULK: &[&str] = &[
     "agent-color",
     "agent-name",
@@ -71,18 +72,19 @@ const BULK: &[&str] = &[
     "tools-used",
     "worktree-state",
 ];
-/// Results that may turn out to answer a call on the branch. More calls than this are never made side by side.
+/// The maximum number of results kept that may answer a call on the branch. There are never more parallel
+/// calls.
 const MAX_PENDING: usize = 512;
-/// The tool with which the agent asks the person something, and in which the host writes down what they answered.
+/// The tool that asks the user a question and records the answer.
 const QUESTION_TOOL: &str = "AskUserQuestion";
-/// How a message begins that says only that the person stopped the agent.
+/// The opening of a message that says only that the user interrupted the agent.
 const INTERRUPTED: &str = "[Request interrupted by user";
-/// Before the person's words, in what an agent is told when a call was refused with a reason.
+/// The text in front of the user's words when they reject a call with a reason.
 const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
 const REASON: &str = "the user said:\n";
-/// What the host notes beside the result of a call that was refused.
+/// The host's note beside the result of a rejected call.
 const REJECTED: &str = "User rejected tool use";
-/// Tools whose failures the host words itself. What others print when they fail may say anything.
+/// Tools whose error messages the host writes. Error output of any other tool may contain anything.
 const WORDED_BY_HOST: &[&str] = &[
     "AskUserQuestion",
     "Edit",
@@ -93,8 +95,8 @@ const WORDED_BY_HOST: &[&str] = &[
     "TodoWrite",
     "Write",
 ];
-/// The tool that runs commands. Its failures begin with their exit code, so that no output can pass for a refusal where the
-/// host notes the same beside it.
+/// The shell tool. Its failures start with their exit code, so that no output can pass for a rejection that
+/// the host notes beside it.
 const SHELL: &str = "Bash";
 
 #[derive(Deserialize)]
@@ -103,7 +105,7 @@ struct Entry<'a> {
     #[serde(rename = "type")]
     kind: Option<String>,
     uuid: Option<String>,
-    /// Null for the first entry; absent from none that the host wrote whole.
+    /// Null for the first entry; otherwise present in every entry that the host wrote completely.
     #[serde(default, deserialize_with = "present")]
     parent_uuid: Option<Option<String>>,
     logical_parent_uuid: Option<String>,
@@ -141,14 +143,14 @@ struct Entry<'a> {
     repeats_compact_summary: bool,
     custom_title: Option<String>,
     ai_title: Option<String>,
-    // Of `queue-operation`.
+    // The fields of `queue-operation`.
     operation: Option<String>,
     content: Option<Value>,
     #[serde(borrow)]
     attachment: Option<&'a RawValue>,
     #[serde(borrow)]
     tool_use_result: Option<&'a RawValue>,
-    // Of `last-prompt`.
+    // The fields of `last-prompt`.
     #[serde(default, deserialize_with = "present")]
     leaf_uuid: Option<Option<String>>,
     #[serde(default)]
@@ -165,7 +167,7 @@ impl Entry<'_> {
     }
 }
 
-/// Tells a field that is null from one that is not there.
+/// Deserialises so that null differs from an absent field.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::<String>::deserialize(deserializer).map(Some)
 }
@@ -181,12 +183,12 @@ struct Block {
     #[serde(rename = "type", default)]
     kind: String,
     text: Option<String>,
-    // Of a call.
+    // Fields of a call.
     id: Option<String>,
     name: Option<String>,
     #[serde(default)]
     input: Value,
-    // Of a result.
+    // Fields of a result.
     tool_use_id: Option<String>,
     content: Option<Content<Block>>,
     is_error: Option<bool>,
@@ -199,34 +201,34 @@ impl Block {
 }
 
 fn parse(line: &[u8]) -> Option<Entry<'_>> {
-    // A write that was cut off by a crash leaves zeros in front of the next line.
+    // A write interrupted by a crash leaves zeros in front of the next line.
     let start = line.iter().position(|byte| *byte != 0)?;
     serde_json::from_slice(&line[start..]).ok()
 }
 
-/// The messages of a Claude Code session.
+/// Reads the messages of a Claude Code session.
 #[derive(Default)]
 pub struct Reader {
     head: Head,
-    /// Whether the person gave the session its name.
+    /// True if the user named the session.
     named: bool,
-    /// Whether a person was at the keyboard at least once.
+    /// True if a user was at the keyboard at least once.
     interactive: bool,
-    /// Whether a program drives the host at this point.
+    /// True while a program drives the host.
     driven: bool,
-    /// Versions of the host that say of every prompt who gave it.
+    /// Host versions that mark the source of every prompt.
     marking: BTreeSet<String>,
-    /// Which tool a call was for.
+    /// The tool of each recent call.
     tools: Recent,
-    /// What was typed while the agent worked.
+    /// Prompts typed while the agent worked.
     queue: Queue,
-    /// Whether the person stopped the agent and has said nothing since.
+    /// True if the user interrupted the agent and has said nothing since.
     stopped: bool,
-    /// The folder that the last line named.
+    /// The folder named by the last line.
     cwd: Option<String>,
 }
 
-/// What the host notes of a question that the agent asked.
+/// The host's record of a question that the agent asked.
 #[derive(Deserialize)]
 struct Answered {
     answers: BTreeMap<String, String>,
@@ -244,7 +246,7 @@ impl Reader {
         if entry.cwd.is_some() {
             self.cwd.clone_from(&entry.cwd);
         }
-        // Without a branch the host says `HEAD`, and without a repository nothing.
+        // Without a branch the host writes `HEAD`, without a repository nothing.
         if let Some(branch) =
             entry.git_branch.as_ref().filter(|branch| !branch.is_empty() && *branch != "HEAD")
         {
@@ -284,7 +286,8 @@ impl Reader {
                     let text = block.content.map(text_of).unwrap_or_default();
                     let tool = self.tools.get(&call).map(str::to_owned);
                     let failed = block.is_error.unwrap_or(false);
-                    // What the person said instead of "yes" is theirs, and often the most telling thing they say.
+                    // The reason that a user gives instead of "yes" is their own word, and often the most
+                    // telling one.
                     if failed && let Some(reason) = reason(&text, tool.as_deref(), entry) {
                         add(&mut words, &typed(reason));
                         self.stopped = true;
@@ -305,12 +308,12 @@ impl Reader {
             return;
         }
         let id = if results == 0 { id.to_owned() } else { format!("{id}/said") };
-        // Whoever answers a call is at the keyboard where somebody can be.
+        // An answer to a call was typed, unless a program drives the session.
         let automated = if results == 0 { author == Author::Program } else { self.driven };
         self.prompt(id, at, &words, automated, say);
     }
 
-    /// Who wrote a text of `entry`.
+    /// The author of a text in `entry`.
     fn author(&self, entry: &Entry<'_>) -> Author {
         let marked = match &entry.version {
             Some(version) => self.marking.contains(version),
@@ -319,7 +322,7 @@ impl Reader {
         entry.author(marked)
     }
 
-    /// Words that were given to the agent, by the person or by a program.
+    /// Reports a prompt, typed by the user or given by a program.
     fn prompt(
         &mut self,
         id: String,
@@ -334,10 +337,10 @@ impl Reader {
         }
     }
 
-    /// What the person typed while the agent was at work: some of it never becomes a message of its own.
+    /// Reports prompts typed while the agent worked; some never become messages of their own.
     fn queued(&mut self, entry: &Entry<'_>, say: &mut dyn FnMut(Message)) {
         let text = match entry.kind.as_deref() {
-            // Hosts that mark their prompts do not mark all of these.
+            // Hosts that mark prompts do not mark all of these.
             Some("attachment") if entry.author(false) == Author::Other => None,
             Some("attachment") => entry.attachment.and_then(|raw| self.queue.attached(raw.get())),
             _ => {
@@ -379,15 +382,15 @@ impl Reader {
     }
 }
 
-/// What the person answered to the agent's questions, each with its question.
+/// The user's answers to the agent's questions, each with its question.
 fn answers(entry: &Entry<'_>) -> Vec<String> {
     let answered = entry.tool_use_result.and_then(|raw| serde_json::from_str::<Answered>(raw.get()).ok());
     let answers = answered.map(|answered| answered.answers).unwrap_or_default();
     answers.iter().map(|(question, answer)| answer::to_question(question, answer)).collect()
 }
 
-/// The person's own words in what an agent was told when a call was refused. Only where the host wrote that: the output
-/// of a tool from elsewhere may say anything.
+/// The user's own words in the text of a rejected call. Only if the host wrote that text: a foreign tool's
+/// output may contain anything.
 fn reason<'a>(text: &'a str, tool: Option<&str>, entry: &Entry<'_>) -> Option<&'a str> {
     let noted = || entry.tool_use_result.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
     let by_host = match entry.tool_denial_kind.as_deref() {
@@ -411,7 +414,7 @@ impl Transcript for Reader {
         let cwd = entry.cwd.clone().or_else(|| self.cwd.clone());
         let say = &mut |message: Message| say(Message { cwd: cwd.clone(), ..message });
         if entry.agent_id.is_some() || entry.is_sidechain {
-            // Another agent's: if nothing else came before, all of it is.
+            // Another agent's entry. If nothing came before, the whole session is a subagent's.
             self.head.subagent |= self.head.session.is_none();
             self.note(&entry);
             return Line::Known;

@@ -1,4 +1,5 @@
-//! Codex: one record a line, in order. A rollback takes back the last turns; a compaction takes back nothing.
+//! Codex transcripts: one record per line, in order. A rollback takes back the last turns; a compaction takes
+//! back nothing.
 
 mod walk;
 
@@ -18,9 +19,9 @@ use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
 
 pub use self::walk::Walk;
 
-/// Kinds of records that repeat what others say, or say nothing for us.
+/// Record types that repeat others or have no content for us.
 const BULK: &[&str] = &["token_usage_record", "world_state"];
-/// Kinds of items that say nothing for us.
+/// Item types without content for us.
 const BULK_ITEMS: &[&str] = &[
     "compaction",
     "compaction_summary",
@@ -35,21 +36,21 @@ const BULK_ITEMS: &[&str] = &[
     "web_search_call",
 ];
 
-/// The tool with which the agent asks the person something; its output is what they answered.
+/// The tool that asks the user a question; its output is the answer.
 const QUESTION_TOOL: &str = "request_user_input";
-/// In front of what the person wrote beside the option that they chose.
+/// The prefix of free text that the user adds to the option they chose.
 const WRITTEN: &str = "user_note: ";
-/// The kind of a part that was typed. Files, skills and the like are of kinds of their own.
+/// The type of a typed part. Files, skills and others have types of their own.
 const TYPED: &str = "user.text";
-/// Where sessions are held that people type into. Any other source is a program's.
+/// Session sources with typed input. Any other source is a program.
 const INTERACTIVE: &[&str] = &["cli", "vscode"];
-/// What begins a turn that a person typed.
+/// Turn triggers for typed input.
 const TYPED_TURNS: &[&str] = &["user", "human"];
-/// How an editor begins what it puts in front of the person's words, and what stands between the two.
+/// The openings of context that an editor adds in front of the user's words, and the heading between the two.
 const EDITOR: &[&str] =
     &["# Context from my IDE setup:", "# Files mentioned by the user:", "# Selected text:"];
 const REQUEST: &str = "## My request for Codex:";
-/// The whole output of a call that the person did not let run.
+/// The complete output of a call that the user rejected.
 const REFUSED: &[&str] = &["rejected by user", "exec command rejected by user", "patch rejected by user"];
 
 #[derive(Deserialize)]
@@ -109,7 +110,7 @@ struct Event {
     turn_attribution: Option<Attribution>,
 }
 
-/// What began a turn, where the host says it.
+/// The trigger of a turn, if the host records it.
 #[derive(Deserialize)]
 struct Attribution {
     turn_trigger: Option<Value>,
@@ -129,7 +130,7 @@ struct Question {
     is_secret: bool,
 }
 
-/// The person's answers, by the question's id.
+/// The user's answers, by question id.
 #[derive(Deserialize)]
 struct Answers {
     answers: BTreeMap<String, Answer>,
@@ -140,17 +141,17 @@ struct Answer {
     answers: Vec<String>,
 }
 
-/// Where the earlier part of a session is: a revert goes on in a new file and leaves the old one as it was.
+/// The earlier part of a session. A revert continues in a new file and leaves the old one unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
-    /// How the name of that file ends, before `.jsonl`.
+    /// The last part of that file's name, before `.jsonl`.
     pub file: String,
-    /// How much of it counts.
+    /// The number of bytes that count.
     pub bytes: u64,
 }
 
-/// The earlier part of the session whose first line is `line`. What a fork was made from is another session, not a part
-/// of this one.
+/// The earlier part of the session whose first line is `line`. The source of a fork is a different session,
+/// not an earlier part.
 pub fn base(line: &[u8]) -> Option<Base> {
     let record = parse(line).filter(|record| record.kind.as_deref() == Some("session_meta"))?;
     let meta: Meta = record.payload()?;
@@ -196,9 +197,9 @@ impl Record<'_> {
     }
 }
 
-/// What the person said in a message of theirs: the host puts its own notices into the same list. Newer versions say which
-/// is which; where they do not, or not for every part, only what looks like nobody else's counts. `marked`: this session is
-/// of such a version, so that a message of which it does not say it is nobody's.
+/// The user's own words in a user message, which also contains the host's notices. Newer versions mark each
+/// part. If the marks are absent or incomplete, only a text that looks like nobody else's counts. `marked`
+/// means that this version marks messages, so that an unmarked one has no author.
 fn said(content: Content<Part>, kinds: &[String], marked: bool) -> String {
     if marked && kinds.is_empty() {
         return String::new();
@@ -217,8 +218,8 @@ fn said(content: Content<Part>, kinds: &[String], marked: bool) -> String {
     words
 }
 
-/// A message without what an editor puts in front of it. What is selected there may hold the heading of the request, so that
-/// only the last one is the editor's; without it, nothing was typed.
+/// A message without an editor's context in front of it. Selected text may contain the heading of the
+/// request, so the last heading counts. Without a heading nothing was typed.
 fn request(text: &str) -> &str {
     let start = text.trim_start();
     if !EDITOR.iter().any(|opening| start.starts_with(opening)) {
@@ -229,7 +230,7 @@ fn request(text: &str) -> &str {
     at.map_or("", |at| &text[at + REQUEST.len()..])
 }
 
-/// What the agent said.
+/// The agent's own words.
 fn answer_of(content: Content<Part>) -> String {
     let mut words = String::new();
     for text in content.parts(|text| Part { text: Some(text) }).into_iter().filter_map(|part| part.text) {
@@ -241,26 +242,26 @@ fn answer_of(content: Content<Part>) -> String {
     words
 }
 
-/// The messages of a Codex session.
+/// Reads the messages of a Codex session.
 #[derive(Default)]
 pub struct Reader {
     head: Head,
     begun: bool,
-    /// Which tool a call was for.
+    /// The tool of each recent call.
     tools: Recent,
     /// The agent's questions, by call.
     questions: Recent,
-    /// The person stopped the agent and has said nothing since.
+    /// True if the user interrupted the agent and has said nothing since.
     stopped: bool,
     /// The folder of the current turn.
     cwd: Option<String>,
-    /// Whether the host says of the parts of messages what they are.
+    /// True if the host marks the parts of messages.
     marked: bool,
-    /// Whether a program began this turn.
+    /// True if a program triggered this turn.
     automated: bool,
 }
 
-/// What is in force from here on.
+/// The settings in force from here on.
 #[derive(Deserialize)]
 struct TurnContext {
     cwd: Option<String>,
@@ -268,7 +269,7 @@ struct TurnContext {
 
 impl Reader {
     fn meta(&mut self, meta: Meta) {
-        // A fork repeats the header of what it was forked from; the first is its own.
+        // A fork repeats the header of its source; the first header is its own.
         if std::mem::replace(&mut self.begun, true) {
             return;
         }
@@ -276,7 +277,7 @@ impl Reader {
         self.head.subagent = meta.source.get("subagent").is_some()
             || meta.source.as_str().is_some_and(from_agent)
             || meta.thread_source.as_deref().is_some_and(from_agent);
-        // Older versions do not say.
+        // Older versions do not record it.
         let interactive = meta.source.is_null()
             || self.head.subagent
             || meta.source.as_str().is_some_and(|source| INTERACTIVE.contains(&source));
@@ -294,7 +295,7 @@ impl Reader {
 
     fn event(&mut self, event: &Event) {
         match event.kind.as_str() {
-            // A turn also ends because it was replaced, or because the budget is spent: that is nobody's word.
+            // A turn also ends when it is replaced or its budget is spent, and nobody says that.
             "turn_aborted" => self.stopped |= event.reason.as_deref() == Some("interrupted"),
             "task_started" => {
                 let trigger = event.turn_attribution.as_ref().and_then(|turn| turn.turn_trigger.as_ref());
@@ -314,10 +315,10 @@ impl Reader {
                 let (role, text) = match item.role.as_deref() {
                     Some("user") => (Role::User, said(item.content, &kinds, self.marked)),
                     Some("assistant") => (Role::Assistant, answer_of(item.content)),
-                    // Instructions, and what hooks put in.
+                    // Instructions, and context from hooks.
                     _ => return Line::Known,
                 };
-                // Versions before `compacted` wrote the summary into the person's mouth.
+                // Versions before `compacted` wrote the summary as a user message.
                 let role = if role == Role::User && clean::is_summary(&text) { Role::Summary } else { role };
                 if !text.is_empty() {
                     let stopped = role == Role::User && std::mem::take(&mut self.stopped);
@@ -327,7 +328,7 @@ impl Reader {
             }
             "function_call" | "custom_tool_call" | "local_shell_call" => {
                 let name = item.name.unwrap_or_else(|| "shell".to_owned());
-                // Only the host's own tool: what another of that name returns is not what the person answered.
+                // Only the host's own tool. Output of another tool with this name is not the user's answer.
                 if name == QUESTION_TOOL
                     && item.namespace.is_none()
                     && let (Some(call), Some(asked)) = (&item.call_id, &item.arguments)
@@ -372,8 +373,8 @@ impl Reader {
     }
 }
 
-/// The person's answers to the questions of a call, each with its question. A question for a secret is left out, and an
-/// answer that the host filled in because nobody gave one is empty.
+/// The user's answers to the questions of a call, each with its question. Questions for a secret are left
+/// out. An answer that the host filled in for the user is empty.
 fn answers(asked: &str, output: &str) -> String {
     let (Ok(asked), Ok(answered)) =
         (serde_json::from_str::<Questions>(asked), serde_json::from_str::<Answers>(output))
@@ -396,7 +397,7 @@ fn answers(asked: &str, output: &str) -> String {
     words
 }
 
-/// A tool's output without what the host wrote around it, the exit code, and whether it failed.
+/// A tool's output without the host's wrapping, with the exit code and a failure flag.
 fn output(value: Value) -> (String, Option<i32>, bool) {
     let told = value.get("success").and_then(Value::as_bool).map(|success| !success);
     let text = match value {
@@ -425,7 +426,7 @@ fn output(value: Value) -> (String, Option<i32>, bool) {
         let code = code.and_then(|code| i32::try_from(code).ok());
         return (inner, code, code.is_some_and(|code| code != 0));
     }
-    // Newer ones write a few lines in front, and twice so where a command is caught on its way (a patch).
+    // Newer versions write a few lines in front, twice if a command was intercepted (a patch).
     let (mut rest, mut code, mut named) = (text.as_str(), None, false);
     while ["Chunk ID: ", "Exit code: ", "Wall time: "].iter().any(|start| rest.starts_with(start))
         && let Some((before, after)) = rest.split_once("Output:\n")
@@ -471,7 +472,7 @@ impl Transcript for Reader {
                 None => unknown(),
             },
             "response_item" => {
-                // The model's own draft of a summary: `compacted` says it again, as what it is.
+                // The model's own draft of a summary; `compacted` repeats it, marked as one.
                 if record.metadata.as_ref().is_some_and(|metadata| metadata.compaction_output) {
                     return Line::Known;
                 }

@@ -1,4 +1,5 @@
-//! Text, or a list of parts: how every host writes what was said. Read without a copy in between.
+//! Message content as every host writes it: text, or a list of parts. Deserialised without an intermediate
+//! copy.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,11 +7,11 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// What stands in a field for contents.
+/// The value of a content field.
 pub(super) enum Content<Part> {
-    /// Plain text.
+    /// Plain text without parts.
     Text(String),
-    /// Parts.
+    /// A list of parts.
     Parts(Vec<Part>),
 }
 
@@ -56,7 +57,7 @@ impl<'de, Part: Deserialize<'de>> Visitor<'de> for Either<Part> {
 }
 
 impl<Part> Content<Part> {
-    /// The parts; text is one, made by `part`.
+    /// The content as parts; plain text becomes one part, made by `part`.
     pub(super) fn parts(self, part: impl FnOnce(String) -> Part) -> Vec<Part> {
         match self {
             Self::Text(text) => vec![part(text)],

@@ -1,8 +1,8 @@
-//! Gemini CLI: a header, messages, patches of the header (`$set`) and rewinds. A message is written again whenever it
-//! grew, under the same id; the last writing of it counts.
+//! Gemini CLI transcripts: a header, messages, patches of the header (`$set`) and rewinds. A message that
+//! grew is written again under the same id, and the last version counts.
 //!
-//! A `$set` of all messages follows a compression of the history: what it leaves out was said all the same and stays,
-//! the summary is new, and what it keeps it repeats under new ids.
+//! After a compression a `$set` replaces all messages. Messages that it omits were said all the same and
+//! stay. The summary is new. Messages that it keeps are repeated under new ids.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,50 +14,50 @@ use crate::base::time;
 use crate::base::time::Timestamp;
 use crate::session::{Head, Message, Outcome, Role, answer, clean, tools};
 
-/// What a summary of compressed history begins with, and what the host then puts into the agent's mouth.
+/// The opening of a summary after compression, and the answer that the host then writes in the agent's name.
 const SUMMARY: &str = "<state_snapshot>";
 const THANKS: &str = "Got it. Thanks for the additional context!";
-/// What the host says in the person's name.
+/// The openings of messages that the host writes in the user's name.
 const HOST: &[&str] =
     &["System: ", "I ran the following shell command:\n```sh\n", "Background execution update:"];
-/// How the host begins the contents of files that were named with `@`.
+/// The opening of file contents that the host adds for `@` references.
 const FILES: &str = "--- Content from referenced files ---";
-/// And those of one resource of an MCP server, which has no line in front.
+/// The opening of an MCP resource's content, which has no line in front.
 const RESOURCE: &str = "Content from @";
-/// How the host begins what the person typed while the agent worked; their words stand between the tags.
+/// The openings of prompts typed while the agent worked; the user's words are between the tags.
 const STEERING: &[&str] = &["User steering update:\n", "User hints:\n"];
 const TYPED: (&str, &str) = ("<user_input>\n", "\n</user_input>");
-/// The tool with which the agent asks the person something.
+/// The tool that asks the user a question.
 const QUESTION_TOOL: &str = "ask_user";
-/// The tool that shows the person a plan, and what stands around their words if they send it back.
+/// The tool that shows a plan to the user, and the host's text around their words if they send it back.
 const PLAN_TOOL: &str = "exit_plan_mode";
 const SENT_BACK: (&str, &str) = ("Plan rejected. User feedback: ", "\n\nThe plan is stored at: ");
-/// How the host says that the person stopped the agent, and that they did not let a call run.
+/// The host's texts for an interrupted agent and for a rejected call.
 const STOPPED: &str = "Request cancelled.";
 const REFUSED: &[&str] = &["User denied execution", "User cancelled"];
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record {
-    // Of a message.
+    // Fields of a message.
     id: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
     timestamp: Option<String>,
     #[serde(default)]
     content: Content<Part>,
-    /// Of what a person typed: their words, without the files that the host put in for `@name`.
+    /// The typed text of a prompt, without the files that the host inserted for `@name`.
     display_content: Option<Content<Part>>,
     #[serde(default)]
     tool_calls: Vec<ToolCall>,
-    // Of the header; `kind` there is a field of its own name.
+    // Fields of the header, whose `kind` has a meaning of its own.
     session_id: Option<String>,
     project_hash: Option<String>,
     start_time: Option<String>,
     summary: Option<String>,
     #[serde(rename = "kind")]
     of: Option<String>,
-    /// Files that were converted have theirs in the header.
+    /// Converted files hold their messages in the header.
     #[serde(default)]
     messages: Vec<Record>,
     #[serde(rename = "$set")]
@@ -109,30 +109,30 @@ struct Response {
     response: Value,
 }
 
-/// The messages of a Gemini CLI session that were neither written again later nor rewound.
+/// The messages of a Gemini CLI session that were neither rewritten later nor rewound.
 #[derive(Default)]
 pub struct Walk {
     seen: Recent,
-    /// Everything is taken back, from here to a message.
+    /// An open rewind: everything from here back to its target is dropped.
     cut: Option<Cut>,
-    /// Rewinds whose message is nowhere are left alone from here on.
+    /// True if further rewinds to missing messages are ignored.
     rewinds_ignored: bool,
 }
 
-/// Nobody takes more messages back at once.
+/// The maximum number of messages in one rewind.
 const MOST_PASSED: usize = 16_384;
 
-/// A rewind whose message was not reached yet.
+/// A rewind whose target was not reached yet.
 struct Cut {
-    /// Where it stands.
+    /// The offset of its record.
     at: u64,
     target: String,
-    /// What was passed since: only taken back if the message is found.
+    /// The messages passed since; dropped only if the target is found.
     passed: Vec<String>,
 }
 
 impl Walk {
-    /// Whether a message is read for the first time.
+    /// True if a message is seen for the first time.
     fn is_new(&mut self, id: &str) -> bool {
         match &mut self.cut {
             Some(cut) if !self.seen.contains(id) => {
@@ -146,7 +146,7 @@ impl Walk {
         }
     }
 
-    /// The message of the rewind was found: what was passed since is taken back, wherever it was written.
+    /// Ends a rewind at its target: drops the messages passed since, wherever they were written.
     fn resolve(&mut self) {
         for id in self.cut.take().map(|cut| cut.passed).unwrap_or_default() {
             self.seen.insert(&id);
@@ -156,10 +156,10 @@ impl Walk {
 
 impl Branch for Walk {
     fn see(&mut self, at: u64, line: &[u8]) -> Seen {
-        // What is no record of ours says nothing, and takes no earlier writing of a message away.
+        // An unknown record has no content and replaces no earlier version of a message.
         let Ok(record) = serde_json::from_slice::<Record>(line) else { return Seen::Kept };
         if let Some(target) = record.rewind_to {
-            // Of two in a row the earlier message counts, and that is the one that is reached last.
+            // Of two rewinds in a row the earlier target counts, and that one is reached last.
             if self.cut.is_none() && !self.rewinds_ignored {
                 self.cut = Some(Cut { at, target, passed: Vec::new() });
             }
@@ -180,7 +180,7 @@ impl Branch for Walk {
         let listed = record.set.map(|set| set.messages).unwrap_or_default();
         let targets = |one: &Record| one.id.as_ref().is_some_and(|id| is_target(id, &self.cut));
         if let Some(from) = listed.iter().position(targets) {
-            // What the list names from there on is taken back where it was said, too.
+            // Drop the listed messages from the target on where they were said, too.
             self.resolve();
             listed[from..].iter().filter_map(|one| one.id.as_ref()).for_each(|id| {
                 self.seen.insert(id);
@@ -195,18 +195,18 @@ impl Branch for Walk {
     }
 
     fn mend(&mut self, all: bool) {
-        // The message that it names is nowhere: it takes nothing back.
+        // The target does not exist, so the rewind drops nothing.
         self.cut = None;
         self.rewinds_ignored |= all;
     }
 }
 
-/// The messages of a Gemini CLI session.
+/// Reads the messages of a Gemini CLI session.
 #[derive(Default)]
 pub struct Reader {
     head: Head,
     said: Recent,
-    /// The person stopped the agent and has said nothing since.
+    /// True if the user interrupted the agent and has said nothing since.
     stopped: bool,
 }
 
@@ -224,7 +224,7 @@ impl Reader {
         self.head.subagent |= record.of.as_deref() == Some("subagent");
     }
 
-    /// Words of the person.
+    /// Reports words of the user.
     fn typed(&mut self, id: String, at: Option<Timestamp>, text: String, say: &mut dyn FnMut(Message)) {
         let stopped = std::mem::take(&mut self.stopped);
         say(Message { stopped, ..Message::new(id, at, Role::User, text) });
@@ -245,10 +245,10 @@ impl Reader {
                     say(Message::new(id, at, Role::Summary, told(&words)));
                     return Line::Known;
                 }
-                // Where the host says what was shown, nothing else was typed, even if that is nothing.
+                // If the host records the displayed text, nothing else was typed, even if it is empty.
                 let shown = record.display_content.map(joined);
                 let text = typed(before_files(shown.as_deref().unwrap_or(&words)));
-                // What begins with those signs is a command to the host.
+                // Text with these prefixes is a command to the host.
                 let command = text.starts_with(['/', '?']);
                 if !text.is_empty() && !command && !HOST.iter().any(|words| text.starts_with(words)) {
                     self.typed(id, at, text, say);
@@ -257,7 +257,7 @@ impl Reader {
             "gemini" => {
                 let mut calls = Vec::new();
                 let mut results = Vec::new();
-                // The person's words to one of the calls, and whether they did not let one run.
+                // The user's answer to one of the calls, and a flag for a rejected call.
                 let (mut answered, mut refused) = (String::new(), false);
                 for call in record.tool_calls {
                     let (Some(call_id), Some(tool)) = (call.id, call.name) else { continue };
@@ -307,7 +307,7 @@ impl Reader {
     }
 }
 
-/// The text of a message, with what was typed while the agent worked as it was typed.
+/// The text of a message, including what was typed while the agent worked.
 fn joined(content: Content<Part>) -> String {
     let mut words = String::new();
     for text in content.parts(|text| Part { text: Some(text) }).into_iter().filter_map(|part| part.text) {
@@ -316,8 +316,8 @@ fn joined(content: Content<Part>) -> String {
     words
 }
 
-/// A message without the files and resources that the host puts behind what was typed, up to the end: a file may hold its
-/// own end mark.
+/// A message without the files and resources that the host appends. They extend to the end, because a file
+/// may contain the end mark itself.
 fn before_files(text: &str) -> &str {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -330,14 +330,14 @@ fn before_files(text: &str) -> &str {
     text
 }
 
-/// The words that the person typed while the agent worked, without the instruction that the host adds for the agent.
+/// Prompts typed while the agent worked, without the instruction that the host adds.
 fn steered(text: &str) -> &str {
     let inner = STEERING.iter().find_map(|start| text.strip_prefix(start));
     let inner = inner.and_then(|rest| rest.strip_prefix(TYPED.0)?.split_once(TYPED.1));
     inner.map_or(text, |(typed, _)| typed)
 }
 
-/// The person's answers, each with its question. The output names questions by their place.
+/// The user's answers, each with its question. The output refers to questions by index.
 fn answers(asked: &Value, output: &str) -> String {
     let answered: Value = serde_json::from_str(output).unwrap_or_default();
     let questions = asked.get("questions").and_then(Value::as_array);
@@ -352,13 +352,13 @@ fn answers(asked: &Value, output: &str) -> String {
     words
 }
 
-/// The person's words with which a plan was sent back.
+/// The user's words when they sent a plan back.
 fn sent_back(output: &str) -> Option<&str> {
     let (words, _) = output.strip_prefix(SENT_BACK.0)?.rsplit_once(SENT_BACK.1)?;
     Some(words.trim()).filter(|words| !words.is_empty())
 }
 
-/// A command's output without the lines that the host writes around it.
+/// A command's output without the host's lines around it.
 fn without_frame(output: &str) -> String {
     let Some(inner) = output.strip_prefix("Output: ") else { return output.to_owned() };
     let frame = |line: &&str| line.starts_with("Process Group PGID: ") || line.starts_with("Exit Code: ");
@@ -385,7 +385,7 @@ fn text_of(result: Content<ResultPart>) -> String {
 impl Transcript for Reader {
     fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> Line {
         let Ok(mut record) = serde_json::from_slice::<Record>(line) else {
-            // Whole, but not as we know it, or not whole?
+            // Tell complete JSON of an unknown shape from incomplete JSON.
             let whole = serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
             return if whole { Line::Strange("a record of another shape".to_owned()) } else { Line::Damaged };
         };
@@ -402,8 +402,8 @@ impl Transcript for Reader {
         };
         self.header(&mut header);
         let messages = std::mem::take(&mut header.messages);
-        // After a compression the end of the history is kept and listed behind the summary, under new ids: it was said
-        // before.
+        // After a compression the kept end of the history is listed behind the summary under new ids. It was
+        // said before.
         let compressed = messages.iter().any(Record::is_summary);
         for message in messages {
             if compressed && !message.is_summary() {

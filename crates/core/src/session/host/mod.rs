@@ -1,8 +1,9 @@
-//! How each host writes a session down: one line of its transcript at a time, pure.
+//! Transcript formats of the hosts: parses one line at a time, without I/O.
 //!
-//! A transcript is read twice, in flat memory. First from its last line to its first, because only the end says which
-//! branch is current: [`Branch`] says which lines are not on it. Then forwards: [`Transcript`] turns the lines that are
-//! left into messages. A kind of line that we do not know is counted and left alone; nothing is guessed (FND-06).
+//! A transcript is read twice, in constant memory. The first pass goes backwards, because only the end of the
+//! file says which branch is current; [`Branch`] marks lines off that branch. The second pass goes forwards;
+//! [`Transcript`] turns the remaining lines into messages. Unknown line types are counted and skipped, never
+//! guessed (FND-06).
 
 mod chain;
 pub mod claude;
@@ -20,7 +21,7 @@ use std::collections::BTreeSet;
 use super::{Head, Message, clean};
 use crate::base::agent::Agent;
 
-/// Which lines of a transcript of `agent` are on its current branch.
+/// Creates the branch selector for transcripts of `agent`.
 pub fn branch(agent: Agent) -> Box<dyn Branch> {
     match agent {
         Agent::Claude => Box::<claude::Walk>::default(),
@@ -30,7 +31,7 @@ pub fn branch(agent: Agent) -> Box<dyn Branch> {
     }
 }
 
-/// The messages in a transcript of `agent`.
+/// Creates the message reader for transcripts of `agent`.
 pub fn transcript(agent: Agent) -> Box<dyn Transcript> {
     match agent {
         Agent::Claude => Box::<claude::Reader>::default(),
@@ -40,62 +41,62 @@ pub fn transcript(agent: Agent) -> Box<dyn Transcript> {
     }
 }
 
-/// Walks a transcript's lines from the last to the first, and says which belong to the current branch.
+/// Reads a transcript's lines last to first and selects those on the current branch.
 pub trait Branch {
-    /// Looks at a line that begins at byte `at`.
+    /// Classifies the line that begins at byte `at`.
     fn see(&mut self, at: u64, line: &[u8]) -> Seen;
 
-    /// When all lines were seen: where the chain to the root broke, if it did. What stands before that line has to be
-    /// seen again, after [`Branch::mend`].
+    /// After all lines: the offset at which the chain to the root broke, if it did. Lines before it must be
+    /// read again, after [`Branch::mend`].
     fn gap(&self) -> Option<u64> {
         None
     }
 
-    /// Goes on although an entry is missing, with the one that stands before it. `all`: gives up on branches and keeps
-    /// everything from here on.
+    /// Continues over a missing entry with the one before it. With `all` it gives up on branches and keeps
+    /// everything from there on.
     fn mend(&mut self, _all: bool) {}
 
-    /// The versions of the host in which it says of a prompt who gave it, as the lines that were seen show.
+    /// The host versions that mark the source of prompts, as far as the lines show.
     fn marking(&self) -> BTreeSet<String> {
         BTreeSet::new()
     }
 }
 
-/// Where a line stands.
+/// The place of a line relative to the current branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// On the current branch, or nothing that a branch matters to.
+    /// On the current branch, or independent of branches.
     Kept,
-    /// Taken back: not part of the session as it stands.
+    /// Taken back, so not part of the current session.
     Left,
-    /// Kept, and so are these lines behind it, which had looked as if they were left.
+    /// Kept, together with these later lines that seemed to be off the branch.
     KeptWith(Vec<u64>),
 }
 
-/// Reads the lines of the current branch in their order.
+/// Reads the lines of the current branch in order.
 pub trait Transcript {
-    /// Reads a line; the messages in it go to `say`.
+    /// Reads a line and passes its messages to `say`.
     fn line(&mut self, line: &[u8], say: &mut dyn FnMut(Message)) -> Line;
-    /// What the lines so far said about the session.
+    /// The session metadata in the lines so far.
     fn head(&self) -> &Head;
-    /// Learns from the walk backwards which versions say who gave a prompt ([`Branch::marking`]).
+    /// Receives the host versions that mark prompts, found by the backwards pass ([`Branch::marking`]).
     fn know(&mut self, _marking: BTreeSet<String>) {}
 }
 
-/// What a line was.
+/// The classification of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// Of a kind that we know, whether or not it said anything.
+    /// A known type, with or without content.
     Known,
-    /// Of a kind, or in a version, that we do not know; this is what it called itself.
+    /// An unknown type or version, by its own name.
     Unknown(String),
-    /// Of a kind that should say something, in a shape that we do not know.
+    /// A known type in an unknown shape.
     Strange(String),
-    /// Not a line of a transcript: cut off or overwritten.
+    /// Not a valid line: cut off or overwritten.
     Damaged,
 }
 
-/// Adds a paragraph to what was said.
+/// Appends a paragraph to `words`.
 fn add(words: &mut String, text: &str) {
     if !words.is_empty() {
         words.push('\n');
@@ -103,12 +104,12 @@ fn add(words: &mut String, text: &str) {
     words.push_str(text);
 }
 
-/// What a tool or an agent said in `text`, perhaps nothing.
+/// The words of a tool or an agent in `text`; may be empty.
 fn told(text: &str) -> String {
     clean::told(text).map(Cow::into_owned).unwrap_or_default()
 }
 
-/// What the person typed in `text`, perhaps nothing.
+/// The words that the user typed in `text`; may be empty.
 fn typed(text: &str) -> String {
     clean::said(text).map(Cow::into_owned).unwrap_or_default()
 }

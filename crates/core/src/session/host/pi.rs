@@ -1,4 +1,4 @@
-//! pi: a header, then a tree of entries by `id` and `parentId`. The last entry is the leaf.
+//! pi transcripts: a header, then a tree of entries by `id` and `parentId`. The last entry is the leaf.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -13,13 +13,13 @@ use crate::base::time;
 use crate::base::time::Timestamp;
 use crate::session::{Head, Message, Outcome, Role, clean, tools};
 
-/// The newest version of the format that is known here. Version 1 had no tree: its entries are in order.
+/// The newest known version of the format. Version 1 has no tree; its entries are in order.
 const VERSION: u64 = 3;
-/// Kinds of entries that say nothing for us; `custom_message` is what extensions, ours among them, put in.
+/// Entry types without content for us. `custom_message` is the output of extensions, including ours.
 const BULK: &[&str] =
     &["context_edit", "custom", "custom_message", "label", "model_change", "thinking_level_change", "usage"];
 
-/// How an answer ended that the person stopped.
+/// The stop reason of an answer that the user interrupted.
 const ABORTED: &str = "aborted";
 
 #[derive(Deserialize)]
@@ -28,7 +28,7 @@ struct Entry<'a> {
     #[serde(rename = "type")]
     kind: Option<String>,
     id: Option<String>,
-    /// Null for the first entry; absent from none that the host wrote whole.
+    /// Null for the first entry; otherwise present in every entry that the host wrote completely.
     #[serde(default, deserialize_with = "present")]
     parent_id: Option<Option<String>>,
     timestamp: Option<String>,
@@ -46,14 +46,14 @@ struct Said {
     role: String,
     #[serde(default)]
     content: Content<Part>,
-    // Of a result.
+    // Fields of a result.
     tool_call_id: Option<String>,
     tool_name: Option<String>,
     #[serde(default)]
     is_error: bool,
-    // Of an answer.
+    // Fields of an answer.
     stop_reason: Option<String>,
-    // Of a command that the person ran.
+    // Fields of a command that the user ran.
     command: Option<String>,
     output: Option<String>,
     exit_code: Option<i32>,
@@ -76,7 +76,7 @@ impl Part {
     }
 }
 
-/// Only what tells whether a message is whole.
+/// Only the fields that show if a message is complete.
 #[derive(Deserialize)]
 struct Whole {
     #[serde(rename = "role")]
@@ -85,7 +85,7 @@ struct Whole {
     _content: Content<IgnoredAny>,
 }
 
-/// Tells a field that is null from one that is not there.
+/// Deserialises so that null differs from an absent field.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::<String>::deserialize(deserializer).map(Some)
 }
@@ -94,7 +94,7 @@ fn parse(line: &[u8]) -> Option<Entry<'_>> {
     serde_json::from_slice(line).ok()
 }
 
-/// The current branch of a pi session.
+/// The backwards walk over a pi session.
 #[derive(Default)]
 pub struct Walk {
     chain: Chain,
@@ -107,12 +107,13 @@ impl Branch for Walk {
             (Some("session") | None, _) | (_, None) => Seen::Kept,
             (Some(kind), Some(id)) => {
                 let is_whole = |raw: &RawValue| serde_json::from_str::<Whole>(raw.get()).is_ok();
-                // A message in a shape that we do not know says nothing about what was taken back.
+                // A message of unknown shape proves nothing about what was taken back.
                 let whole = kind != "message" || entry.message.is_some_and(is_whole);
                 let parent = entry.parent_id.as_ref().and_then(Option::as_deref);
                 let taken = self.chain.take(at, id, parent, whole);
                 if taken && parent.is_none() && (entry.parent_id.is_none() || !whole) {
-                    // Nothing names its parent, and nothing says that it is the first: the one before it is.
+                    // The entry has no parent and is not marked as the first, so its predecessor counts as
+                    // its parent.
                     self.chain.mend(false);
                 }
                 if taken || !whole { Seen::Kept } else { Seen::Left }
@@ -129,13 +130,13 @@ impl Branch for Walk {
     }
 }
 
-/// The messages of a pi session.
+/// Reads the messages of a pi session.
 #[derive(Default)]
 pub struct Reader {
     head: Head,
-    /// A version that we do not know, once one was announced.
+    /// The format version, if it is an unknown one.
     foreign: Option<u64>,
-    /// The person stopped the agent and has said nothing since.
+    /// True if the user interrupted the agent and has said nothing since.
     stopped: bool,
 }
 
@@ -221,7 +222,7 @@ impl Transcript for Reader {
             return Line::Unknown(format!("version {version}"));
         }
         let at = entry.timestamp.as_deref().and_then(time::parse);
-        // Version 1 gave no ids.
+        // Entries of version 1 have no ids.
         let id = entry.id.unwrap_or_else(|| ContentHash::of(line).short(16));
         match kind.as_str() {
             "message" => match entry.message.and_then(|raw| serde_json::from_str(raw.get()).ok()) {

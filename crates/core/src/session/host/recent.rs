@@ -1,11 +1,11 @@
-//! The last few things that were seen, by id: enough to look back a little, and no more than that.
+//! A bounded map of recent ids to notes.
 
 use std::collections::{HashMap, VecDeque};
 
-/// Looking back further than this is never needed: what belongs together is written together.
+/// The maximum number of ids. Related lines are close together, so older ones are never needed.
 const MOST: usize = 16_384;
 
-/// Ids and what was noted for them, the oldest forgotten first.
+/// A map from ids to notes that drops the oldest id when full.
 #[derive(Default)]
 pub(super) struct Recent {
     notes: HashMap<String, String>,
@@ -13,7 +13,7 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// Notes `note` for `id`.
+    /// Stores `note` for `id`.
     pub(super) fn set(&mut self, id: &str, note: &str) {
         if self.notes.insert(id.to_owned(), note.to_owned()).is_none() {
             if self.order.len() == MOST
@@ -25,7 +25,7 @@ impl Recent {
         }
     }
 
-    /// Remembers `id`; whether it was new.
+    /// Inserts `id` and returns true if it was new.
     pub(super) fn insert(&mut self, id: &str) -> bool {
         let new = !self.contains(id);
         if new {
@@ -34,12 +34,12 @@ impl Recent {
         new
     }
 
-    /// Whether `id` was seen lately.
+    /// True if `id` was inserted recently.
     pub(super) fn contains(&self, id: &str) -> bool {
         self.notes.contains_key(id)
     }
 
-    /// What was noted for `id`.
+    /// The note stored for `id`.
     pub(super) fn get(&self, id: &str) -> Option<&str> {
         self.notes.get(id).map(String::as_str)
     }

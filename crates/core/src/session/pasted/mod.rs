@@ -1,18 +1,19 @@
-//! Which lines of a message the person typed, and which of them may be somebody else's (B-01, R-19).
+//! Separates typed from pasted text in a message (B-01, R-19).
 //!
-//! People paste logs, mails, pages and documents between their own words. There is one filter for it, for whoever looks for
-//! wishes, rules or facts:
+//! People paste logs, mails, pages and documents between their own words. This filter serves everything that
+//! looks for requests, rules or facts:
 //!
-//! - What is marked as somebody else's is nobody's word: code between fences, quotations, lines of a log, tables, HTML, what an
-//!   announcement brings ("here is the log:"). Such lines are empty here.
-//! - Where text that others wrote has no mark at its end (a mail, a document with headings, HTML, a diff, a log, hard-wrapped
-//!   text, whatever stands below "summarise this"), nobody can tell where the person goes on. From its first line on, a line
-//!   is not certain: what it states is proposed, never saved.
-//! - A message of very many lines, or one that ends as a letter or a page does, is somebody else's as a whole.
-//! - Fenced code may hold the mark of a fence: what stands between the first fence and the last is not certain.
+//! - Text that is marked as somebody else's never counts: fenced code, quotations, log lines, tables, HTML,
+//!   and the text after an announcement ("here is the log:"). Such lines are empty in the result.
+//! - Foreign text without a mark at its end (a mail, a document with headings, HTML, a diff, a log,
+//!   hard-wrapped text, the text below "summarise this") hides where the user goes on. From its first line
+//!   on, every line is uncertain: statements in it are proposed, never saved.
+//! - A message with very many lines, or with the ending of a letter or a page, is foreign as a whole.
+//! - Fenced code may contain the mark of a fence, so everything between the first fence and the last is
+//!   uncertain.
 //!
-//! Everything else is typed. Two or three plain lines, a list of wishes, words around fenced code: people write like that, and
-//! it is kept at once.
+//! Everything else counts as typed. Two or three plain lines, a list of requests, words around fenced code:
+//! people write like that, and it is kept at once.
 
 mod signs;
 #[cfg(test)]
@@ -22,21 +23,21 @@ mod words;
 use self::signs::{announces, is_field, is_marked, is_weak_field};
 use crate::text::sentences;
 
-/// A message of more lines than this was not typed line by line.
+/// The maximum number of lines of a typed message.
 const MAX_TYPED_LINES: usize = 12;
-/// So many lines of a head make a mail, where one alone may be the person's own.
+/// The number of weak header fields that make a mail. A single one may be the user's own.
 const WEAK_FIELDS: usize = 2;
 
 /// A line of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TypedLine<'a> {
-    /// Its text, trimmed; empty if it is not the person's.
+    /// The trimmed text; empty if it is not the user's.
     pub text: &'a str,
-    /// Whether it is certain that the person typed it.
+    /// True if the user certainly typed it.
     pub certain: bool,
 }
 
-/// The lines of a message that the person may have typed.
+/// The lines of a message that the user may have typed.
 pub(crate) fn lines(message: &str) -> Vec<TypedLine<'_>> {
     let foreign = foreign_from(message);
     let between = between_fences(message);
@@ -47,7 +48,7 @@ pub(crate) fn lines(message: &str) -> Vec<TypedLine<'_>> {
             let at = text.as_ptr().addr().wrapping_sub(message.as_ptr().addr());
             let certain = text.is_empty() || at < foreign && !between.contains(&at);
             announced = match announced {
-                // The blank line may stand in front of what is announced, or behind it.
+                // The blank line may precede or follow the announced text.
                 Announced::Begun if text.is_empty() => Announced::No,
                 Announced::Next | Announced::Begun if !text.is_empty() => Announced::Begun,
                 other => other,
@@ -63,7 +64,7 @@ pub(crate) fn lines(message: &str) -> Vec<TypedLine<'_>> {
         .collect()
 }
 
-/// How far something that was announced has come.
+/// The progress through an announced text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Announced {
     No,
@@ -71,7 +72,8 @@ enum Announced {
     Begun,
 }
 
-/// Where text begins that others may have written and that has no mark at its end; the length of the message if there is none.
+/// The offset at which foreign text without an end mark begins, or the length of the message if there is
+/// none.
 fn foreign_from(message: &str) -> usize {
     let Plain { lines, blocks } = unfenced(message);
     let place = |line: &str| line.as_ptr().addr().wrapping_sub(message.as_ptr().addr());
@@ -88,7 +90,7 @@ fn foreign_from(message: &str) -> usize {
     (0..lines.len()).find(begins).map_or(message.len(), |number| place(lines[number]))
 }
 
-/// Whether somebody else's text begins with this line.
+/// True if foreign text begins with this line.
 fn begins(lines: &[&str], number: usize) -> bool {
     let line = lines[number];
     let next = lines.get(number + 1).copied();
@@ -100,8 +102,8 @@ fn begins(lines: &[&str], number: usize) -> bool {
         || next.is_some() && (signs::is_title(line) || signs::greets(line))
 }
 
-/// Whether the line before this one asks for something to be done with what follows. Where code or a quotation stands between
-/// the two (`blocks`: in front of which lines), that is what is meant.
+/// True if the line before this one asks to do something with the following text. If code or a quotation is
+/// between the two (`blocks` lists the lines behind one), the request is about that.
 fn handed_over(lines: &[&str], blocks: &[usize], number: usize) -> bool {
     if lines[number].trim().is_empty() {
         return false;
@@ -114,7 +116,8 @@ fn handed_over(lines: &[&str], blocks: &[usize], number: usize) -> bool {
         && signs::hands_over(lines[before], apart)
 }
 
-/// From behind the first fence that is closed to the last mark of a fence: what was fenced may have held such a mark itself.
+/// The range from behind the first closed fence to the last fence mark. The fenced text may have contained
+/// such marks.
 fn between_fences(message: &str) -> std::ops::Range<usize> {
     let is_mark = |line: &&str| line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
     let place = |line: &str| line.as_ptr().addr().wrapping_sub(message.as_ptr().addr());
@@ -128,7 +131,7 @@ fn between_fences(message: &str) -> std::ops::Range<usize> {
 /// The lines of a message outside of code fences and quotations.
 struct Plain<'a> {
     lines: Vec<&'a str>,
-    /// In front of which of the lines a fence or a quotation stands.
+    /// The lines that follow a fence or a quotation.
     blocks: Vec<usize>,
 }
 

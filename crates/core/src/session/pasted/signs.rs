@@ -1,4 +1,4 @@
-//! The signs by which a line shows that somebody else wrote it.
+//! Detects single lines that somebody else wrote.
 
 use super::words;
 use crate::session::{asked, clean};
@@ -7,18 +7,20 @@ use crate::text::phrases::{has, has_dense};
 use crate::text::sentences;
 use crate::text::sentences::phrases;
 
-/// Nobody types a line of so many characters and goes on in the middle of a sentence on the next.
+/// The minimum length of a hard-wrapped line. Nobody types this much and then breaks the line in the middle
+/// of a sentence.
 const WRAPPED_CHARS: usize = 55;
-/// A longer line is a paragraph: nobody looks for the signs of a heading, a greeting or a request in it.
+/// The maximum length of a line that is checked for being a heading, a greeting or a request. A longer one is
+/// a paragraph.
 const MAX_SIGN: usize = 1_000;
-/// A heading and a name have so many words at most.
+/// The maximum number of words in a heading.
 const TITLE_WORDS: usize = 6;
-/// The name below a letter has so many words at most.
+/// The maximum number of words in the name below a letter.
 const NAME_WORDS: usize = 4;
-/// The name of a field has so many characters at most.
+/// The maximum length of a field name.
 const FIELD_CHARS: usize = 24;
 
-/// A line that only a document, a page, a diff, a log, a terminal or a chat has.
+/// True for a line that only a document, a page, a diff, a log, a terminal or a chat has.
 pub(super) fn is_foreign(line: &str) -> bool {
     let indented = line.starts_with([' ', '\t']);
     let line = line.trim();
@@ -54,7 +56,7 @@ pub(super) fn is_foreign(line: &str) -> bool {
         || is_marked(line)
 }
 
-/// `$ make`, `ada@host:~/src$ make`
+/// True for a shell prompt: `$ make`, `ada@host:~/src$ make`.
 fn is_prompt(line: &str) -> bool {
     let bare = |sign: &str| line == sign || line.strip_prefix(sign).is_some_and(|rest| rest.starts_with(' '));
     if ["$", "❯", "➜", "PS>"].iter().any(|sign| bare(sign)) || line.starts_with("PS C:\\") {
@@ -66,7 +68,7 @@ fn is_prompt(line: &str) -> bool {
     host.contains(':') && line[host.len()..].starts_with(['$', '#', '%'])
 }
 
-/// `Message: <notice>`: an opening tag of no page at the end of a line encloses what comes next.
+/// True for `Message: <notice>`: an opening non-HTML tag at the end of a line encloses the following text.
 fn opens_tag(line: &str) -> bool {
     let Some(at) = line.rfind('<').filter(|_| line.ends_with('>')) else { return false };
     let apart = line[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || c == ':');
@@ -76,7 +78,7 @@ fn opens_tag(line: &str) -> bool {
     apart && opens
 }
 
-/// `Ada Lovelace  10:42 AM`
+/// True for the head of a chat message: `Ada Lovelace  10:42 AM`.
 fn is_chat_head(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_half = |word: &str| matches!(word, "AM" | "PM" | "am" | "pm");
@@ -87,7 +89,7 @@ fn is_chat_head(line: &str) -> bool {
     is_time(time) && named
 }
 
-/// `9:41 AM`, alone on its line as chats show it below a name.
+/// True for a time alone on its line: `9:41 AM`, as chats show it below a name.
 fn is_clock(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let time = words.next().is_some_and(is_time);
@@ -95,7 +97,7 @@ fn is_clock(line: &str) -> bool {
         && words.next().is_none()
 }
 
-/// `10:42`, `[9:41PM]`
+/// True for a time of day: `10:42`, `[9:41PM]`.
 fn is_time(word: &str) -> bool {
     let time = word.trim_matches(['[', ']', '(', ')']);
     let time = ["AM", "PM", "am", "pm"].iter().find_map(|half| time.strip_suffix(half)).unwrap_or(time);
@@ -105,7 +107,7 @@ fn is_time(word: &str) -> bool {
     })
 }
 
-/// `[02.03.26, 09:41:12] Ada:`, `3/2/26, 9:41 - Ada:`
+/// True for a chat export line: `[02.03.26, 09:41:12] Ada:`, `3/2/26, 9:41 - Ada:`.
 fn is_stamped(line: &str) -> bool {
     let mut words = line.trim_start_matches(['[', '(']).split_whitespace();
     let Some(date) = words.next().map(|word| word.trim_end_matches(',')) else { return false };
@@ -116,7 +118,7 @@ fn is_stamped(line: &str) -> bool {
     is_date && words.next().is_some_and(|word| word.contains(':') && is_hour(word))
 }
 
-/// The name of a field and whether it has a value: `Subject: the release`.
+/// Parses a header field into its name and a flag for a value: `Subject: the release`.
 fn field(line: &str) -> Option<(String, bool)> {
     if line.starts_with([' ', '\t']) {
         return None;
@@ -126,13 +128,13 @@ fn field(line: &str) -> Option<(String, bool)> {
     (name.chars().count() <= FIELD_CHARS).then(|| (name, !value.trim().is_empty()))
 }
 
-/// `Subject: the release`, `Reporter: Ada`
+/// True for a field of a mail or ticket: `Subject: the release`, `Reporter: Ada`.
 pub(super) fn is_field(line: &str) -> bool {
     field(line).is_some_and(|(name, valued)| valued && phrases(words::FIELDS).any(|field| field == name))
         || is_issue_key(line)
 }
 
-/// `ABC-123: payments`
+/// True for an issue key with a colon: `ABC-123: payments`.
 fn is_issue_key(line: &str) -> bool {
     let key = line.trim().split([':', ' ']).next().unwrap_or_default();
     key.len() < line.trim().len()
@@ -145,12 +147,12 @@ fn is_issue_key(line: &str) -> bool {
         })
 }
 
-/// `to: the team`, which may be the person's own.
+/// True for a field that may be the user's own: `to: the team`.
 pub(super) fn is_weak_field(line: &str) -> bool {
     field(line).is_some_and(|(name, valued)| valued && phrases(words::WEAK_FIELDS).any(|field| field == name))
 }
 
-/// A key with a list of settings below it, as YAML has it.
+/// True for a YAML key with a nested block below it.
 pub(super) fn opens_list(line: &str, next: &str) -> bool {
     let key = line.trim_end().strip_suffix(':').is_some_and(|key| {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
@@ -159,7 +161,8 @@ pub(super) fn opens_list(line: &str, next: &str) -> bool {
     key && next.starts_with([' ', '\t']) && !next.trim().is_empty()
 }
 
-/// Whether a line was wrapped by a program: it is long, ends in the middle of a sentence, and the next goes on with it.
+/// True if a program wrapped the line: it is long, ends in the middle of a sentence, and the next line
+/// continues it.
 pub(super) fn is_wrapped(line: &str, next: &str) -> bool {
     let (line, next) = (line.trim_end(), next.trim());
     let goes_on = next.starts_with(|c: char| c.is_lowercase());
@@ -170,7 +173,7 @@ pub(super) fn is_wrapped(line: &str, next: &str) -> bool {
         && !line.trim_start().starts_with(['-', '*', '•'])
 }
 
-/// A heading or a name by itself: `Key Principles`.
+/// True for a heading or a name by itself: `Key Principles`.
 pub(super) fn is_title(line: &str) -> bool {
     let line = line.trim();
     if line.len() > MAX_SIGN {
@@ -191,7 +194,7 @@ fn is_order(line: &str) -> bool {
     phrases(words::ORDERS).any(|order| order == first)
 }
 
-/// The beginning of a letter to somebody: `Hi Ada,`
+/// True for the greeting of a letter: `Hi Ada,`.
 pub(super) fn greets(line: &str) -> bool {
     let line = line.trim();
     if line.len() > MAX_SIGN {
@@ -211,7 +214,8 @@ pub(super) fn greets(line: &str) -> bool {
     })
 }
 
-/// Whether a message ends as letters and pages do, or begins as instructions for an agent, so that all of it may be one.
+/// True if a message ends like a letter or a page, or begins like instructions for an agent. Then all of it
+/// may be one.
 pub(super) fn ends_document(lines: &[&str]) -> bool {
     let short = |line: &&str| !line.is_empty() && line.len() <= MAX_SIGN;
     let filled: Vec<&str> = lines.iter().map(|line| line.trim()).filter(short).collect();
@@ -229,13 +233,13 @@ pub(super) fn ends_document(lines: &[&str]) -> bool {
     is_signed || is_persona || rest.iter().any(is_footer)
 }
 
-/// `Best regards,`
+/// True for the closing of a letter: `Best regards,`.
 fn closes_letter(line: &str) -> bool {
     let line = line.trim_end_matches([',', '!', '.']).to_lowercase();
     phrases(words::CLOSINGS).any(|closing| closing == line)
 }
 
-/// `Ada Lovelace`
+/// True for a person's name: `Ada Lovelace`.
 fn is_name(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     (1..=NAME_WORDS).contains(&words.len())
@@ -244,7 +248,7 @@ fn is_name(line: &str) -> bool {
         && !is_order(line)
 }
 
-/// A line of a program that nobody put between fences.
+/// True for a line of code outside of fences.
 pub(super) fn is_code(line: &str) -> bool {
     let line = line.trim();
     let ends = ["{", "};", ");", "):", "})", "],", "},"].iter().any(|end| line.ends_with(end));
@@ -254,8 +258,8 @@ pub(super) fn is_code(line: &str) -> bool {
     ends || opens || begins && signs
 }
 
-/// Whether a line asks for something to be done with the text below it: "summarise this", "answer this mail". `apart`: that
-/// text does not follow at once. A line that is a rule itself hands nothing over.
+/// True if a line asks to do something with the text below it: "summarise this", "answer this mail". `apart`
+/// means that the text does not follow at once. A line that states a rule does not count.
 pub(super) fn hands_over(line: &str, apart: bool) -> bool {
     if line.len() > MAX_SIGN || asked::cue(line.trim()).is_some() {
         return false;
@@ -267,7 +271,7 @@ pub(super) fn hands_over(line: &str, apart: bool) -> bool {
     has(&folded, words::HANDS_OVER) || has_dense(&folded, words::DENSE_HANDS_OVER) || apart && perhaps()
 }
 
-/// `Here is the log:`
+/// True for an announcement: `Here is the log:`.
 pub(super) fn announces(line: &str) -> bool {
     if !line.ends_with([':', '：']) {
         return false;
@@ -276,7 +280,7 @@ pub(super) fn announces(line: &str) -> bool {
     has(&folded, common_words::ANNOUNCES) || has_dense(&folded, common_words::DENSE_ANNOUNCES)
 }
 
-/// A line with a time, a level of a log or the name of a speaker in front, or a place in a file.
+/// True for a line that starts with a time, a log level, a speaker's name or a source location.
 pub(super) fn is_marked(line: &str) -> bool {
     let line = line.trim_start_matches(['*', '-', ' ', '\\']);
     let first = line.split_whitespace().next().unwrap_or("");

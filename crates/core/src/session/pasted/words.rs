@@ -1,6 +1,6 @@
-//! The words by which a message shows that what follows was written by somebody else, language by language.
+//! Word lists for detecting pasted text, by language.
 
-/// What a person asks to be done with a text that they paste behind it.
+/// Requests to process a text that is pasted after them.
 pub(super) const HANDS_OVER: &str = "\
 summarise | summarize | summary of | sum up | tldr | tl;dr | translate | proofread | paraphrase | rephrase
 answer this | answer them | reply please | please reply | reply to | draft a reply | write a reply | respond to this
@@ -15,7 +15,7 @@ resuma | traduz | traduza | responda a | este email | este artigo
 переведи | перескажи | ответь на | это письмо | эту страницу
 ";
 
-/// The same, if a blank line or a colon stands behind it: people also go on with their own words.
+/// The same, if a blank line or a colon follows: otherwise people may go on in their own words.
 pub(super) const PERHAPS_HANDS_OVER: &str = "\
 review this | check this | this message | this ticket | this issue | this comment | this review | this doc | this document
 this file | this spec | this text | this snippet | this section | respond to
@@ -23,29 +23,29 @@ dieses ticket | dieses dokument | este mensaje | este texto | este documento | c
 esta mensagem | это сообщение | этот текст
 ";
 
-/// The same without spaces between words.
+/// The same for languages without spaces.
 pub(super) const DENSE_HANDS_OVER: &str = "\
 要約 | 翻訳 | 返信 | このメール | この文章 | このページ | 总结 | 翻译 | 回复 | 这封邮件 | 这篇 | 这段文字
 ";
 
-/// Words at the end of a line that point at what comes below it, if a blank line or a colon stands behind it.
+/// Words at the end of a line that point to the text below, if a blank line or a colon follows.
 pub(super) const POINTS_BELOW: &[&str] = &["this", "these", "below", "following"];
 
-/// Names of fields of which one alone makes a mail, a ticket, a commit or the head of a page.
+/// Field names that alone identify a mail, a ticket, a commit or the head of a page.
 pub(super) const FIELDS: &str = "\
 from | subject | cc | bcc | sent | reply-to | message-id | author | reporter | assignee | fix version | fix versions
 acceptance criteria | steps to reproduce | story points
 von | betreff | gesendet | asunto | objet | assunto
 ";
 
-/// Names of fields that people use in front of their own words, too: two of them are a head.
+/// Field names that people also use before their own words; two of them make a head.
 pub(super) const WEAK_FIELDS: &str = "\
 to | date | status | priority | labels | label | sprint | description | component | components | created | updated | type
 environment | title | tags | name | version | license | severity | due | team
 an | datum | de | à | para
 ";
 
-/// Greetings in front of a name, as letters begin.
+/// Greetings in front of a name, as in letters.
 pub(super) const GREETINGS: &str = "\
 hi | hello | hey | dear | good morning | good afternoon
 hallo | liebe | lieber | sehr geehrte | sehr geehrter | guten tag | guten morgen
@@ -53,18 +53,18 @@ hola | estimado | estimada | bonjour | cher | chère | salut | olá | prezado | 
 здравствуйте | привет | уважаемый | уважаемая
 ";
 
-/// Whom a person greets without writing a letter.
+/// Addressees that people greet without writing a letter.
 pub(super) const ADDRESSEES: &str = "\
 there | again | claude | codex | gemini | pi | gpt | chatgpt | copilot | agent | assistant | bot | buddy | mate | friend | man
 ";
 
-/// How an order begins, which is no title.
+/// First words of an order, which is not a title.
 pub(super) const ORDERS: &str = "\
 use | prefer | run | never | always | don't | do | avoid | keep | add | make | write | call | put | deploy | ship | test
 fix | no | not | remember | please | we | i | it | ask | check | set | send | start | stop | let
 ";
 
-/// How letters end, in front of a name.
+/// Closings of letters, in front of a name.
 pub(super) const CLOSINGS: &str = "\
 best | best regards | kind regards | regards | warm regards | best wishes | all the best | cheers | sincerely | yours
 yours sincerely | yours truly | many thanks | thanks | thank you | thanks and regards | thanks in advance
@@ -73,7 +73,7 @@ saludos | un saludo | atentamente | cordialement | bien à vous | bien cordialem
 atenciosamente | abraços | um abraço | obrigado | obrigada | с уважением | всего доброго | спасибо
 ";
 
-/// How lines begin that programs print.
+/// Openings of lines that programs print.
 pub(super) const PRINTED: &[&str] = &[
     "npm ERR!",
     "npm error",
@@ -99,7 +99,7 @@ pub(super) const PRINTED: &[&str] = &[
     "--- ",
 ];
 
-/// How lines of code begin.
+/// Openings of lines of code.
 pub(super) const CODE: &[&str] = &[
     "def ",
     "async def ",

@@ -1,4 +1,5 @@
-//! Names with a value: `.env` lines, YAML, JSON, TOML, XML, code, headers, query strings, connection strings.
+//! Scanner for assignments: `.env` lines, YAML, JSON, TOML, XML, code, headers, query strings, connection
+//! strings.
 
 use super::Kind;
 use super::headers::is_credential_pair;
@@ -9,7 +10,7 @@ use super::values::{distinct, is_base32, is_digest, is_literal, is_password, is_
 use super::walk::{MASK, RunEnds, Span, base64, head, skip_blanks};
 use super::words::{holds_plain_words, is_joined_words, is_numbered_phrase, is_word_list};
 
-/// The longest name that is read.
+/// The maximum length of a name.
 const NAME: usize = 80;
 
 /// Calls that only wrap a literal.
@@ -20,7 +21,7 @@ const WRAPPERS: [&str; 19] = [
     "unhexlify(", "Buffer.from(", "hex::decode(", "hex!(", "base64.b64decode(", "atob(",
 ];
 
-/// Parameters of a signed URL that are as good as a password while they last.
+/// Parameters of a signed URL that work like a password until they expire.
 const SIGNATURES: [&str; 4] = ["sig", "signature", "x-amz-signature", "x-goog-signature"];
 
 pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
@@ -37,7 +38,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     }
 }
 
-/// What stands between a name and its value.
+/// The sign between a name and its value.
 struct Sign {
     start: usize,
     end: usize,
@@ -58,19 +59,19 @@ fn sign_at(bytes: &[u8], at: usize) -> Option<Sign> {
         b'=' if after == Some(&b'>') => sign(2, false),
         b':' if before == Some(b':') || after == Some(&b':') || bytes[at + 1..].starts_with(b"//") => None,
         b':' if after == Some(&b'=') => sign(2, false),
-        // `("password", "x")`, `.password("x")`
+        // Argument lists: `("password", "x")`, `.password("x")`.
         b',' if !matches!(before, Some(b'"' | b'\'')) => None,
         b'=' | b':' | b'>' | b',' | b'(' => sign(1, false),
         _ => None,
     }
 }
 
-/// The name of a secret, as far as the text tells it.
+/// A name that announces a secret, with its context.
 struct Named {
     start: usize,
     end: usize,
     family: Family,
-    /// The name stands in a field of its own beside its value: `name: DB_PASSWORD`, `value: x`.
+    /// True if the name is in a separate field: `name: DB_PASSWORD`, `value: x`.
     apart: bool,
 }
 
@@ -78,7 +79,7 @@ fn named(text: &str, sign: &Sign) -> Option<Named> {
     let bytes = text.as_bytes();
     let (start, end) = name_before(bytes, sign.start)?;
     let before = start.checked_sub(1).map(|at| bytes[at]);
-    // In `https://password:…@host` the word is a user's name; in `<password>` it is a tag.
+    // In `https://password:…@host` the word is a user name, in `<password>` a tag.
     if bytes[..start].ends_with(b"//") || (sign.symbol == b'>' && before != Some(b'<')) {
         return None;
     }
@@ -122,7 +123,7 @@ fn assignment(text: &str, sign: &Sign, ends: &mut RunEnds) -> Option<Span> {
         && match name.family {
             Family::Number => place.holds_number(called, value),
             Family::Password if repeats_name(called, value) => false,
-            // The key of a menu: `mnemonic: alt+f`.
+            // A keyboard shortcut in a menu: `mnemonic: alt+f`.
             Family::Password if called.ends_with("mnemonic") && !value.contains(' ') => false,
             family => place.holds_secret(family, value),
         };
@@ -139,14 +140,14 @@ fn is_signature(text: &str, sign: &Sign) -> bool {
     name.is_some_and(|name| text[..sign.start - name.len()].ends_with(['&', '?']))
 }
 
-/// Whether the same line names a user before: what makes `pass` a password and not the outcome of a test.
+/// True if the line names a user before. Then `pass` is a password, not a test result.
 fn follows_user(text: &str, name: usize) -> bool {
     let before = &text[text.ceil_char_boundary(name.saturating_sub(60))..name];
     let line = before.rsplit(['\n', char::from(MASK)]).next().unwrap_or_default().to_ascii_lowercase();
     line.contains("user") || line.contains("login")
 }
 
-/// Whether a call by this name is given a secret, rather than asked for one.
+/// True if a call by this name receives a secret instead of returning one.
 fn sets_secret(name: &str) -> bool {
     const BEGINNINGS: [&str; 10] =
         ["api", "basic", "bearer", "client", "pass", "pwd", "secret", "set", "token", "with"];
@@ -154,7 +155,7 @@ fn sets_secret(name: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| method.starts_with(beginning))
 }
 
-/// The name in `name: DB_PASSWORD` or `key="password"`, shortly before the value that begins at `value`.
+/// The name in `name: DB_PASSWORD` or `key="password"`, shortly before the value at `value`.
 fn name_apart(text: &str, value: usize) -> Option<(usize, usize)> {
     const REACH: usize = 100;
     let window = text.ceil_char_boundary(value.saturating_sub(REACH));
@@ -174,7 +175,7 @@ fn name_apart(text: &str, value: usize) -> Option<(usize, usize)> {
     (start < end).then_some((start, end))
 }
 
-/// The name in `variable "db_pass" {`, shortly before the default that begins at `default`.
+/// The name in `variable "db_pass" {`, shortly before the default at `default`.
 fn variable_apart(text: &str, default: usize) -> Option<(usize, usize)> {
     const REACH: usize = 120;
     const OPEN: &str = "variable \"";
@@ -185,7 +186,7 @@ fn variable_apart(text: &str, default: usize) -> Option<(usize, usize)> {
     Some((start, end))
 }
 
-/// The name that ends before `sign`, without quotes, brackets, emphasis and the marks of optional fields.
+/// The name that ends before `sign`, without quotes, brackets, emphasis and markers of optional fields.
 fn name_before(bytes: &[u8], sign: usize) -> Option<(usize, usize)> {
     let blanks = bytes[..sign].iter().rev().take(40).take_while(|b| matches!(b, b' ' | b'\t')).count();
     let closers = bytes[..sign - blanks]
@@ -226,21 +227,22 @@ fn annotated_name(bytes: &[u8], sign: usize) -> Option<(usize, usize)> {
     name_before(bytes, start + named.len())
 }
 
-/// A value and what its surroundings say about it.
+/// A value with its context.
 struct Place {
     value: Literal,
     symbol: u8,
     compares: bool,
-    /// No space on either side of the sign.
+    /// True if there is no space on either side of the sign.
     tight: bool,
-    /// The name is all capitals, as in the environment.
+    /// True if the name is all capitals, as in the environment.
     screaming: bool,
     apart: bool,
-    /// The name begins its line, the value ends it.
+    /// True if the name begins its line and the value ends it.
     whole_line: bool,
-    /// Set off as shells, query strings and connection strings do, and not as arguments of a call are.
+    /// True if it is delimited as in shells, query strings and connection strings, not as an argument of a
+    /// call.
     set_off: bool,
-    /// A line of a file of settings, right below the name of who has the password.
+    /// True for a line of a settings file directly below the account's name.
     settings: bool,
 }
 
@@ -298,7 +300,7 @@ impl Place {
             return false;
         }
         let environment = self.screaming && (self.apart || (self.tight && self.symbol == b'='));
-        // An argument may be a name or a message as well.
+        // An argument may also be a name or a message.
         if matches!(self.symbol, b',' | b'(') {
             let password = family == Family::Password && is_password(value, 6);
             return self.value.quoted && !value.contains(' ') && (password || is_token(value, 8));
@@ -324,7 +326,8 @@ impl Place {
         }
     }
 
-    /// A number under a name such as `cvc` or `pin`. Code numbers the pins of boards too, with less digits.
+    /// True for a number with a name such as `cvc` or `pin`. Code also numbers the pins of boards, with fewer
+    /// digits.
     fn holds_number(&self, name: &str, value: &str) -> bool {
         if self.compares || matches!(self.symbol, b',' | b'(' | b'>') {
             return false;
@@ -364,21 +367,21 @@ impl Place {
         let word = letters && value.chars().all(char::is_lowercase);
         let string = self.tight && self.symbol == b'=' && self.set_off;
         let yaml = self.symbol == b':' && !self.tight && self.whole_line;
-        // Code has no names with a hyphen in them.
+        // Names in code have no hyphens.
         let hyphened = string && value.contains('-') && value.bytes().any(|b| b.is_ascii_digit());
         let joined = (yaml || string || self.settings) && is_joined_words(value);
         if joined || is_encoded(value) || (hyphened && is_literal(value, 6, false)) {
             return true;
         }
         let string = string || (self.settings && !self.tight);
-        // A bare word is a password only where no variable or type can stand.
+        // A bare word is a password only at a place for literals, not for variables or types.
         let number = (string || yaml) && value.len() >= 4 && value.bytes().all(|b| b.is_ascii_digit());
         ((string || yaml) && word && is_literal(value, 6, false)) || number || is_password(value, 4)
     }
 }
 
-/// A bare password with spaces in it: a wireless network's (`psk=garden lamp seventy`), or one in a connection string
-/// (`Database=app;Password=Sunday Lamp 7;`).
+/// Finds a bare password that contains spaces: of a wireless network (`psk=garden lamp seventy`), or in a
+/// connection string (`Database=app;Password=Sunday Lamp 7;`).
 fn spaced(text: &str, name: &Named, sign: &Sign, at: usize) -> Option<Literal> {
     const LONGEST: usize = 80;
     if name.family != Family::Password || sign.symbol != b'=' || at != sign.end {
@@ -395,13 +398,14 @@ fn spaced(text: &str, name: &Named, sign: &Sign, at: usize) -> Option<Literal> {
     ((2..=6).contains(&words) && phrase).then_some(Literal { start: at, end: at + end, quoted: false })
 }
 
-/// Whether padded base64 stands for a text: how npm keeps a password.
+/// True if a value is padded base64 of printable text, as npm stores passwords.
 fn is_encoded(value: &str) -> bool {
     let text = base64(value).filter(|_| value.ends_with('='));
     text.is_some_and(|text| text.len() >= 4 && text.iter().all(|b| (b'!'..=b'~').contains(b)))
 }
 
-/// Whether `user=bob,password=x,vers=3` goes on around a name and its value: a list of options, no call's arguments.
+/// True if the assignment is part of an option list such as `user=bob,password=x,vers=3`, not of a call's
+/// arguments.
 fn is_option_of_list(text: &str, name: usize, value_end: usize) -> bool {
     let before = &text[text.ceil_char_boundary(name.saturating_sub(60))..name];
     let list = before.rsplit(|c: char| c.is_whitespace() || c == char::from(MASK)).next().unwrap_or_default();
@@ -409,7 +413,8 @@ fn is_option_of_list(text: &str, name: usize, value_end: usize) -> bool {
     goes_on && list.ends_with(',') && list.contains('=') && !list.contains(['(', '{', '[', '"'])
 }
 
-/// Whether the line before sets a user or a host the same way, to a plain word: settings, and no code.
+/// True if the line before sets a user or a host to a plain word in the same way. That makes it settings, not
+/// code.
 fn follows_account(text: &str, name: usize) -> bool {
     let before = &text[text.ceil_char_boundary(name.saturating_sub(120))..name];
     let mut lines = before.rsplit('\n').skip(1);
@@ -422,7 +427,7 @@ fn follows_account(text: &str, name: usize) -> bool {
     })
 }
 
-/// Whether the line holds nothing before the name but indentation, a list marker or a shell's words.
+/// True if only indentation, a list marker or a shell keyword precedes the name on its line.
 fn begins_line(text: &str, name: usize) -> bool {
     const LEADS: [&str; 13] =
         ["", "-", "+", ">", "$", "#", "export", "set", "setx", "ENV", "ARG", "declare -x", "$env:"];

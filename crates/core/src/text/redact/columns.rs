@@ -1,4 +1,4 @@
-//! Tables: a column that is named after a secret, in Markdown, in what databases print, in CSV, or set with spaces.
+//! Scanner for tables with a secret column: Markdown, database output, CSV, or aligned with spaces.
 
 use super::names::{Family, family};
 use super::values::{is_literal, is_password, is_token};
@@ -6,7 +6,7 @@ use super::vocabulary::is_compounded;
 use super::walk::head;
 use super::words::{is_camel_words, is_joined_words};
 
-/// The longest line that is read as a row, and how many rows.
+/// The maximum length of a row, and the maximum number of rows.
 const LINE: usize = 1000;
 const ROWS: usize = 200;
 
@@ -22,7 +22,7 @@ pub(super) fn below(text: &str, cue: usize, cue_end: usize, announced: Family) -
             continue;
         }
         let cells = if line.len() <= LINE { cells(row, column.delimiter) } else { Vec::new() };
-        // The rule below an aligned header aside, what is no row ends the table.
+        // Anything except a row or the rule below the header ends the table.
         if cells.len() != column.count {
             break;
         }
@@ -39,13 +39,13 @@ struct Column {
     number: usize,
     count: usize,
     family: Family,
-    /// Another column says whose it is, so that a plain word can be a password.
+    /// True if another column names the owner, so that a plain word can be a password.
     owned: bool,
-    /// It is called "pass", which is the outcome of a test too.
+    /// True if the column is called "pass", which could also be a test result.
     pass: bool,
-    /// It is called "secret", which may be a password as well as a key.
+    /// True if the column is called "secret", which could be a password or a key.
     secret: bool,
-    /// Where the line after the header begins.
+    /// The start of the line after the header.
     rows: usize,
 }
 
@@ -58,7 +58,7 @@ enum Delimiter {
 impl Column {
     fn of(text: &str, cue: usize, cue_end: usize, announced: Family) -> Option<Self> {
         let bytes = text.as_bytes();
-        // Behind the name of a column stands what ends it: nearly every cue is passed over by that.
+        // The name of a column ends with a delimiter. This check rejects nearly every cue.
         let closed = cue_end
             + bytes[cue_end..].iter().take(3).take_while(|b| matches!(b, b'"' | b'\'' | b'*')).count();
         if !matches!(
@@ -86,7 +86,7 @@ impl Column {
         if start + to != cue_end {
             return None;
         }
-        // `login_password` is a name of its own; `DB password` ends with the cue.
+        // `login_password` is a complete name; `DB password` ends with the cue.
         let family = if name.contains('_') { family(name)? } else { announced };
         let owned = named.iter().enumerate().any(|(at, name)| at != number && names_owner(name));
         let pass = name.eq_ignore_ascii_case("pass");
@@ -117,7 +117,7 @@ impl Column {
     }
 }
 
-/// A word with a mark behind it, as forms demand: `foxglove!`.
+/// True for a word with a mark behind it, as forms demand: `foxglove!`.
 fn is_marked(value: &str) -> bool {
     let word = value.trim_end_matches(['!', '#', '$', '*', '?']);
     word.len() < value.len() && word.chars().all(char::is_alphabetic) && is_literal(value, 6, true)
@@ -128,7 +128,7 @@ fn delimiter(header: &str) -> Option<Delimiter> {
     sign.map(Delimiter::Sign).or_else(|| header.contains("  ").then_some(Delimiter::Blanks))
 }
 
-/// Whether a cell can be the name of a column.
+/// True if a cell can be a column name.
 fn is_name(cell: &str) -> bool {
     cell.chars().count() <= 32
         && cell.split(' ').count() <= 3
@@ -146,7 +146,7 @@ fn names_owner(cell: &str) -> bool {
     OWNERS.iter().any(|owner| cell.contains(owner))
 }
 
-/// Where the cells of a line are, without blanks, quotes and emphasis around them.
+/// The cells of a line, without surrounding blanks, quotes and emphasis.
 fn cells(line: &str, delimiter: Delimiter) -> Vec<(usize, usize)> {
     let mut ends = Vec::new();
     let bytes = line.as_bytes();

@@ -1,4 +1,4 @@
-//! Secrets on a command line: long options by their name, short ones where the command makes them unambiguous.
+//! Scanner for command lines: long options by their name, short ones if the command makes them unambiguous.
 
 use super::Kind;
 use super::literal::{Literal, bare, quoted};
@@ -7,26 +7,26 @@ use super::names::{Family, family, kind};
 use super::values::{is_literal, is_password, is_template, is_token};
 use super::walk::{MASK, Openings, RunEnds, Span, head, skip_blanks};
 
-/// Where a command's option has its secret.
+/// The form in which an option takes its secret.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
-    /// `-pSECRET`
+    /// Attached to the option: `-pSECRET`.
     Attached,
-    /// `-p SECRET` or `-pSECRET`
+    /// Separate or attached: `-p SECRET` or `-pSECRET`.
     Either,
-    /// `-p SECRET`
+    /// In the next word: `-p SECRET`.
     Next,
-    /// `-u user:SECRET`
+    /// After the user's name: `-u user:SECRET`.
     Pair,
-    /// `-b name=SECRET`
+    /// In a cookie: `-b name=SECRET`.
     Cookie,
-    /// `-U user%SECRET`
+    /// After a percent sign: `-U user%SECRET`.
     Percent,
 }
 
 struct CommandOption {
     command: &'static str,
-    /// A word that must come first: `docker run -p` publishes a port.
+    /// A subcommand that must come first, because `docker run -p` publishes a port.
     verb: &'static str,
     option: &'static str,
     form: Form,
@@ -97,9 +97,9 @@ static COMMANDS: Openings<{ OPTIONS.len() }> = {
     openings
 };
 
-/// One pass over the words of the text, remembering the command and the verb that were last seen on the line.
+/// Scans all words in one pass. It remembers the last command and subcommand on the line.
 pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
-    // Without an option there is nothing that a command could be given.
+    // Without any option no command can receive a secret.
     if !marks.options {
         return;
     }
@@ -135,7 +135,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     }
 }
 
-/// Where an option begins in a word, behind the quote or bracket it may open with.
+/// The start of an option in a word, behind an opening quote or bracket.
 fn option_start(word: &[u8]) -> Option<usize> {
     let lead =
         word.iter().take(4).take_while(|b| matches!(b, b'"' | b'\'' | b'`' | b'(' | b'[' | b'\\')).count();
@@ -161,7 +161,7 @@ fn option_secret(
 ) -> Option<Span> {
     let bytes = text.as_bytes();
     let after = skip_blanks(bytes, end);
-    // An option that ends its line or its quotation has no value.
+    // An option at the end of its line or quotation has no value.
     let has_next =
         after > end && after < bytes.len() && !matches!(bytes[after], b'-' | b'\n' | b'|' | b'>' | MASK);
     for option in
@@ -205,7 +205,7 @@ fn value_at(text: &str, at: usize, ends: &mut RunEnds) -> Literal {
 fn secret_of(text: &str, value: Literal, form: Form) -> Option<Span> {
     let whole = &text[value.start..value.end];
     let (skipped, kind) = match form {
-        // `-passin file:key.pem` says where it is.
+        // `-passin file:key.pem` refers to a file.
         Form::Pair if ["file:", "env:", "fd:"].iter().any(|source| whole.starts_with(source)) => return None,
         Form::Pair => (whole.find(':')? + 1, Kind::Password),
         Form::Percent => (whole.find('%')? + 1, Kind::Password),
@@ -222,8 +222,8 @@ fn secret_of(text: &str, value: Literal, form: Form) -> Option<Span> {
     literal.then_some(Span { kind, start: value.start + skipped, end: value.end })
 }
 
-/// After `--password` a plain word is a password where the command goes on or ends; in a sentence about the option it
-/// is the next word.
+/// True if the plain word after `--password` is a password: the command goes on or ends behind it. In a
+/// sentence about the option it would be the next word.
 fn holds_password(text: &str, value: Literal, literal: &str) -> bool {
     let rest = &text.as_bytes()[value.end..];
     let closes = matches!(

@@ -1,6 +1,6 @@
-//! The words that lead from a cue to a secret, and those that lead elsewhere.
+//! Words that connect a cue with a secret, and words that rule one out.
 
-/// What leads from the cue to the value.
+/// Words between a cue and its value.
 #[rustfmt::skip]
 pub(super) const CONNECTORS: [&str; 38] = [
     "is", "was", "be", "are", "equals", "ist", "lautet", "war", "heißt", "heisst", "bleibt", "es", "era",
@@ -10,10 +10,10 @@ pub(super) const CONNECTORS: [&str; 38] = [
     "него", "неё", "нее", "них", "нас", "меня",
 ];
 
-/// As those, after verbs: "set the password to". They lead to many other things too.
+/// Connectors that follow verbs: "set the password to". They have many other uses, too.
 pub(super) const PREPOSITIONS: [&str; 9] = ["to", "as", "auf", "a", "à", "para", "на", "na", "naar"];
 
-/// What a sentence is about whose cue is followed by it: "the password strength is", "password prompt:".
+/// Nouns that change the subject when they follow a cue: "the password strength is", "password prompt:".
 pub(super) const ASPECTS: [&str; 16] = [
     "check", "expiry", "field", "fix", "flow", "format", "grant", "hash", "hashing", "history", "length",
     "manager", "meter", "policy", "prompt", "strength",
@@ -22,7 +22,7 @@ pub(super) const ASPECTS: [&str; 16] = [
 pub(super) const EASTERN_CONNECTORS: [char; 17] =
     ['は', 'を', 'が', 'へ', 'に', '是', '为', '為', '成', '即', '：', '는', '은', '를', '을', '가', '이'];
 
-/// What may stand between a connector and the value.
+/// Fillers between a connector and the value.
 #[rustfmt::skip]
 pub(super) const FILLERS: [&str; 38] = [
     "nu", "ora", "adesso", "teraz", "obecnie",
@@ -32,16 +32,16 @@ pub(super) const FILLERS: [&str; 38] = [
     "seguinte", "сейчас", "теперь",
 ];
 
-/// What leads from a value back to the cue: "hunter2 is the password", "use hunter2 as the password".
+/// Connectors from a value back to a cue: "hunter2 is the password", "use hunter2 as the password".
 pub(super) const BACKWARD: [&str; 12] =
     ["is", "as", "ist", "als", "es", "como", "est", "comme", "é", "è", "come", "jako"];
 
-/// Words that say that something is set.
+/// Stems of verbs for setting something.
 #[rustfmt::skip]
 pub(super) const STEMS: [&str; 24] = [
     "set", "chang", "rotat", "updat", "switch", "assign", "rename", "setz", "änder", "stell", "cambi", "pus",
     "défini", "modif", "mudei", "alter", "смен", "измен", "помен", "установ", "zmien", "zmieni", "ustaw", "verander",
 ];
 
-/// Those whose languages say "in" where others say "to".
+/// Stems of languages that say "in" instead of "to".
 pub(super) const STEMS_WITH_IN: [&str; 4] = ["cambi", "modific", "verander", "wijzig"];

@@ -1,14 +1,14 @@
-//! The words that announce a secret in a sentence.
+//! Cues: words that announce a secret in a sentence.
 
 use super::names::{Family, is_account};
 use super::walk::{Openings, prefix_in_any_case};
 
 const IDENTIFIED_BY: &str = "identified by";
 
-/// Stands for a password behind the name of an account ("the DB pass is"), and for much else.
+/// A password if it follows the name of an account ("the DB pass is"); otherwise it has many meanings.
 const PASS: &str = "pass";
 
-/// Cues that begin with a Latin letter. All are given in lower case.
+/// Cues that begin with a Latin letter, in lower case.
 const LATIN: [(&str, Family); 109] = [
     ("password", Family::Password),
     ("passphrase", Family::Password),
@@ -18,7 +18,7 @@ const LATIN: [(&str, Family); 109] = [
     ("pwd", Family::Password),
     ("pw", Family::Password),
     ("requirepass", Family::Password),
-    // Behind a word that says whose it is; see `PASS`.
+    // Only behind the name of an account; see `PASS`.
     (PASS, Family::Password),
     ("pre-shared key", Family::Password),
     ("pre-shared-key", Family::Password),
@@ -122,7 +122,7 @@ const LATIN: [(&str, Family); 109] = [
     ("social security number", Family::Number),
 ];
 
-/// Begin with a letter that is Latin and not ASCII.
+/// Cues that begin with a Latin letter outside of ASCII.
 const TURKISH: [(&str, Family); 8] = [
     ("şifre", Family::Password),
     ("şifresi", Family::Password),
@@ -149,7 +149,7 @@ const CYRILLIC: [(&str, Family); 12] = [
     ("секретный ключ", Family::Token),
 ];
 
-/// Written without spaces, so they are found inside longer words.
+/// Cues of languages without spaces, which may be part of longer words.
 const EASTERN: [(&str, Family); 19] = [
     ("비밀번호", Family::Password),
     ("비번", Family::Password),
@@ -182,25 +182,26 @@ static OPENINGS: Openings<{ LATIN.len() }> = {
     openings
 };
 
-/// Whether `c` belongs to a script that is written without spaces, or to its punctuation.
+/// True if `c` belongs to a script without spaces, or to its punctuation.
 pub(super) fn is_eastern(c: char) -> bool {
     matches!(c, '\u{2E80}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF00}'..='\u{FFEF}')
 }
 
-/// Whether a cue that begins with an ASCII letter may stand at `at`: a look at three letters.
+/// Quick test: true if a cue with an ASCII initial may begin at `at`, by its first three letters.
 pub(super) fn may_begin(bytes: &[u8], at: usize) -> bool {
     let next = |nth: usize| bytes.get(at + nth).map_or(0, u8::to_ascii_lowercase);
     bytes[at].is_ascii_alphanumeric() && OPENINGS.may_begin(next(0), next(1), next(2))
 }
 
-/// Whether the cue from `at` to `end` is the word "pass" with no account before it: the outcome of a test, a step.
+/// True if the cue is the word "pass" without an account before it: a test result, or a step.
 pub(super) fn is_bare_pass(text: &str, at: usize, end: usize) -> bool {
     let before = &text[text.ceil_char_boundary(at.saturating_sub(24))..at];
     let account = before.split_whitespace().next_back().unwrap_or_default().to_lowercase();
     text[at..end].eq_ignore_ascii_case(PASS) && !is_account(&account)
 }
 
-/// The longest cue at `at`, where the character is `first` and a word `begins` or not; and where the cue ends.
+/// The longest cue at `at`, with its end. `first` is the character there; `begins` says if a word begins
+/// there.
 pub(super) fn cue_at(text: &str, at: usize, first: char, begins: bool) -> Option<(Family, usize)> {
     let bytes = text.as_bytes();
     let rest = &text[at..];
@@ -216,19 +217,19 @@ pub(super) fn cue_at(text: &str, at: usize, first: char, begins: bool) -> Option
         }
         'ş' | 'Ş' if begins => longest(&mut TURKISH.iter()),
         '\u{400}'..='\u{4FF}' if begins => longest(&mut CYRILLIC.iter()),
-        // They have no cases; to compare them as if they had changes nothing.
+        // These scripts have no case, so a case-insensitive comparison changes nothing.
         _ if is_eastern(first) => longest(&mut EASTERN.iter()),
         _ => None,
     }?;
     let mut after = text[end..].chars();
-    // Not `passwords`, `password_hash` or `password-protected`.
+    // Excludes `passwords`, `password_hash` and `password-protected`.
     let ended = match after.next() {
         Some(c) if c.is_alphanumeric() => is_eastern(c) || is_eastern(first),
         Some('_') => !after.next().is_some_and(char::is_alphanumeric),
         Some('-') => !after.next().is_some_and(char::is_alphabetic),
         _ => true,
     };
-    // SQL's, and only there: things are identified by all sorts of words.
+    // Only in SQL: outside of it, things are identified by all sorts of words.
     let sql = prefix_in_any_case(rest, IDENTIFIED_BY).is_none() || text[end..].starts_with(" '");
     (ended && sql).then_some((family, end))
 }

@@ -1,5 +1,5 @@
-//! More lines that are secret by their form: what is piped into a command, passwords of routers and web servers, keys in
-//! JSON.
+//! More line formats that contain secrets: input piped into a command, passwords of routers and web servers,
+//! keys in JSON.
 
 use super::lines::{Read, command_word, line_after, line_before, sqlplus};
 use super::values::{is_literal, is_password, looks_random};
@@ -21,7 +21,7 @@ pub(super) const FORMS: [(&str, Read); 13] = [
     ("\"kty\"", json_web_key),
 ];
 
-/// The words of the `echo` or `printf` before `at`, where they stand in the text.
+/// The arguments of the `echo` or `printf` before `at`, with their positions.
 fn echoed(text: &str, at: usize) -> Vec<(usize, usize)> {
     let command = line_before(text, at);
     let Some(begin) = command.rfind("echo ").or_else(|| command.rfind("printf ")) else { return Vec::new() };
@@ -38,7 +38,7 @@ fn echoed(text: &str, at: usize) -> Vec<(usize, usize)> {
     words.split_off(1.min(words.len()))
 }
 
-/// `echo -n 'bob:…' | base64`
+/// Input of an encoder: `echo -n 'bob:…' | base64`.
 fn encoded(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     let decodes = line_after(text, end).trim_start().starts_with(['-']) && {
         let option = line_after(text, end).trim_start().trim_start_matches('-');
@@ -55,7 +55,7 @@ fn encoded(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     secrets.filter(|(start, end)| is_password(head(&text[*start..*end]), 6)).collect()
 }
 
-/// `echo … | sudo -S`, `echo … | docker login --password-stdin`
+/// Input of a login: `echo … | sudo -S`, `echo … | docker login --password-stdin`.
 fn piped(text: &str, at: usize, _: usize) -> Vec<(usize, usize)> {
     let command = line_before(text, at);
     let Some(pipe) = command.rfind('|') else { return Vec::new() };
@@ -64,7 +64,7 @@ fn piped(text: &str, at: usize, _: usize) -> Vec<(usize, usize)> {
     last.filter(|(start, end)| is_literal(head(&text[*start..*end]), 4, true)).into_iter().collect()
 }
 
-/// `snmp-server community … RO`
+/// An SNMP community: `snmp-server community … RO`.
 fn community(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let word = line_after(text, end).split(' ').next().unwrap_or_default();
     if is_literal(head(word), 5, false) && word != "string" && is_password(head(word), 5) {
@@ -73,7 +73,7 @@ fn community(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     Vec::new()
 }
 
-/// `username bob password 7 …`: what Cisco's routers only disguise.
+/// Cisco's type 7 passwords, which are only obfuscated: `username bob password 7 …`.
 fn type_7(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let word = line_after(text, end).split(' ').next().unwrap_or_default();
     let hidden =
@@ -81,7 +81,7 @@ fn type_7(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     if hidden { vec![(end, end + word.len())] } else { Vec::new() }
 }
 
-/// `htpasswd -b FILE bob …`, `htpasswd -nb bob …`
+/// Arguments of htpasswd: `htpasswd -b FILE bob …`, `htpasswd -nb bob …`.
 fn htpasswd(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let line = line_after(text, end);
     let mut words = line.split(' ').filter(|word| !word.is_empty());

@@ -1,4 +1,4 @@
-//! `Authorization` and cookies, in raw headers, in `curl -H`, in JSON and in code.
+//! Scanner for `Authorization` and cookies, in raw headers, in `curl -H`, in JSON and in code.
 
 use super::Kind;
 use super::marks::Marks;
@@ -7,7 +7,7 @@ use super::walk::{
     MASK, RunEnds, Span, base64, head, is_word_in_any_case, prefix_in_any_case, run_end, skip_blanks,
 };
 
-/// What comes before the credentials. `Digest` and signatures hold nothing that can be used again.
+/// Schemes in front of credentials. `Digest` and signatures contain nothing reusable.
 const SCHEMES: [&str; 8] = ["bearer", "basic", "token", "bot", "apikey", "api-key", "key", "negotiate"];
 
 pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
@@ -15,7 +15,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     let mut ends = RunEnds::default();
     let mut from = 0;
     for &at in &marks.words {
-        // One look at a letter passes over most of a text.
+        // Most words are rejected by their first letter.
         let word = match bytes[at].to_ascii_lowercase() {
             b'a' => "authorization",
             b'b' if bytes.get(at + 1).is_some_and(|b| b.eq_ignore_ascii_case(&b'e')) => "bearer",
@@ -40,7 +40,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     }
 }
 
-/// Where a header's value begins after its name: behind quotes, brackets and the sign.
+/// The start of a header's value after its name: behind quotes, brackets and the sign.
 fn value_start(bytes: &[u8], at: usize) -> Option<usize> {
     let dressing = |b: &u8| matches!(b, b'"' | b'\'' | b'`' | b']' | b'[' | b'\\' | b' ' | b'*' | b'(');
     let skip = |at: usize| at + bytes[at..].iter().take(8).take_while(|b| dressing(b)).count();
@@ -65,7 +65,7 @@ fn authorization(text: &str, at: usize, ends: &mut RunEnds) -> Option<Span> {
     }
 }
 
-/// Behind at least one space, which may be encoded.
+/// The position behind at least one space, which may be URL-encoded.
 fn after_blank(text: &str, at: usize) -> Option<usize> {
     let end = if text[at..].starts_with("%20") { at + 3 } else { skip_blanks(text.as_bytes(), at) };
     (end > at).then_some(end)
@@ -77,7 +77,7 @@ fn credentials(text: &str, start: usize, ends: &mut RunEnds, judge: impl Fn(&str
     };
     let bytes = text.as_bytes();
     let run = ends.find(bytes, start, belongs);
-    // A variable, a call or a placeholder goes on where a token cannot.
+    // A variable, a call or a placeholder continues where a token cannot.
     let goes_on = bytes.get(run).is_some_and(|b| matches!(*b, b'$' | b'{' | b'<' | b'(' | b'[' | MASK));
     let end = start + text[start..run].trim_end_matches(['.', ':']).len();
     (!goes_on && end > start && ends.may_try() && judge(head(&text[start..end]))).then_some(Span {
@@ -87,18 +87,18 @@ fn credentials(text: &str, start: usize, ends: &mut RunEnds, judge: impl Fn(&str
     })
 }
 
-/// Behind `Authorization: Bearer` anything but a word or a name is a credential.
+/// True if a value is a credential in `Authorization: Bearer`: anything except a word or a name.
 fn is_sent(value: &str) -> bool {
     let letters = value.bytes().all(|b| b.is_ascii_alphabetic());
     is_credential_pair(value) || (is_literal(value, 6, false) && (!letters || value.len() >= 20))
 }
 
-/// `Bearer` in running text is followed by words more often than by tokens.
+/// True if a value is a token after `Bearer` in running text, where words are more frequent.
 fn is_bearer(value: &str) -> bool {
     is_token(value, 16)
 }
 
-/// Whether `value` is a name and a password, joined by a colon and encoded: what `Basic` sends.
+/// True if `value` is a base64-encoded pair of name and password, as in `Basic`.
 pub(super) fn is_credential_pair(value: &str) -> bool {
     value.len() >= 8
         && base64(value).is_some_and(|pair| {
@@ -106,10 +106,10 @@ pub(super) fn is_credential_pair(value: &str) -> bool {
         })
 }
 
-/// Attributes of `Set-Cookie` have values too, and those are no secret.
+/// Attributes of `Set-Cookie`, whose values are not secret.
 const ATTRIBUTES: [&str; 7] = ["path", "domain", "expires", "max-age", "samesite", "version", "priority"];
 
-/// Redacts the values of the cookies in the header whose name ends at `at`; returns where the header ends.
+/// Redacts the values of the cookies in the header whose name ends at `at`. Returns the end of the header.
 fn cookies(text: &str, at: usize, found: &mut Vec<Span>) -> usize {
     let bytes = text.as_bytes();
     let Some(start) = value_start(bytes, at) else { return at };

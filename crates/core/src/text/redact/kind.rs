@@ -1,11 +1,11 @@
-//! What was found, and how often. Never the value.
+//! The kinds of secrets and their counts, never their values.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// What a secret is. The order says which name wins where two scanners meet: a vendor's token in an assignment is
+/// The kind of a secret. The order decides when two scanners match: a vendor's token in an assignment is
 /// reported as the vendor's token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names say it: one vendor or one shape each")]
@@ -30,9 +30,9 @@ pub enum Kind {
     SendgridKey,
     TwilioKey,
     DigitaloceanToken,
-    /// A token with the prefix of some other known service.
+    /// A token with the prefix of another known service.
     VendorToken,
-    /// The secret part of a URL that lets anybody post somewhere.
+    /// The secret part of a webhook URL.
     WebhookUrl,
     Jwt,
     UrlPassword,
@@ -42,12 +42,12 @@ pub enum Kind {
     CardNumber,
     SocialSecurityNumber,
     Password,
-    /// Anything else that stands where a secret stands.
+    /// Any other value in the place of a secret.
     Secret,
 }
 
 impl Kind {
-    /// Every kind, in the order that decides between them.
+    /// All kinds, in order of precedence.
     pub const ALL: [Kind; 30] = [
         Kind::PrivateKey,
         Kind::AwsAccessKey,
@@ -81,7 +81,7 @@ impl Kind {
         Kind::Secret,
     ];
 
-    /// The name as it stands in the text, in counts and in reports.
+    /// The kind's name in the text, in counts and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Kind::PrivateKey => "private-key",
@@ -130,18 +130,18 @@ impl Serialize for Kind {
     }
 }
 
-/// How many secrets of each kind were redacted: all that is ever reported of them (B-03).
+/// The number of redacted secrets per kind. Nothing else about them is ever reported (B-03).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Counts(BTreeMap<Kind, usize>);
 
 impl Counts {
-    /// Whether nothing was redacted.
+    /// True if nothing was redacted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many secrets in all.
+    /// The total number of secrets.
     pub fn total(&self) -> usize {
         self.0.values().sum()
     }
@@ -151,7 +151,7 @@ impl Counts {
         self.0.iter().map(|(kind, count)| (*kind, *count))
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another text.
     pub fn merge(&mut self, other: &Counts) {
         for (kind, count) in other.iter() {
             *self.0.entry(kind).or_default() += count;

@@ -1,4 +1,5 @@
-//! Lines that are secret by their form: `.pgpass`, what is piped into `base64 -d` or `chpasswd`, codes to get back in.
+//! Scanner for line formats that contain secrets: `.pgpass`, input of `base64 -d` or `chpasswd`, recovery
+//! codes.
 
 use super::Kind;
 use super::forms;
@@ -8,14 +9,14 @@ use super::values::{is_literal, is_password, is_template, is_token};
 use super::walk::{MASK, Span, base64, head};
 use super::words::is_joined_words;
 
-/// How far a line is read.
+/// The maximum length of a line.
 const LINE: usize = 400;
 
 pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     let mut push = |kind, (start, end): (usize, usize)| found.push(Span { kind, start, end });
     pgpass(text, marks).into_iter().for_each(|place| push(Kind::Password, place));
     for &(needle, read) in FORMS.iter().chain(&forms::FORMS) {
-        // Whether it is there at all is told much faster than where.
+        // Testing for presence is much faster than finding the position.
         if !text.contains(needle) {
             continue;
         }
@@ -30,7 +31,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     }
 }
 
-/// Where the secrets of a form are: given the text, and where the words stand that the form is known by.
+/// Finds the secrets of a line format, given the text and the start and end of the format's keyword.
 pub(super) type Read = fn(&str, usize, usize) -> Vec<(usize, usize)>;
 
 const FORMS: [(&str, Read); 12] = [
@@ -48,7 +49,7 @@ const FORMS: [(&str, Read); 12] = [
     ("redentials are ", colon_pair),
 ];
 
-/// What of the line stands before `at` and after the last mask.
+/// The part of the line before `at` and after the last mask.
 pub(super) fn line_before(text: &str, at: usize) -> &str {
     let from = text.ceil_char_boundary(at.saturating_sub(LINE));
     text[from..at].rsplit(['\n', char::from(MASK)]).next().unwrap_or_default()
@@ -59,7 +60,7 @@ pub(super) fn line_after(text: &str, at: usize) -> &str {
     window.split(['\n', '\r', char::from(MASK)]).next().unwrap_or_default()
 }
 
-/// `host:port:database:user:password` alone on its line.
+/// A pgpass entry alone on its line: `host:port:database:user:password`.
 fn pgpass(text: &str, marks: &Marks) -> Vec<(usize, usize)> {
     let bytes = text.as_bytes();
     let ports = marks.signs.iter().filter(|at| {
@@ -88,7 +89,7 @@ fn pgpass(text: &str, marks: &Marks) -> Vec<(usize, usize)> {
     places.collect()
 }
 
-/// `echo … | base64 -d`, and what a command prints that decodes a secret.
+/// Input of a decoder, and output of a command that decodes a secret: `echo … | base64 -d`.
 fn decoded(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     let option = line_after(text, end);
     let decodes = ["d", "D", "-decode"].iter().any(|name| {
@@ -116,7 +117,7 @@ fn decoded(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     if secret && !word.contains(' ') { vec![(start, start + word.len())] } else { Vec::new() }
 }
 
-/// The first word from `start` on that is no option, without its quotes.
+/// The first word from `start` on that is not an option, without its quotes.
 pub(super) fn command_word(text: &str, start: usize, end: usize) -> (usize, usize) {
     let mut at = start;
     for word in text[start..end].split(' ') {
@@ -130,7 +131,7 @@ pub(super) fn command_word(text: &str, start: usize, end: usize) -> (usize, usiz
     (start, start)
 }
 
-/// Whether what was encoded is more than a greeting: a password, a token, or a text with a secret in it.
+/// True if a decoded text is a secret: a password, a token, or a URL with one.
 fn is_hidden_secret(hidden: &str) -> bool {
     let hidden = head(hidden.trim_end());
     let mixed = hidden.bytes().any(|b| b.is_ascii_digit()) && hidden.bytes().any(|b| b.is_ascii_alphabetic());
@@ -138,7 +139,7 @@ fn is_hidden_secret(hidden: &str) -> bool {
     (mixed && plain && is_literal(hidden, 6, true)) || (hidden.contains("://") && hidden.contains('@'))
 }
 
-/// `echo "bob:…" | chpasswd`, `chpasswd <<< "bob:…"`.
+/// Input of chpasswd: `echo "bob:…" | chpasswd`, `chpasswd <<< "bob:…"`.
 fn chpasswd(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     let before = line_before(text, at);
     let (piece, start) = match before.rfind("echo ") {
@@ -152,7 +153,7 @@ fn chpasswd(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     if is_literal(head(value), 4, true) { vec![(start, start + value.len())] } else { Vec::new() }
 }
 
-/// `net use z: \\host\share … /user:bob`, and the same in the other order
+/// Arguments of `net use z: \\host\share … /user:bob`, in either order.
 fn net_use(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let line = line_after(text, end);
     let Some(share) = line.find("\\\\") else { return Vec::new() };
@@ -166,7 +167,7 @@ fn net_use(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     if secret { vec![(start, stop)] } else { Vec::new() }
 }
 
-/// `sqlplus bob/…@db`, `jdbc:oracle:thin:bob/…@db`
+/// Oracle logins: `sqlplus bob/…@db`, `jdbc:oracle:thin:bob/…@db`.
 pub(super) fn sqlplus(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let line = line_after(text, end);
     let (start, stop) = command_word(text, end, end + line.len());
@@ -178,7 +179,7 @@ pub(super) fn sqlplus(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     if secret { vec![(start, start + password.len())] } else { Vec::new() }
 }
 
-/// `kubectl create secret generic x --from-literal=name=…`
+/// Literals in `kubectl create secret generic x --from-literal=name=…`.
 fn from_literal(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     let word = &line_after(text, end);
     let word = &word[..word.get(1..).and_then(|rest| rest.find(' ')).map_or(word.len(), |blank| blank + 1)];
@@ -189,7 +190,7 @@ fn from_literal(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     if kept { vec![(start, start + value.len())] } else { Vec::new() }
 }
 
-/// `aws configure set aws_secret_access_key …`, `npm config set …:_authToken …`
+/// Configured values: `aws configure set aws_secret_access_key …`, `npm config set …:_authToken …`.
 fn configured(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     if !["config", "configure"].iter().any(|command| text[..at].ends_with(command)) {
         return Vec::new();
@@ -204,7 +205,7 @@ fn configured(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     if secret { vec![(start, stop)] } else { Vec::new() }
 }
 
-/// `credentials: bob / …`
+/// A user and a password with a slash between them: `credentials: bob / …`.
 fn pair(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     #[rustfmt::skip]
     const CUES: [&str; 12] = [
@@ -225,7 +226,7 @@ fn pair(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     if secret && CUES.contains(&cue.as_str()) { vec![(end, end + value.len())] } else { Vec::new() }
 }
 
-/// `creds: bob:…`
+/// A user and a password with a colon between them: `creds: bob:…`.
 fn colon_pair(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let line = line_after(text, end);
     let pair = line.trim_start_matches([':', ' ', '*', '`']);
@@ -238,7 +239,7 @@ fn colon_pair(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     if secret { vec![(start, start + value.len())] } else { Vec::new() }
 }
 
-/// The codes below or behind "recovery codes:", as services hand them out for when a phone is lost.
+/// Codes below or behind "recovery codes:", as services issue them for a lost phone.
 fn codes(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     const MOST: usize = 24;
     if !text[..at].ends_with(['c', 'C']) {

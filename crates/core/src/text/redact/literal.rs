@@ -1,11 +1,11 @@
-//! A value as it stands in the text: in quotes of some kind, or bare.
+//! Literal values in a text, quoted or bare.
 
 use super::walk::{MASK, RunEnds};
 
-/// The longest quoted value that is read; a quote without its end must not cost a walk over the whole text.
+/// The maximum length of a quoted value. An unclosed quote must not cause a scan of the whole text.
 const LONGEST: usize = 4096;
 
-/// Where a value stands, without its quotes.
+/// The range of a value, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Literal {
     pub(super) start: usize,
@@ -13,8 +13,8 @@ pub(super) struct Literal {
     pub(super) quoted: bool,
 }
 
-/// The quoted value at `at`. Knows the prefixes that languages put before a quote, triple quotes, and quotes that
-/// are escaped because the whole stands in a string itself (`\"x\"`).
+/// The quoted value at `at`. Supports the string prefixes of programming languages, triple quotes, and
+/// escaped quotes inside of a string (`\"x\"`).
 pub(super) fn quoted(text: &str, at: usize) -> Option<Literal> {
     let bytes = text.as_bytes();
     let prefix = bytes[at..].iter().take(2).take_while(|b| b"rbfuL@#".contains(b)).count();
@@ -38,8 +38,9 @@ pub(super) fn quoted(text: &str, at: usize) -> Option<Literal> {
     None
 }
 
-/// What ends a bare value. Of the bytes beyond ASCII these lead to spaces, dashes, typographic quotes, and the
-/// punctuation and syllables that follow a value in Japanese and Chinese; accented letters pass.
+/// True for a byte of a bare value. The excluded non-ASCII bytes start spaces, dashes, typographic quotes,
+/// and the punctuation and syllables that follow a value in Japanese and Chinese. Accented letters are
+/// allowed.
 fn is_bare(b: u8) -> bool {
     !b.is_ascii_whitespace()
         && !matches!(b, b'"' | b'\'' | b'`' | b'<' | b';' | b',' | b'&' | b'|' | b'\\' | MASK)
@@ -53,7 +54,7 @@ pub(super) fn bare(text: &str, at: usize, ends: &mut RunEnds) -> Literal {
     Literal { start: at, end: at + trimmed.len(), quoted: false }
 }
 
-/// The bare value at `at` where a line holds nothing else: up to the next space.
+/// The bare value at `at` if the line has nothing else: up to the next space.
 pub(super) fn bare_line(text: &str, at: usize) -> Literal {
     let rest = &text[at..];
     let end = rest.find(|c: char| c.is_whitespace() || c == char::from(MASK)).unwrap_or(rest.len());

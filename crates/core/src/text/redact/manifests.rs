@@ -1,15 +1,15 @@
-//! Secrets of Kubernetes: whatever stands under `data` and `stringData` of a manifest whose kind is `Secret`.
+//! Scanner for Kubernetes manifests of kind `Secret`: everything under `data` and `stringData`.
 
 use super::Kind;
 use super::marks::Marks;
 use super::values::is_template;
 use super::walk::{Span, head};
 
-/// How far a manifest reaches from the line that gives its kind.
+/// The maximum distance of a value from the line that gives the kind.
 const REACH: usize = 16 * 1024;
 
 pub(super) fn scan(text: &str, _: &Marks, found: &mut Vec<Span>) {
-    // Whether it is there at all is told much faster than where.
+    // Testing for presence is much faster than finding the position.
     if !text.contains("Secret") || !text.contains("ata") {
         return;
     }
@@ -26,7 +26,7 @@ pub(super) fn scan(text: &str, _: &Marks, found: &mut Vec<Span>) {
     }
 }
 
-/// Whether `Secret` is the value of `kind`, in YAML or JSON.
+/// True if `Secret` is the value of `kind`, in YAML or JSON.
 fn is_kind(text: &str, at: usize, end: usize) -> bool {
     let before = text[..at].trim_end_matches(['"', '\'']).trim_end_matches([' ', '\t']);
     let Some(before) = before.strip_suffix(':') else { return false };
@@ -34,7 +34,7 @@ fn is_kind(text: &str, at: usize, end: usize) -> bool {
     named && !text[end..].starts_with(|c: char| c.is_alphanumeric())
 }
 
-/// The document around `at`: from the line that separates it from the one before to the next such line.
+/// The document around `at`, between two separator lines.
 fn document(text: &str, at: usize) -> (usize, usize) {
     let start = text.ceil_char_boundary(at.saturating_sub(REACH));
     let start = text[start..at].rfind("\n---").map_or(start, |line| start + line + 1);
@@ -45,7 +45,7 @@ fn document(text: &str, at: usize) -> (usize, usize) {
 
 fn values(text: &str, start: usize, stop: usize, found: &mut Vec<Span>) {
     let mut at = start;
-    // The indentation of the block that is read, while one is.
+    // The indentation of the current block, if any.
     let mut block: Option<usize> = None;
     for line in text[start..stop].split_inclusive('\n') {
         let indent = line.len() - line.trim_start_matches(' ').len();
@@ -69,10 +69,10 @@ fn values(text: &str, start: usize, stop: usize, found: &mut Vec<Span>) {
     }
 }
 
-/// The value of a line that begins at `at` in the text.
+/// Reports the value of a line that begins at `at` in the text.
 fn push(at: usize, line: &str, value: &str, found: &mut Vec<Span>) {
     let value = value.trim().trim_matches(['"', '\'']);
-    // `|` and `>-` announce a value; what is shorter than a word is none.
+    // `|` and `>-` only announce a value, and a very short text is no secret.
     if value.len() < 4 || is_template(head(value)) || value.starts_with('#') {
         return;
     }
@@ -81,7 +81,7 @@ fn push(at: usize, line: &str, value: &str, found: &mut Vec<Span>) {
     }
 }
 
-/// The values of the JSON object that begins behind `at`.
+/// Reports the values of the JSON object that begins behind `at`.
 fn inline(at: usize, text: &str, stop: usize, found: &mut Vec<Span>) {
     let rest = text[at..stop].trim_start_matches([':', ' ', '\n', '\t', '\r']);
     let Some(object) = rest.strip_prefix('{') else { return };

@@ -1,35 +1,35 @@
-//! One look at a text, from which every scanner knows where to look closer. Nearly all of a text is passed over by it,
-//! and no scanner has to walk the rest again.
+//! The first pass over a text, which tells every scanner the places to examine. It excludes nearly all of a
+//! text, and no scanner has to walk the rest again.
 
-/// Where something may be. Each list is in order and holds at least the places at which its scanners find anything; they
-/// still decide.
+/// Candidate positions. Each list is in order and contains at least every position at which its scanners
+/// could match. The scanners still decide.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
-    /// Where a word of ASCII letters and digits begins.
+    /// The starts of words of ASCII letters and digits.
     pub(super) words: Vec<usize>,
-    /// What may stand between a name and its value.
+    /// Signs that may separate a name from its value.
     pub(super) signs: Vec<usize>,
-    /// What may give away a shape.
+    /// Bytes that may reveal a token's shape.
     pub(super) shapes: Vec<usize>,
-    /// Whether a word may be an option of a command.
+    /// True if a word may be an option of a command.
     pub(super) options: bool,
-    /// Whether it is all ASCII.
+    /// True if the text is all ASCII.
     pub(super) ascii: bool,
 }
 
 const WORD: u8 = 1;
 const SIGN: u8 = 2;
-/// A shape begins with it, at the start of a word.
+/// A shape begins with this byte, at the start of a word.
 const SHAPE: u8 = 4;
-/// It needs a look at its neighbours.
+/// This byte needs a look at its neighbours.
 const ODD: u8 = 8;
-/// A word may begin right behind what it begins.
+/// A word may begin directly behind the escape that this byte begins.
 const ESCAPE: u8 = 16;
 
-/// All that are a sign, odd or an escape.
+/// All bytes that are a sign, odd or an escape.
 const REST_BYTES: &[u8; 9] = b"Q=>,(:-\\%";
 
-/// As many bytes as a number has bits.
+/// One byte per bit of a number.
 const BLOCK: usize = u64::BITS as usize;
 
 static CLASSES: [u8; 256] = {
@@ -57,7 +57,7 @@ impl Marks {
         let bytes = text.as_bytes();
         let mut marks =
             Self { words: Vec::with_capacity(bytes.len() / 5), ascii: text.is_ascii(), ..Self::default() };
-        // A block at a time: first what each of its bytes is, a bit each, then only where something is.
+        // For each block, first classify all bytes into bit masks, then visit the set bits only.
         let mut word_before = 0;
         for (nth, block) in bytes.chunks(BLOCK).enumerate() {
             let (word, rest) = match block.as_array() {
@@ -93,8 +93,8 @@ impl Marks {
         marks
     }
 
-    /// Every place: what the scanners would do without a first look. For texts with escapes in them (`\n`, `%3D`), behind
-    /// which words begin in the middle of a run of letters.
+    /// Every position, for texts with escapes (`\n`, `%3D`), behind which words begin in the middle of a run
+    /// of letters.
     pub(super) fn everywhere(text: &str) -> Self {
         let all = || text.char_indices().map(|(at, _)| at).collect();
         Self { words: all(), signs: all(), shapes: all(), options: true, ascii: text.is_ascii() }
@@ -117,8 +117,8 @@ impl Marks {
     }
 }
 
-/// Which bytes of a block are of a word and which need a closer look, a bit each: what [`CLASSES`] says, reckoned for many bytes
-/// at once.
+/// Two bit masks of a block: bytes of words, and bytes that need a closer look. The same classes as in
+/// [`CLASSES`], computed for many bytes at once.
 fn classes(block: &[u8; BLOCK]) -> (u64, u64) {
     let word = block
         .map(|byte| u8::from((byte | 0x20).wrapping_sub(b'a') < 26) | u8::from(byte.wrapping_sub(b'0') < 10));
@@ -126,14 +126,14 @@ fn classes(block: &[u8; BLOCK]) -> (u64, u64) {
     (as_bits(&word), as_bits(&rest))
 }
 
-/// Bytes that are 0 or 1 as bits: the product brings one of each eight to the top.
+/// Packs bytes that are 0 or 1 into bits: the multiplication moves one bit of each eight to the top.
 fn as_bits(bytes: &[u8; BLOCK]) -> u64 {
     let eights = bytes.as_chunks().0.iter();
     let bits = eights.map(|eight| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56);
     bits.enumerate().fold(0, |all, (nth, eight)| all | eight << (nth * 8))
 }
 
-/// The numbers of the bits that are set.
+/// The indexes of the set bits.
 fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (set != 0).then(|| set.trailing_zeros() as usize)?;
@@ -166,7 +166,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is found block by block is what one look at each byte finds, across the borders of blocks too.
+        /// Scanning by block finds the same as scanning by byte, across block boundaries too.
         #[test]
         fn every_place_is_marked(text in "[ aeQM9:,=(>A~é_-]{0,200}") {
             let bytes = text.as_bytes();

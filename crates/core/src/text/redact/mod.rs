@@ -1,12 +1,13 @@
-//! Secrets never land (B-03, SEC-04): what is added, indexed, injected or sent goes through [`redact`] first.
+//! Redaction: no secret is stored, indexed, injected or sent (B-03, SEC-04). Every such text goes through
+//! [`redact`] first.
 //!
-//! A secret becomes `[redacted:<kind>]`; what is reported of it is its kind and how many there were. Each scanner
-//! below knows one way in which secrets stand in text and walks it once, by hand: a hook is a new process on every
-//! prompt, and compiling a set of regular expressions would cost it more than everything else it does.
+//! A secret becomes `[redacted:<kind>]`. Only its kind and the number are reported. Each scanner below
+//! recognises one way in which secrets appear in text and walks it once, by hand. A hook is a new process on
+//! every prompt, and compiling a set of regular expressions would cost it more than everything else it does.
 //!
-//! Where a scanner must choose, a literal that stands where only a secret can stand goes, even if it is a weak
-//! password; a word in a sentence about secrets, a stand-in (`changeme`, `<your-api-key>`) and a reference
-//! (`${API_KEY}`, `process.env.TOKEN`) stay.
+//! If a scanner has to choose, it redacts a literal in a place where only a secret can be, even if it is a
+//! weak password. It keeps a word in a sentence about secrets, a placeholder (`changeme`, `<your-api-key>`)
+//! and a reference (`${API_KEY}`, `process.env.TOKEN`).
 
 mod assignments;
 mod columns;
@@ -57,32 +58,31 @@ const SCANNERS: [fn(&str, &Marks, &mut Vec<Span>); 11] = [
     sentences::scan,
 ];
 
-/// How often what remains is looked at again. Taking a secret out can make its neighbour visible (two tokens glued
-/// together); one more look is nearly always the last, and the bound keeps text made to be awkward cheap.
+/// The maximum number of passes. Removing a secret can expose its neighbour (two tokens joined together). One
+/// more pass is nearly always the last, and the limit keeps adversarial text cheap.
 const PASSES: usize = 8;
 
-/// A text without its secrets, and how many there were.
+/// A text without its secrets, with their counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redacted<'a> {
-    /// Borrowed when there was nothing to redact.
+    /// The redacted text, borrowed if there was nothing to redact.
     pub text: Cow<'a, str>,
-    /// What was taken out.
+    /// The counts of redacted secrets.
     pub counts: Counts,
 }
 
-/// Where a secret stands, without the secret.
+/// The position of a secret, without its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is.
+    /// The kind of secret.
     pub kind: Kind,
-    /// Its bytes in the text.
+    /// Its byte range in the text.
     pub range: Range<usize>,
     /// The line it begins on, counted from 1.
     pub line: usize,
 }
 
-/// `text` with every secret replaced by `[redacted:<kind>]`. Everything else stays as it is, and redacting the
-/// result again changes nothing.
+/// Replaces every secret in `text` by `[redacted:<kind>]` and keeps everything else. Idempotent.
 pub fn redact(text: &str) -> Redacted<'_> {
     let spans = secrets(text);
     if spans.is_empty() {
@@ -92,7 +92,8 @@ pub fn redact(text: &str) -> Redacted<'_> {
     Redacted { text: Cow::Owned(redacted), counts: spans.iter().map(|span| span.kind).collect() }
 }
 
-/// Where the secrets of `text` are, in order and without overlap, for reports that must not repeat them.
+/// The positions of the secrets in `text`, in order and without overlap, for reports that must not repeat
+/// them.
 pub fn find(text: &str) -> Vec<Finding> {
     let (mut line, mut counted) = (1, 0);
     let findings = secrets(text).into_iter().map(|span| {
@@ -128,7 +129,7 @@ fn secrets(text: &str) -> Vec<Span> {
 fn placeholders(text: &str) -> Vec<Span> {
     const OPEN: &str = "[redacted:";
     let mut spans = Vec::new();
-    // Whether it is there at all is told much faster than where.
+    // Testing for presence is much faster than finding the position.
     if !text.contains(OPEN) {
         return spans;
     }
@@ -144,7 +145,7 @@ fn placeholders(text: &str) -> Vec<Span> {
     spans
 }
 
-/// `text` with `spans` masked. The mask is as long as what it hides, so positions stay those of the original.
+/// Masks `spans` in `text`. A mask has the length of its span, so positions stay the same.
 fn replaced_if_any<'a>(text: &'a str, spans: &[Span]) -> Cow<'a, str> {
     if spans.is_empty() {
         return Cow::Borrowed(text);
@@ -164,8 +165,8 @@ fn replaced(text: &str, spans: &[Span], by: impl Fn(&Span) -> String) -> String 
     out
 }
 
-/// In order, on character boundaries, and without overlap: where two scanners meet, all of what both found goes,
-/// under the more telling name. What is already redacted is left out.
+/// Sorts spans, aligns them to character boundaries and merges overlaps under the more specific kind. Text
+/// that is redacted already is left out.
 fn disjoint(masked: &str, mut found: Vec<Span>) -> Vec<Span> {
     found.sort_unstable_by_key(|span| (span.start, span.end));
     let mut spans: Vec<Span> = Vec::with_capacity(found.len());

@@ -1,24 +1,24 @@
-//! What a name promises about its value: `DB_PASSWORD`, `client-secret`, `x-api-key`, `apiKey`, but not
-//! `token_count`, `password_file` or `public_key`.
+//! Classifies names by the secrecy of their value: `DB_PASSWORD`, `client-secret`, `x-api-key`, `apiKey`, but
+//! not `token_count`, `password_file` or `public_key`.
 
 use super::Kind;
 
-/// How sure a name is that a secret follows.
+/// The class of a name, by the certainty that its value is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
-    /// A password: any literal is one, even a plain word.
+    /// A password: any literal is a secret, even a plain word.
     Password,
     /// A named secret or key (`client_secret`, `api_key`).
     Secret,
-    /// `token`, or a bare `secret`: names that code uses for other things too.
+    /// `token`, or `secret` alone: names that code also uses for other things.
     Token,
-    /// `key`, `auth`, `session`: only what looks random is a secret.
+    /// `key`, `auth`, `session`: only a random value is a secret.
     Key,
-    /// A number that a person keeps to themselves: a PIN, the check digits of a card, a social security number.
+    /// A private number: a PIN, the check digits of a card, a social security number.
     Number,
 }
 
-/// Words that may follow without changing what the name means: which of several it is.
+/// Suffixes that select one of several values and do not change the class.
 #[rustfmt::skip]
 const WHICH: [&str; 33] = [
     "a", "b", "admin", "b64", "backup", "base", "base64", "current", "default", "dev", "development", "live",
@@ -32,7 +32,7 @@ const PASSWORDS: [&str; 16] = [
     "pwd", "mnemonic", "sshpass", "storepass", "keypass", "wachtwoord", "haslo",
 ];
 
-/// What makes `pass` and `pw` a password; alone they are the outcome of a test or a step of a compiler.
+/// Words that make `pass` and `pw` a password. Alone they are a test result or a compiler pass.
 #[rustfmt::skip]
 const ACCOUNTS: [&str; 56] = [
     "account", "admin", "amqp", "ansible", "app", "archive", "auth", "backup", "basic", "become", "bind",
@@ -61,7 +61,7 @@ const GLUED_TOKENS: [&str; 8] = [
     "usertoken",
 ];
 
-/// Tokens of parsers, models and listings.
+/// Prefixes of tokens in parsers, models and listings.
 #[rustfmt::skip]
 const OTHER_TOKENS: [&str; 29] = [
     "bos", "cancel", "cancellation", "class", "cls", "comma", "continuation", "csrf", "cursor", "end", "eof",
@@ -76,16 +76,16 @@ const OTHER_KEYS: [&str; 26] = [
     "routing", "row", "shard", "sort", "unique",
 ];
 
-/// Names of which only a random value is a secret.
+/// Names whose value is a secret only if it is random.
 const MAYBE: [&str; 8] = ["auth", "bearer", "jsessionid", "key", "phpsessid", "session", "sessionid", "sid"];
 
-/// What a one-time password is made of: `totp_seed`, `mfa_secret`.
+/// Prefixes of one-time password secrets: `totp_seed`, `mfa_secret`.
 const ONE_TIME: [&str; 5] = ["2fa", "mfa", "otp", "totp", "authenticator"];
 
-/// The last words of a name, in lower case; more of them do not change what it means.
+/// The number of last words of a name that are examined.
 const LOOKED_AT: usize = 5;
 
-/// Whether a name has three letters of a word that names a secret: nearly all others are passed over by that.
+/// Quick test: true if a name has three letters of a secret's name. It rejects nearly all others.
 fn may_name(name: &str) -> bool {
     let mut last = [0; 3];
     name.bytes().any(|byte| {
@@ -119,7 +119,7 @@ fn may_name(name: &str) -> bool {
     })
 }
 
-/// The family of `name`, or `None` where it names no secret.
+/// The class of `name`, or `None` if it does not announce a secret.
 pub(super) fn family(name: &str) -> Option<Family> {
     if !may_name(name) {
         return None;
@@ -163,18 +163,19 @@ pub(super) fn family(name: &str) -> Option<Family> {
     }
 }
 
-/// Whether `word`, in lower case, says whose password a `pass` is.
+/// True if `word`, in lower case, names the account of a `pass`.
 pub(super) fn is_account(word: &str) -> bool {
     ACCOUNTS.contains(&word)
 }
 
-/// Whether `value` repeats a word of `name`, as the defaults of images do: `POSTGRES_PASSWORD=postgres`.
+/// True if `value` repeats a word of `name`, as the defaults of container images do:
+/// `POSTGRES_PASSWORD=postgres`.
 pub(super) fn repeats_name(name: &str, value: &str) -> bool {
     let words = last_words(name);
     words.len() > 1 && words.iter().any(|word| word.eq_ignore_ascii_case(value))
 }
 
-/// Whose secret a name in `family` announces.
+/// The kind of secret that a name in `family` announces.
 pub(super) fn kind(name: &str, family: Family) -> Kind {
     let words = last_words(name).concat();
     let ends = |endings: &[&str]| endings.iter().any(|ending| words.ends_with(ending));
@@ -191,7 +192,7 @@ pub(super) fn kind(name: &str, family: Family) -> Kind {
     }
 }
 
-/// The words of `name`, split at separators and where small letters meet capitals, without regard to case.
+/// The last words of `name` in lower case, split at separators and at case changes.
 fn last_words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut previous = b'_';

@@ -1,5 +1,5 @@
-//! Numbers that are secret by themselves: cards, social security numbers, recovery keys of disks, tokens that begin with
-//! an account's number.
+//! Scanner for secret numbers: cards, social security numbers, disk recovery keys, tokens that begin with an
+//! account's number.
 
 use super::Kind;
 use super::marks::Marks;
@@ -9,7 +9,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     let mut from = 0;
     for &at in &marks.words {
-        // Two digits in a row: nearly all words are passed over by that.
+        // Requires two digits in a row, which rejects nearly all words.
         let [first, second, ..] = bytes[at..] else { continue };
         if at < from || !first.is_ascii_digit() || !second.is_ascii_digit() || !stands_alone(bytes, at) {
             continue;
@@ -24,7 +24,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     }
 }
 
-/// Whether a number may begin at `at`: not in the middle of another one, of a decimal fraction or of a name.
+/// True if a number may begin at `at`: not inside of another number, a decimal fraction or a name.
 fn stands_alone(bytes: &[u8], at: usize) -> bool {
     let separated = match bytes[..at] {
         [.., digit, b'-' | b'.' | b',' | b' '] => !digit.is_ascii_digit(),
@@ -33,7 +33,7 @@ fn stands_alone(bytes: &[u8], at: usize) -> bool {
     separated && !matches!(bytes[..at], [.., b'_' | b'#' | b'.']) && starts_word(bytes, at)
 }
 
-/// Digits, in groups that the same sign separates.
+/// Digits in groups with the same separator.
 struct Number {
     digits: [u8; 20],
     count: usize,
@@ -72,7 +72,7 @@ impl Number {
         self.digits[..count].iter().fold(0, |number, digit| number * 10 + usize::from(*digit))
     }
 
-    /// Whether an issuer of cards uses this beginning with this length.
+    /// True if a card issuer uses this prefix with this length.
     fn is_issued(&self) -> bool {
         match self.count {
             13 | 19 => self.digits[0] == 4,
@@ -88,7 +88,7 @@ impl Number {
         }
     }
 
-    /// The check digit that every card ends in.
+    /// True if the Luhn check digit is right.
     fn is_checked(&self) -> bool {
         let sum = self.digits().iter().rev().enumerate().map(|(place, digit)| {
             let doubled = usize::from(*digit) * if place % 2 == 1 { 2 } else { 1 };
@@ -98,8 +98,8 @@ impl Number {
     }
 }
 
-/// A card's number: by its groups, or where a word beside it says so. One number of sixteen digits in ten or so ends
-/// in the right check digit by chance.
+/// Finds a card number, by its grouping or by a word nearby. About one in ten numbers of sixteen digits has
+/// the right check digit by chance.
 fn card(text: &str, at: usize, number: &Number) -> Option<Span> {
     let after = text.as_bytes().get(number.end).copied().unwrap_or(b' ');
     let whole = !after.is_ascii_alphanumeric() && after != b'_' && after != b'-';
@@ -112,7 +112,7 @@ fn card(text: &str, at: usize, number: &Number) -> Option<Span> {
     known.then_some(Span { kind: Kind::CardNumber, start: at, end: number.end })
 }
 
-/// Whether a word for a card stands near.
+/// True if a word about cards is nearby.
 fn is_about_cards(text: &str, start: usize, end: usize) -> bool {
     #[rustfmt::skip]
     const WORDS: [&str; 19] = [
@@ -127,7 +127,7 @@ fn is_about_cards(text: &str, start: usize, end: usize) -> bool {
     WORDS.iter().any(|word| before.contains(word) || after.contains(word))
 }
 
-/// Three, two and four digits, in the ranges that are issued.
+/// Finds a social security number: three, two and four digits, in the ranges that are issued.
 fn social_security(bytes: &[u8], at: usize) -> Option<Span> {
     let shape = bytes.get(at..at + 11)?;
     let digits = |range: std::ops::Range<usize>| shape[range].iter().all(u8::is_ascii_digit);
@@ -142,7 +142,7 @@ fn social_security(bytes: &[u8], at: usize) -> Option<Span> {
     })
 }
 
-/// Eight groups of six digits: what unlocks a disk of Windows.
+/// Finds a BitLocker recovery key: eight groups of six digits.
 fn disk_key(bytes: &[u8], at: usize) -> Option<Span> {
     const LENGTH: usize = 8 * 7 - 1;
     let shape = bytes.get(at..at + LENGTH)?;
@@ -154,7 +154,7 @@ fn disk_key(bytes: &[u8], at: usize) -> Option<Span> {
     (shaped && whole).then_some(Span { kind: Kind::Secret, start: at, end: at + LENGTH })
 }
 
-/// The number of an application, a bar, and its secret.
+/// Finds an app token: the number of an application, a bar, and its secret.
 fn app_token(bytes: &[u8], at: usize) -> Option<Span> {
     let most = bytes.len().min(at + 60);
     let bar = run_end(&bytes[..most], at, |b| b.is_ascii_digit());

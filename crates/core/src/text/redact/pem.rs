@@ -1,19 +1,19 @@
-//! Private key blocks: PEM of every flavour, OpenSSH, PGP; on lines of their own, on one line, or with their line
-//! breaks escaped inside a string.
+//! Scanner for private key blocks: PEM of every flavour, OpenSSH, PGP; on separate lines, on one line, or
+//! with escaped line breaks inside of a string.
 
 use super::Kind;
 use super::marks::Marks;
 use super::walk::{MASK, RunEnds, Span, base64, starts_word};
 
-/// The longest label a block may have between its dashes.
+/// The maximum length of a label between the dashes.
 const LABEL: usize = 64;
 
-/// A line this long and made of nothing but base64 is part of a key.
+/// The minimum length of a base64 line that belongs to a key.
 const LINE: usize = 16;
 
 pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     headless(text, marks, found);
-    // Whether it is there at all is told much faster than where.
+    // Testing for presence is much faster than finding the position.
     if text.contains("Private-Lines: ") {
         putty(text, found);
     }
@@ -32,7 +32,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     }
 }
 
-/// Where the dashes before `BEGIN` start and where the body begins, if this opens a private key.
+/// The start of the dashes before `BEGIN` and the start of the body, if this opens a private key.
 fn header(text: &str, begin: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let gap = usize::from(begin > 0 && bytes[begin - 1] == b' ');
@@ -49,13 +49,13 @@ fn header(text: &str, begin: usize) -> Option<(usize, usize)> {
     private.then_some((begin - gap - dashes, after + closing))
 }
 
-/// Keys without their BEGIN line, by how their bytes begin.
+/// Finds keys without their BEGIN line, by their first bytes.
 fn headless(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     let mut ends = RunEnds::default();
     let mut from = 0;
     for &at in &marks.words {
-        // One look at two letters passes over nearly all of a text.
+        // Two letters reject nearly all of a text.
         if at < from
             || !matches!(bytes[at..], [b'M', b'I' | b'H' | b'C', ..] | [b'b', b'3', ..] | [b'L', b'S', ..])
         {
@@ -73,9 +73,9 @@ fn headless(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     }
 }
 
-/// Whether base64 begins as a private key does: the version of PKCS#1, PKCS#8, SEC 1 or PKCS#12 right behind the
-/// sequence's length, where a certificate or a public key has another sequence; OpenSSH's own mark; or a whole PEM block
-/// that was encoded once more.
+/// True if base64 data begins like a private key: the version of PKCS#1, PKCS#8, SEC 1 or PKCS#12 directly
+/// after the sequence's length (a certificate or a public key has another sequence there), OpenSSH's own
+/// magic bytes, or a PEM block that was encoded again.
 fn begins_key(head: &str) -> bool {
     let Some(bytes) = base64(head) else { return false };
     let inner = match bytes[..] {
@@ -92,7 +92,7 @@ fn begins_key(head: &str) -> bool {
     matches!(inner, [0x02, 0x01, 0 | 1 | 3, 0x02 | 0x04 | 0x30, ..])
 }
 
-/// The end of the lines of base64 that go on from `at`, and of the END line behind them.
+/// The end of the base64 lines from `at` on, including an END line behind them.
 fn lines_end(text: &str, at: usize) -> usize {
     let mut end = at;
     let mut full = true;
@@ -106,7 +106,7 @@ fn lines_end(text: &str, at: usize) -> usize {
             break;
         }
         full = core.len() >= LINE;
-        // The last line is short; so is the first word of what somebody wrote below it.
+        // The last line is short, but so is the first word of text below it.
         if !full && !core.bytes().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase() || b == b'=') {
             break;
         }
@@ -115,13 +115,13 @@ fn lines_end(text: &str, at: usize) -> usize {
     end
 }
 
-/// Whether what stands between two pieces breaks the line once.
+/// True if the text between two pieces is exactly one line break.
 fn is_line_break(between: &str) -> bool {
     let breaks = between.matches('\n').count() + between.matches("\\n").count();
     breaks == 1 || (breaks == 0 && between.is_empty())
 }
 
-/// The private part of a key of PuTTY: so many lines, unnamed.
+/// Finds the private part of a PuTTY key: a given number of unlabelled lines.
 fn putty(text: &str, found: &mut Vec<Span>) {
     for (at, header) in text.match_indices("Private-Lines: ") {
         let count = text[at + header.len()..].bytes().take(3).take_while(u8::is_ascii_digit).count();
@@ -136,11 +136,11 @@ fn putty(text: &str, found: &mut Vec<Span>) {
     }
 }
 
-/// How many pieces that are no line of a key are passed over in search of one, or of the END line.
+/// The maximum number of other pieces skipped in search of a key line or the END line.
 const PATIENCE: usize = 64;
 
-/// Where the block ends that has its body at `at`: after its END line, or, where that is missing, after the last
-/// line that looks like part of a key. `None` if there is no key, only talk about one.
+/// The end of the block whose body is at `at`: after its END line or, without one, after the last line that
+/// looks like part of a key. `None` if the text only mentions a key.
 fn block_end(text: &str, at: usize) -> Option<usize> {
     let mut end = None;
     let mut keyed = false;
@@ -163,12 +163,12 @@ fn block_end(text: &str, at: usize) -> Option<usize> {
             passed = 0;
             end = Some(piece.end);
         } else if !keyed && word.ends_with(':') {
-            // `Proc-Type: 4,ENCRYPTED`, `Comment: …`
+            // Headers inside of a block: `Proc-Type: 4,ENCRYPTED`, `Comment: …`.
             let line = &text[at..text.floor_char_boundary(at + LABEL * 2)];
             at += line.find(['\n', '\\'])?;
         } else if solid {
             keyed |= core.len() >= 8 && core.bytes().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
-            // The last line of a key is short; so is the first word of what somebody wrote below it.
+            // The last line of a key is short, but so is the first word of text below it.
             if passed == 1 && end.is_some() && is_line_end(text, piece.end) {
                 end = Some(piece.end);
             }
@@ -188,7 +188,7 @@ struct Piece {
     end: usize,
 }
 
-/// The next run without whitespace, without escaped line breaks, and without the dashes that follow it.
+/// The next run without white space and escaped line breaks, and without the dashes that follow it.
 fn next_piece(text: &str, at: usize) -> Option<Piece> {
     let bytes = text.as_bytes();
     let mut start = at;

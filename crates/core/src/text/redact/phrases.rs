@@ -1,14 +1,15 @@
-//! Secrets of several words or groups: passphrases, the words of a wallet, passwords for apps, keys of authenticators.
+//! Scanner for secrets of several words or groups: passphrases, wallet seed phrases, app passwords,
+//! authenticator keys.
 
 use super::cues::is_eastern;
 use super::values::is_base32;
 use super::walk::{MASK, prefix_in_any_case};
 use super::words::{holds_plain_words, is_word_list};
 
-/// The longest phrase that is read.
+/// The maximum length of a phrase.
 const LONGEST: usize = 240;
 
-/// The words from `at` to the end of the line or sentence, if the cue at `cue` announces such words.
+/// The words from `at` to the end of the line or sentence, if the cue at `cue` announces a phrase.
 pub(super) fn phrase(text: &str, cue: usize, at: usize) -> Option<(usize, usize)> {
     let window = &text[at..text.floor_char_boundary(at + LONGEST)];
     let line = &window
@@ -43,7 +44,7 @@ pub(super) fn phrase(text: &str, cue: usize, at: usize) -> Option<(usize, usize)
     (ended && is_grouped(group) && is_word_list(group, ' ')).then_some((start, start + 19))
 }
 
-/// As [`phrase`], where nothing but a space leads from the cue to the words: only what can be no sentence.
+/// [`phrase`] with only a space between the cue and the words. Accepts only words that cannot be a sentence.
 pub(super) fn phrase_directly_behind(text: &str, cue: usize, cue_end: usize) -> Option<(usize, usize)> {
     let (start, end) = text[cue_end..].starts_with(' ').then(|| phrase(text, cue, cue_end)).flatten()?;
     let words = &text[start..end];
@@ -52,7 +53,7 @@ pub(super) fn phrase_directly_behind(text: &str, cue: usize, cue_end: usize) -> 
     (drawn || key || is_wallet(words)).then_some((start, end))
 }
 
-/// A password in a script that is written without spaces, which ends in digits: `바다사자77`. Without the digits it is
+/// Finds a password in a script without spaces that ends in digits: `바다사자77`. Without the digits it would be
 /// the next word of the sentence.
 pub(super) fn eastern_password(text: &str, at: usize) -> Option<(usize, usize)> {
     const MOST: usize = 20;
@@ -75,17 +76,18 @@ fn word_before(text: &str, at: usize) -> String {
     before.split([' ', '-', '\n', ':']).rfind(|word| !word.is_empty()).unwrap_or_default().to_lowercase()
 }
 
-/// As long as `219 09 9999`.
+/// The length of `219 09 9999`.
 const SPACED: usize = 11;
 
-/// A social security number with spaces.
+/// True for a social security number with spaces.
 fn is_spaced_number(words: &str) -> bool {
     let groups: Vec<&str> = words.split(' ').take(3).collect();
     let digits = groups.iter().all(|group| group.bytes().all(|b| b.is_ascii_digit()));
     digits && matches!(groups[..], [a, b, c] if (a.len(), b.len(), c.len()) == (3, 2, 4))
 }
 
-/// Four and more groups of the same length, letters and digits mixed: the key to an encrypted disk or mailbox.
+/// True for four or more groups of the same length with letters and digits: the key of an encrypted disk or
+/// mailbox.
 fn is_key_in_groups(words: &str) -> bool {
     let groups: Vec<&str> = words.split(' ').collect();
     let even =
@@ -94,24 +96,25 @@ fn is_key_in_groups(words: &str) -> bool {
     groups.len() >= 4 && even && mixed.count() * 3 >= groups.len()
 }
 
-/// Whether letters were drawn at random rather than make a word: no vowel, or three consonants in a row.
+/// True if letters look random: no vowel, or three consonants in a row.
 fn is_unpronounceable(word: &str) -> bool {
     let vowel = |b: &u8| b"aeiouy".contains(b);
     !word.bytes().any(|b| vowel(&b)) || word.as_bytes().windows(3).any(|three| !three.iter().any(vowel))
 }
 
-/// Four groups of four letters: Google's passwords for apps.
+/// True for four groups of four letters, the form of Google's app passwords.
 fn is_grouped(words: &str) -> bool {
     words.len() == 19 && words.split(' ').all(|group| group.len() == 4)
 }
 
-/// Whether the words before a cue make it the password of an app.
+/// True if the words before a cue make it the password of an app.
 fn is_for_app(before: &str) -> bool {
     let mut words = before.split_whitespace().rev();
     words.next().is_some_and(|word| ["app", "app-specific", "apps"].contains(&word.to_lowercase().as_str()))
 }
 
-/// Twelve to twenty-four words of three to eight letters. Some of them hold sentences together too, but few.
+/// True for a seed phrase: twelve to twenty-four words of three to eight letters, with few function words
+/// among them.
 fn is_wallet(words: &str) -> bool {
     #[rustfmt::skip]
     const GRAMMAR: [&str; 24] = [

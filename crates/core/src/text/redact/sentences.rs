@@ -1,7 +1,7 @@
-//! Passwords and keys named in a sentence, in the languages people write to their agents.
+//! Scanner for passwords and keys in sentences, in the languages that people write to their agents.
 //!
-//! A cue ("the password"), within a few words something that leads to a value ("is", "lautet", ":"), then the value.
-//! The lists of all languages are used together: what follows must look like a credential in any of them, so a
+//! It looks for a cue ("the password"), within a few words a connector ("is", "lautet", ":"), then the value.
+//! The lists of all languages are used together: the value must look like a credential in any case, so a
 //! foreign connector does no harm, and people mix languages.
 
 use super::Kind;
@@ -17,7 +17,7 @@ use super::values::{is_base32, is_literal, is_password, is_token};
 use super::walk::{MASK, RunEnds, Span, head, prefix_in_any_case, starts_word};
 use super::words::{is_camel_words, is_joined_words, is_numbered_phrase, is_word_list};
 
-/// Quotes and what closes them.
+/// Opening quotes with their closing quotes.
 const QUOTES: [(char, &str); 10] = [
     ('`', "`"),
     ('"', "\""),
@@ -31,12 +31,12 @@ const QUOTES: [(char, &str); 10] = [
     ('『', "』"),
 ];
 
-/// How many words, signs and eastern characters after a cue are looked at.
+/// The maximum number of words, signs and East Asian characters examined after a cue.
 const REACH: usize = 24;
 const WORDS: usize = 8;
 
 pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
-    // The cues of other scripts are no words of ASCII, and some stand inside longer ones.
+    // Cues of other scripts are not ASCII words, and some are parts of longer words.
     match marks.ascii {
         true => scan_at(text, marks.words.iter().copied(), found),
         false => scan_at(text, text.char_indices().map(|(at, _)| at), found),
@@ -74,7 +74,7 @@ fn scan_at(text: &str, places: impl Iterator<Item = usize>, found: &mut Vec<Span
     }
 }
 
-/// What the cue that `text` begins with announces.
+/// The kind of secret that the cue at the start of `text` announces.
 fn kind(family: Family, text: &str) -> Kind {
     match family {
         Family::Number if text.starts_with(['s', 'S']) => Kind::SocialSecurityNumber,
@@ -83,12 +83,12 @@ fn kind(family: Family, text: &str) -> Kind {
     }
 }
 
-/// One thing after a cue.
+/// One element of the text after a cue.
 enum Piece {
-    /// A sign that leads to the value.
+    /// A sign that connects to the value.
     Sign(usize),
     Skip(usize),
-    /// A quotation: its inside, and where it ends with its quote.
+    /// A quotation: the range inside of the quotes, and its end with the quote.
     Quoted(usize, usize, usize),
     Word(usize, usize),
     Break(usize),
@@ -109,7 +109,7 @@ fn piece_at(text: &str, at: usize, ends: &mut RunEnds) -> Piece {
     }
     match c {
         '\n' => Piece::Break(next),
-        // `password=x` is an assignment, which knows better where its value ends.
+        // `password=x` is an assignment, whose scanner knows better where the value ends.
         '=' if bytes.get(next).is_some_and(|b| !b.is_ascii_whitespace()) => Piece::End,
         ':' if bytes.get(next) == Some(&b':') => Piece::End,
         ':' | '=' | '：' | '＝' | '→' | '—' | '–' | '|' => Piece::Sign(next),
@@ -131,7 +131,7 @@ fn piece_at(text: &str, at: usize, ends: &mut RunEnds) -> Piece {
     }
 }
 
-/// Bytes of a word in running text. A word ends where an eastern script or typographic punctuation begins.
+/// Bytes of a word in running text. A word ends at an East Asian script or typographic punctuation.
 fn is_prose(b: u8) -> bool {
     !b.is_ascii_whitespace() && !matches!(b, b'"' | b'`' | b'\\' | MASK | 0xE2..=0xED | 0xEF)
 }
@@ -147,19 +147,19 @@ fn quotation(text: &str, start: usize, closing: &str) -> Option<Piece> {
         .then(|| Piece::Quoted(start, start + inside.len(), start + length + c.len_utf8()))
 }
 
-/// A cue, and how far what follows it has led.
+/// A cue, with the state of reading the text after it.
 struct Reading<'a> {
     text: &'a str,
     family: Family,
     cue: usize,
     cue_end: usize,
-    /// The last word or sign leads to a value.
+    /// True if the last word or sign connects to a value.
     led: bool,
-    /// And it was a sign or a copula, which lead to little else.
+    /// True if that connector was a sign or a copula, which are unambiguous.
     sure: bool,
-    /// Nothing that could be a value came yet.
+    /// True if nothing that could be a value came yet.
     first: bool,
-    /// Words that were no value and did not lead to one.
+    /// The number of words that were neither a value nor a connector.
     words: usize,
 }
 
@@ -207,7 +207,7 @@ fn after_cue(
             Piece::Word(start, end) => {
                 let (from, to) = bare_word(text, start, end);
                 let word = head(&text[from..to]);
-                // Another cue speaks for what follows it.
+                // Another cue takes over here.
                 let spoken = text[from..].chars().next().and_then(|c| cue_at(text, from, c, true));
                 if spoken.is_some_and(|(other, _)| other == family || other == Family::Password) {
                     break;
@@ -229,7 +229,7 @@ fn after_cue(
                         return Some((from, to));
                     }
                     reading.pass();
-                    // "the password for root: hunter2"
+                    // "The password for root: hunter2".
                     let sign = text[to..end].ends_with(':');
                     (reading.led, reading.sure) = (sign, sign);
                 }
@@ -247,19 +247,20 @@ fn after_cue(
 }
 
 impl Reading<'_> {
-    /// A word or quotation was no value.
+    /// Skips a word or quotation that was not a value.
     fn pass(&mut self) {
         (self.led, self.first) = (false, false);
         self.words += 1;
     }
 
-    /// Whether `word`, which begins at `start`, is the "in" of "changed in": Italian and Dutch for "changed to".
+    /// True if `word`, which begins at `start`, is the "in" of "changed in": Italian and Dutch for "changed
+    /// to".
     fn is_changed_in(&mut self, word: &str, start: usize) -> bool {
         let before = &self.text[self.text.ceil_char_boundary(self.cue.saturating_sub(60))..start];
         let before = before.rsplit(char::from(MASK)).next().unwrap_or_default().to_lowercase();
         let changed = word == "in" && STEMS_WITH_IN.iter().any(|stem| before.contains(stem));
         if changed {
-            // The verb between the cue and "in" was no value.
+            // The verb between the cue and "in" was not a value.
             self.words = 0;
         }
         changed
@@ -273,12 +274,12 @@ impl Reading<'_> {
         self.family == Family::Password && self.led && self.sure && !self.announces_words_only()
     }
 
-    /// In Polish "to" is a copula.
+    /// True for Polish, in which "to" is a copula.
     fn is_polish(&self) -> bool {
         ["has", "klucz"].iter().any(|word| prefix_in_any_case(&self.text[self.cue..], word).is_some())
     }
 
-    /// "password hunter2", with nothing but a space between.
+    /// True for "password hunter2", with only a space in between.
     fn is_direct(&self, start: usize) -> bool {
         let one_time = self.family == Family::Token && self.text[self.cue..self.cue_end].ends_with("seed");
         let hex = self.family == Family::Token && is_hex_key(&self.text[start..]);
@@ -287,7 +288,7 @@ impl Reading<'_> {
             && is_near(&self.text[self.cue_end..start])
     }
 
-    /// Whether a value is due where `word` stands.
+    /// True if a value is expected at `word`.
     fn is_value(&self, word: &str, start: usize, end: usize) -> bool {
         if self.is_direct(start)
             || (self.led && self.sure)
@@ -319,13 +320,14 @@ impl Reading<'_> {
         }
     }
 
-    /// Whether a word such as "is" leads to what begins at `start`, and no sign, behind which names stand too.
+    /// True if a word such as "is" connects to the text at `start`. Signs do not count, because names also
+    /// follow them.
     fn follows_copula(&self, start: usize) -> bool {
         self.led && self.sure && self.text[self.cue_end..start].trim_end().ends_with(char::is_alphabetic)
     }
 
-    /// Whether nothing but a plain word stands on the line behind a sign: "password: swordfish". In a `.netrc` it needs
-    /// no sign.
+    /// True if a plain word is alone on its line behind a sign: "password: swordfish". In a `.netrc` no sign
+    /// is needed.
     fn is_alone(&self, word: &str, start: usize, end: usize) -> bool {
         let rest = self.text[end..].trim_start_matches([' ', '\r', '.', '!']);
         let before = self.text[self.cue_end..start].trim_end();
@@ -336,7 +338,7 @@ impl Reading<'_> {
             && (signed || (self.words == 0 && follows_login(self.text, self.cue)))
     }
 
-    /// A PIN, the check digits of a card or a social security number, as far as its length tells.
+    /// True for a PIN, the check digits of a card or a social security number, judged by length.
     fn is_number(&self, word: &str, end: usize) -> bool {
         let cue = &self.text[self.cue..self.cue_end];
         let digits = word.bytes().filter(u8::is_ascii_digit).count();
@@ -346,7 +348,7 @@ impl Reading<'_> {
             Some('s') => 9..=9,
             _ => 4..=8,
         };
-        // "PIN 90817", in capitals, needs no connector; the pins of boards have less digits.
+        // "PIN 90817", in capitals, needs no connector; the pins of boards have fewer digits.
         let shouted = self.words == 0 && cue.bytes().all(|b| b.is_ascii_uppercase());
         let card = length == (3..=4) && self.first && is_near(&self.text[self.cue_end..end - word.len()]);
         let led = self.led && self.sure && ends_sentence(self.text, end);
@@ -358,8 +360,8 @@ impl Reading<'_> {
             return false;
         }
         let direct = self.is_direct(start);
-        // `ALTER USER bob PASSWORD 'x'` needs no connector.
-        // Nobody sets off a word in guillemets that only follows the cue.
+        // `ALTER USER bob PASSWORD 'x'` needs no connector. Nobody puts a word in guillemets that only
+        // follows the cue.
         let psk = prefix_in_any_case(&self.text[self.cue..], "psk").is_some();
         let shared = direct && (psk || self.text[..start].ends_with('«'));
         let sql = shared || (direct && self.text[..start].ends_with('\''));
@@ -367,14 +369,14 @@ impl Reading<'_> {
     }
 }
 
-/// Whether a cue announces nothing but the words of a wallet: "seed" stands for much else too.
+/// True if a cue announces only the words of a wallet. "Seed" has many other meanings.
 fn is_words_only(text: &str, cue: usize) -> bool {
     ["seed", "recovery words", "mnemonic", "wallet words", "12 words", "24 words"]
         .iter()
         .any(|word| prefix_in_any_case(&text[cue..], word).is_some())
 }
 
-/// Whether a `.netrc` goes on at a cue: `login bob password`.
+/// True if a `.netrc` entry continues at a cue: `login bob password`.
 fn follows_login(text: &str, cue: usize) -> bool {
     let before = &text[text.ceil_char_boundary(cue.saturating_sub(120))..cue];
     let mut words = before.rsplit(char::from(MASK)).next().unwrap_or_default().split_whitespace().rev();
@@ -382,7 +384,8 @@ fn follows_login(text: &str, cue: usize) -> bool {
         || before.trim_end().ends_with("default login anonymous")
 }
 
-/// A word without the punctuation around it. An exclamation mark stays: it ends passwords more often than sentences.
+/// A word without the punctuation around it. An exclamation mark stays, because it ends passwords more often
+/// than sentences.
 fn bare_word(text: &str, start: usize, end: usize) -> (usize, usize) {
     let word = &text[start..end];
     let begun = word.trim_start_matches(['(', '*', '_', '[']);
@@ -405,23 +408,23 @@ fn ends_sentence(text: &str, at: usize) -> bool {
     )
 }
 
-/// Whether only a space, emphasis or an opening quote stands between a cue and what may be its value.
+/// True if only a space, emphasis or an opening quote is between a cue and its possible value.
 fn is_near(between: &str) -> bool {
     between.starts_with([' ', '\t', '*', '_']) && between.chars().all(|c| " \t*_('`\"«".contains(c))
 }
 
-/// Whether `word` may be a commit's hash that is mentioned near a cue.
+/// True if `word` may be a commit hash near a cue.
 fn is_commit(word: &str) -> bool {
     matches!(word.len(), 7..=12 | 40 | 64) && word.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Whether `text` begins with a key in hex. Commits have forty digits.
+/// True if `text` begins with a key in hex. Commit hashes have forty digits.
 fn is_hex_key(text: &str) -> bool {
     let digits = text.bytes().take(65).take_while(u8::is_ascii_hexdigit).count();
     matches!(digits, 32 | 48 | 64) && !text[digits..].starts_with(|c: char| c.is_alphanumeric() || c == '-')
 }
 
-/// Whether the sentence around a cue and its value says that something is set.
+/// True if the sentence around a cue and its value says that something is set.
 fn is_set(text: &str, cue: usize, value_end: usize) -> bool {
     let before = &text[text.ceil_char_boundary(cue.saturating_sub(60))..cue];
     let after = &text[value_end..text.floor_char_boundary(value_end + 30)];
@@ -469,13 +472,13 @@ fn before_cue(text: &str, cue: usize, end: usize) -> Option<(usize, usize)> {
     let (start, end) = bare_word(text, start, start + inner.trim_end_matches(['`', '"', '\'', '*']).len());
     let value = head(&text[start..end]);
     let secret = if quoted { is_quoted_secret(value, Family::Password, true) } else { is_password(value, 6) };
-    // Where looking back stopped inside a long value, all of it goes.
+    // If looking back stopped inside of a long value, redact all of it.
     let whole = text[..start].rfind(|c: char| c.is_whitespace() || c == char::from(MASK));
     let start = if start == from { whole.map_or(0, |at| text.ceil_char_boundary(at + 1)) } else { start };
     secret.then_some((start, end))
 }
 
-/// The word that ends before `end`, not reaching back beyond `from`.
+/// The word that ends before `end` and begins at `from` or later.
 fn word_before(text: &str, from: usize, end: usize) -> Option<(usize, usize)> {
     let before = text[from..end].trim_end();
     let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);

@@ -1,4 +1,4 @@
-//! Tokens known by their shape rather than by a prefix alone: JWTs, bot tokens, two-part keys.
+//! Scanner for tokens with a recognisable shape and no unique prefix: JWTs, bot tokens, two-part keys.
 
 use super::Kind;
 use super::marks::Marks;
@@ -23,7 +23,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
             b'A' => aws_secret_beside(text, at),
             _ => None,
         };
-        // A shape may begin before the byte that gave it away, and end after it.
+        // A shape may begin before the byte that revealed it, and end after it.
         if let Some(span) = hit {
             from = span.end;
             found.push(span);
@@ -35,7 +35,7 @@ fn is_url_safe(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_')
 }
 
-/// The ends of the dot-separated parts that begin at `at`, at most `most`.
+/// The ranges of at most `most` dot-separated parts that begin at `at`.
 fn parts(bytes: &[u8], at: usize, most: usize, ends: &mut RunEnds) -> Vec<(usize, usize)> {
     let mut parts = Vec::with_capacity(most);
     let mut start = at;
@@ -54,8 +54,8 @@ fn lengths(parts: &[(usize, usize)]) -> Vec<usize> {
     parts.iter().map(|(start, end)| end - start).collect()
 }
 
-/// Header, payload and signature, or the five parts of an encrypted one. A payload that is JSON again needs no
-/// signature: the token may have been cut, or have none.
+/// Finds a JWT: header, payload and signature, or the five parts of an encrypted one. If the payload is JSON,
+/// the signature may be missing, because the token was cut or has none.
 fn jwt(bytes: &[u8], at: usize, ends: &mut RunEnds) -> Option<Span> {
     if !bytes[at..].starts_with(b"eyJ") || !starts_word(bytes, at) {
         return None;
@@ -74,7 +74,8 @@ fn jwt(bytes: &[u8], at: usize, ends: &mut RunEnds) -> Option<Span> {
     Some(Span { kind: Kind::Jwt, start: at, end })
 }
 
-/// A bot's id in base64, a time and a signature. The id decodes to digits, which makes this reliable.
+/// Finds a Discord bot token: an id in base64, a time and a signature. The id decodes to digits, which makes
+/// this reliable.
 fn discord(text: &str, at: usize, ends: &mut RunEnds) -> Option<Span> {
     let bytes = text.as_bytes();
     if !starts_word(bytes, at) {
@@ -101,7 +102,7 @@ fn sendgrid(bytes: &[u8], at: usize, ends: &mut RunEnds) -> Option<Span> {
     varied.then_some(Span { kind: Kind::SendgridKey, start: at, end: parts[1].1 })
 }
 
-/// `pat`, an id of fourteen, a dot and 64 hex digits.
+/// Finds an Airtable token: `pat`, an id of fourteen characters, a dot and 64 hex digits.
 fn airtable(bytes: &[u8], at: usize, ends: &mut RunEnds) -> Option<Span> {
     if !bytes[at..].starts_with(b"pat") || !starts_word(bytes, at) {
         return None;
@@ -112,8 +113,8 @@ fn airtable(bytes: &[u8], at: usize, ends: &mut RunEnds) -> Option<Span> {
     hex.then_some(Span { kind: Kind::VendorToken, start: at, end: parts[1].1 })
 }
 
-/// A bot's number, a colon and 35 characters that begin with `AA`. In a URL the number follows `bot` directly, so
-/// the search starts at the colon.
+/// Finds a Telegram bot token: a number, a colon and 35 characters that begin with `AA`. In a URL the number
+/// follows `bot` directly, so the search starts at the colon.
 fn telegram(bytes: &[u8], colon: usize, ends: &mut RunEnds) -> Option<Span> {
     if !bytes[colon + 1..].starts_with(b"AA") {
         return None;
@@ -124,7 +125,7 @@ fn telegram(bytes: &[u8], colon: usize, ends: &mut RunEnds) -> Option<Span> {
     fits.then_some(Span { kind: Kind::TelegramToken, start: colon - digits, end })
 }
 
-/// Three characters, a digit, `Q~` and some thirty more: a client secret of an Entra application.
+/// Finds the client secret of an Entra application: three characters, a digit, `Q~` and about thirty more.
 fn azure_client_secret(bytes: &[u8], at: usize) -> Option<Span> {
     let belongs = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'~' | b'.' | b'-');
     let start = at.checked_sub(4)?;
@@ -141,8 +142,8 @@ fn azure_client_secret(bytes: &[u8], at: usize) -> Option<Span> {
     (28..=40).contains(&(end - at - 2)).then_some(Span { kind: Kind::AzureKey, start, end })
 }
 
-/// The forty characters that belong to an access key id and stand near it without a name of their own, as in a
-/// credentials file that was pasted as two columns or two lines.
+/// Finds the forty characters of an AWS secret key near an access key id, without a name of their own, as in
+/// a credentials file that was pasted as two columns or two lines.
 fn aws_secret_beside(text: &str, at: usize) -> Option<Span> {
     const REACH: usize = 120;
     let bytes = text.as_bytes();

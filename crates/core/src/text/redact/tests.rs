@@ -1,4 +1,4 @@
-//! What must go, what must stay, and what holds for any text.
+//! Tests of redaction: texts to redact, texts to keep, and properties of any text.
 
 mod caught;
 mod kept;
@@ -7,7 +7,7 @@ mod table;
 
 use super::*;
 
-/// Example secrets are written with a dot inside, so that scanners of source code leave this repository alone.
+/// Removes the dots from example secrets. They keep source code scanners from reporting this repository.
 fn undotted(text: &str) -> String {
     text.replace('·', "")
 }
@@ -56,7 +56,7 @@ fn b_03_placeholders_never_match_again() {
     }
 }
 
-/// A test that never ends is how a quadratic scanner shows: a second's work would become an hour's.
+/// Detects a quadratic scanner: with one, a second's work would become an hour's, and the test would not end.
 #[test]
 fn b_03_a_megabyte_of_awkward_text_takes_no_time() {
     #[rustfmt::skip]

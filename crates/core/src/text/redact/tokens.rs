@@ -1,4 +1,4 @@
-//! Tokens that say themselves whose they are: a vendor's prefix and enough of its alphabet after it.
+//! Scanner for vendor tokens: a prefix, and enough characters of the vendor's alphabet after it.
 
 use super::Kind;
 use super::marks::Marks;
@@ -6,16 +6,16 @@ use super::values::{distinct, is_placeholder};
 use super::walk::{Openings, RunEnds, Span, head, starts_word};
 use crate::base::hash::ContentHash;
 
-/// What a token is made of after its prefix.
+/// The alphabet of a token after its prefix.
 #[derive(Clone, Copy)]
 enum Body {
     Alnum,
-    /// Capitals and digits.
+    /// Capital letters and digits.
     Upper,
     Hex,
     /// Letters, digits, `-` and `_`.
     Url,
-    /// As `Url`, and dots: tokens of several parts.
+    /// `Url` with dots, for tokens of several parts.
     Dotted,
     /// Both alphabets of base64, with padding.
     Base64,
@@ -42,12 +42,12 @@ struct Token {
     prefix: &'static str,
     kind: Kind,
     body: Body,
-    /// The least length of what follows the prefix. Well below what the vendor issues, so that a key that was cut
-    /// short goes too.
+    /// The minimum length after the prefix. It is well below the vendor's, so that a truncated key matches
+    /// too.
     min: usize,
-    /// Where length is what tells the token from a word.
+    /// The maximum length, for tokens that only their length distinguishes from a word.
     max: usize,
-    /// How many characters of the token stand before what it is known by, where that is not its beginning.
+    /// The number of characters before the known part, if the known part is not the start.
     before: usize,
 }
 
@@ -59,7 +59,7 @@ const fn exactly(prefix: &'static str, kind: Kind, body: Body, length: usize) ->
     Token { prefix, kind, body, min: length, max: length, before: 0 }
 }
 
-/// A token that is known by what stands `before` characters behind its beginning.
+/// A token with its known part `before` characters behind its start.
 const fn inside(before: usize, known: &'static str, body: Body, min: usize, max: usize) -> Token {
     Token { prefix: known, kind: Kind::VendorToken, body, min, max, before }
 }
@@ -68,7 +68,7 @@ const fn vendor(prefix: &'static str, body: Body, min: usize) -> Token {
     token(prefix, Kind::VendorToken, body, min)
 }
 
-/// A prefix stands before the shorter ones that it begins with.
+/// All known tokens. A prefix precedes the shorter ones that it begins with.
 const TOKENS: &[Token] = &[
     exactly("AKIA", Kind::AwsAccessKey, Body::Upper, 16),
     exactly("ASIA", Kind::AwsAccessKey, Body::Upper, 16),
@@ -297,7 +297,7 @@ static OPENINGS: Openings<{ TOKENS.len() }> = {
     openings
 };
 
-/// The first token of the list whose prefix stands at `at`.
+/// The first token of the list whose prefix is at `at`.
 fn token_at(bytes: &[u8], at: usize) -> Option<&'static Token> {
     let rest = &bytes[at..];
     if !OPENINGS.may_begin(*rest.first()?, *rest.get(1)?, rest.get(2).copied().unwrap_or(0)) {
@@ -324,12 +324,12 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
     }
 }
 
-/// Where a token whose prefix stands at `at` ends, if it is one.
+/// The end of a token whose prefix is at `at`, if it is one.
 fn end_of(token: &Token, text: &str, at: usize, ends: &mut [RunEnds; Body::COUNT]) -> Option<usize> {
     let bytes = text.as_bytes();
     let start = at + token.prefix.len();
     let run = ends[token.body as usize].find(bytes, start, |b| token.body.holds(b));
-    // A sentence's full stop, not a part of the token.
+    // A full stop at the end is the sentence's, not the token's.
     let end = if run > start && bytes[run - 1] == b'.' { run - 1 } else { run };
     let whole = !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
     let length = end.checked_sub(start)?;
@@ -337,7 +337,7 @@ fn end_of(token: &Token, text: &str, at: usize, ends: &mut [RunEnds; Body::COUNT
     (fits && is_issued(token, head(&text[start..end]))).then_some(end)
 }
 
-/// Where a token begins that is known by what stands at `at`.
+/// The start of a token whose known part is at `at`.
 fn start_of(token: &Token, bytes: &[u8], at: usize) -> Option<usize> {
     if token.before == 0 {
         return Some(at);
@@ -346,7 +346,7 @@ fn start_of(token: &Token, bytes: &[u8], at: usize) -> Option<usize> {
     let (lead, mark) = bytes[start..at].split_at(token.before - 1);
     let whole = start == 0 || !bytes[start - 1].is_ascii_alphanumeric();
     let fits = match token.prefix {
-        // A data centre's name behind the key: `…-us12`.
+        // The name of a data centre behind the key: `…-us12`.
         "us" => mark == b"-" && lead.iter().all(u8::is_ascii_hexdigit),
         "mmk" => mark == b"_" && lead.iter().all(|b| Body::Url.holds(*b)) && lead[6] == b'_',
         _ => mark == b"." && lead.iter().all(u8::is_ascii_alphanumeric),
@@ -354,7 +354,7 @@ fn start_of(token: &Token, bytes: &[u8], at: usize) -> Option<usize> {
     (whole && fits).then_some(start)
 }
 
-/// Whether the body can have been issued rather than written as a stand-in (`ghp_xxxxxxxx`, `sk-your-key-here`).
+/// True if the body looks issued, not like a placeholder (`ghp_xxxxxxxx`, `sk-your-key-here`).
 fn is_issued(token: &Token, body: &str) -> bool {
     if token.before > 0 && token.max < 8 {
         return true;
@@ -365,11 +365,11 @@ fn is_issued(token: &Token, body: &str) -> bool {
     let digits = body.bytes().filter(u8::is_ascii_digit).count();
     match token.prefix {
         "sk-" => {}
-        // Keys of wallets end in a checksum, which is the only thing that tells them from other names.
+        // Only the checksum at the end distinguishes wallet keys from other names.
         _ if token.kind == Kind::PrivateKey && token.body as usize == Body::Alnum as usize => {
             return is_checked(&format!("{}{body}", token.prefix));
         }
-        // Prefixes that occur in names and numbers of parts: what follows has to look drawn.
+        // These prefixes occur in names and part numbers, so the rest has to look random.
         "A3-" => return body.split('-').all(|part| matches!(part.len(), 5 | 6 | 11) && is_upper(part)),
         "API-" | "LTAI" | "ext_" | "sc_" | "s." | "ico-" | "p8e-" | "4b1d" | "live_" | "AQVN" | "EAAA"
         | "fo1_" => {
@@ -377,7 +377,8 @@ fn is_issued(token: &Token, body: &str) -> bool {
         }
         _ => return true,
     }
-    // The bare prefix is short enough to occur in names (`sk-fading-circle`): one long part has to look issued.
+    // This prefix is so short that it occurs in names (`sk-fading-circle`), so one long part has to look
+    // issued.
     body.split(['-', '_'])
         .any(|part| part.len() >= 20 || (part.len() >= 16 && part.bytes().any(|b| b.is_ascii_digit())))
 }
@@ -386,14 +387,14 @@ fn is_upper(part: &str) -> bool {
     part.bytes().all(|b| Body::Upper.holds(b))
 }
 
-/// Whether no part of `body` that is longer than a few letters is a plain word.
+/// True if a long part of `body` has both letters and digits.
 fn looks_drawn(body: &str) -> bool {
     let parts = || body.split(['-', '_', '.']).filter(|part| part.len() >= 8);
     parts()
         .any(|part| part.bytes().any(|b| b.is_ascii_digit()) && part.bytes().any(|b| b.is_ascii_alphabetic()))
 }
 
-/// Whether `text` is Base58 that ends in the first four bytes of its payload's double hash.
+/// True if `text` is Base58 with a valid checksum: the first four bytes of its payload's double hash.
 fn is_checked(text: &str) -> bool {
     const ALPHABET: &str = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
     const LONGEST: usize = 38;

@@ -1,18 +1,18 @@
-//! Secrets inside URLs: the password before the host, and webhook addresses that are secrets as a whole.
+//! Scanner for secrets in URLs: the password before the host, and webhook addresses.
 
 use super::Kind;
 use super::marks::Marks;
 use super::values::{distinct, is_template, looks_random};
 use super::walk::{MASK, Span, head, run_end};
 
-/// What ends a URL in running text.
+/// True for a byte that ends a URL in running text.
 fn ends_url(b: u8) -> bool {
     b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|' | MASK)
 }
 
-/// What is in all of them.
+/// A substring of every webhook address.
 const HOOK: &str = "hook";
-/// Hosts and the path up to the secret.
+/// Hosts and paths of webhooks, up to the secret.
 const WEBHOOKS: [&str; 8] = [
     "hooks.slack.com/services/",
     "hooks.slack.com/workflows/",
@@ -32,7 +32,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
             found.extend(password(text, start));
         }
     }
-    // A text without this word in it has none of them.
+    // A text without this substring contains no webhook.
     let webhooks = if text.contains(HOOK) { &WEBHOOKS[..] } else { &[] };
     for webhook in webhooks {
         let mut from = 0;
@@ -52,14 +52,14 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
 /// The password in the authority that begins at `start`, or a user name that is a token.
 fn password(text: &str, start: usize) -> Option<Span> {
     let bytes = text.as_bytes();
-    // The next URL's own scheme bounds this one, which keeps a text full of `://` cheap.
+    // The next URL's scheme limits this one, which keeps a text full of `://` cheap.
     let next = text[start..].find("://").map_or(bytes.len(), |length| start + length);
     let end = start + bytes[start..next].iter().position(|b| ends_url(*b)).unwrap_or(next - start);
     let path =
         start + bytes[start..end].iter().position(|b| matches!(b, b'/' | b'?' | b'#')).unwrap_or(end - start);
     let at_sign = |to: usize| bytes[start..to].iter().rposition(|b| *b == b'@').map(|at| start + at);
     let colon = bytes[start..path].iter().position(|b| *b == b':').map(|at| start + at);
-    // A bracket opens an IPv6 host, or says that what it holds is optional.
+    // A bracket opens an IPv6 host, or marks an optional part.
     if bytes.get(start) == Some(&b'[') {
         return None;
     }

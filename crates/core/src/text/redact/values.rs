@@ -1,17 +1,17 @@
-//! Whether a value can be a secret: what is only a stand-in, a reference or a word, and what looks like more.
+//! Judges values: placeholders, references and words on one side, secrets on the other.
 
 use super::vocabulary::{is_stand_in, is_technical};
 use super::walk::MASK;
 use super::words::{each_word, is_numbered_words, is_word_list, is_wordy, is_wordy_name};
 
-/// How many different bytes there are in `value`.
+/// The number of different bytes in `value`.
 pub(super) fn distinct(value: &str) -> usize {
     let mut seen = [false; 256];
     value.bytes().for_each(|b| seen[usize::from(b)] = true);
     seen.iter().filter(|seen| **seen).count()
 }
 
-/// Syntax that says "put a value here", or that a value was already taken out: `${X}`, `<token>`, `{{ x }}`, `%s`,
+/// True for placeholder syntax and for a value that was removed already: `${X}`, `<token>`, `{{ x }}`, `%s`,
 /// `***`, `…`.
 pub(super) fn is_template(value: &str) -> bool {
     let bytes = value.as_bytes();
@@ -54,7 +54,7 @@ pub(super) fn is_template(value: &str) -> bool {
         }
 }
 
-/// Whether what follows a `$` is a variable: `$password1` and `$API_KEY2` are, `$ecret123` is somebody's password.
+/// True if the text after a `$` is a variable: `$password1` and `$API_KEY2` are, `$ecret123` is a password.
 fn is_variable_name(name: &[u8]) -> bool {
     let letters = name.iter().position(u8::is_ascii_digit).unwrap_or(name.len());
     let screaming = !name.iter().any(u8::is_ascii_lowercase);
@@ -62,9 +62,9 @@ fn is_variable_name(name: &[u8]) -> bool {
     letters == name.len() || screaming || is_stand_in(word.trim_matches('_'))
 }
 
-/// Whether `value` stands in for a secret: a template, or nothing but words such as `your-api-key` and `changeme`.
+/// True if `value` is a placeholder: a template, or only words such as `your-api-key` and `changeme`.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    // `required|min:8` is what a form demands of the value.
+    // `required|min:8` is a form's validation rule.
     const DEMANDS: [&str; 6] = ["required|", "nullable|", "sometimes|", "optional|", "string|", "confirmed|"];
     DEMANDS.iter().any(|demand| value.starts_with(demand)) || is_template(value) || {
         let mut any = false;
@@ -76,7 +76,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
     }
 }
 
-/// Where a secret is kept, rather than the secret: code, a path, a URL, the name of a variable, a digest.
+/// True if `value` refers to a secret elsewhere: code, a path, a URL, the name of a variable, a digest.
 pub(super) fn is_reference(value: &str, quoted: bool) -> bool {
     #[rustfmt::skip]
     const SCHEMES: [&str; 16] = [
@@ -126,7 +126,7 @@ pub(super) fn is_reference(value: &str, quoted: bool) -> bool {
     is_variable(bare)
 }
 
-/// `GITHUB_TOKEN`: capitals, joined by underscores, each part a word.
+/// True for the name of a variable: `GITHUB_TOKEN`, capitals joined by underscores, each part a word.
 fn is_variable(value: &str) -> bool {
     value.contains('_')
         && value.trim_start_matches('_').split('_').all(|part| {
@@ -136,16 +136,16 @@ fn is_variable(value: &str) -> bool {
         })
 }
 
-/// The classes of characters a value is made of.
+/// Counts of the character classes in a value.
 #[derive(Default)]
 struct Makeup {
     letters: usize,
     upper: usize,
     lower: usize,
     digits: usize,
-    /// Marks that neither words nor names nor paths have between their letters.
+    /// Marks that words, names and paths do not have between their letters.
     marks: usize,
-    /// How often the class changes between neighbours, capitals at the beginning of a word not counted.
+    /// The number of class changes between neighbours, except capitals at the start of a word.
     changes: usize,
     length: usize,
 }
@@ -181,7 +181,8 @@ fn makeup(value: &str) -> Makeup {
     makeup
 }
 
-/// Whether `value` looks drawn at random: long, varied, and no words. Hashes and ids do not: see [`is_digest`].
+/// True if `value` looks random: long, varied, and without words. Hashes and ids are excluded; see
+/// [`is_digest`].
 pub(super) fn looks_random(value: &str) -> bool {
     let made = makeup(value);
     if made.length < 16 || !value.is_ascii() || distinct(value) < 8 || is_wordy(value) {
@@ -192,13 +193,13 @@ pub(super) fn looks_random(value: &str) -> bool {
     mixed || scrambled
 }
 
-/// Whether `value` is the kind of thing that is random and public: a hash in hex, a UUID.
+/// True if `value` may be random but public: a hash in hex, a UUID.
 pub(super) fn is_digest(value: &str) -> bool {
     value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
 }
 
-/// Versions, dates, times and addresses: numbers with separators and perhaps a short word. And numbers as code
-/// writes them: `0xC000_006A`, `16u32`, `#d8dee9`.
+/// True for versions, dates, times and addresses: numbers with separators and perhaps a short word. Also for
+/// numbers in code: `0xC000_006A`, `16u32`, `#d8dee9`.
 fn is_numeric(value: &str) -> bool {
     const TYPES: [&str; 16] = [
         "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
@@ -244,7 +245,8 @@ fn is_email(value: &str) -> bool {
     })
 }
 
-/// Any literal where only a password can stand: a word will do, a stand-in or a reference will not.
+/// True for a literal in a place where only a password can be: a word counts, a placeholder or a reference
+/// does not.
 pub(super) fn is_literal(value: &str, min: usize, quoted: bool) -> bool {
     value.chars().count() >= min
         && !is_placeholder(value)
@@ -252,12 +254,12 @@ pub(super) fn is_literal(value: &str, min: usize, quoted: bool) -> bool {
         && !is_technical(value)
 }
 
-/// What looks like a password even in the middle of prose: letters with digits or marks among them.
+/// True for a password in running text: letters mixed with digits or marks.
 pub(super) fn is_password(value: &str, min: usize) -> bool {
     if !is_literal(value, min, false) || is_numeric(value) || is_email(value) {
         return false;
     }
-    // The entities of a web page.
+    // HTML entities are not passwords.
     if ["&quot", "&amp", "&lt", "&gt", "&#"].iter().any(|entity| value.contains(entity)) {
         return false;
     }
@@ -268,7 +270,8 @@ pub(super) fn is_password(value: &str, min: usize) -> bool {
     }
     let made = makeup(value);
     let joined = value.contains(['-', '_', '/', '.', '\'', '’', ':', '(', ')', ',']);
-    // `prod-2024` is a name; `Summer-2024` is what people make up when a form asks for a capital and a digit.
+    // `prod-2024` is a name; `Summer-2024` is a typical password for a form that demands a capital and a
+    // digit.
     let demanded = made.length >= 8 && made.upper > 0 && made.lower > 0 && made.digits > 0;
     let name = joined && is_wordy(value) && !is_numbered_words(value);
     let mixed = made.letters > 0 && made.digits > 0 && (demanded || !name);
@@ -277,7 +280,7 @@ pub(super) fn is_password(value: &str, min: usize) -> bool {
     mixed || marked || scrambled || is_word_list(value, '-')
 }
 
-/// What looks like an issued token or key: letters and digits, and no name with a number.
+/// True for an issued token or key: letters and digits, and not a name with a number.
 pub(super) fn is_token(value: &str, min: usize) -> bool {
     if !is_literal(value, min, false) || is_numeric(value) || is_email(value) || is_wordy_name(value) {
         return false;
@@ -289,7 +292,7 @@ pub(super) fn is_token(value: &str, min: usize) -> bool {
     mixed || marked || long || looks_random(value)
 }
 
-/// Whether `value` is the key of a one-time password: Base32 of the usual lengths, in one case.
+/// True if `value` can be the key of a one-time password: Base32 of a usual length, in one case.
 pub(super) fn is_base32(value: &str) -> bool {
     let one_case = |case: fn(&u8) -> bool| value.bytes().all(|b| case(&b) || matches!(b, b'2'..=b'7'));
     let digits = value.bytes().filter(u8::is_ascii_digit).count();

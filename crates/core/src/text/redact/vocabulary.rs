@@ -1,6 +1,6 @@
-//! Words that stand where a secret would and are none: stand-ins, types, states, labels, algorithms.
+//! Words in the place of a secret that are not secret: placeholders, types, states, labels, algorithms.
 
-/// In alphabetical order, for the search.
+/// In alphabetical order, for binary search.
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
     "a", "abgelaufen", "absent", "accepted", "access", "account", "actual", "add", "admin", "algorithm",
@@ -36,7 +36,7 @@ const WORDS: &[&str] = &[
     "пароль", "секрет", "смотри", "токен", "キー", "トークン", "パスワード", "令牌", "口令", "密码", "密碼", "密钥",
 ];
 
-/// Words that people join with others by `-` or `_` to describe or to name something. In alphabetical order.
+/// Words that people join with others by `-` or `_` to describe or name something. In alphabetical order.
 #[rustfmt::skip]
 const COMPOUNDED: &[&str] = &[
     "able", "access", "active", "agnostic", "ahead", "all", "alpine", "always", "any", "app", "applied",
@@ -79,7 +79,7 @@ const COMPOUNDED: &[&str] = &[
     "world", "writable", "write", "wrong", "year", "yet", "zero",
 ];
 
-/// Names that end in a number and are no password: what a word like this is part of is a technical term.
+/// Technical terms that end in a number and are not passwords.
 #[rustfmt::skip]
 const NUMBERED: [&str; 44] = [
     "aes", "argon", "base", "bcrypt", "blake", "char", "chacha", "double", "ec", "ecdsa", "ed", "es", "float",
@@ -95,24 +95,24 @@ const UNITS: [&str; 24] = [
     "mb", "min", "ms", "nd", "rd", "s", "st", "th",
 ];
 
-/// Whether `word`, in lower case, is one of those words.
+/// True if `word`, in lower case, is a placeholder word.
 pub(super) fn is_stand_in(word: &str) -> bool {
     WORDS.binary_search(&word).is_ok()
 }
 
-/// Whether `word`, in lower case, is one that technical compounds are made of.
+/// True if `word`, in lower case, is part of technical compounds.
 pub(super) fn is_compounded(word: &str) -> bool {
     let ending =
         ["able", "ible", "less", "ized", "ised", "ated", "tion", "ly"].iter().any(|end| word.ends_with(end));
     ending || COMPOUNDED.binary_search(&word).is_ok()
 }
 
-/// Whether `word`, in lower case, is a number.
+/// True if `word`, in lower case, is a number word.
 pub(super) fn is_numeral(word: &str) -> bool {
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"].contains(&word)
 }
 
-/// Whether `value` is a term such as `sha256-hashed`, `AES-256-GCM`, `utf8`, `v2`, `64-bit` or `2fa`.
+/// True for a technical term such as `sha256-hashed`, `AES-256-GCM`, `utf8`, `v2`, `64-bit` or `2fa`.
 pub(super) fn is_technical(value: &str) -> bool {
     let lower = value.trim_start_matches('_').to_lowercase();
     let letters = lower.chars().take_while(|c| c.is_alphabetic()).map(char::len_utf8).sum::<usize>();
@@ -133,7 +133,8 @@ pub(super) fn is_technical(value: &str) -> bool {
     digits > 0 && digits <= 5 && simple && tail_is_words && !is_disguised(value) && NUMBERED.contains(&name)
 }
 
-/// Whether a letter of a word became the digit that looks like it: `p1neTree`, but not `x509Cert`, `k8s` or `v1beta`.
+/// True if a letter of a word was replaced by a similar digit: `p1neTree`, but not `x509Cert`, `k8s` or
+/// `v1beta`.
 fn is_disguised(value: &str) -> bool {
     let mut chars = value.chars();
     let letter = chars.next().is_some_and(|c| c.is_alphabetic() && c != 'v');

@@ -1,15 +1,15 @@
-//! The small steps over text that the scanners share.
+//! Small text operations that the scanners share.
 
 use super::Kind;
 
-/// Stands in for every byte of what is already redacted: no scanner's alphabet holds it, none looks across it, and
-/// how many of them stand in a row tells nothing.
+/// The byte that masks redacted text. No scanner's alphabet contains it, none looks across it, and the length
+/// of a run of masks reveals nothing.
 pub(super) const MASK: u8 = 1;
 
-/// How far a value is looked at to judge it. Longer values are redacted whole all the same.
+/// The maximum number of bytes of a value that are judged. Longer values are still redacted as a whole.
 const JUDGED: usize = 128;
 
-/// A secret in the text, in bytes.
+/// The byte range of a secret in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) kind: Kind,
@@ -17,7 +17,7 @@ pub(super) struct Span {
     pub(super) end: usize,
 }
 
-/// Whether a token may begin at `at`: what stands before is no letter or digit, or is the end of an escape such as
+/// True if a token may begin at `at`: after anything except a letter or digit, or after an escape such as
 /// `\n`, `\u003d` or `%3D` in quoted text.
 pub(super) fn starts_word(bytes: &[u8], at: usize) -> bool {
     match &bytes[..at] {
@@ -34,13 +34,13 @@ pub(super) fn run_end(bytes: &[u8], at: usize, belongs: impl Fn(u8) -> bool) -> 
     bytes[at..].iter().position(|b| !belongs(*b)).map_or(bytes.len(), |length| at + length)
 }
 
-/// The end of the spaces and tabs at `at`. More than a screen's width of them separates rather than aligns.
+/// The end of the spaces and tabs at `at`. More than a screen's width of them is a separator, not alignment.
 pub(super) fn skip_blanks(bytes: &[u8], at: usize) -> usize {
     let end = bytes.len().min(at + 120);
     bytes[at..end].iter().position(|b| !matches!(b, b' ' | b'\t')).map_or(end, |length| at + length)
 }
 
-/// Remembers where the last run ended, so that many starts inside one long run cost one walk over it.
+/// Remembers the end of the last run, so that many starts inside one long run cost a single walk.
 #[derive(Default)]
 pub(super) struct RunEnds {
     start: usize,
@@ -49,7 +49,7 @@ pub(super) struct RunEnds {
 }
 
 impl RunEnds {
-    /// As [`run_end`]; `belongs` must be the same for all calls.
+    /// [`run_end`] with a cache; `belongs` must be the same for all calls.
     pub(super) fn find(&mut self, bytes: &[u8], at: usize, belongs: impl Fn(u8) -> bool) -> usize {
         if !(self.start..self.end).contains(&at) {
             *self = Self { start: at, end: run_end(bytes, at, belongs), tries: 0 };
@@ -57,8 +57,8 @@ impl RunEnds {
         self.end
     }
 
-    /// Whether another value in the run found last is worth judging. A run without a space in it that offered this
-    /// many values in vain is no list of settings, and judging is what costs.
+    /// True if another value in the last run is worth judging. A run without spaces in which this many values
+    /// failed is no list of settings, and judging is expensive.
     pub(super) fn may_try(&mut self) -> bool {
         const TRIES: usize = 16;
         self.tries += 1;
@@ -66,14 +66,14 @@ impl RunEnds {
     }
 }
 
-/// Words of a list by the pair of bytes that they begin with: nearly all of a text is passed over by one look, and of the
-/// list only what may be meant is compared.
+/// An index of words by their first two bytes. One look-up rejects nearly all positions of a text, and only
+/// plausible words are compared.
 pub(super) struct Openings<const N: usize> {
-    /// The first word in each place, counted from 1; 0 where there is none.
+    /// The first word of each bucket, counted from 1; 0 for an empty bucket.
     first: [u8; PAIRS],
-    /// The one after each in the same place.
+    /// The next word in the same bucket, for each word.
     next: [u8; N],
-    /// A bit for the three bytes that a word begins with; for one of two bytes, whatever comes third.
+    /// A bit per three initial bytes of a word; a word of two bytes sets the bits of every third byte.
     triples: [u64; TRIPLES / 64],
 }
 
@@ -86,7 +86,8 @@ impl<const N: usize> Openings<N> {
         Self { first: [0; PAIRS], next: [0; N], triples: [0; TRIPLES / 64] }
     }
 
-    /// With the word that has this number in the list. The last one comes first, so that they are found in their order.
+    /// Adds a word with its index in the list. Words must be added last to first, so that they are found in
+    /// list order.
     pub(super) const fn with(mut self, number: usize, word: &str) -> Self {
         let place = Self::place(word.as_bytes()[0], word.as_bytes()[1]);
         self.next[number] = self.first[place];
@@ -107,18 +108,18 @@ impl<const N: usize> Openings<N> {
         (first as usize * 961 + second as usize * 31 + third as usize) % TRIPLES
     }
 
-    /// That some pairs share a place costs a comparison and nothing else.
+    /// The bucket of a pair of bytes. A collision costs only a comparison.
     const fn place(first: u8, second: u8) -> usize {
         (first as usize * 31 + second as usize) % PAIRS
     }
 
-    /// Whether a word may begin with these bytes: one look, which nearly all of a text does not pass.
+    /// Quick test: true if a word may begin with these bytes. False for nearly all positions of a text.
     pub(super) fn may_begin(&self, first: u8, second: u8, third: u8) -> bool {
         let triple = Self::triple(first, second, third);
         self.triples[triple / 64] & (1 << (triple % 64)) != 0
     }
 
-    /// The numbers of all words that begin so, and perhaps of others, in their order.
+    /// The indexes of all words that begin with this pair, and possibly of others, in list order.
     pub(super) fn with_pair(&self, first: u8, second: u8) -> impl Iterator<Item = usize> {
         let number = |found: u8| usize::from(found).checked_sub(1);
         let head = number(self.first[Self::place(first, second)]);
@@ -131,7 +132,7 @@ pub(super) fn head(value: &str) -> &str {
     &value[..value.floor_char_boundary(JUDGED)]
 }
 
-/// The length of what `text` begins with if that is `word`, which is given in lower case, in any case.
+/// The length of the prefix of `text` that equals `word`, ignoring case. `word` must be in lower case.
 pub(super) fn prefix_in_any_case(text: &str, word: &str) -> Option<usize> {
     if word.is_ascii() {
         let start = text.as_bytes().get(..word.len())?;
@@ -147,13 +148,13 @@ pub(super) fn prefix_in_any_case(text: &str, word: &str) -> Option<usize> {
     Some(text.len() - rest.as_str().len())
 }
 
-/// Whether `word`, given in lower-case ASCII, begins at `at` in any case, as the start of a word.
+/// True if `word` (lower-case ASCII) begins at `at` as the start of a word, ignoring case.
 pub(super) fn is_word_in_any_case(bytes: &[u8], at: usize, word: &str) -> bool {
     let there = bytes.get(at..at + word.len());
     there.is_some_and(|there| there.eq_ignore_ascii_case(word.as_bytes())) && starts_word(bytes, at)
 }
 
-/// What some base64 text (either alphabet, padding optional) holds, or `None` where it is no base64.
+/// Decodes base64 (either alphabet, padding optional). `None` if the text is not base64.
 pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() * 3 / 4);
     let (mut bits, mut held) = (0u32, 0);

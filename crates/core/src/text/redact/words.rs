@@ -1,10 +1,11 @@
-//! Words inside a value: whether they make it a name (`auth-service-2`) or a password that somebody made up of them
+//! Words inside of a value: they make it a name (`auth-service-2`) or a password composed of words
 //! (`silver-anchor-9`, `Two Words 7`).
 
 use super::values::is_placeholder;
 use super::vocabulary::{is_compounded, is_numeral, is_stand_in};
 
-/// Calls `judge` with each word of `value` in lower case, split at separators and before capitals, until one fails.
+/// Calls `judge` with each word of `value` in lower case, split at separators and before capitals, until one
+/// fails.
 pub(super) fn each_word(value: &str, mut judge: impl FnMut(&str) -> bool) -> bool {
     let mut word = String::new();
     let mut previous = ' ';
@@ -24,8 +25,8 @@ pub(super) fn each_word(value: &str, mut judge: impl FnMut(&str) -> bool) -> boo
     word.is_empty() || judge(&word)
 }
 
-/// Whether every part of `value` is a word, perhaps with a small number: `my-secret-2`, `authToken`, `test_foo2`,
-/// `prod-2024`.
+/// True if every part of `value` is a word, perhaps with a small number: `my-secret-2`, `authToken`,
+/// `test_foo2`, `prod-2024`.
 pub(super) fn is_wordy(value: &str) -> bool {
     each_word(value, |word| {
         let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -39,27 +40,28 @@ pub(super) fn is_wordy(value: &str) -> bool {
     })
 }
 
-/// As [`is_wordy`], but a long run of letters is nobody's word.
+/// [`is_wordy`] without very long runs of letters.
 pub(super) fn is_wordy_name(value: &str) -> bool {
     is_wordy(value) && each_word(value, |word| word.chars().count() < 20)
 }
 
-/// Two to five plain words joined by `-` or `_`, none of which people join to say what something is like
-/// (`case-sensitive`, `read-only`) or what it is called (`user_password`).
+/// True for two to five plain words joined by `-` or `_`, none of which is typical of descriptions
+/// (`case-sensitive`, `read-only`) or names (`user_password`).
 pub(super) fn is_joined_words(value: &str) -> bool {
     let separator = if value.contains('_') { '_' } else { '-' };
     let words: Vec<&str> = value.split(separator).collect();
     (2..=5).contains(&words.len()) && are_made_up(&words)
 }
 
-/// Joined words with one short number among them: `silver-anchor-9`, `copper.tree.12`, but not `auth-service-2`.
+/// True for joined words with one short number: `silver-anchor-9`, `copper.tree.12`, but not
+/// `auth-service-2`.
 pub(super) fn is_numbered_words(value: &str) -> bool {
     let Some(separator) = value.chars().find(|c| matches!(c, '-' | '_' | '.')) else { return false };
     let (numbers, words): (Vec<&str>, Vec<&str>) = value.split(separator).partition(|part| is_number(part));
     numbers.len() == 1 && (2..=4).contains(&words.len()) && are_made_up(&words)
 }
 
-/// Two words and more, written together as identifiers are: `GreenApple`, but not `hashedPassword`.
+/// True for two or more words in camel case: `GreenApple`, but not `hashedPassword`.
 pub(super) fn is_camel_words(value: &str) -> bool {
     let mut words = Vec::new();
     let letters = value.chars().all(char::is_alphabetic);
@@ -72,7 +74,7 @@ pub(super) fn is_camel_words(value: &str) -> bool {
     whole && (2..=4).contains(&words.len()) && are_made_up(&words)
 }
 
-/// Words with spaces between them and one short number, as somebody types a passphrase: `Two Words 7`.
+/// True for words with spaces and one short number, as in a passphrase: `Two Words 7`.
 pub(super) fn is_numbered_phrase(value: &str) -> bool {
     let (numbers, words): (Vec<&str>, Vec<&str>) = value.split(' ').partition(|part| is_number(part));
     numbers.len() == 1 && (2..=4).contains(&words.len()) && are_made_up(&words)
@@ -82,7 +84,7 @@ fn is_number(part: &str) -> bool {
     (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Whether all are plain words and hardly one is part of a technical term.
+/// True if all words are plain and hardly one is part of a technical term.
 fn are_made_up(words: &[&str]) -> bool {
     let plain = |word: &&str| {
         (3..=14).contains(&word.chars().count())
@@ -91,19 +93,19 @@ fn are_made_up(words: &[&str]) -> bool {
     };
     let technical = words.iter().enumerate().filter(|(at, word)| {
         let lower = word.to_lowercase();
-        // `two-factor`, but `hunter_two`.
+        // A numeral in front makes a technical term (`two-factor`), one behind does not (`hunter_two`).
         let counts = *at > 0 && is_numeral(&lower);
         !counts && (is_compounded(&lower) || (is_stand_in(&lower) && lower != "correct"))
     });
     words.iter().all(plain) && technical.count() * 3 <= words.len()
 }
 
-/// Words as people draw them for a passphrase: four or more, plain, and none of those that hold a sentence together.
+/// True for a passphrase: four or more plain words, none of them a function word.
 pub(super) fn is_word_list(value: &str, separator: char) -> bool {
     holds_plain_words(value, separator, 4)
 }
 
-/// As [`is_word_list`], with at least `least` words: for names behind which nothing but a passphrase can stand.
+/// [`is_word_list`] with at least `least` words, for names behind which only a passphrase can be.
 pub(super) fn holds_plain_words(value: &str, separator: char, least: usize) -> bool {
     #[rustfmt::skip]
     const GRAMMAR: [&str; 64] = [

@@ -1,10 +1,10 @@
-//! Characters brought to one form, and what each of them is in a word.
+//! Folds characters to one form, and classifies them within a word.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// `text` with compatibility forms unified (full-width letters, ligatures), accents taken off and typographic quotes
-/// and hyphens plain. Case stays: it shows where the words of a name begin.
+/// Folds `text`: compatibility forms (full-width letters, ligatures), accents, typographic quotes and
+/// hyphens. Case stays, because it marks the words of a camel-case name.
 pub(super) fn fold(text: &str, out: &mut String) {
     out.clear();
     let bare = text.nfkd().filter(|c| !is_accent(*c) && !is_nothing(*c));
@@ -31,27 +31,28 @@ pub(super) fn fold(text: &str, out: &mut String) {
     }
 }
 
-/// The accents of Latin, Greek and Cyrillic. Marks of other scripts are letters in all but name.
+/// True for the accents of Latin, Greek and Cyrillic. Marks of other scripts count as letters.
 fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36F}')
 }
 
-/// What stands inside words without being seen.
+/// True for invisible characters inside of words.
 fn is_nothing(c: char) -> bool {
     matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}')
 }
 
-/// A letter, a digit, or a mark that belongs to one.
+/// True for a letter, a digit, or a combining mark.
 pub(super) fn is_word(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphanumeric() } else { c.is_alphanumeric() || is_combining_mark(c) }
 }
 
-/// What may stand inside a name: `snake_case`, `kebab-case`, `dotted.path`, `a/path`, `user@host`, `don't`.
+/// True for a character that may join parts of a name: `snake_case`, `kebab-case`, `dotted.path`, `a/path`,
+/// `user@host`, `don't`.
 pub(super) fn is_joiner(c: char) -> bool {
     matches!(c, '_' | '-' | '.' | '/' | '\\' | '@' | '\'')
 }
 
-/// A character of a script that is written without spaces between words.
+/// True for a character of a script without spaces between words.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0E01}'..='\u{0E4E}' | '\u{0E81}'..='\u{0ECD}' | '\u{1000}'..='\u{109F}' | '\u{1100}'..='\u{11FF}'

@@ -1,11 +1,11 @@
-//! The number that stands for a term in the index. Written down in files, so it never changes.
+//! The hash of a term in the index. It is stored in files, so it never changes.
 
-/// Holds a byte that no text has, so that no eight bytes of text cancel it out and with it all that came before.
+/// Contains a byte that no text has, so that no eight bytes of text cancel it and everything before them.
 const TEXT: u64 = 0xFF51_AFD7_ED55_8CCD;
 const STATE: u64 = 0xC4CE_B9FE_1A85_EC53;
 const LAST: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The hash of a term: the same on every machine, in every version.
+/// The hash of a term, the same on every machine and in every version.
 pub const fn hash(term: &str) -> u64 {
     let bytes = term.as_bytes();
     let mut state = STATE ^ (bytes.len() as u64).wrapping_mul(LAST);
@@ -15,7 +15,7 @@ pub const fn hash(term: &str) -> u64 {
         state = fold(eight ^ TEXT, state ^ LAST);
         at += 8;
     }
-    // What is left, read without a loop: the parts may overlap, since the length is known.
+    // Read the rest without a loop: the parts may overlap, since the length is known.
     let (left, end) = (bytes.len() - at, bytes.len());
     let tail = match left {
         0 => 0,
@@ -29,7 +29,7 @@ const fn four(bytes: &[u8], at: usize) -> u64 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as u64
 }
 
-/// Both halves of the product: every bit of the result depends on every bit of both factors.
+/// Both halves of the product, so that every bit of the result depends on every bit of both factors.
 const fn fold(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;
     product as u64 ^ (product >> 64) as u64

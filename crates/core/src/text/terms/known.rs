@@ -1,19 +1,18 @@
-//! Words that the rules would get wrong: function words, which say nothing about what a text is about, and forms that
-//! no ending explains.
+//! Exceptions to the stemmer: function words, and irregular forms.
 
 use super::hash::hash;
 
-/// What is known about a word.
+/// The special treatment of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It carries the grammar, not the subject.
+    /// A function word, which is not indexed.
     Stop,
-    /// Its stem.
+    /// The stem of an irregular form.
     Stem(&'static str),
 }
 
-/// English function words. Contractions stand without their apostrophe, unless that makes another word of them
-/// (shell, well). What a rule may turn on (never, always, without, first) is not here, nor is the month of May.
+/// English function words. Contractions have no apostrophe, unless that makes a different word (shell, well).
+/// Words that a rule may depend on (never, always, without, first) are not listed, nor is the month of May.
 const STOP: &str = "a about after all also am an and any are arent as at be because been before being between both \
     but by can cannot cant could couldnt did didnt do does doesnt doing dont during e.g each etc for from further had \
     hadnt has hasnt have havent having he hed her here heres hers herself hes him himself his how hows i i.e \
@@ -24,9 +23,9 @@ const STOP: &str = "a about after all also am an and any are arent as at be beca
     where wheres whether which while who whom whos whose why whys will with wont would wouldnt you youd youll your \
     youre yours yourself yourselves youve a.m p.m";
 
-/// Irregular forms and words that look like a form of another. A word beside itself is left as it is.
+/// Irregular forms, and words that look like a form of another one. A word paired with itself stays as it is.
 const STEMS: [(&str, &str); 193] = [
-    // What the rules would cut off is part of the word.
+    // The ending is part of the word.
     ("customer", "customer"),
     ("customers", "customer"),
     ("department", "department"),
@@ -83,7 +82,7 @@ const STEMS: [(&str, &str); 193] = [
     ("pastes", "paste"),
     ("pasted", "paste"),
     ("pasting", "paste"),
-    // Nouns.
+    // Irregular plurals of nouns.
     ("children", "child"),
     ("men", "man"),
     ("women", "woman"),
@@ -99,7 +98,7 @@ const STEMS: [(&str, &str); 193] = [
     ("knives", "knife"),
     ("shelves", "shelf"),
     ("halves", "half"),
-    // Verbs.
+    // Irregular forms of verbs.
     ("ate", "eat"),
     ("eaten", "eat"),
     ("began", "begin"),
@@ -226,8 +225,8 @@ const STEMS: [(&str, &str); 193] = [
 
 const SLOTS: usize = 1024;
 
-/// Open addressing over term hashes. No two words of the lists above share a hash (a test says so), so a hash that is
-/// here is the word.
+/// An open-addressing table over term hashes. No two listed words share a hash (a test checks it), so the
+/// hash identifies the word.
 static TABLE: [(u64, Option<Known>); SLOTS] = table();
 
 const fn table() -> [(u64, Option<Known>); SLOTS] {
@@ -264,7 +263,7 @@ const fn insert(table: &mut [(u64, Option<Known>); SLOTS], word: &str, known: Kn
     table[slot] = (hash, Some(known));
 }
 
-/// What is known about a word in lower case, without apostrophes.
+/// The special treatment of a word in lower case without apostrophes, if any.
 pub(super) fn known(word: &str) -> Option<Known> {
     let wanted = hash(word);
     let mut slot = wanted as usize % SLOTS;

@@ -1,10 +1,11 @@
-//! Text as the terms that a lexical search compares (STO-13, REC-01).
+//! Splits text into terms for lexical search (STO-13, REC-01).
 //!
-//! - words in lower case, without accents, stemmed as English is; function words are left out
-//! - identifiers whole and in their parts: `parse_token`, `parseToken`, `core/src/lib.rs`, `1.2.3`, `E0277`, `--force`
+//! - words in lower case, without accents, stemmed as English; function words are left out
+//! - identifiers whole and in their parts: `parse_token`, `parseToken`, `core/src/lib.rs`, `1.2.3`, `E0277`,
+//!   `--force`
 //! - scripts without spaces between words by pairs of characters
 //!
-//! A query of nothing but function words has no terms; it is left to the vectors.
+//! A query of only function words has no terms and is left to vector search.
 
 mod fold;
 mod hash;
@@ -19,33 +20,33 @@ pub(crate) use fold::is_unspaced;
 pub use hash::hash;
 pub use numbers::Numbers;
 
-/// The longest term in bytes. What is longer is cut, and told apart by a hash.
+/// The maximum length of a term in bytes. A longer term is cut and distinguished by a hash.
 pub const MAX_TERM_BYTES: usize = 64;
 
 /// One term of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term<'a> {
-    /// What is compared.
+    /// The text that is compared.
     pub text: &'a str,
-    /// At which running word of the text it stands, counted from 0, stop words included.
+    /// The position in running words, counted from 0, stop words included.
     pub word: u32,
-    /// Whether it is the whole of something that is written as only code writes: a query that has it means just that.
+    /// True for a complete identifier in code syntax. A query with one means exactly that.
     pub identifier: bool,
 }
 
-/// Calls `take` with the terms of `text`, in order; the whole of a name comes after its parts.
+/// Calls `take` with the terms of `text`, in order. A complete identifier follows its parts.
 pub fn each_term(text: &str, take: impl FnMut(Term<'_>)) {
     split::Splitter::new(take).text(text);
 }
 
-/// The terms of `text` as numbers, each with the running word it stands at.
+/// The hashed terms of `text`, each with its word position.
 pub fn terms(text: &str) -> Vec<(u64, u32)> {
     let mut terms = Vec::with_capacity(text.len() / 8);
     each_term(text, |term| terms.push((hash(term.text), term.word)));
     terms
 }
 
-/// Whether a word says nothing about what a text is about.
+/// True if a word is a stop word.
 pub fn is_stop(word: &str) -> bool {
     let mut plain = String::new();
     fold::fold(word, &mut plain);
@@ -53,7 +54,7 @@ pub fn is_stop(word: &str) -> bool {
     known::known(&plain) == Some(known::Known::Stop)
 }
 
-/// A single word in lower case as the index has it.
+/// A single lower-case word as the index stores it.
 #[cfg(test)]
 fn stemmed(word: &str) -> String {
     let mut all = Vec::new();

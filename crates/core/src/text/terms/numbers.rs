@@ -1,25 +1,25 @@
-//! The terms of many texts as numbers. A few thousand words are nearly all of prose, so what became of a word is
-//! remembered until another takes its place.
+//! Hashes the terms of many texts. A few thousand words make up nearly all prose, so the result for a word is
+//! cached until another word takes its slot.
 
 use super::Term;
 use super::hash::hash;
 use super::split::{Splitter, Take};
 
-/// How many words are remembered at a time: what fits beside everything else where the processor is fast.
+/// The number of cache slots, chosen to fit into the processor's cache with everything else.
 const PLACES: usize = 4096;
 
-/// A plain word that was read.
+/// A plain word in the cache.
 #[derive(Clone, Copy, Default)]
 struct Known {
     letters: [u64; 2],
-    /// As many as there are; 0 where nothing is remembered.
+    /// The length of the word; 0 for an empty slot.
     length: usize,
-    /// Its term; none if it is a function word.
+    /// The hashed term; `None` for a function word.
     term: Option<u64>,
 }
 
 impl Known {
-    /// A word of at most sixteen letters; longer ones are rare.
+    /// Packs a word of at most sixteen letters; longer ones are rare and not cached.
     fn of(word: &[u8], term: Option<u64>) -> Option<Self> {
         let letters = match word {
             [] => return None,
@@ -41,7 +41,7 @@ impl Known {
         Some(Self { letters, length: word.len(), term })
     }
 
-    /// Where it is remembered.
+    /// The cache slot of the word.
     fn place(&self) -> usize {
         let [first, last] = self.letters;
         let mixed = (first ^ last.rotate_left(23) ^ self.length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -53,7 +53,7 @@ impl Known {
     }
 }
 
-/// Reads texts, one after the other.
+/// Hashes the terms of one text after the other, with a cache.
 pub struct Numbers {
     places: Vec<Known>,
     found: Vec<(u64, u32)>,
@@ -66,7 +66,7 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// The terms of `text`, each with the running word it stands at; the same as [`super::terms`] says.
+    /// The hashed terms of `text` with their word positions, equal to [`super::terms`].
     pub fn of(&mut self, text: &str) -> &mut [(u64, u32)] {
         self.found.clear();
         Splitter::new(&mut *self).text(text);
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn what_is_remembered_is_what_was_read() {
         let mut numbers = Numbers::default();
-        // Twice: the second time most of it is remembered.
+        // Twice: in the second round most words are cached.
         for text in [
             "The engines are running; an engine of the Engines ran.",
             "aaaaa aaaaaa aaaaaaaaa aaaaaaaaaa a aa",

@@ -1,8 +1,9 @@
-//! Text taken apart: words between blanks, names inside them, words inside names.
+//! The splitter: words between blanks, names inside of them, words inside of names.
 //!
-//! What stands between two blanks is looked at for itself, so the terms of two texts are the terms of the two joined by
-//! a blank. A name is taken whole and in its parts, on three levels: a path (`core/src/lib.rs`), what is between its
-//! slashes (`lib.rs`, `std::fs::File`), and the words of each name (`parse_token`, `parseToken`, `parse-token`).
+//! Each piece between two blanks is split independently, so the terms of two texts are the terms of both
+//! joined by a blank. A name is emitted whole and in its parts, on three levels: a path (`core/src/lib.rs`),
+//! the segments between its slashes (`lib.rs`, `std::fs::File`), and the words of each name (`parse_token`,
+//! `parseToken`, `parse-token`).
 
 use std::ops::Range;
 
@@ -13,20 +14,20 @@ use super::stem::stem;
 use super::{MAX_TERM_BYTES, Term};
 use crate::text::runs::leading;
 
-/// A name longer than this is no name, and only its parts are taken.
+/// The maximum length of a whole name. Of a longer one only the parts are emitted.
 const MAX_WHOLE_BYTES: usize = 256;
 
-/// Whoever wants the terms of a text.
+/// A consumer of terms.
 pub(super) trait Take {
-    /// The next term.
+    /// Receives the next term.
     fn term(&mut self, term: Term<'_>);
 
-    /// A plain word comes. Says whether what becomes of it is known already, and taken.
+    /// Announces a plain word. Returns true if its term is known and was taken already.
     fn knows(&mut self, _word: &str, _at: u32) -> bool {
         false
     }
 
-    /// What became of it: the last term, or none.
+    /// Reports the result of that word: the last term, or none.
     fn learn(&mut self, _word: &str, _told: bool) {}
 }
 
@@ -38,16 +39,16 @@ impl<F: FnMut(Term<'_>)> Take for F {
 
 pub(super) struct Splitter<T> {
     take: T,
-    /// How many running words there were so far.
+    /// The number of running words so far.
     words: u32,
-    /// The text between two blanks, folded.
+    /// The folded text between two blanks.
     folded: String,
-    /// The term in the making.
+    /// The term under construction.
     term: String,
 }
 
-/// What a name holds, and so any part of it at most: from one look at its bytes, so that the levels below are passed by where
-/// they have nothing to find.
+/// The character classes that occur in a name, collected in one pass, so that levels without work can be
+/// skipped.
 #[derive(Clone, Copy)]
 struct Holds(u8);
 
@@ -88,14 +89,14 @@ static HOLDS: [u8; 256] = {
     holds
 };
 
-/// What the parts of a name turned out to be.
+/// The findings about the parts of a name.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    /// How many parts there are.
+    /// The number of parts.
     parts: usize,
-    /// Whether one of them says something.
+    /// True if a part is not a stop word.
     telling: bool,
-    /// Whether it is written as only code writes.
+    /// True if it is written in code syntax.
     code: bool,
 }
 
@@ -118,7 +119,7 @@ impl<T: Take> Splitter<T> {
         }
     }
 
-    /// A word without any inner structure: nearly all of prose.
+    /// Handles a word without inner structure, which is nearly all of prose.
     fn simple(&mut self, word: &str) {
         if !self.take.knows(word, self.words) {
             self.term.clear();
@@ -130,7 +131,7 @@ impl<T: Take> Splitter<T> {
         self.words += 1;
     }
 
-    /// Anything between two blanks.
+    /// Handles any piece between two blanks.
     pub(super) fn piece(&mut self, piece: &str) {
         if piece.is_ascii() {
             return self.names(piece);
@@ -141,7 +142,7 @@ impl<T: Take> Splitter<T> {
         self.folded = folded;
     }
 
-    /// The names in a piece: runs of word characters and what joins them.
+    /// Handles the names in a piece: runs of word characters and joiners.
     fn names(&mut self, piece: &str) {
         let mut from = 0;
         while let Some(start) = name_start(piece, from) {
@@ -151,7 +152,7 @@ impl<T: Take> Splitter<T> {
         }
     }
 
-    /// A name with the marks that may stand around it: `--force`, `c++`, `c#`.
+    /// Handles a name with marks around it: `--force`, `c++`, `c#`.
     fn name_with_marks(&mut self, run: &str, after: &str) {
         let name = run.trim_matches(is_joiner_or_colon);
         if name.is_empty() {
@@ -184,7 +185,7 @@ impl<T: Take> Splitter<T> {
         }
     }
 
-    /// The first level: what is between slashes.
+    /// The first level: segments between slashes.
     fn path(&mut self, path: &str, rooted: bool, holds: Holds) {
         let word = self.words;
         let mut all = Seen::default();
@@ -206,12 +207,12 @@ impl<T: Take> Splitter<T> {
                 }
                 push_normal(part, &mut self.term);
             }
-            // `read/write` is prose, `src/main.rs` and `a/b/c` are not.
+            // `read/write` is prose, `src/main.rs` and `a/b/c` are paths.
             self.finish_whole(word, structured || rooted || all.parts > 2);
         }
     }
 
-    /// The second level: what is between dots, `::` and `@`.
+    /// The second level: parts between dots, `::` and `@`.
     fn dotted(&mut self, name: &str, holds: Holds) -> Seen {
         if !holds.any(Holds::DOT) {
             return self.name(name, false, holds);
@@ -282,7 +283,7 @@ impl<T: Take> Splitter<T> {
         seen
     }
 
-    /// The words of `camelCase`, and of scripts that have no spaces.
+    /// The words of `camelCase`, and of scripts without spaces.
     fn humps(&mut self, name: &str, of_many: bool, holds: Holds) -> Seen {
         if !holds.any(Holds::CAPITAL | Holds::WIDE) {
             return self.word(name, of_many, holds);
@@ -296,7 +297,7 @@ impl<T: Take> Splitter<T> {
             if hump.starts_with(is_unspaced) {
                 self.pairs(hump);
                 seen.telling = true;
-                // A word beside it in another script makes no name of the two.
+                // A word next to another script does not form a name with it.
                 continue;
             }
             seen.telling |= self.word(hump, true, holds).telling;
@@ -306,7 +307,7 @@ impl<T: Take> Splitter<T> {
         seen
     }
 
-    /// One word. A single letter or digit says nothing where it is a part of a name.
+    /// One word. A single letter or digit is ignored as a part of a name.
     fn word(&mut self, word: &str, of_many: bool, holds: Holds) -> Seen {
         if holds.any(Holds::WIDE) && word.starts_with(is_unspaced) {
             self.pairs(word);
@@ -319,7 +320,7 @@ impl<T: Take> Splitter<T> {
             let mut parts = word.split('\'');
             let first = parts.next().unwrap_or(word);
             match (parts.next(), parts.next()) {
-                // The article before a French word, the O before an Irish name.
+                // Drop the article of a French word and the O of an Irish name.
                 (Some(rest), None) if first.len() == 1 && rest.len() > 2 => push_lower(rest, &mut self.term),
                 (Some(rest), None) if is_contraction(rest) => push_lower(first, &mut self.term),
                 _ => word.split('\'').for_each(|part| push_lower(part, &mut self.term)),
@@ -337,7 +338,7 @@ impl<T: Take> Splitter<T> {
             let telling = self.finish_word(at);
             return Seen { parts: 1, telling, code: false };
         }
-        // `python3` is Python too.
+        // `python3` is also indexed as `python`.
         let letters = self.term.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
         let is_numbered =
             (3..40).contains(&letters) && self.term[letters..].bytes().all(|b| b.is_ascii_digit());
@@ -349,7 +350,7 @@ impl<T: Take> Splitter<T> {
         Seen { parts: 1, telling: true, code: true }
     }
 
-    /// Two characters at a time; a running word for every two.
+    /// Emits pairs of characters; every two pairs count as one running word.
     fn pairs(&mut self, run: &str) {
         let mut chars = run.char_indices().map(|(at, c)| at + c.len_utf8());
         let (mut start, mut end) = (0, chars.next().unwrap_or(0));
@@ -365,7 +366,7 @@ impl<T: Take> Splitter<T> {
         self.words += count.div_ceil(2);
     }
 
-    /// Hands over the word in `term`, stemmed, unless it is a stop word. Whether it was handed over.
+    /// Emits the word in `term`, stemmed, unless it is a stop word. Returns true if it was emitted.
     fn finish_word(&mut self, word: u32) -> bool {
         match known(&self.term) {
             Some(Known::Stop) => return false,
@@ -378,7 +379,7 @@ impl<T: Take> Splitter<T> {
         self.finish(word, false)
     }
 
-    /// Hands over the name in `term` as it is.
+    /// Emits the name in `term` without stemming.
     fn finish_whole(&mut self, word: u32, identifier: bool) -> bool {
         self.term.make_ascii_lowercase();
         if known(&self.term) == Some(Known::Stop) {
@@ -405,15 +406,15 @@ impl<T: Take> Splitter<T> {
     }
 }
 
-/// A piece that is a word, in lower case or with one capital, with punctuation around it.
+/// A piece that is one word, in lower case or with one capital, with punctuation around it.
 struct Plain {
     word: Range<usize>,
-    /// Where the piece ends.
+    /// The end of the piece.
     end: usize,
 }
 
-/// The plain word that begins at `at`, if the piece there is one. What this answers, the long way answers too (a test
-/// says so); it is here because most pieces are like that.
+/// The plain word that begins at `at`, if the piece is one. A fast path for most pieces, equal to the general
+/// path (a test checks it).
 fn plain_word(text: &[u8], at: usize) -> Option<Plain> {
     let opens = |b: &u8| matches!(b, b'(' | b'"' | b'\'' | b'*' | b'`' | b'[');
     let closes = |b: &u8| {
@@ -429,7 +430,7 @@ fn plain_word(text: &[u8], at: usize) -> Option<Plain> {
     (ends && after - start <= MAX_TERM_BYTES).then_some(Plain { word: start..after, end })
 }
 
-/// Where the piece at `at` ends: at the next white space.
+/// The end of the piece at `at`: the next white space.
 fn piece_end(text: &str, at: usize) -> usize {
     text[at..].find(char::is_whitespace).map_or(text.len(), |length| at + length)
 }
@@ -438,12 +439,12 @@ fn is_joiner_or_colon(c: char) -> bool {
     is_joiner(c) || c == ':'
 }
 
-/// Whether a byte is a word character or a joiner; none for a part of a longer character.
+/// True if a byte is a word character or a joiner. `None` for a part of a multi-byte character.
 fn is_of_name(byte: u8) -> Option<bool> {
     byte.is_ascii().then(|| byte.is_ascii_alphanumeric() || is_joiner(char::from(byte)))
 }
 
-/// Where the next run of word characters and joiners begins.
+/// The start of the next run of word characters and joiners.
 fn name_start(piece: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -461,7 +462,7 @@ fn name_start(piece: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// Where a run of word characters and joiners ends. A colon belongs to it only if it is doubled.
+/// The end of a run of word characters and joiners. A colon belongs to it only if doubled.
 fn name_end(piece: &str, start: usize) -> usize {
     let mut at = start;
     while let Some(byte) = piece.as_bytes().get(at) {
@@ -478,7 +479,7 @@ fn name_end(piece: &str, start: usize) -> usize {
     at
 }
 
-/// Whether `c++`, `c#` and the like end here.
+/// True if the name ends with a mark as in `c++` or `c#`.
 fn ends_with_mark(name: &str, after: &str) -> bool {
     let rest = match after.strip_prefix("++") {
         Some(rest) => rest,
@@ -495,15 +496,16 @@ fn is_contraction(rest: &str) -> bool {
     ["s", "d", "m", "re", "ve", "ll"].iter().any(|ending| rest.eq_ignore_ascii_case(ending))
 }
 
-/// Whether a word in lower case mixes letters and digits as codes do (`e0277`, `sha256`, `8762cce`) and people do not
-/// (`10am`, `2nd`, `90s`).
+/// True if a lower-case word mixes letters and digits like a code (`e0277`, `sha256`, `8762cce`), not like
+/// prose (`10am`, `2nd`, `90s`).
 fn is_code(word: &str) -> bool {
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     let leading = word.bytes().take_while(u8::is_ascii_digit).count();
     digits > 0 && digits < word.len() && !(leading == digits && word.len() - digits <= 2)
 }
 
-/// The words of a name in `camelCase`, and its runs in scripts without spaces. `HTTPServer` is two, `URLs` is one.
+/// The words of a `camelCase` name, and its runs of scripts without spaces. `HTTPServer` is two, `URLs` is
+/// one.
 fn humps(name: &str) -> impl Iterator<Item = &str> {
     let mut rest = name;
     std::iter::from_fn(move || {
@@ -517,7 +519,7 @@ fn humps(name: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What [`hump_end`] says of a name of nothing but ASCII, in less time.
+/// [`hump_end`] for ASCII names, faster.
 fn plain_hump_end(name: &[u8]) -> usize {
     let mut capitals = usize::from(name.first().is_some_and(u8::is_ascii_uppercase));
     for (at, pair) in name.array_windows().enumerate() {
@@ -561,7 +563,7 @@ fn hump_end(name: &str) -> usize {
     name.len()
 }
 
-/// A name as it is compared: `fooBar`, `foo_bar` and `foo-bar` are one.
+/// Appends the normal form of a name: `fooBar`, `foo_bar` and `foo-bar` are equal.
 fn push_normal(name: &str, out: &mut String) {
     name.chars().for_each(|c| push_normal_char(c, out));
 }

@@ -1,16 +1,16 @@
-//! English words reduced to what their forms share: after Porter's second stemmer, without the endings that throw
-//! unrelated words together (`important` and `import`, `authority` and `author`, `position` and `positive`).
+//! An English stemmer after Porter's second, without the endings that conflate unrelated words (`important`
+//! and `import`, `authority` and `author`, `position` and `positive`).
 //!
-//! Of its last steps only the endings stay that a coder's notes inflect by: deploy, deployment, deploying;
-//! configure, configuration; depend, dependency. What it gets wrong is in `known`.
+//! Of its last steps only the endings remain that are common in developers' notes: deploy, deployment,
+//! deploying; configure, configuration; depend, dependency. `known` lists the exceptions.
 
-/// Reduces a word of lower-case ASCII letters; anything else stays as it is.
+/// Stems a word of lower-case ASCII letters in place. Any other word stays as it is.
 pub(super) fn stem(word: &mut String) {
     if word.len() < 3 || !word.bytes().all(|b| b.is_ascii_lowercase()) {
         return;
     }
     let last = |word: &str| word.as_bytes().last().copied().unwrap_or_default();
-    // Each step begins with a look at the last letter: most words have nothing to lose in most of them.
+    // Each step first tests the last letter, because most words are unaffected by most steps.
     if !matches!(last(word), b's' | b'd' | b'g' | b'y' | b'l' | b'n' | b'r' | b't' | b'e') {
         return;
     }
@@ -31,7 +31,7 @@ pub(super) fn stem(word: &mut String) {
     last_letter(word, first, second);
 }
 
-/// A `y` is a consonant at the start and after a vowel.
+/// True for a vowel; `y` is a consonant at the start and after a vowel.
 fn is_vowel(word: &[u8], at: usize) -> bool {
     match word[at] {
         b'y' => at > 0 && !is_vowel(word, at - 1),
@@ -44,8 +44,8 @@ fn has_vowel(word: &[u8]) -> bool {
     (0..word.len()).any(|at| is_vowel(word, at))
 }
 
-/// What follows the first consonant after a vowel, and the same again inside that: endings are only cut off there, so
-/// that short words keep theirs.
+/// The regions R1 and R2: the text after the first consonant behind a vowel, and the same again inside of it.
+/// Endings are removed only there, so that short words keep theirs.
 fn regions(word: &[u8]) -> (usize, usize) {
     let after = |from: usize| {
         (from + 1..word.len())
@@ -56,7 +56,7 @@ fn regions(word: &[u8]) -> (usize, usize) {
     (first, if first < word.len() { after(first) } else { first })
 }
 
-/// Cuts the last `count` letters.
+/// Removes the last `count` letters.
 fn cut(word: &mut String, count: usize) {
     word.truncate(word.len().saturating_sub(count));
 }
@@ -68,7 +68,7 @@ fn plural(word: &mut String) {
         [.., b'c' | b's', b'h', b'e', b's'] if length > 5 => cut(word, 2),
         [.., b'i', b'e', b's' | b'd'] => cut(word, if length > 4 { 2 } else { 1 }),
         [.., b's', b's'] => {}
-        // `status` and `redis` are no plurals, `gpus` and `apis` are.
+        // `status` and `redis` are not plurals, `gpus` and `apis` are.
         [.., b'u' | b'i', b's'] if length != 4 => {}
         [before @ .., _, b's'] if has_vowel(before) || matches!(word.as_bytes(), [_, b'p', b'u', b's']) => {
             cut(word, 1);
@@ -106,7 +106,7 @@ fn ends_doubled(word: &str) -> bool {
     ["bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"].iter().any(|end| word.ends_with(end))
 }
 
-/// A vowel between two consonants at the end (`hop`), or the two letters of a word such as `us`.
+/// True if a word ends with a vowel between two consonants (`hop`), or is a two-letter word such as `us`.
 fn ends_short(word: &[u8]) -> bool {
     let at = word.len();
     match at {
@@ -121,7 +121,7 @@ fn ends_short(word: &[u8]) -> bool {
     }
 }
 
-/// `retry` as `retries` has it.
+/// Replaces a final `y` as in `retry`, to match `retries`.
 fn last_y(word: &mut String) {
     if let [.., _, before, b'y'] = word.as_bytes()
         && !matches!(before, b'a' | b'e' | b'i' | b'o' | b'u')
@@ -131,7 +131,7 @@ fn last_y(word: &mut String) {
     }
 }
 
-/// Endings that make one sort of word of another, the longest first, and what they leave.
+/// Derivational endings, longest first, with their replacements.
 const DERIVED: [(&str, &str); 23] = [
     ("ization", "ize"),
     ("ational", "ate"),
@@ -159,7 +159,7 @@ const DERIVED: [(&str, &str); 23] = [
 ];
 
 fn derived(word: &mut String, first: usize) {
-    // Two letters tell for most words that none of them is there.
+    // The last two letters rule out all endings for most words.
     let may_end = matches!(
         word.as_bytes(),
         [.., b'l' | b't' | b'c' | b'g', b'i']
@@ -187,7 +187,7 @@ fn derived(word: &mut String, first: usize) {
     }
 }
 
-/// The endings that are cut off long words.
+/// Endings that are removed from long words.
 const RESIDUE: [&str; 8] = ["ement", "ance", "ence", "able", "ment", "ate", "ion", "er"];
 
 fn residue(word: &mut String, second: usize) {
@@ -230,7 +230,7 @@ mod tests {
         for (ending, leaves) in DERIVED {
             let mut word = format!("bacad{ending}");
             derived(&mut word, 3);
-            // After a `d` every adverb is one, and `al` behind `tion` goes as well.
+            // After a `d` every adverb is regular, and `al` behind `tion` is removed as well.
             assert!(word.starts_with(&format!("bacad{}", leaves.trim_end_matches("al"))), "{ending}: {word}");
             assert_ne!(word, format!("bacad{ending}"), "{ending}");
         }

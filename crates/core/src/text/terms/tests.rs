@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::split::Splitter;
 use super::*;
 
-/// The terms of a text; identifiers with a `!`.
+/// The terms of a text; identifiers have a `!`.
 fn split(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     each_term(text, |term| all.push(format!("{}{}", term.text, if term.identifier { "!" } else { "" })));
@@ -114,7 +114,7 @@ fn stop_words_are_known_in_any_dress() {
     assert!(["port", "never", "shell", ""].iter().all(|word| !is_stop(word)));
 }
 
-/// Text of the kinds that are taken apart.
+/// Texts of all sorts that the splitter handles.
 fn texts() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         any::<char>().prop_map(String::from),

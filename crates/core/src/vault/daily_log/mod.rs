@@ -1,8 +1,8 @@
-//! `memory/YYYY-MM-DD.md`, the daily log (LOG-01…08): append-only, readable, and complete enough that the observations
-//! of a day can be rebuilt from it.
+//! The daily log `memory/YYYY-MM-DD.md` (LOG-01…08): append-only, readable, and complete enough to rebuild a
+//! day's observations from it.
 //!
-//! What only the machine needs (ids, origins, sources, dedupe keys) stands in comments. A section is one of ours if
-//! such a comment is below its heading; everything else in the file is the person's.
+//! Machine data (ids, origins, sources, dedupe keys) is in comments. A section is ours if such a comment
+//! follows its heading. Everything else in the file is the person's.
 
 mod parse;
 mod render;
@@ -30,190 +30,190 @@ pub use tail::Tail;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "section", rename_all = "kebab-case")]
 pub enum Section {
-    /// What was observed in a session (LOG-02).
+    /// The observations of a session window (LOG-02).
     Observation(Observation),
-    /// What reflection made of the observations (LOG-04).
+    /// The result of a reflection (LOG-04).
     Reflected(Reflected),
-    /// What became of proposals (LOG-05).
+    /// The outcomes of proposals (LOG-05).
     Receipts(Receipts),
-    /// What the next session should know (CAP-19).
+    /// A summary for the next session (CAP-19).
     Handoff(Handoff),
-    /// What a compaction was about to drop (CAP-19).
+    /// The files of a session at a compaction (CAP-19).
     Flush(Flush),
-    /// Something noted in passing (CAP-20).
+    /// A single noted observation (CAP-20).
     Note(Note),
 }
 
-/// Where a section comes from.
+/// The source of a section.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// The session's id.
+    /// The id of the session.
     pub session: Option<String>,
-    /// The session's name, where it has one besides its id.
+    /// The session's name, if it has one besides its id.
     pub name: Option<String>,
-    /// The key by which the same section is not logged twice (LOG-06).
+    /// The key that prevents a second entry for the same section (LOG-06).
     pub dedupe_key: Option<String>,
-    /// The project it belongs to; another project's sessions do not see it (B-05).
+    /// The project it belongs to; sessions of other projects do not see it (B-05).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
 }
 
-/// What was observed in one window of a session.
+/// The observations of one session window.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation {
-    /// The session and the window of it.
+    /// The session and its window.
     pub source: Source,
-    /// When it was logged.
+    /// The time of logging.
     pub time: Clock,
-    /// What made us look: `compaction`, `shutdown`, …
+    /// The trigger of the capture: `compaction`, `shutdown`, …
     pub trigger: String,
-    /// How many files the session touched.
+    /// The number of files that the session touched.
     pub files: Option<Files>,
-    /// The facts.
+    /// The facts that were observed.
     pub body: Body,
-    /// What the session was doing.
+    /// The task that the session was working on.
     pub current_task: Option<String>,
-    /// How it could go on.
+    /// A suggestion for how to continue.
     pub suggested_response: Option<String>,
 }
 
-/// Counts of files.
+/// The number of files per access mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Files {
-    /// Written.
+    /// Files that were written.
     pub modified: u64,
-    /// Only read.
+    /// Files that were only read.
     pub read: u64,
 }
 
-/// The facts of an observation, in the form the observer gave them (LOG-03).
+/// The facts of an observation, in the observer's form (LOG-03).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Body {
-    /// One list.
+    /// A single list of facts.
     Flat {
-        /// The day they are about.
+        /// The day that the facts are about.
         #[serde(with = "as_text::option")]
         date: Option<Date>,
-        /// The list.
+        /// The facts, in order.
         facts: Vec<Fact>,
     },
-    /// By topic.
+    /// Facts grouped by topic.
     Segments(Vec<Segment>),
-    /// What the observer said when we understood none of it (OBS-20).
+    /// The observer's raw output, if none of it could be parsed (OBS-20).
     Unparsed(String),
 }
 
 /// One topic of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Segment {
-    /// A few words; derived from the narrative where it is empty.
+    /// A short title; derived from the narrative if it is empty.
     pub title: String,
     /// One to three sentences.
     pub narrative: String,
-    /// What to retain.
+    /// The facts to retain.
     pub facts: Vec<Fact>,
 }
 
-/// One retained fact.
+/// One fact that is retained.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
-    /// How long it is worth keeping.
+    /// The retention priority of the fact.
     pub priority: Priority,
-    /// When it was said (OBS-07).
+    /// The time at which it was said (OBS-07).
     pub when: Option<When>,
-    /// The fact.
+    /// The text of the fact.
     pub text: String,
-    /// Where it comes from.
+    /// The id, origin and source.
     pub mark: Mark,
 }
 
-/// The id, origin and source of something logged (B-01).
+/// The id, origin and source of a logged item (B-01).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Its id; lost where a person took the comment away.
+    /// The id; lost if a person removed the comment.
     pub id: Option<String>,
-    /// Whose words; unknown without the comment.
+    /// The author of the words; unknown without the comment.
     pub origin: Option<Origin>,
-    /// The messages that support it.
+    /// The ids of the supporting messages.
     pub messages: Vec<String>,
-    /// How the person felt when they said it (FBK-07).
+    /// The person's sentiment at that moment (FBK-07).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentiment: Option<Sentiment>,
 }
 
-/// What reflection made of a day.
+/// The result of reflecting on a day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reflected {
     /// The run, for its dedupe key.
     pub source: Source,
-    /// When.
+    /// The time of the reflection.
     pub time: Clock,
     /// One or two sentences.
     pub summary: String,
-    /// The proposals that came of it.
+    /// The ids of the resulting proposals.
     pub proposals: Vec<String>,
 }
 
-/// What became of proposals.
+/// The outcomes of several proposals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipts {
     /// The run, for its dedupe key.
     pub source: Source,
-    /// When.
+    /// The time of logging.
     pub time: Clock,
-    /// One line each.
+    /// The receipts, one per line.
     pub receipts: Vec<Receipt>,
 }
 
-/// The end of one proposal (REV-14).
+/// The outcome of one proposal (REV-14).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// The proposal.
+    /// The id of the proposal.
     pub id: String,
-    /// Its end.
+    /// The outcome of the proposal.
     pub end: End,
-    /// Who decided.
+    /// The party that decided.
     #[serde(default)]
     pub by: Decider,
-    /// The proposal that says the same and was decided on: this one ended with it (B-07).
+    /// An equivalent proposal that was decided on, which decided this one too (B-07).
     #[serde(default)]
     pub with: Option<String>,
-    /// Its text, so that the log alone tells what was turned down.
+    /// The proposal's text, so that the log alone shows what was rejected.
     pub text: String,
 }
 
-/// How a proposal ended.
+/// The outcome of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum End {
-    /// It is in `MEMORY.md`.
+    /// It was written to `MEMORY.md`.
     Promoted,
     /// It was turned down.
     Rejected,
     /// Nobody decided in time.
     Expired,
-    /// What was decided was taken back: it waits again.
+    /// The decision was undone, so the proposal waits again.
     Undone,
 }
 
-/// Who decided on a proposal.
+/// The party that decided on a proposal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decider {
-    /// The person, or the clock because nobody did.
+    /// The person, or the clock if nobody did.
     #[default]
     Person,
-    /// An agent whom the person allowed to.
+    /// An agent with the person's permission.
     Agent,
-    /// The rules or a model (REV-09).
+    /// Rules or a model (REV-09).
     Triage,
 }
 
 impl Decider {
     pub(crate) const ALL: [Self; 3] = [Self::Person, Self::Agent, Self::Triage];
 
-    /// How the log says it.
+    /// The phrase for it in the log.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Person => "",
@@ -223,65 +223,65 @@ impl Decider {
     }
 }
 
-/// What the next session should know.
+/// A summary for the next session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handoff {
     /// The session that ended.
     pub source: Source,
-    /// When.
+    /// The time of its end.
     pub time: Clock,
-    /// Free text.
+    /// The summary in free text.
     pub text: String,
 }
 
-/// What a session had touched when it was compacted.
+/// The files of a session at a compaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flush {
-    /// The session.
+    /// The session that was compacted.
     pub source: Source,
-    /// When.
+    /// The time of the compaction.
     pub time: Clock,
-    /// How many messages it had.
+    /// The number of messages in the session.
     pub messages: u64,
-    /// Files written.
+    /// The files that were written.
     pub modified: Vec<String>,
-    /// Files read.
+    /// The files that were read.
     pub read: Vec<String>,
 }
 
-/// Something noted in passing.
+/// A single noted observation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// The session it was noted in, if any.
     pub source: Source,
-    /// When.
+    /// The time of the note.
     pub time: Clock,
-    /// Free text.
+    /// The note in free text.
     pub text: String,
-    /// Where it comes from.
+    /// The id, origin and source.
     pub mark: Mark,
 }
 
-/// A day, as far as it is ours.
+/// The sections of a day's log that are ours.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Log {
     /// The sections in the order they were logged.
     pub sections: Vec<Section>,
 }
 
-/// A section and where it stands, in indexes of the log's lines.
+/// A section with its position, in line indexes of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// What it says.
+    /// The section's parsed content.
     pub section: Section,
-    /// Its lines, the heading first.
+    /// The section's lines, including its heading.
     pub lines: Range<usize>,
     /// The lines of its facts, in the order of [`Body::facts`].
     pub facts: Vec<Range<usize>>,
 }
 
 impl Log {
-    /// What was observed that day.
+    /// All observations of the day.
     pub fn observations(&self) -> impl Iterator<Item = &Observation> {
         self.sections.iter().filter_map(|section| match section {
             Section::Observation(observation) => Some(observation),
@@ -291,7 +291,7 @@ impl Log {
 }
 
 impl Body {
-    /// Every fact, whatever the form.
+    /// All facts, independent of the form.
     pub fn facts(&self) -> impl Iterator<Item = &Fact> {
         let (flat, segments) = match self {
             Self::Flat { facts, .. } => (facts.as_slice(), [].as_slice()),
@@ -310,7 +310,7 @@ impl Body {
 impl End {
     pub(crate) const ALL: [Self; 4] = [Self::Promoted, Self::Rejected, Self::Expired, Self::Undone];
 
-    /// The word in the log.
+    /// The outcome's name in the log.
     pub fn word(self) -> &'static str {
         match self {
             Self::Promoted => "promoted",
@@ -322,7 +322,7 @@ impl End {
 }
 
 impl Section {
-    /// Where the section comes from.
+    /// The source of the section.
     pub fn source(&self) -> &Source {
         match self {
             Self::Observation(section) => &section.source,
@@ -335,8 +335,8 @@ impl Section {
     }
 }
 
-/// Whether a section with this key is in the log already (LOG-06). Looks at the bytes alone, so that a fence somebody
-/// left open above cannot hide it.
+/// True if the log has a section with this key already (LOG-06). Searches the raw text, so that an unclosed
+/// fence above cannot hide it.
 pub fn contains_key(text: &str, dedupe_key: &str) -> bool {
     let written = comment::pair(render::DEDUPE, dedupe_key);
     text.match_indices(&written).any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! The log read back, around whatever a person wrote into it.
+//! Parses the daily log, tolerating anything that a person wrote into it.
 
 use std::ops::Range;
 
@@ -15,13 +15,13 @@ use crate::vault::comment;
 use crate::vault::escape::{self, Style, plain, plain_heading, plain_item, plain_line, plain_quote};
 use crate::vault::lines::{Kind, Line, heading_words, item_lines, walk};
 
-/// The sections of ours in `text`. What is not recognised is the person's and passed over, so this never fails.
+/// Our sections in `text`. Unrecognised text is the person's and is skipped, so this never fails.
 pub fn parse(text: &str) -> Log {
     let lines = walk(text).lines;
     Log { sections: parts(&lines).filter_map(|part| section(&lines[part])).collect() }
 }
 
-/// The same with the lines on which everything stands. `lines` are those of the whole log.
+/// Our sections with their positions. `lines` are all lines of the log.
 pub fn placed(lines: &[Line<'_>]) -> Vec<Placed> {
     let place = |part: Range<usize>| {
         let own = &lines[part.clone()];
@@ -37,7 +37,7 @@ pub fn placed(lines: &[Line<'_>]) -> Vec<Placed> {
     parts(lines).filter_map(place).collect()
 }
 
-/// The line indexes of each section, its heading first.
+/// The line indexes of each section, including its heading.
 fn parts(lines: &[Line<'_>]) -> impl Iterator<Item = Range<usize>> {
     let is_start = |line: &Line<'_>| matches!(line.kind, Kind::Heading { level: 1..=3, .. });
     let starts: Vec<usize> = (0..lines.len()).filter(|at| is_start(&lines[*at])).collect();
@@ -67,7 +67,7 @@ fn section(lines: &[Line<'_>]) -> Option<Section> {
     let time = named.time.or_else(|| comment::value(&pairs, TIME)?.parse().ok())?;
     let body = &lines[1..];
     match named.word.as_str() {
-        // Known by its shape too, since a fact is worth more than the comment somebody tidied away.
+        // Also recognised by its shape: a fact is worth more than a comment that somebody deleted.
         "observations" if ours || labelled(body, TRIGGER).is_some() => {
             Some(Section::Observation(Observation {
                 source,
@@ -109,7 +109,7 @@ fn section(lines: &[Line<'_>]) -> Option<Section> {
     }
 }
 
-/// A heading taken apart: `🔍 Observations (session: {name}, {HH:MM})`.
+/// A parsed heading: `🔍 Observations (session: {name}, {HH:MM})`.
 struct Named {
     word: String,
     name: Option<String>,
@@ -138,7 +138,7 @@ fn mark(pairs: &Pairs) -> Mark {
     }
 }
 
-/// The text behind `name` and on the indented lines below it.
+/// The text behind the label `name` and on the indented lines below it.
 fn labelled(lines: &[Line<'_>], name: &str) -> Option<String> {
     let is_text = |line: &Line<'_>| matches!(line.kind, Kind::Text { lazy: false }) && line.depth == 0;
     let at = lines.iter().position(|line| is_text(line) && line.text.starts_with(name))?;
@@ -153,14 +153,14 @@ fn files(text: &str) -> Option<Files> {
     Some(Files { modified: numbers.next()?.parse().ok()?, read: numbers.next()?.parse().ok()? })
 }
 
-/// The first block quote.
+/// The text of the first block quote.
 fn quoted(lines: &[Line<'_>]) -> String {
     let is_quote = |line: &&Line<'_>| line.depth == 0 && line.text.starts_with('>');
     let quote = lines.iter().skip_while(|line| !is_quote(line)).take_while(is_quote);
     escape::tidy(&quote.filter_map(|line| plain_quote(line.text)).collect::<Vec<_>>().join("\n"))
 }
 
-/// A list item's words before any comment, the lines below, and the comment.
+/// A list item: its words before any comment, the lines below, and the comment.
 struct Item<'a> {
     words: &'a str,
     below: Vec<&'a str>,
@@ -169,7 +169,7 @@ struct Item<'a> {
 }
 
 impl Item<'_> {
-    /// The text, given what is left of the first line.
+    /// The full text, given the rest of the first line.
     fn text(&self, first: &str) -> String {
         plain_item(first, &self.below, self.offset, Style::Words)
     }
@@ -198,7 +198,7 @@ fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
 fn fact(item: &Item<'_>) -> Option<Fact> {
     let (priority, rest) = match (Priority::prefix(item.words), &item.pairs) {
         (Some(found), _) => found,
-        // Ours by its comment; without its sign it is worth the least.
+        // The comment marks it as ours. Without a priority sign it gets the lowest.
         (None, Some(_)) => (Priority::Low, item.words),
         (None, None) => return None,
     };
@@ -230,7 +230,7 @@ fn observed(lines: &[Line<'_>]) -> Body {
     let mut segments: Vec<Segment> =
         titles.iter().copied().zip(ends).map(|(start, end)| segment(&lines[start..end])).collect();
     if !loose.is_empty() {
-        // A fact that somebody moved above the first title is still a fact.
+        // A fact that somebody moved above the first title still counts.
         segments.insert(0, Segment { title: String::new(), narrative: String::new(), facts: loose });
     }
     Body::Segments(segments)

@@ -1,4 +1,4 @@
-//! Sections as they are appended.
+//! Renders sections for appending to the log.
 
 use super::{
     Body, Clock, Fact, Flush, Handoff, Mark, Note, Observation, Receipts, Reflected, Section, Source, Tail,
@@ -23,19 +23,19 @@ pub(super) const DATE: &str = "Date:";
 pub(super) const CURRENT_TASK: &str = "**Current task**:";
 pub(super) const SUGGESTED_RESPONSE: &str = "**Suggested response**:";
 pub(super) const PROPOSALS: &str = "**Proposals**:";
-/// In a receipt: it ended with another one.
+/// The key in a receipt for the proposal that decided it.
 pub(super) const WITH: &str = "with";
 pub(super) const MESSAGE_COUNT: &str = "**Messages**:";
 
-/// How long a title made of a narrative may get, in characters.
+/// The maximum length of a title derived from a narrative, in characters.
 const TITLE_CHARS: usize = 60;
 
-/// A fresh log.
+/// Renders an empty log.
 pub fn render_new(date: Date) -> String {
     format!("# {}\n", day(date))
 }
 
-/// The log with `section` behind everything it has; what it has stays a prefix, byte for byte (LOG-01).
+/// Appends `section` to a log. The old text stays as a prefix, byte for byte (LOG-01).
 pub fn append(text: &str, section: &Section) -> String {
     format!("{text}{}", Tail::of(text).addition(section))
 }
@@ -57,7 +57,7 @@ pub(super) fn render(section: &Section) -> String {
     }
 }
 
-/// The heading and the comment below it.
+/// Renders a heading and the comment below it.
 fn head(title: &str, source: &Source, time: Clock, mark: &Mark) -> String {
     let time = time.to_string();
     let mut pairs: Vec<(&str, String)> = Vec::new();
@@ -85,7 +85,7 @@ fn mark_pairs(mark: &Mark) -> Vec<(&'static str, String)> {
     pairs
 }
 
-/// `(session: {name}, {HH:MM})`; a session without a name goes by its id.
+/// Renders `(session: {name}, {HH:MM})`; an unnamed session is shown by its id.
 fn session(source: &Source, time: Clock) -> String {
     let name = source.name.as_deref().or(source.session.as_deref()).unwrap_or("unnamed");
     format!("(session: {}, {time})", escape::inline(&tidy_line(name)))
@@ -126,7 +126,7 @@ fn render_observation(observation: &Observation) -> String {
     out
 }
 
-/// A named line; further lines of it are indented, and blank ones are not kept.
+/// Renders a labelled text. Further lines are indented, and blank ones are dropped.
 fn label(name: &str, text: &str) -> String {
     let text = tidy(text);
     let mut lines = text.split('\n').map(str::trim).filter(|line| !line.is_empty());
@@ -143,10 +143,10 @@ fn titled(title: &str, narrative: &str) -> String {
     if title.is_empty() { segment_title(narrative) } else { title }
 }
 
-/// A segment's title, made of its narrative: the first sentence, or as many whole words of it as fit (LOG-03).
+/// A title derived from a segment's narrative: the first sentence, or as many whole words as fit (LOG-03).
 pub fn segment_title(narrative: &str) -> String {
     let narrative = tidy_line(narrative);
-    // `v1.2` is not the end of a sentence; a blank behind the stop, or nothing at all, is.
+    // A sentence ends at a stop before a blank or the end of the text, so not in `v1.2`.
     let ends = |end: &usize| narrative[*end..].is_empty() || narrative[*end..].starts_with(' ');
     let stops = narrative.match_indices(['.', '!', '?']).map(|(at, _)| at + 1);
     let end = stops.into_iter().find(ends).unwrap_or(narrative.len());
@@ -172,7 +172,7 @@ fn render_fact(fact: &Fact) -> String {
     let mut text = tidy(&fact.text);
     match fact.when {
         Some(when) => head.push_str(&format!("{when} ")),
-        // Words in brackets that look like a time are words.
+        // Escape words in brackets that look like a time.
         None if When::prefix(text.trim_start_matches('\\')).is_some() => text.insert(0, '\\'),
         None => {}
     }

@@ -1,4 +1,4 @@
-//! What has to be known of a log to add to it: how it ends, and which keys it may have.
+//! The state of a log needed for appending: its ending, and the keys that it may contain.
 
 use std::collections::HashSet;
 
@@ -7,23 +7,23 @@ use super::{Section, comment};
 use crate::base::hash::checksum;
 use crate::vault::lines::Ending;
 
-/// A log, read piece by piece and not kept.
+/// A log, read in pieces without keeping the text.
 #[derive(Clone, Debug, Default)]
 pub struct Tail {
     ending: Ending,
-    /// Sums of the keys of its sections.
+    /// Checksums of the sections' keys.
     keys: HashSet<u64>,
 }
 
 impl Tail {
-    /// Of a whole log.
+    /// Reads a complete log.
     pub fn of(text: &str) -> Self {
         let mut tail = Self::default();
         tail.read(text);
         tail
     }
 
-    /// The next piece: whole lines that end in `\n`, or the last piece of all.
+    /// Reads the next piece: whole lines that end in `\n`, or the last piece.
     pub fn read(&mut self, piece: &str) {
         let keys = &mut self.keys;
         self.ending.read(piece, |line| {
@@ -32,25 +32,26 @@ impl Tail {
         });
     }
 
-    /// How many lines it has.
+    /// The number of lines read.
     pub fn lines(&self) -> usize {
         self.ending.lines()
     }
 
-    /// Whether what is added begins a line of its own, so that it can be read as the next piece.
+    /// True if appended text would begin a new line, so that it can be read as the next piece.
     pub fn is_ended(&self) -> bool {
         self.ending.is_ended()
     }
 
-    /// Whether a section with this key may be in it. `false` is certain; see [`super::contains_key`] for the rest.
+    /// True if the log may contain a section with this key. `false` is certain; [`super::contains_key`]
+    /// decides the rest.
     pub fn may_contain_key(&self, dedupe_key: &str) -> bool {
         self.keys.contains(&checksum(dedupe_key.as_bytes()))
     }
 
-    /// What is written behind everything the log has, for it to have `section` (LOG-01).
+    /// The text to append so that the log contains `section` (LOG-01).
     ///
-    /// A code block or comment that somebody left open would hide the section, so it is closed first. The log takes
-    /// what it is given even then: it is the store of last resort (LOG-07).
+    /// An unclosed code block or comment would hide the section, so it is closed first. The log accepts a
+    /// section even then, because it is the store of last resort (LOG-07).
     pub fn addition(&self, section: &Section) -> String {
         let mut block = String::new();
         if !self.ending.is_ended() {

@@ -15,7 +15,7 @@ fn ids() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z]-[0-9]{8}-[0-9]{3}", "\\PC{1,12}"]
 }
 
-/// Text that is as we write it, and not empty.
+/// Text in our own canonical form, not empty.
 fn texts() -> impl Strategy<Value = String> {
     hostile().prop_map(|text| tidy(&format!("{text} x")))
 }
@@ -24,7 +24,7 @@ fn one_lines() -> impl Strategy<Value = String> {
     texts().prop_map(|text| tidy_line(&text))
 }
 
-/// Labels keep no blank lines and no indentation.
+/// Labels without blank lines and indentation.
 fn labels() -> impl Strategy<Value = String> {
     let tight = |text: String| {
         text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
@@ -37,7 +37,7 @@ fn sources(named: bool) -> impl Strategy<Value = Source> {
     let project = prop::option::of("[a-z]{1,8}/[a-z-]{1,8}");
     (prop::option::of(ids()), name, prop::option::of("[0-9a-f]{64}"), project).prop_map(
         |(session, name, dedupe_key, project)| {
-            // A name that is the id is no name.
+            // A name equal to the id is dropped.
             let name = name.filter(|name| session.as_deref().map(tidy_line).as_ref() != Some(name));
             Source { session, name, dedupe_key, project }
         },
@@ -120,7 +120,7 @@ fn sections() -> impl Strategy<Value = Section> {
     prop_oneof![4 => observation, 1 => reflected, 1 => receipts, 1 => handoff, 1 => flush, 1 => note]
 }
 
-/// Whether every section and fact has its place.
+/// Checks that every section and fact has a position.
 fn check_places(text: &str) {
     let lines = walk(text).lines;
     let placed = placed(&lines);

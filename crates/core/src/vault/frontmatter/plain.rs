@@ -1,12 +1,13 @@
-//! Properties as nearly every note has them: one `key: value` a line, nothing that YAML reads as anything but what it
-//! says. Those are read here, in a small part of the time; the parser reads all others.
+//! A fast path for frontmatter: one `key: value` per line, without YAML syntax in the values. It is much
+//! faster than the YAML parser, which handles all other blocks.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Field, Value};
 
-/// The properties between two offsets of `text`, which are whole lines; `None` where it takes a parser.
+/// The properties between two offsets of `text`, which are whole lines. `None` if the block needs the YAML
+/// parser.
 pub(super) fn fields(text: &str, range: Range<usize>) -> Option<Vec<Field<'_>>> {
     let mut fields: Vec<Field<'_>> = Vec::with_capacity(16);
     let mut at = range.start;
@@ -37,7 +38,7 @@ fn is_key(key: &str) -> bool {
         && key.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
-/// Words, numbers, times and paths.
+/// True for words, numbers, times and paths.
 fn is_plain(value: &str) -> bool {
     let bytes = value.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_alphanumeric)

@@ -1,6 +1,6 @@
-//! What a single line could begin or end, each rule by itself.
+//! Markdown block rules for a single line, each as a separate function.
 
-/// `#`, the title behind it and the level, where `text` is such a heading.
+/// Parses a `#` heading into its level and title.
 pub(crate) fn hash_heading(text: &str) -> Option<(u8, &str)> {
     let level = text.len() - text.trim_start_matches('#').len();
     let rest = text.get(level..)?;
@@ -14,7 +14,7 @@ pub(crate) fn hash_heading(text: &str) -> Option<(u8, &str)> {
     Some((u8::try_from(level).ok()?, title))
 }
 
-/// The character and length of the fence that `text` opens.
+/// The character and length of a fence that `text` opens.
 pub(crate) fn fence(text: &str) -> Option<(char, usize)> {
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let info = text.trim_start_matches(mark);
@@ -22,25 +22,25 @@ pub(crate) fn fence(text: &str) -> Option<(char, usize)> {
     (length >= 3 && !(mark == '`' && info.contains('`'))).then_some((mark, length))
 }
 
-/// Whether `text` closes a fence of `length` times `mark`.
+/// True if `text` closes a fence of `length` times `mark`.
 pub(crate) fn closes_fence(text: &str, mark: char, length: usize) -> bool {
     let rest = text.trim_start_matches(mark);
     text.len() - rest.len() >= length && rest.trim().is_empty()
 }
 
-/// Whether `text` is a thematic break.
+/// True if `text` is a thematic break.
 pub(crate) fn is_rule(text: &str) -> bool {
     let Some(mark) = text.chars().next().filter(|c| matches!(c, '*' | '-' | '_')) else { return false };
     text.chars().all(|c| c == mark || c == ' ' || c == '\t')
         && text.chars().filter(|c| *c == mark).count() >= 3
 }
 
-/// Whether `text` begins one side of a conflict that a merge left behind.
+/// True if `text` is the start of a merge conflict.
 pub(crate) fn is_conflict(text: &str) -> bool {
     text.strip_prefix("<<<<<<<").is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// The width of a list marker at the start of `text`, and its number if it has one.
+/// The width of a list marker at the start of `text`, with its number if it has one.
 pub(crate) fn marker(text: &str) -> Option<(usize, Option<u32>)> {
     let ends =
         |width: usize| text.get(width..).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']));
@@ -55,7 +55,7 @@ pub(crate) fn marker(text: &str) -> Option<(usize, Option<u32>)> {
     Some((digits + 1, Some(text.get(..digits)?.parse().ok()?)))
 }
 
-/// Skips blanks from `column` on; a tab reaches to the next multiple of four.
+/// Skips blanks from `column` on. A tab extends to the next multiple of four.
 pub(super) fn indent(text: &str, mut column: usize) -> (usize, &str) {
     let rest = text.trim_start_matches([' ', '\t']);
     for c in text[..text.len() - rest.len()].chars() {
@@ -64,7 +64,7 @@ pub(super) fn indent(text: &str, mut column: usize) -> (usize, &str) {
     (column, rest)
 }
 
-/// 1 or 2 where `text` could underline a heading.
+/// The heading level (1 or 2) if `text` could underline a heading.
 pub(super) fn underline(text: &str) -> Option<u8> {
     let text = text.trim_end_matches([' ', '\t']);
     let all = |mark: char| !text.is_empty() && text.chars().all(|c| c == mark);

@@ -1,28 +1,29 @@
-//! What the end of a document is like, found piece by piece: a document need not be in memory to be added to.
+//! The state at the end of a document, found piece by piece, so that appending does not need the document in
+//! memory.
 
 use super::walker::Walker;
 use super::{Kind, Open, most, split};
 
-/// Where the YAML block at the top may end.
+/// The state of the frontmatter block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Head {
-    /// Nothing was seen yet.
+    /// Nothing was read yet.
     #[default]
     Unknown,
-    /// It has begun. If it never ends, it was none.
+    /// It has begun. If it never ends, it is no frontmatter.
     Open,
-    /// There is none, or it is over.
+    /// There is none, or it has ended.
     Over,
 }
 
-/// The end of a document, as far as it was read.
+/// The state at the end of a document, as far as it was read.
 #[derive(Clone, Debug)]
 pub struct Ending {
     walker: Walker,
     head: Head,
     lines: usize,
     endings: [(&'static str, usize); 3],
-    /// Whether the last line is nothing but spaces, and whether it has an end; nothing without a line.
+    /// The last line: true if blank, and true if it has a line end. `None` without a line.
     last: Option<(bool, bool)>,
 }
 
@@ -34,11 +35,11 @@ impl Default for Ending {
 }
 
 impl Ending {
-    /// The next piece: whole lines that end in `\n`, or the last piece of all. `each` hears every line.
+    /// Reads the next piece: whole lines that end in `\n`, or the last piece. Calls `each` with every line.
     pub fn read(&mut self, piece: &str, mut each: impl FnMut(&str)) {
         let is_first = self.lines == 0;
         for line in split(piece) {
-            // Only the document's own byte-order mark is none of its text.
+            // Only a byte-order mark at the start of the document is not text.
             let text = if is_first { line.text } else { &piece[line.start..line.text_end()] };
             each(text);
             self.lines += 1;
@@ -48,7 +49,7 @@ impl Ending {
             match self.head {
                 Head::Unknown => self.head = if is_edge { Head::Open } else { Head::Over },
                 Head::Open if is_edge => {
-                    // It was one after all: what comes now begins anew.
+                    // It was frontmatter after all, so the walk starts anew behind it.
                     (self.walker, self.head, is_blank) = (Walker::default(), Head::Over, false);
                 }
                 Head::Open | Head::Over => {}
@@ -60,27 +61,27 @@ impl Ending {
         }
     }
 
-    /// How many lines there are.
+    /// The number of lines read.
     pub fn lines(&self) -> usize {
         self.lines
     }
 
-    /// Whether what is added begins a line of its own.
+    /// True if appended text would begin a new line.
     pub fn is_ended(&self) -> bool {
         self.last.is_none_or(|(_, ended)| ended)
     }
 
-    /// Whether the last line is blank, or there is none.
+    /// True if the last line is blank, or there is none.
     pub fn is_blank(&self) -> bool {
         self.last.is_none_or(|(blank, _)| blank)
     }
 
-    /// A block outside of lists that is still open.
+    /// An unclosed block outside of lists.
     pub fn open(&self) -> Option<Open> {
         self.walker.open.filter(|_| self.walker.containers.is_empty())
     }
 
-    /// The line ending most lines have; `\n` where there is none.
+    /// The most frequent line ending; `\n` by default.
     pub fn newline(&self) -> &'static str {
         most(&self.endings)
     }

@@ -1,8 +1,8 @@
-//! Markdown as lines with exact byte ranges: enough structure to know where a change may go, no more.
+//! Markdown as lines with exact byte ranges: just enough structure to know where a change may go.
 //!
-//! A full Markdown parser answers how a document looks; we need where each byte of it is. So this walks the block
-//! rules of CommonMark line by line (list items and their continuation, fences, comments, headings of both kinds)
-//! and leaves everything inside a line alone.
+//! A full Markdown parser answers how a document looks, but we need the position of each byte. So this module
+//! applies the block rules of CommonMark line by line (list items and their continuation, fences, comments,
+//! headings of both sorts) and ignores everything inside of a line.
 
 pub(crate) mod blocks;
 mod ending;
@@ -24,107 +24,107 @@ const BOM: &str = "\u{feff}";
 /// One line of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// Counted from 1, as an editor shows it.
+    /// The line number, starting at 1 as in an editor.
     pub number: usize,
-    /// Where the line begins, a byte-order mark included.
+    /// The byte offset of the line, including a byte-order mark.
     pub start: usize,
-    /// Where its text begins, behind a byte-order mark.
+    /// The byte offset of its text, behind a byte-order mark.
     pub text_start: usize,
     /// The text without its ending.
     pub text: &'a str,
-    /// `\n`, `\r\n`, `\r`, or nothing at the end of the document.
+    /// The line ending: `\n`, `\r\n`, `\r`, or nothing at the end of the document.
     pub ending: &'a str,
-    /// How many list items the line is inside of, the one it begins included.
+    /// The number of list items that contain the line, including one that it begins.
     pub depth: usize,
-    /// What the line is.
+    /// The structural role of the line.
     pub kind: Kind<'a>,
 }
 
-/// What a line is, as far as a change needs to know.
+/// The structural role of a line, as far as a change needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind<'a> {
-    /// Nothing but spaces.
+    /// A line without text.
     Blank,
     /// Part of the YAML block at the top.
     Frontmatter,
-    /// Part of a fenced code block, its fences included.
+    /// Part of a fenced code block, including its fences.
     Fence,
     /// Part of an HTML comment that begins its line.
     Comment,
     /// A heading outside of lists; for an underlined one, the line with the words.
     Heading {
-        /// 1 to 6.
+        /// The heading level, 1 to 6.
         level: u8,
-        /// The words, without the hashes around them.
+        /// The words without the hashes around them.
         title: &'a str,
-        /// Whether the next line underlines it, instead of hashes before it.
+        /// True if the next line underlines it.
         underlined: bool,
     },
-    /// The line that makes the one before it a heading.
+    /// The underline of the heading before it.
     Underline {
-        /// 1 for `===`, 2 for `---`.
+        /// The heading level: 1 for `===`, 2 for `---`.
         level: u8,
     },
     /// The first line of a list item.
     Item {
-        /// How deep the item is nested; 1 at the top.
+        /// The nesting depth of the item; 1 at the top.
         depth: usize,
-        /// Where its content begins within the line's text, in bytes.
+        /// The byte offset of its content within the line's text.
         content: usize,
-        /// The column its continuation lines are indented to.
+        /// The column of its continuation lines.
         offset: usize,
     },
-    /// A thematic break.
+    /// A thematic break such as `---`.
     Rule,
-    /// Anything else.
+    /// Any other line with text.
     Text {
-        /// Continues a list item's paragraph without being indented.
+        /// True if it continues a list item's paragraph without indentation.
         lazy: bool,
     },
 }
 
 impl Line<'_> {
-    /// The whole line, its ending included.
+    /// The byte range of the whole line, including its ending.
     pub fn range(&self) -> Range<usize> {
         self.start..self.end()
     }
 
-    /// Where the next line begins.
+    /// The byte offset of the next line.
     pub fn end(&self) -> usize {
         self.text_end() + self.ending.len()
     }
 
-    /// Where the text ends, before the line ending.
+    /// The byte offset of the end of the text, before the line ending.
     pub fn text_end(&self) -> usize {
         self.text_start + self.text.len()
     }
 
-    /// Whether both lines are the same part of the same structure, whatever their words.
+    /// True if both lines have the same structural role, whatever their words.
     pub(crate) fn means_the_same(&self, other: &Line<'_>) -> bool {
         self.kind == other.kind && (self.is_blank() || self.depth == other.depth)
     }
 
-    /// Whether the line is nothing but spaces.
+    /// True if the line has no text.
     pub fn is_blank(&self) -> bool {
         self.kind == Kind::Blank
     }
 }
 
-/// A block that was still open when the document ended.
+/// A block that is still open at the end of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
-    /// A code fence.
+    /// An open code fence.
     Fence {
-        /// Where it opens.
+        /// The line that opens it.
         line: usize,
-        /// Its character, `` ` `` or `~`.
+        /// The fence character, `` ` `` or `~`.
         mark: char,
-        /// How many of them.
+        /// The length of the fence.
         length: usize,
     },
-    /// An HTML comment.
+    /// An open HTML comment.
     Comment {
-        /// Where it opens.
+        /// The line that opens it.
         line: usize,
     },
 }
@@ -139,31 +139,31 @@ impl Open {
     }
 }
 
-/// Why a document cannot be changed: what it would mean afterwards is not clear.
+/// The reason why a document cannot be changed: its structure is ambiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Broken {
-    /// Everything after the fence is code.
+    /// A code fence is never closed, so everything after it is code.
     #[error("line {line} opens a code block that is never closed; close it and try again")]
     Fence {
-        /// Where it opens.
+        /// The line that opens it.
         line: usize,
     },
-    /// Everything after the opener is hidden.
+    /// A comment is never closed, so everything after it is hidden.
     #[error("line {line} opens an HTML comment that is never closed; close it with `-->` and try again")]
     Comment {
-        /// Where it opens.
+        /// The line that opens it.
         line: usize,
     },
-    /// Two versions of the document are in one file.
+    /// The file contains two versions of the document.
     #[error("line {line} is a merge-conflict marker; keep one of the two versions and try again")]
     Conflict {
-        /// Where the conflict begins.
+        /// The line at which the conflict begins.
         line: usize,
     },
 }
 
 impl Broken {
-    /// The line to look at.
+    /// The line of the problem.
     pub fn line(&self) -> usize {
         match *self {
             Self::Fence { line } | Self::Comment { line } | Self::Conflict { line } => line,
@@ -171,16 +171,16 @@ impl Broken {
     }
 }
 
-/// A document's lines, and what was left open at its end.
+/// A document's lines, with the block left open at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Walk<'a> {
-    /// Every line, in order; their ranges tile the document.
+    /// Every line, in order. Their ranges cover the document without gaps.
     pub lines: Vec<Line<'a>>,
     /// A block outside of lists that never closes.
     pub open: Option<Open>,
 }
 
-/// The line ending most lines of `text` have; `\n` where there is none.
+/// The most frequent line ending of `text`; `\n` by default.
 pub fn newline_of(text: &str) -> &'static str {
     let mut counts = [("\n", 0usize), ("\r\n", 0), ("\r", 0)];
     for line in split(text) {
@@ -218,7 +218,7 @@ pub fn walk(text: &str) -> Walk<'_> {
     Walk { lines, open }
 }
 
-/// Walks a document that is about to be changed, and refuses one whose structure is not certain.
+/// Walks a document that is about to be changed. Fails if its structure is ambiguous.
 pub fn read(text: &str) -> Result<Vec<Line<'_>>, Broken> {
     let walk = walk(text);
     let conflict = walk.lines.iter().find(|line| line.kind != Kind::Fence && is_conflict(line.text));
@@ -232,8 +232,8 @@ pub fn read(text: &str) -> Result<Vec<Line<'_>>, Broken> {
     }
 }
 
-/// The indexes of the lines of the list item that begins at `at`: its continuation and nested items included, blank
-/// lines behind it not.
+/// The indexes of the lines of the list item that begins at `at`: including its continuation and nested
+/// items, without blank lines after it.
 pub fn item_lines(lines: &[Line<'_>], at: usize) -> Range<usize> {
     let Some(&Line { kind: Kind::Item { depth, .. }, .. }) = lines.get(at) else { return at..at };
     let mut end = at + 1;
@@ -250,7 +250,8 @@ pub fn item_lines(lines: &[Line<'_>], at: usize) -> Range<usize> {
     at..end
 }
 
-/// The words of a heading as people vary them: without emoji, punctuation, case, or a bracket at the end.
+/// The words of a heading without emoji, punctuation, case, or a bracket at the end, for comparing the
+/// variants that people write.
 pub fn heading_words(title: &str) -> String {
     let named = title.split_once('(').map_or(title, |(before, _)| before);
     let words = bare_words(named);
@@ -267,22 +268,22 @@ pub(crate) fn splice(text: &str, range: Range<usize>, with: &str) -> String {
     [&text[..range.start], with, &text[range.end..]].concat()
 }
 
-/// New lines for a document, and where they go.
+/// New lines for a document, with their position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Insertion {
-    /// The index of the line that they are put before.
+    /// The index of the line that follows them.
     pub(crate) at: usize,
     /// The lines, each ending in `\n`.
     pub(crate) block: String,
-    /// Set them off from the line before, unless that is blank already.
+    /// True to separate them from a line before that is not blank.
     pub(crate) blank_before: bool,
-    /// Set them off from the line behind.
+    /// True to separate them from the line behind.
     pub(crate) blank_behind: bool,
 }
 
 impl Insertion {
-    /// The byte they are put at, and the bytes: in the document's own newlines, and without a final one where the
-    /// document has none.
+    /// The byte offset and the bytes to insert: with the document's own newlines, and without a final one if
+    /// the document has none.
     pub(crate) fn bytes(&self, text: &str, lines: &[Line<'_>]) -> (usize, String) {
         let position = match (self.at, lines.get(self.at)) {
             (0, Some(first)) => first.text_start,
@@ -312,8 +313,8 @@ impl Insertion {
         (position, block.replace('\n', newline_of(text)))
     }
 
-    /// The document with the lines put in, if everything that was there still means what it meant: an item could
-    /// swallow the indented line behind it.
+    /// The document with the lines inserted, if all old lines keep their structural role: an item could
+    /// absorb the indented line behind it.
     pub(crate) fn apply(&self, text: &str, lines: &[Line<'_>]) -> Option<String> {
         let (position, block) = self.bytes(text, lines);
         let changed = splice(text, position..position, &block);
@@ -348,7 +349,7 @@ fn split(text: &str) -> Vec<Line<'_>> {
     lines
 }
 
-/// How many lines the frontmatter takes. One that is never closed is a rule and text, as note apps see it.
+/// The number of lines of frontmatter. An unclosed block is a rule and text, as note apps interpret it.
 fn frontmatter_lines(lines: &[Line<'_>]) -> usize {
     let is_edge = |line: &Line<'_>| line.text.trim_end() == "---";
     if !lines.first().is_some_and(is_edge) {

@@ -48,7 +48,7 @@ const PIECES: &[&str] = &[
     "* 🔴 (10:00) a fact",
 ];
 
-/// Documents as people leave them: every ending, a byte-order mark, fences, comments, lists, half of anything.
+/// Realistic documents: every line ending, a byte-order mark, fences, comments, lists, unfinished structure.
 pub(crate) fn document() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         6 => prop::sample::select(PIECES).prop_map(str::to_owned),
@@ -73,7 +73,7 @@ pub(crate) fn document() -> impl Strategy<Value = String> {
     )
 }
 
-/// Whether `new` is `old` with one piece put in: every old byte is there, in order.
+/// True if `new` is `old` with one piece inserted: every old byte is there, in order.
 pub(crate) fn is_insertion(old: &str, new: &str) -> bool {
     let (old, new) = (old.as_bytes(), new.as_bytes());
     let before = old.iter().zip(new).take_while(|(a, b)| a == b).count();

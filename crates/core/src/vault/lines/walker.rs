@@ -1,30 +1,30 @@
-//! The state between lines: which list items, fence, comment and paragraph are open.
+//! The state between lines: open list items, fence, comment and paragraph.
 
 use super::blocks::{closes_fence, fence, hash_heading, indent, is_rule, marker, underline};
 use super::{Kind, Open};
 
-/// Nobody nests lists deeper; a line of a million markers would take us all day.
+/// The maximum nesting depth of lists. It bounds the time for a line of a million markers.
 const MAX_DEPTH: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Paragraph {
     #[default]
     None,
-    /// Outside of lists, quotes and tables: an underline would make it a heading.
+    /// A paragraph outside of lists, quotes and tables, which an underline would make a heading.
     Top,
     Contained,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Walker {
-    /// The columns to which the open list items are indented.
+    /// The content columns of the open list items.
     pub(super) containers: Vec<usize>,
     pub(super) open: Option<Open>,
     paragraph: Paragraph,
 }
 
 impl Walker {
-    /// What the next line is, and how many list items it is inside of.
+    /// The role of the next line, and the number of list items that contain it.
     pub(super) fn step<'a>(&mut self, text: &'a str, number: usize) -> (Kind<'a>, usize) {
         let (column, rest) = indent(text, 0);
         if let Some(kind) = self.inside(column, rest) {
@@ -74,7 +74,7 @@ impl Walker {
         (item.map_or(kind, |(item, _, _)| item), self.containers.len())
     }
 
-    /// A line inside an open fence or comment; a list item that ends takes its open block with it.
+    /// The role of a line inside of an open fence or comment. A list item that ends also ends its open block.
     fn inside<'a>(&mut self, column: usize, rest: &str) -> Option<Kind<'a>> {
         let open = self.open?;
         let base = self.containers.last().copied().unwrap_or(0);
@@ -95,7 +95,8 @@ impl Walker {
         Some(kind)
     }
 
-    /// Opens the items that `rest` begins: the outermost is the line's kind, the words behind the innermost its leaf.
+    /// Opens the items that `rest` begins. The outermost gives the line's role, the words behind the
+    /// innermost are its content.
     fn enter_items<'a>(
         &mut self,
         text: &str,

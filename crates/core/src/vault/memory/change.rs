@@ -1,4 +1,4 @@
-//! The two changes: a statement is added, and a newer one takes an older one's place beside it.
+//! The two changes of `MEMORY.md`: append a statement, and supersede an old one.
 
 use std::ops::Range;
 
@@ -16,8 +16,9 @@ use crate::vault::scope_mark;
 
 /// Adds `statement` to `section` as `- (date) statement` (REV-12).
 ///
-/// The same proposal is added once, wherever the person has moved its line to. A statement that the section already
-/// makes is merged. Without such a section it goes under `## Reflected (date)`, which says where it was meant to go.
+/// A proposal is added only once, even if the person has moved its line. A statement that the section
+/// contains already is merged. If the section does not exist, the statement goes under `## Reflected (date)`,
+/// with the name of the section it was meant for.
 pub fn append(text: &str, section: &str, date: Date, statement: &str, mark: &Mark) -> Result<Change, Error> {
     let statement = checked(statement, mark)?;
     let lines = lines::read(text)?;
@@ -28,7 +29,8 @@ pub fn append(text: &str, section: &str, date: Date, statement: &str, mark: &Mar
     Ok(add(text, &lines, target, section, &Addition { statement: &statement, date, mark }))
 }
 
-/// Puts `statement` in the place of `old`: the old item is struck and dated, the new one is added to its section.
+/// Replaces `old` by `statement`: the old item is struck through and dated, the new one is added to its
+/// section.
 pub fn supersede(text: &str, old: &Item, date: Date, statement: &str, mark: &Mark) -> Result<Change, Error> {
     let statement = checked(statement, mark)?;
     let lines = lines::read(text)?;
@@ -64,7 +66,8 @@ fn checked(statement: &str, mark: &Mark) -> Result<String, Error> {
     if statement.is_empty() { Err(Error::Empty) } else { Ok(statement) }
 }
 
-/// Whether a proposal's id stands behind any line outside of code; not if the document's structure is not certain.
+/// True if a proposal's id is noted on any line outside of code. False if the document's structure is
+/// ambiguous.
 pub fn is_noted(text: &str, id: &str) -> bool {
     lines::read(text).is_ok_and(|lines| has_id(&lines, id))
 }
@@ -79,15 +82,16 @@ fn has_id(lines: &[Line<'_>], id: &str) -> bool {
     lines.iter().any(|line| !matches!(line.kind, Kind::Fence | Kind::Frontmatter) && carries(line))
 }
 
-/// Where a statement belongs, in line indexes.
+/// The place of a statement, in line indexes.
 struct Target {
-    /// Where it may already be said.
+    /// The section to search for an equal statement.
     section: Range<usize>,
-    /// A heading and what follows it: where it is put, if it is not.
+    /// The heading and its content to add the statement to.
     list: Range<usize>,
 }
 
-/// The section around line `at`, and the part of it under the nearest heading: a successor stands in the same list.
+/// The section around line `at`, and its part under the nearest heading, so that a successor goes to the same
+/// list.
 fn around(lines: &[Line<'_>], at: usize) -> Target {
     let is_heading = |at: &usize| matches!(lines[*at].kind, Kind::Heading { .. });
     let start = (0..at).rev().find(is_heading).unwrap_or(0);
@@ -107,7 +111,7 @@ fn add(
     fits.unwrap_or_else(|| reflect(text, lines, section, addition))
 }
 
-/// Adds to `target`, or `None` where an item there would change what the lines around it are.
+/// Adds to `target`. `None` if an item there would alter the role of the lines around it.
 fn add_to(text: &str, lines: &[Line<'_>], target: Target, addition: &Addition<'_>) -> Option<Change> {
     let wanted = gist(addition.statement);
     let says_it = |at: &usize| {
@@ -123,8 +127,8 @@ fn add_to(text: &str, lines: &[Line<'_>], target: Target, addition: &Addition<'_
     appended.map(|text| Change { text, outcome: Outcome::Appended })
 }
 
-/// Where an item may go: behind the section's last list, or else at the end of what stands before its first deeper
-/// heading.
+/// Possible positions of a new item: behind the section's last list, or at the end of the text before its
+/// first deeper heading.
 fn places(lines: &[Line<'_>], part: Range<usize>) -> Vec<usize> {
     let deeper = |at: &usize| matches!(lines[*at].kind, Kind::Heading { .. });
     let end = part.clone().skip(1).find(deeper).unwrap_or(part.end);
@@ -135,7 +139,7 @@ fn places(lines: &[Line<'_>], part: Range<usize>) -> Vec<usize> {
 
 fn insert_item(text: &str, lines: &[Line<'_>], at: usize, addition: &Addition<'_>) -> Option<String> {
     let after_item = at.checked_sub(1).is_some_and(|before| lines[before].depth > 0);
-    // A list may touch the next heading or item; words would become part of the new item.
+    // A list may touch the next heading or item, but text would become part of the new item.
     let touches = lines.get(at).is_some_and(|next| {
         matches!(next.kind, Kind::Item { .. } | Kind::Heading { underlined: false, .. }) && after_item
     });
@@ -144,7 +148,7 @@ fn insert_item(text: &str, lines: &[Line<'_>], at: usize, addition: &Addition<'_
     insertion.apply(text, lines)
 }
 
-/// Whether an item holds wherever a new statement is to hold.
+/// True if an item applies wherever the new statement applies.
 fn holds_for(item: &Item, mark: &Mark) -> bool {
     match (&item.project, &mark.project) {
         (None, _) => true,
@@ -164,7 +168,7 @@ fn render_item(addition: &Addition<'_>) -> String {
     escape::item(&head, addition.statement, &format!("{mark} {}", noted.render()), Style::Blocks)
 }
 
-/// Adds under `## Reflected (date)`, naming the section that was asked for (REV-15).
+/// Adds under `## Reflected (date)`, with the name of the requested section (REV-15).
 fn reflect(text: &str, lines: &[Line<'_>], section: &str, addition: &Addition<'_>) -> Change {
     let section = tidy_line(section);
     let gap = if addition.statement.lines().next().and_then(fence).is_some() { "\n" } else { " " };
@@ -191,12 +195,12 @@ fn reflect(text: &str, lines: &[Line<'_>], section: &str, addition: &Addition<'_
     Change { text: splice(text, position..position, &block), outcome: Outcome::Reflected }
 }
 
-/// Notes the proposal behind an item that already says the same. The item's own bytes stay.
+/// Records the proposal behind an item with the same meaning. The item's own bytes stay.
 fn note(text: &str, line: &Line<'_>, mark: &Mark) -> String {
     let Kind::Item { content, .. } = line.kind else { return text.to_owned() };
     let first = first_line(line.text, content);
     let Some((range, mut noted)) = first.mark else {
-        // The words are the person's, so no origin of ours is put on them.
+        // The words are the person's, so they get no origin of ours.
         let comment = mark.id.as_ref().filter(|_| can_take_comment(&line.text[first.words.clone()]));
         let at = line.text_start + first.words.end;
         let id = |id: &String| Noted { ids: vec![id.clone()], origin: None }.render();
@@ -211,12 +215,13 @@ fn more_trusted(one: Origin, other: Origin) -> Origin {
     Origin::ALL.into_iter().find(|origin| *origin == one || *origin == other).unwrap_or(one)
 }
 
-/// Whether a comment behind `words` would be one: not inside code, another comment, or behind a backslash.
+/// True if a comment behind `words` would be parsed as one: not inside of code or another comment, and not
+/// behind a backslash.
 fn can_take_comment(words: &str) -> bool {
     !words.is_empty() && !words.contains(['`', '<']) && !words.ends_with('\\') && fence(words).is_none()
 }
 
-/// Strikes the item at `at`, unless that would change what any line is.
+/// Strikes through the item at `at`. `None` if that would alter the role of any line.
 fn strike(text: &str, lines: &[Line<'_>], at: usize, date: Date) -> Option<String> {
     let line = &lines[at];
     let Kind::Item { content, .. } = line.kind else { return None };
@@ -229,9 +234,9 @@ fn strike(text: &str, lines: &[Line<'_>], at: usize, date: Date) -> Option<Strin
     same.then_some(changed)
 }
 
-/// A statement with what does not change its meaning taken out: emphasis, code ticks, case, the punctuation that ends
-/// words. Signs inside words stay, so `C++` and `C#` or `-r` and `-R` are not the same; saying a thing twice costs
-/// less than losing one of two.
+/// A statement reduced to its meaning: without emphasis, code ticks, case and punctuation at the end of
+/// words. Signs inside of words stay, so that `C++` and `C#` or `-r` and `-R` differ. A duplicate costs less
+/// than losing one of two statements.
 fn gist(statement: &str) -> String {
     let unticked = statement.replace('`', "");
     let words = unticked.split_whitespace().map(|word| {
@@ -242,7 +247,7 @@ fn gist(statement: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// `**never**` and `*never*` without their stars; `*.rs` keeps its own.
+/// Removes emphasis stars: those of `**never**` and `*never*`, but not that of `*.rs`.
 fn emphasis_off(word: &str) -> &str {
     let stars = |c: char| c == '*';
     let start = word.trim_start_matches(stars);

@@ -1,6 +1,6 @@
-//! `MEMORY.md`, the curated product (FND-03): its sections, what is in them, and the two changes we may make.
+//! `MEMORY.md`, the curated memory (FND-03): its sections and items, and the two changes that Rekindle makes.
 //!
-//! Nothing here deletes (REV-13). A statement is appended, merged into one that says the same, or marked as superseded
+//! Nothing here deletes (REV-13). A statement is appended, merged into an equal one, or marked as superseded
 //! beside its successor.
 
 mod change;
@@ -24,10 +24,10 @@ use crate::base::scope::ProjectId;
 pub use change::{append, is_noted, supersede};
 pub use parse::{is_titled, section_titles, sections, shown_in};
 
-/// The sections every `MEMORY.md` has behind the one named after the user (FND-04, FBK-05).
+/// The sections of every `MEMORY.md`, after the one named after the user (FND-04, FBK-05).
 pub const FIXED_SECTIONS: [&str; 4] = ["Hard Rules", "System Architecture", "Patterns", "Lessons"];
 
-/// What a new `MEMORY.md` says of itself below its title.
+/// The introduction of a new `MEMORY.md`, below its title.
 pub const INTRODUCTION: &str =
     "_What every session starts with. Yours to edit: Rekindle adds lines and removes none._";
 
@@ -36,102 +36,103 @@ pub const INTRODUCTION: &str =
 pub struct Section {
     /// The heading's words as written.
     pub title: String,
-    /// 1 or 2.
+    /// The heading level, 1 or 2.
     pub level: u8,
-    /// The heading's line.
+    /// The heading's line number.
     pub line: usize,
-    /// The section's bytes, its heading included.
+    /// The section's byte range, including its heading.
     pub range: Range<usize>,
-    /// Its list items, outermost only.
+    /// Its outermost list items.
     pub items: Vec<Item>,
 }
 
 /// A list item with everything indented below it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
-    /// The statement, without bullet, date, mark or strike.
+    /// The statement, without bullet, date, mark or strike-through.
     pub text: String,
     /// The `(YYYY-MM-DD)` before it.
     #[serde(with = "as_text::option")]
     pub date: Option<Date>,
-    /// When a newer statement replaced it.
+    /// The day on which a newer statement replaced it.
     #[serde(with = "as_text::option")]
     pub superseded: Option<Date>,
-    /// The proposals it came from.
+    /// The ids of the proposals it came from.
     pub ids: Vec<String>,
-    /// Whose words support it, where we noted it.
+    /// The author of the words, if recorded.
     pub origin: Option<Origin>,
-    /// The project it holds in, as the person or we wrote it; none is everywhere.
+    /// The project in which it applies, from the text. `None` means everywhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// Its first line.
+    /// The number of its first line.
     pub line: usize,
-    /// Its bytes, the ending of its last line included.
+    /// Its byte range, including the ending of its last line.
     pub range: Range<usize>,
 }
 
-/// What is noted behind a statement in a comment, so that promoting it twice adds it once (REV-12).
+/// The machine data in a comment behind a statement. It prevents adding a proposal twice (REV-12).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// The proposal it came from.
     pub id: Option<String>,
-    /// Whose words support it.
+    /// The author of the words.
     pub origin: Origin,
-    /// The project it holds in; none is everywhere. That is no comment: people read it behind the statement.
+    /// The project in which it applies; `None` means everywhere. It is written as text behind the
+    /// statement, not in the comment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
 }
 
 impl Item {
-    /// Whether it is shown in `here`: it holds there or everywhere, and nothing took its place.
+    /// True if the item is shown in `here`: it applies there or everywhere, and is not superseded.
     pub fn is_shown(&self, here: Option<&str>) -> bool {
         let project = self.project.as_ref().map(ProjectId::as_str);
         self.superseded.is_none() && scope::is_shown(project, here)
     }
 }
 
-/// What became of a statement.
+/// The outcome of adding a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// A new item at the end of the section's list.
     Appended,
-    /// A new item under `## Reflected (…)`: the document has no such section (REV-15).
+    /// A new item under `## Reflected (…)`, because the section does not exist (REV-15).
     Reflected,
-    /// An item of the section says the same; at most our comment behind it changed.
+    /// An equal item exists in the section. At most our comment behind it changed.
     Merged,
-    /// The same proposal is in the document; nothing changed.
+    /// The document has this proposal already; nothing changed.
     AlreadyThere,
 }
 
-/// A changed document.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The whole document after the change.
     pub text: String,
-    /// What was done.
+    /// The outcome of the change.
     pub outcome: Outcome,
 }
 
-/// Why a change was not made.
+/// The reason why a change was not made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
-    /// The document's structure is not certain.
+    /// The document's structure is ambiguous.
     #[error(transparent)]
     Broken(#[from] Broken),
-    /// There are no words to append.
+    /// The statement has no words.
     #[error("a statement needs words")]
     Empty,
-    /// The id could not stand in the comment.
+    /// The id cannot be part of a comment.
     #[error("an id is a letter, a hyphen, then lowercase letters, digits and single hyphens")]
     Id,
-    /// The item is not where it was when the document was read.
+    /// The item is not at its line any more.
     #[error("line {line} is no longer the item it was; read the document again")]
     Moved {
-        /// Where it was.
+        /// The line it was at.
         line: usize,
     },
-    /// Marking the item would change what the lines around it are.
+    /// Marking the item would alter the role of the lines around it.
     #[error("line {line} cannot be marked without changing the lines around it; mark it by hand")]
     Unfit {
         /// The item's first line.
@@ -139,13 +140,13 @@ pub enum Error {
     },
 }
 
-/// The title of the section about the person (GEN-01); somebody without a name is the user.
+/// The title of the section about the user (GEN-01); `User` if no name is set.
 pub fn user_section(user: &str) -> String {
     let name = escape::tidy_line(user);
     if name.is_empty() { "User".to_owned() } else { name }
 }
 
-/// A fresh document, with the user's own section first (GEN-01).
+/// A new document, with the user's own section first (GEN-01).
 pub fn render_new(user: &str) -> String {
     let name = escape::heading(&user_section(user));
     let mut text = format!("# Memory\n\n{INTRODUCTION}\n");

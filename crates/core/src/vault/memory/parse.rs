@@ -1,4 +1,4 @@
-//! What a `MEMORY.md` says: sections and their items.
+//! Parses `MEMORY.md` into sections and items.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::vault::escape::{self, Style};
 use crate::vault::lines::{self, Kind, Line, heading_words, item_lines};
 use crate::vault::scope_mark;
 
-/// The sections of `text`, in order. Deeper headings are part of the section they stand in.
+/// The sections of `text`, in order. Deeper headings are part of their section.
 pub fn sections(text: &str) -> Result<Vec<Section>, Broken> {
     let lines = lines::read(text)?;
     let sections = parts(&lines).into_iter().filter_map(|part| {
@@ -30,7 +30,7 @@ pub fn sections(text: &str) -> Result<Vec<Section>, Broken> {
     Ok(sections.collect())
 }
 
-/// The titles of the sections that can take a line: those of level 2, or of level 1 where there are none.
+/// The titles of the sections that can receive a line: those of level 2, or of level 1 if there are none.
 pub fn section_titles(text: &str) -> Result<Vec<String>, Broken> {
     let sections = sections(text)?;
     let of = |level: u8| {
@@ -41,13 +41,13 @@ pub fn section_titles(text: &str) -> Result<Vec<String>, Broken> {
     Ok(if usual.is_empty() { of(1) } else { usual })
 }
 
-/// Whether a section's title has the words of `name`.
+/// True if a section's title matches `name`, by words.
 pub fn is_titled(title: &str, name: &str) -> bool {
     heading_words(title) == heading_words(name)
 }
 
-/// The document without the lines that hold in another project than `here`, every other byte as it is. Where the
-/// structure is not certain, each line is looked at by itself.
+/// The document without the lines of projects other than `here`; every other byte stays. If the
+/// structure is ambiguous, each line is tested separately.
 pub fn shown_in(text: &str, here: Option<&str>) -> String {
     let Ok(sections) = sections(text) else {
         let is_hidden = |line: &&str| {
@@ -68,7 +68,7 @@ pub fn shown_in(text: &str, here: Option<&str>) -> String {
     shown
 }
 
-/// The line indexes of each section, its heading first.
+/// The line indexes of each section, including its heading.
 pub(super) fn parts(lines: &[Line<'_>]) -> Vec<Range<usize>> {
     let is_start = |line: &Line<'_>| matches!(line.kind, Kind::Heading { level: 1..=2, .. });
     let starts: Vec<usize> = (0..lines.len()).filter(|at| is_start(&lines[*at])).collect();
@@ -76,7 +76,7 @@ pub(super) fn parts(lines: &[Line<'_>]) -> Vec<Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// The part whose heading has the words of `name`; the usual level 2 before a document title.
+/// The section whose heading matches `name`; level 2 before a document title.
 pub(super) fn find(lines: &[Line<'_>], name: &str) -> Option<Range<usize>> {
     let words = heading_words(name);
     let titled = |part: &Range<usize>, wanted: u8| {
@@ -87,12 +87,12 @@ pub(super) fn find(lines: &[Line<'_>], name: &str) -> Option<Range<usize>> {
     [2, 1].into_iter().find_map(|level| parts.iter().find(|part| titled(part, level)).cloned())
 }
 
-/// Where the outermost items of `part` begin.
+/// The line indexes of the outermost items of `part`.
 pub(super) fn items(lines: &[Line<'_>], part: Range<usize>) -> Vec<usize> {
     part.filter(|at| matches!(lines[*at].kind, Kind::Item { depth: 1, .. })).collect()
 }
 
-/// Where the pieces of an item's first line are, in bytes of the line's text.
+/// The parts of an item's first line, as byte ranges of the line's text.
 pub(super) struct FirstLine {
     /// The statement's words on this line.
     pub(super) words: Range<usize>,
@@ -102,7 +102,7 @@ pub(super) struct FirstLine {
     pub(super) mark: Option<(Range<usize>, Noted)>,
 }
 
-/// What our comment says.
+/// The parsed content of our comment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Noted {
     pub(super) ids: Vec<String>,
@@ -116,7 +116,7 @@ impl Noted {
         format!("<!-- {} -->", words.join(" "))
     }
 
-    /// Reads a comment of nothing but ids and one origin; any other is the person's.
+    /// Parses a comment that contains only ids and one origin. Any other is the person's.
     fn parse(comment: &str) -> Option<Self> {
         let inner = comment.trim().strip_prefix("<!--")?.strip_suffix("-->")?;
         let mut noted = Self::default();
@@ -131,7 +131,7 @@ impl Noted {
     }
 }
 
-/// Whether `text` can be an id in a comment: `p-20261115-001`, `m-4k2…`.
+/// True if `text` can be an id in a comment: `p-20261115-001`, `m-4k2…`.
 pub(super) fn is_id(text: &str) -> bool {
     let Some((letter, rest)) = text.split_once('-') else { return false };
     letter.len() == 1
@@ -141,7 +141,7 @@ pub(super) fn is_id(text: &str) -> bool {
         })
 }
 
-/// Our comment at the end of a line, and where it is in the line's text.
+/// Our comment at the end of a line, with its range in the line's text.
 pub(super) fn noted(text: &str) -> Option<(Range<usize>, Noted)> {
     let start = comment::trailing(text)?;
     let end = text.trim_end().len();
@@ -158,7 +158,8 @@ pub(super) fn first_line(text: &str, content: usize) -> FirstLine {
     FirstLine { words: start..start + words.len(), date, mark }
 }
 
-/// `(YYYY-MM-DD)` at the start of `text`, with `open` for the bracket and what follows it; how many bytes it takes.
+/// Parses `(YYYY-MM-DD)` at the start of `text`, with `open` in place of the bracket. Returns the date and
+/// its length in bytes.
 fn dated(text: &str, open: &str) -> (Option<Date>, usize) {
     let read = || {
         let inner = text.strip_prefix(open)?;
@@ -170,7 +171,7 @@ fn dated(text: &str, open: &str) -> (Option<Date>, usize) {
 
 const SUPERSEDED: &str = "(superseded ";
 
-/// The words with a strike, and the note that says since when.
+/// The words struck through, with a note of the date.
 pub(super) fn strike(words: &str, date: Date) -> String {
     let note = format!("{SUPERSEDED}{})", crate::base::time::day(date));
     if words.is_empty() {
@@ -198,7 +199,7 @@ fn struck(words: &str) -> Option<(Date, &str)> {
     (at + length == words.len()).then_some((date, inner))
 }
 
-/// The item that begins at line index `at`.
+/// Reads the item that begins at line index `at`.
 pub(super) fn read_item(lines: &[Line<'_>], at: usize) -> Item {
     let own = item_lines(lines, at);
     let line = &lines[at];
@@ -208,7 +209,7 @@ pub(super) fn read_item(lines: &[Line<'_>], at: usize) -> Item {
     };
     let first = first_line(line.text, content);
     let words = &line.text[first.words.clone()];
-    // A mark behind the strike counts as one before it.
+    // A mark behind the strike-through counts like one inside of it.
     let marked = scope_mark::split(words).and_then(|(words, scope)| Some((struck(words)?, scope)));
     let (superseded, words, outer) = match (struck(words), marked) {
         (Some((date, words)), _) => (Some(date), words, None),
@@ -231,8 +232,8 @@ pub(super) fn read_item(lines: &[Line<'_>], at: usize) -> Item {
     }
 }
 
-/// The statement of an item without its scope mark, and the project that the mark names. We write the mark at the end of the
-/// first line; an editor that wraps lines moves it to the end of the last.
+/// The statement of an item without its scope mark, and the project in that mark. We write the mark at the
+/// end of the first line; an editor that wraps lines moves it to the end of the last.
 fn scoped(words: &str, below: &[&str], offset: usize) -> (String, Option<ProjectId>) {
     let plain = |words: &str| escape::plain_item(words, below, offset, Style::Blocks);
     let of = |scope: Scope| scope.project().cloned();

@@ -15,7 +15,7 @@ fn add(text: &str, section: &str, statement: &str, id: &str) -> Change {
     append(text, section, date(2026, 11, 15), statement, &mark(id)).unwrap()
 }
 
-/// What each section says, wherever it stands.
+/// The content of each section, independent of position.
 type Outline = Vec<(String, u8, Vec<(String, Option<Date>, Vec<String>)>)>;
 
 fn outline(text: &str) -> Outline {
@@ -75,7 +75,7 @@ proptest! {
         }
         prop_assert_eq!(added.len(), usize::from(change.outcome != Outcome::AlreadyThere));
         prop_assert_eq!(before, after);
-        // Once is enough.
+        // Adding again has no effect.
         let again = append(&change.text, section, date(2026, 11, 15), &said, &mark).unwrap();
         prop_assert_eq!(again, Change { text: change.text, outcome: Outcome::AlreadyThere });
     }
@@ -97,7 +97,7 @@ proptest! {
         let new: Vec<&str> = walk(&change.text).lines.iter().map(|line| line.text).collect();
         let mut from = 0;
         for line in walk(&text).lines {
-            // Of the struck line every character is still there, in order.
+            // Every character of the struck line is still there, in order.
             let contains = |new: &str| {
                 let mut rest = new.chars();
                 line.text.chars().all(|c| rest.any(|other| other == c))
@@ -196,7 +196,7 @@ fn supersede_strikes_the_old_and_adds_the_new() {
     );
     let moved = supersede(&change.text, &old, date(2026, 11, 15), "x", &mark("p-20261115-002"));
     assert_eq!(moved, Err(Error::Moved { line: 2 }));
-    // What was struck may be said again.
+    // A superseded statement may be added again.
     assert_eq!(add(&change.text, "Patterns", "Use npm", "p-20261116-001").outcome, Outcome::Appended);
 }
 
@@ -215,7 +215,7 @@ fn an_item_that_would_be_swallowed_goes_elsewhere() {
     let change = add(text, "Patterns", "x", "p-20261115-001");
     assert_eq!(change.outcome, Outcome::Appended);
     assert!(change.text.contains("three spaces\n\n- (2026-11-15) x"));
-    // No item can stand before an indented heading without taking it in.
+    // An item before an indented heading would absorb it.
     let text = "## Patterns\n\n  ## Lessons\n";
     let change = add(text, "Patterns", "x", "p-20261115-001");
     assert_eq!(change.outcome, Outcome::Reflected);
@@ -242,7 +242,7 @@ fn r_15_a_line_says_where_it_holds_and_is_shown_only_there() {
     assert_eq!(shown_in(&change.text, None), "## Patterns\n\n");
     let broken = format!("{}```\nnever closed\n", change.text);
     assert_eq!(shown_in(&broken, here), format!("## Patterns\n\n{line}```\nnever closed\n"));
-    // What a person takes away or wraps counts as it reads.
+    // Marks that a person removes or wraps are read as they appear.
     let everywhere = change.text.replace(" (project: github.com/acme/payments)", "");
     assert!(sections(&everywhere).unwrap()[0].items[1].is_shown(None));
     let wrapped = sections("## Patterns\n- Use pnpm and\n  nothing else (project: payments)\n").unwrap();

@@ -1,5 +1,5 @@
-//! A new queue on a page that a person may be in the middle of: their ticks, their words and what they deleted are still
-//! theirs to decide with after it.
+//! Updates a page that a person may be editing: their ticks, their words and their deletions still count
+//! afterwards.
 
 use thiserror::Error as ThisError;
 
@@ -9,31 +9,31 @@ use super::render::counted;
 use super::update::{Error, update};
 use super::{Proposal, Queue, Renamed, Shown, render};
 
-/// A page and what it shows.
+/// An updated page with its recorded state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// The whole page.
+    /// The text of the whole page.
     pub text: String,
-    /// What it shows, in our words: what a later look is held against.
+    /// The proposals it shows, as a base for the next comparison.
     pub shown: Shown,
 }
 
-/// Why a page was left as it is.
+/// The reason why a page was left unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
 pub enum Left {
-    /// It is not certain what the person decided on it.
+    /// The person's decisions on it are ambiguous.
     #[error(transparent)]
     Doubt(#[from] Doubt),
-    /// What they wrote on it would not survive.
+    /// The update would lose the person's own text.
     #[error(transparent)]
     Unfit(#[from] Error),
 }
 
-/// Brings the page `text` (none: there is none yet) up to `queue`. `shown` is what it showed when it was last written,
-/// if that is known: without it nothing that is missing counts as decided. Lines of ours whose id is another one since get it.
+/// Updates the page `text` (`None` if it does not exist) to `queue`. `shown` is its last recorded state, if
+/// known; without it, missing lines do not count as decisions. Lines with a renamed id get the new one.
 ///
-/// A reworded line keeps its words, and a line that was deleted does not come back; both are still decisions when the
-/// page is read against what this returns.
+/// A reworded line keeps its words, and a deleted line does not come back. Both still count as decisions when
+/// the page is compared with the returned state.
 pub fn carry(
     text: Option<&str>,
     shown: Option<&Shown>,
@@ -65,7 +65,7 @@ pub fn carry(
         })
     });
     let on_page = Queue { proposals: proposals.collect(), ..queue.clone() };
-    // A line that was deleted and is not decided yet is not counted.
+    // A deleted line that is not decided yet is not counted.
     if let Some(as_it_is) = as_it_is.filter(|_| count == Some(on_page.pending())) {
         return Ok(as_it_is);
     }
@@ -124,7 +124,7 @@ mod tests {
         let more = Queue { later: 8, ..queue(&[1, 2], 9) };
         let next = carry(Some(&page.text), Some(&page.shown), &more).unwrap();
         assert!(next.text.contains("| 10 proposals pending_"), "{}", next.text);
-        // Somebody who took the footer out is not given another for it.
+        // A footer that the person removed is not added again.
         let bare = page.text.lines().filter(|line| !line.contains("pending_")).collect::<Vec<_>>().join("\n");
         assert_eq!(carry(Some(&bare), Some(&page.shown), &more).unwrap().text, bare);
     }
@@ -166,7 +166,7 @@ mod tests {
                 Decision::Pending
             ]
         );
-        // And again, as if nothing had happened since.
+        // Once more, without any change.
         let third = carry(Some(&second.text), Some(&second.shown), &queue(&[1, 2, 3, 4, 5, 6], 3)).unwrap();
         assert_eq!(third, second, "the same queue changes nothing");
     }

@@ -1,7 +1,7 @@
-//! What a person decided: the page as it is, held against the page as we wrote it.
+//! Reads a person's decisions: compares the page with its recorded state.
 //!
-//! A tick is a decision wherever it stands. A line that is not there is one only on a page that is otherwise whole and
-//! ours, because sync, editors and crashes make lines vanish too.
+//! A tick is a decision wherever it is. A missing line is one only on a page that is otherwise complete and
+//! ours, because sync, editors and crashes also lose lines.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -12,25 +12,25 @@ use crate::base::scope::Scope;
 use crate::vault::escape::tidy_line;
 use crate::vault::lines::Broken;
 
-/// What became of one proposal (REV-03).
+/// The decision on one proposal (REV-03).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// Ticked as it was.
+    /// Ticked, with the proposed words.
     Approved,
-    /// Ticked after rewording: these words are promoted.
+    /// Ticked after rewording; the new words are promoted.
     ApprovedEdited {
         /// The title as reworded.
         title: String,
         /// The text as reworded.
         text: String,
     },
-    /// Turned down.
+    /// Turned down by the person.
     Rejected {
-        /// By which sign.
+        /// The sign of the rejection.
         how: How,
     },
-    /// Not decided.
+    /// Neither ticked nor turned down.
     Pending,
     /// Reworded but not decided.
     EditedPending {
@@ -41,70 +41,70 @@ pub enum Decision {
     },
 }
 
-/// How a proposal was turned down.
+/// The sign of a rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
-    /// With `[-]`.
+    /// The checkbox was marked with `[-]`.
     Ticked,
-    /// By deleting its line.
+    /// The line was deleted.
     LineDeleted,
 }
 
-/// A proposal and what became of it.
+/// A proposal with its decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decided {
-    /// The proposal.
+    /// The id of the proposal.
     pub id: Id,
-    /// What became of it.
+    /// The decision on it.
     pub decision: Decision,
-    /// Where an approved one is to hold, if its line says so.
+    /// The scope of an approved one, if its line names one.
     #[serde(skip)]
     pub scope: Option<Scope>,
 }
 
-/// The whole page's outcome.
+/// The decisions on a whole page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decisions {
-    /// Every proposal shown, in the order shown.
+    /// All shown proposals, in their order.
     pub decided: Vec<Decided>,
     /// Ids on the page that were not shown.
     pub unknown: Vec<Id>,
 }
 
-/// Why the page decides nothing until somebody was asked.
+/// The reason why the page is ambiguous, so that somebody has to be asked.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Doubt {
-    /// Nothing is left of it.
+    /// The page is empty.
     #[error("the review page is empty; restore it, or decide with `rekindle review`")]
     Emptied,
-    /// Its structure is not certain.
+    /// The document's structure is ambiguous.
     #[error(transparent)]
     Broken(#[from] Broken),
-    /// It is not the page we wrote last.
+    /// It is not the last version that we wrote.
     #[error(
         "the review page is a different version than the one written last, perhaps an old copy from sync"
     )]
     OtherVersion,
-    /// One proposal is decided twice, differently.
+    /// One proposal has two different decisions.
     #[error("line {line} decides {id} differently than an earlier line; keep one of them")]
     Twice {
-        /// The proposal.
+        /// The id of the proposal.
         id: Id,
-        /// The second line.
+        /// The number of the second line.
         line: usize,
     },
-    /// Too many lines are gone to call it a decision.
+    /// Too many lines are missing to count as rejections.
     #[error("{missing} of {shown} proposals are missing from the review page; tick `[-]` to turn them down")]
     MostMissing {
-        /// How many lines are gone.
+        /// The number of missing lines.
         missing: usize,
-        /// Of how many.
+        /// The number of shown proposals.
         shown: usize,
     },
 }
 
-/// Reads the decisions off the page `text`, given what it last showed. An `Err` decides nothing.
+/// Reads the decisions on the page `text`, given its recorded state. An `Err` decides nothing.
 pub fn diff(shown: &Shown, text: &str) -> Result<Decisions, Doubt> {
     if shown.proposals.is_empty() {
         return Ok(Decisions::default());
@@ -146,7 +146,7 @@ pub fn diff(shown: &Shown, text: &str) -> Result<Decisions, Doubt> {
     Ok(Decisions { decided, unknown })
 }
 
-/// Two lines for one proposal agree, or nothing on the page counts.
+/// Checks that two lines for one proposal agree; otherwise nothing on the page counts.
 fn contradictions(entries: &[Entry]) -> Result<(), Doubt> {
     for (at, entry) in entries.iter().enumerate() {
         let differs = |first: &Entry| {
@@ -169,14 +169,15 @@ fn decide(proposal: &Proposal, entry: &Entry, cut: bool) -> Decision {
     let worded = !(title.is_empty() && text.is_empty());
     match entry.state {
         State::Rejected => Decision::Rejected { how: How::Ticked },
-        // The last line of half a page may be half a line; ticking a line without words says nothing.
+        // The last line of a truncated page may be incomplete, and ticking a line without words means
+        // nothing.
         _ if cut || !worded => Decision::Pending,
         State::Approved => Decision::ApprovedEdited { title, text },
         State::Pending => Decision::EditedPending { title, text },
     }
 }
 
-/// The scope that a line names, also if a note touches it from below.
+/// The scope that a line names, even if a note is attached below it.
 fn scope_of(proposal: &Proposal, entry: &Entry) -> Option<Scope> {
     let shorter = entry.shorter.as_ref().filter(|_| is_noted_below(proposal, entry));
     shorter.map_or_else(|| entry.scope.clone(), |shorter| shorter.scope.clone())
@@ -190,12 +191,12 @@ fn decide_unchanged(state: State) -> Decision {
     }
 }
 
-/// Whether the line still says what was proposed: wrapping, emphasis and the dash may differ, words may not.
+/// True if the line has the proposed words. Wrapping, emphasis and the dash may differ.
 pub(super) fn is_unchanged(proposal: &Proposal, entry: &Entry) -> bool {
     says(proposal, &entry.reading) || is_noted_below(proposal, entry)
 }
 
-/// Whether the line itself is unchanged, and what touches it from below is a note.
+/// True if the line itself is unchanged and only a note is attached below it.
 pub(super) fn is_noted_below(proposal: &Proposal, entry: &Entry) -> bool {
     entry.shorter.as_ref().is_some_and(|shorter| says(proposal, shorter))
 }
@@ -205,12 +206,12 @@ fn says(proposal: &Proposal, reading: &Reading) -> bool {
     flat(&title) == flat(&proposal.title) && flat(&text) == flat(&proposal.text)
 }
 
-/// Title and text of a line, given the title it had: that tells where it ends when its emphasis is lost.
+/// The title and text of a line. The original title shows where it ends if its emphasis is lost.
 fn read_as(proposal: &Proposal, reading: &Reading) -> (String, String) {
     let lost = || {
         let rest = flat(&reading.whole).strip_prefix(&flat(&proposal.title))?.to_owned();
         let dash = after_dash(&rest).or_else(|| rest.is_empty().then_some(""))?;
-        // The words themselves, with their own lines.
+        // The words themselves, with their line breaks.
         let text = reading.whole.get(reading.whole.len().checked_sub(dash.trim().len())?..);
         let kept = text.filter(|text| flat(text) == flat(dash)).unwrap_or(dash);
         Some((proposal.title.clone(), kept.trim().to_owned()))
@@ -221,12 +222,12 @@ fn read_as(proposal: &Proposal, reading: &Reading) -> (String, String) {
     lost().unwrap_or_else(|| (reading.title.clone(), reading.text.clone()))
 }
 
-/// The checkbox of a line that lost its id and nothing else.
+/// The checkbox of a line that lost only its id.
 fn without_id(proposal: &Proposal, page: &Parsed) -> Option<State> {
     page.loose.iter().find(|(_, reading)| says(proposal, reading)).map(|(state, _)| *state)
 }
 
-/// Whether the page still has the proposal in some form we do not understand.
+/// True if the page still contains the proposal in an unknown form.
 fn is_mentioned(proposal: &Proposal, page: &Parsed, text: &str) -> bool {
     let words = if proposal.text.is_empty() { &proposal.title } else { &proposal.text };
     let noted = |range: &std::ops::Range<usize>| flat(&text[range.clone()]).contains(&flat(words));

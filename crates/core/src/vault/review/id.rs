@@ -1,5 +1,5 @@
-//! The ids of proposals (REV-01): `p-20261115-001` from reflection, `f-20261115-001` from friction analysis. Where several
-//! machines share a vault, each puts its own four letters behind: `p-20261115-001-k7qe`.
+//! Proposal ids (REV-01): `p-20261115-001` from reflection, `f-20261115-001` from friction analysis. If
+//! several machines share a vault, each appends its own four letters: `p-20261115-001-k7qe`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,13 +10,13 @@ use thiserror::Error;
 
 use crate::base::time::compact_day;
 
-/// Which stage proposed it.
+/// The stage that made a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Reflection on observations.
+    /// The reflection on observations.
     Reflection,
-    /// Friction analysis.
+    /// The analysis of recurring friction.
     Friction,
 }
 
@@ -29,16 +29,16 @@ impl Kind {
     }
 }
 
-/// A machine, where several share a vault: four letters or digits.
+/// The id of a machine in a shared vault: four letters or digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Machine([u8; Machine::LENGTH]);
 
 impl Machine {
     const LENGTH: usize = 4;
-    /// Without those that are taken for one another.
+    /// Letters and digits without similar-looking ones.
     const LETTERS: &'static [u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
-    /// A name made of random bytes.
+    /// Makes an id from random bytes.
     pub fn new(random: [u8; Self::LENGTH]) -> Self {
         Self(random.map(|byte| Self::LETTERS[usize::from(byte) % Self::LETTERS.len()]))
     }
@@ -64,40 +64,40 @@ impl FromStr for Machine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Id {
-    /// Which stage proposed it.
+    /// The stage that made it.
     pub kind: Kind,
     /// The day it was proposed.
     pub date: Date,
-    /// Counts from 1 on each day.
+    /// The number within the day, from 1.
     pub number: u32,
-    /// Who counts, where several machines share a vault.
+    /// The machine that numbered it, in a shared vault.
     pub machine: Option<Machine>,
 }
 
 impl Id {
-    /// The id with this number, where nobody has to say who counts.
+    /// An id without a machine, for a vault that is not shared.
     pub const fn new(kind: Kind, date: Date, number: u32) -> Self {
         Self { kind, date, number, machine: None }
     }
 
-    /// One of that day that has no number: the store counts when it is handed in.
+    /// An id without a number; the store assigns one on submission.
     pub const fn uncounted(kind: Kind, date: Date) -> Self {
         Self::new(kind, date, 0)
     }
 
-    /// The first free id of the day: one more than the highest of `taken`.
+    /// The next free id of the day: one more than the highest of `taken`.
     pub fn next<'a>(kind: Kind, date: Date, taken: impl IntoIterator<Item = &'a Self>) -> Self {
         let same_day = taken.into_iter().filter(|id| id.kind == kind && id.date == date);
         let number = same_day.map(|id| id.number).max().map_or(1, |highest| highest.saturating_add(1));
         Self::new(kind, date, number)
     }
 
-    /// The same, counted by that machine.
+    /// The same id with a machine.
     pub fn by(self, machine: Option<Machine>) -> Self {
         Self { machine, ..self }
     }
 
-    /// An id at the start of `text`, and what follows it.
+    /// Parses an id at the start of `text`, and returns the rest with it.
     pub(super) fn prefix(text: &str) -> Option<(Self, &str)> {
         let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(text.len());
         let (word, rest) = text.split_at(end);
@@ -112,7 +112,7 @@ impl fmt::Display for Id {
     }
 }
 
-/// A text that is not the id of a proposal.
+/// The text is not the id of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a proposal's id looks like p-20261115-001 or f-20261115-001")]
 pub struct NotAnId;
@@ -134,7 +134,7 @@ impl FromStr for Id {
             let iso = format!("{}-{}-{}", day.get(..4)?, day.get(4..6)?, day.get(6..)?);
             Some(Self { kind, date: iso.parse().ok()?, number: number.parse().ok()?, machine })
         };
-        // One spelling per id: no other digits, signs or zeros.
+        // One spelling per id: no other digits, signs or leading zeros.
         read().filter(|id| id.to_string() == text).ok_or(NotAnId)
     }
 }

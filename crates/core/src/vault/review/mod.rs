@@ -1,4 +1,5 @@
-//! `REVIEW.md`: the queue of proposals as a page of checkboxes (REV-02), and what a person did to it (REV-03).
+//! `REVIEW.md`: the queue of proposals as a page of checkboxes (REV-02), and the person's decisions on it
+//! (REV-03).
 
 mod carry;
 mod diff;
@@ -28,64 +29,65 @@ pub use renamed::Renamed;
 pub use render::render;
 pub use update::{Error, update};
 
-/// The heading for the question whether something holds in every project.
+/// The heading for questions about the global scope.
 pub const EVERY_PROJECT: &str = "Every project";
 
-/// Where a proposal would go, which is also the heading it is listed under.
+/// The destination of a proposal, which is also its heading on the page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
     /// A section of `MEMORY.md`.
     Section(String),
-    /// A fix for something that keeps going wrong, by the day it was detected (FRI-06).
+    /// A fix for a friction, by the day of its detection (FRI-06).
     Friction(#[serde(with = "as_text")] Date),
 }
 
 /// One proposal as the page shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// Its id, which is how we know the line again.
+    /// The id, by which its line is recognised.
     pub id: Id,
-    /// Where it would go.
+    /// The destination of the proposal.
     pub place: Place,
-    /// A few words.
+    /// A title of a few words.
     pub title: String,
-    /// What would be promoted.
+    /// The text to promote.
     pub text: String,
-    /// The project in which it would hold unless the person says otherwise; none is everywhere.
+    /// The project in which it applies unless the person decides otherwise; `None` means everywhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
 }
 
-/// Everything a page shows.
+/// The content of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queue {
-    /// Who is asked.
+    /// The name of the reviewer.
     pub reviewer: String,
-    /// Their day.
+    /// The reviewer's calendar day.
     #[serde(with = "as_text")]
     pub date: Date,
-    /// When the page was written.
+    /// The time at which the page was written.
     #[serde(with = "as_text")]
     pub updated: Timestamp,
-    /// What is asked today, in the order of its worth.
+    /// Today's proposals, best first.
     pub proposals: Vec<Proposal>,
-    /// How many more wait behind the page.
+    /// The number of further proposals that wait.
     #[serde(default)]
     pub later: usize,
 }
 
-/// What the page last showed: kept by the caller, so that a missing line can be told from one that never was.
+/// The recorded state of a page. The caller stores it, so that a deleted line can be told from one that never
+/// existed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
-    /// The version that the page carries in its footer.
+    /// The version in the page's footer.
     pub version: String,
-    /// The proposals on it.
+    /// The proposals on the page.
     pub proposals: Vec<Proposal>,
 }
 
 impl Proposal {
-    /// The proposal as it reads back from a page: one line of title, clean lines of text.
+    /// The proposal as it parses from a page: a title on one line, and a tidy text.
     pub fn tidied(&self) -> Self {
         let place = match &self.place {
             Place::Section(name) => Place::Section(tidy_line(name)),
@@ -97,12 +99,12 @@ impl Proposal {
 }
 
 impl Queue {
-    /// How many proposals wait, on the page or behind it.
+    /// The number of waiting proposals, on the page or not.
     pub fn pending(&self) -> usize {
         self.proposals.len() + self.later
     }
 
-    /// The proposals as a page lists them: tidied, and group by group in the order in which groups first appear.
+    /// The proposals in page order: tidied, and grouped by the first appearance of each group.
     pub fn listed(&self) -> Vec<Proposal> {
         let mut groups: Vec<Vec<Proposal>> = Vec::new();
         for proposal in self.proposals.iter().map(Proposal::tidied) {
@@ -114,7 +116,7 @@ impl Queue {
         groups.concat()
     }
 
-    /// What the page of this queue shows.
+    /// The state of a page with this queue.
     pub fn shown(&self) -> Shown {
         let proposals = self.listed();
         let mut parts = vec![iso(self.updated)];

@@ -1,4 +1,4 @@
-//! What is on a page, whoever wrote it.
+//! Parses a review page, whoever wrote it.
 
 use std::ops::Range;
 
@@ -15,15 +15,15 @@ use crate::vault::escape::{self, plain, tidy, tidy_line};
 use crate::vault::lines::{self, Broken, Kind, Line, heading_words, item_lines};
 use crate::vault::scope_mark;
 
-/// What a person did to a checkbox.
+/// The state of a checkbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Nothing that we understand as a decision.
+    /// The checkbox has no recognised mark.
     Pending,
-    /// `[x]`.
+    /// The checkbox is ticked with `[x]`.
     Approved,
-    /// `[-]`.
+    /// The checkbox is marked with `[-]`.
     Rejected,
 }
 
@@ -37,71 +37,71 @@ impl State {
     }
 }
 
-/// A line of the page that carries an id.
+/// A line of the page with an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The proposal it is about.
+    /// The id of its proposal.
     pub id: Id,
-    /// Its checkbox.
+    /// The state of its checkbox.
     pub state: State,
-    /// The title as it now reads.
+    /// The current title on the page.
     pub title: String,
-    /// The text as it now reads.
+    /// The current text on the page.
     pub text: String,
-    /// The group it now stands under.
+    /// The group that it is under.
     pub place: Option<Place>,
-    /// Where it would hold, if the line says so.
+    /// The scope that the line names, if any.
     pub scope: Option<Scope>,
-    /// Its first line.
+    /// The number of its first line.
     pub line: usize,
-    /// Its bytes.
+    /// The byte range of the entry.
     pub range: Range<usize>,
     pub(super) reading: Reading,
     pub(super) shorter: Option<Reading>,
 }
 
-/// The last line of a page; a page without one was saved half.
+/// The footer of a page. A page without one was saved incompletely.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Footer {
-    /// When we wrote the page.
+    /// The time at which we wrote the page.
     pub updated: Option<Timestamp>,
-    /// Which version it was, if the comment below it is still there.
+    /// The version, if the comment below it still exists.
     pub version: Option<String>,
 }
 
-/// A page.
+/// A parsed review page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
-    /// Who was asked.
+    /// The name of the reviewer.
     pub reviewer: Option<String>,
-    /// On which day.
+    /// The day of the page.
     pub date: Option<Date>,
-    /// Whether the page still has its title.
+    /// True if the page still has its title.
     pub titled: bool,
-    /// Every line with an id, in the order of the page.
+    /// All lines with an id, in page order.
     pub entries: Vec<Entry>,
-    /// Everything that is the person's own, blank lines aside.
+    /// The person's own text, except blank lines.
     pub notes: Vec<Range<usize>>,
-    /// The footer.
+    /// The last footer of the page.
     pub footer: Option<Footer>,
     pub(super) loose: Vec<(State, Reading)>,
 }
 
-/// The words of one item, taken apart as far as they let themselves.
+/// The words of an item, split as far as possible.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) title: String,
     pub(super) text: String,
-    /// All of it, for a title that lost its emphasis.
+    /// The complete words, for a title that lost its emphasis.
     pub(super) whole: String,
-    /// Where it would hold, if the line says so.
+    /// The scope that the line names, if any.
     pub(super) scope: Option<Scope>,
 }
 
-/// A stretch of the page.
+/// A block of the page.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    /// Its lines, by index.
+    /// The block's lines, by index.
     pub(super) lines: Range<usize>,
     pub(super) what: What,
 }
@@ -121,7 +121,7 @@ pub(super) enum What {
     Blank,
 }
 
-/// Reads a page. Whatever is not ours is a note; only a page whose structure is not certain is refused.
+/// Parses a page. Unrecognised text is a note. Fails only if the document's structure is ambiguous.
 pub fn parse(text: &str) -> Result<Parsed, Broken> {
     let lines = lines::read(text)?;
     let mut parsed = Parsed {
@@ -158,7 +158,7 @@ pub fn parse(text: &str) -> Result<Parsed, Broken> {
     Ok(parsed)
 }
 
-/// Cuts the page into blocks.
+/// Splits the page into blocks.
 pub(super) fn scan(lines: &[Line<'_>]) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut place = None;
@@ -214,7 +214,7 @@ fn block(lines: &[Line<'_>], at: usize, place: &Option<Place>) -> (What, usize) 
     (what, at + 1)
 }
 
-/// Where an entry ends: with its list item, or at a line below that is another entry or one of ours.
+/// The end of an entry: the end of its list item, or a line in it that is another entry or ours.
 fn entry_end(lines: &[Line<'_>], at: usize) -> usize {
     let own = item_lines(lines, at);
     let foreign = |at: &usize| match &lines[*at].kind {
@@ -224,7 +224,7 @@ fn entry_end(lines: &[Line<'_>], at: usize) -> usize {
         _ => false,
     };
     let end = (at + 1..own.end).find(foreign).unwrap_or(own.end);
-    // Blank lines before what cut it short are not the entry's.
+    // Blank lines before that line do not belong to the entry.
     (at + 1..=end).rev().find(|end| !lines[end - 1].is_blank()).unwrap_or(at + 1)
 }
 
@@ -247,10 +247,10 @@ fn heading(title: &str) -> What {
     What::Note
 }
 
-/// A line outside of lists that we may have written.
+/// Classifies a line outside of lists that may be ours.
 fn own_line(text: &str) -> What {
     let text = text.trim();
-    // Formatters exchange the two marks of emphasis.
+    // Formatters exchange the two emphasis marks.
     let words = text.trim_matches(['_', '*']);
     if let Some(rest) = words.strip_prefix(FOOTER) {
         let word = rest.split_whitespace().next().unwrap_or_default();
@@ -271,7 +271,7 @@ fn version(text: &str) -> Option<String> {
     comment::value(&comment::parse(text)?, "version").map(str::to_owned)
 }
 
-/// The checkbox before `content`, forgiving blanks inside it; what follows it.
+/// Parses the checkbox at the start of `content`, ignoring blanks in it. Returns the rest with it.
 fn checkbox(content: &str) -> (State, &str) {
     let inside = content.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let Some((mark, rest)) = inside.filter(|(mark, _)| mark.trim().chars().count() <= 1) else {
@@ -285,7 +285,7 @@ fn checkbox(content: &str) -> (State, &str) {
     (state, rest.trim_start())
 }
 
-/// The id before the words, with or without its ticks.
+/// The id before the words, with or without ticks.
 fn id(content: &str) -> Option<(Id, &str)> {
     let (id, rest) = Id::prefix(content.trim_start_matches('`'))?;
     Some((id, rest.trim_start_matches('`').trim_start()))
@@ -304,7 +304,7 @@ impl Reading {
     }
 }
 
-/// Title and text: by emphasis, or else by the first thing that looks like the dash between them.
+/// Splits words into title and text: by emphasis, or by the first possible dash between them.
 fn split(words: &str) -> (String, &str) {
     if let Some((title, rest)) =
         words.strip_prefix("**").and_then(|rest| rest.split_at_checked(closing_stars(rest)?))
@@ -322,14 +322,14 @@ fn split(words: &str) -> (String, &str) {
     }
 }
 
-/// What follows a dash or colon at the start of `text`.
+/// The text behind a dash or colon at the start of `text`.
 pub(super) fn after_dash(text: &str) -> Option<&str> {
     let text = text.trim_start();
     let rest = ["—", "–", "--", "-", ":"].iter().find_map(|dash| text.strip_prefix(dash))?;
     (rest.is_empty() || rest.starts_with(char::is_whitespace)).then_some(rest)
 }
 
-/// Where the `**` is that is not escaped.
+/// The position of the first unescaped `**`.
 fn closing_stars(text: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
@@ -341,7 +341,7 @@ fn closing_stars(text: &str) -> Option<usize> {
     None
 }
 
-/// The inverse of what `render` does to a title.
+/// The inverse of the title escape in `render`.
 fn plain_title(title: &str) -> String {
     let mut out = String::with_capacity(title.len());
     let mut rest = title.chars().peekable();

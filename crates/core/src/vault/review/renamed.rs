@@ -1,5 +1,5 @@
-//! Ids that have another one since: two machines gave the same before they met, and each puts its name behind its own
-//! (REV-01). A page that was written before still says the old one.
+//! Renamed proposal ids. Two machines may assign the same id before they first sync; then each appends its
+//! own letters (REV-01). A page written before that still has the old id.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::parse::{Entry, parse};
 use super::{Id, Proposal, Shown};
 use crate::vault::lines::splice;
 
-/// Which ids have another one.
+/// A map from old ids to new ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Renamed(HashMap<Id, Id>);
 
@@ -19,24 +19,24 @@ impl FromIterator<(Id, Id)> for Renamed {
 }
 
 impl Renamed {
-    /// The id as it is now.
+    /// The current id for an id on a page.
     pub fn now(&self, id: Id) -> Id {
         self.0.get(&id).copied().unwrap_or(id)
     }
 
-    /// What a page showed, by today's ids.
+    /// A recorded page state with current ids.
     pub fn shown(&self, shown: &Shown) -> Shown {
         let proposals = shown.proposals.iter();
         let proposals = proposals.map(|one| Proposal { id: self.now(one.id), ..one.clone() }).collect();
         Shown { version: shown.version.clone(), proposals }
     }
 
-    /// The page `text` with today's ids on the lines that are ours: those it showed, and those that say what one of ours
-    /// says that waits. A line of another machine under the same id stays as it is.
+    /// The page `text` with current ids on our own lines: lines in the recorded state, and lines with the
+    /// words of a waiting proposal of ours. A line of another machine with the same id stays as it is.
     pub fn page(&self, text: &str, shown: Option<&Shown>, waiting: &[Proposal]) -> String {
         let mut changed = text.to_owned();
         let Ok(page) = parse(text) else { return changed };
-        // From below, so that the places above stay where they are.
+        // From the end, so that earlier positions stay valid.
         for entry in page.entries.iter().rev() {
             let new = self.now(entry.id);
             if new == entry.id || !is_ours(entry, new, &page.entries, shown, waiting) {
@@ -98,7 +98,7 @@ mod tests {
         let waiting = [proposal(new, "Use tabs.")];
         assert_eq!(renamed.page(&theirs, None, &waiting), theirs, "another machine's line");
         assert!(renamed.page(&page, None, &waiting).contains(new), "ours, on a page that another one wrote");
-        // Both, as a merge leaves them.
+        // Both lines, as a merge leaves them.
         let line = theirs.lines().find(|line| line.contains(old)).unwrap();
         let both = page.replace("## Proposed for", &format!("{line}\n\n## Proposed for"));
         let now = renamed.page(&both, Some(&ours.shown()), &[]);

@@ -1,4 +1,4 @@
-//! The page as we write it.
+//! Renders the review page.
 
 use super::{Place, Proposal, Queue, State};
 use crate::base::scope::Scope;
@@ -16,11 +16,11 @@ const PENDING: &str = " proposals pending_";
 pub(super) const INSTRUCTION: &str = "_`[x]` keeps a line, `[-]` or deleting it turns it down, untouched it waits. \
      Reword a line before ticking it and your words are kept. A line that ends in `(project: …)` will hold in that project; \
      write `(everywhere)` instead to keep it for all._";
-/// What pages said before lines had a scope.
+/// The instruction on pages from before lines had a scope.
 pub(super) const OLD_INSTRUCTION: &str = "_`[x]` keeps a line, `[-]` or deleting it turns it down, untouched it waits. \
      Reword a line before ticking it and your words are kept._";
 
-/// The whole page, fresh (REV-02).
+/// Renders the whole page (REV-02).
 pub fn render(queue: &Queue) -> String {
     let shown = queue.shown();
     let mut page = format!("# {TITLE}\n\n{}\n\n{INSTRUCTION}\n", reviewer(queue));
@@ -47,7 +47,7 @@ pub(super) fn heading(place: &Place) -> String {
     }
 }
 
-/// One proposal, ending in `\n`.
+/// Renders one proposal, ending in `\n`.
 pub(super) fn item(proposal: &Proposal, state: State) -> String {
     let mut head = format!("- [{}] `{}`", state.mark(), proposal.id);
     if !proposal.title.is_empty() {
@@ -68,7 +68,7 @@ pub(super) fn item(proposal: &Proposal, state: State) -> String {
     }
 }
 
-/// The mark that says where a proposal would hold; none where that is everywhere and the words do not seem to say otherwise.
+/// The scope mark of a proposal. `None` for a global one, unless its words end like a mark.
 pub(super) fn mark(proposal: &Proposal) -> Option<String> {
     let scope = proposal.project.clone().map_or(Scope::Global, Scope::Project);
     let words = if proposal.text.is_empty() { &proposal.title } else { &proposal.text };
@@ -79,7 +79,7 @@ pub(super) fn footer(queue: &Queue) -> String {
     format!("_{FOOTER} {} | {}{PENDING}", iso(queue.updated), queue.pending())
 }
 
-/// How many proposals the footer of a page says are pending; `None` where there is none of ours.
+/// The number of pending proposals in the footer of a page. `None` if there is no footer of ours.
 pub(super) fn counted(text: &str) -> Option<usize> {
     let ours = |line: &str| {
         line.strip_prefix('_')?.strip_prefix(FOOTER)?.strip_suffix(PENDING)?.rsplit(' ').next()?.parse().ok()
@@ -91,7 +91,7 @@ pub(super) fn version(version: &str) -> String {
     comment::render(&[("version", version)])
 }
 
-/// A title between stars: none of its own may end it.
+/// Escapes stars in a title, so that none ends its emphasis.
 fn title(words: &str) -> String {
     words.replace('\\', "\\\\").replace('*', "\\*").replace("<!--", "\\<!--")
 }

@@ -33,7 +33,7 @@ fn page() -> String {
     render(&three())
 }
 
-/// The decision on the `at`th proposal of [`three`], in the order of the page.
+/// The decision on the `at`th proposal of [`three`], in page order.
 fn decision(text: &str, at: usize) -> Decision {
     diff(&three().shown(), text).unwrap().decided[at].decision.clone()
 }
@@ -137,7 +137,7 @@ proptest! {
         for proposal in new.listed() {
             prop_assert!(after.entries.iter().any(|entry| entry.id == proposal.id));
         }
-        // Lines that still say what is pending are not touched either.
+        // Lines that still match a pending proposal stay untouched, too.
         for entry in &before.entries {
             let same = |proposal: &Proposal| {
                 proposal.id == entry.id && proposal.title == entry.title && proposal.text == entry.text
@@ -146,7 +146,7 @@ proptest! {
                 prop_assert!(changed.contains(text[entry.range.clone()].trim_end()));
             }
         }
-        // Settled: nothing more to do.
+        // A second update changes nothing.
         prop_assert_eq!(update(&changed, &new.shown(), &new).unwrap(), changed);
     }
 }
@@ -223,7 +223,7 @@ fn rev_03_a_deleted_line_is_a_rejection_only_on_a_whole_page() {
     let footless = &text[..text.find("_Last updated").unwrap()];
     assert_eq!(decision(footless, 0), Decision::Pending);
     assert_eq!(decision(&text.replace("# Pending", "# My"), 0), Decision::Pending);
-    // Moved into the person's own words, it was not deleted.
+    // A line moved into the person's own text was not deleted.
     let moved = text.replace("_Reviewer", "p-20261115-001 is odd\n\n_Reviewer");
     assert_eq!(decision(&moved, 0), Decision::Pending);
 }

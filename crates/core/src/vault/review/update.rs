@@ -1,4 +1,4 @@
-//! A new queue on a page that a person has written on: only our own lines change.
+//! Updates a page that a person has edited: only our own lines change.
 
 use std::ops::Range;
 
@@ -10,23 +10,24 @@ use super::render::{footer, heading, item, mark, render, reviewer, version};
 use super::{Place, Proposal, Queue, Shown};
 use crate::vault::lines::{self, Broken, Insertion, Kind, Line, newline_of};
 
-/// Why a page was not updated.
+/// The reason why a page was not updated.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
 pub enum Error {
-    /// Its structure is not certain.
+    /// The document's structure is ambiguous.
     #[error(transparent)]
     Broken(#[from] Broken),
-    /// What the person wrote around our lines would not survive.
+    /// The update would lose the person's text around our lines.
     #[error(
         "the review page cannot be updated without touching what you wrote on it; move your notes below it"
     )]
     Unfit,
 }
 
-/// Puts `queue` on the page `text`, which showed `shown`.
+/// Applies `queue` to the page `text`, whose recorded state is `shown`.
 ///
-/// Lines that still say what the queue says stay as they are, with their ticks and in their order. Lines of proposals
-/// that are no longer pending go, new ones join their group, and everything else on the page stays byte for byte.
+/// Lines that match the queue stay as they are, with their ticks and their order. Lines of proposals that are
+/// no longer pending are removed, new ones join their group, and everything else on the page stays byte for
+/// byte.
 pub fn update(text: &str, shown: &Shown, queue: &Queue) -> Result<String, Error> {
     let lines = lines::read(text)?;
     if lines.iter().all(Line::is_blank) {
@@ -65,7 +66,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Rewrites entries whose words changed and removes those that are no longer pending.
+    /// Rewrites entries whose words changed, and removes those no longer pending.
     fn entries(&self) -> Vec<Edit> {
         let edits = self.blocks.iter().filter_map(|block| {
             let What::Entry(entry) = &block.what else { return None };
@@ -80,7 +81,7 @@ impl Page<'_> {
                     }
                     Some((range, new))
                 }
-                // What touched the line from below must not come to touch the one above.
+                // A note attached to the removed line must not attach to the line above.
                 None if self.is_leaving(entry) => {
                     let keeps_note = range.end < self.block_range(block).end;
                     Some((range, if keeps_note { newline.to_owned() } else { String::new() }))
@@ -91,10 +92,10 @@ impl Page<'_> {
         edits.collect()
     }
 
-    /// Says where it would hold on a line of ours that does not: pages from before lines had a scope.
+    /// Adds the scope to our lines without one, on pages from before lines had a scope.
     fn scope_added(&self, proposal: &Proposal, entry: &Entry, range: &Range<usize>) -> Option<Edit> {
         let mark = mark(proposal).filter(|_| proposal.project.is_some() && entry.scope.is_none())?;
-        // Behind a note that only touches the line it would be the note's.
+        // Behind an attached note the mark would belong to the note.
         let own = (!is_noted_below(proposal, entry)).then_some(range)?;
         let end = own.start + self.text[own.clone()].trim_end().len();
         Some((end..end, format!(" {mark}")))
@@ -108,7 +109,7 @@ impl Page<'_> {
         self.lines[block.lines.start].start..self.lines[block.lines.end - 1].end()
     }
 
-    /// The entry's bytes without a note that only touches it.
+    /// The entry's bytes without an attached note.
     fn own_range(&self, block: &Block, entry: &Entry) -> Range<usize> {
         let whole = self.block_range(block);
         if !find(self.shown, entry).is_some_and(|proposal| is_noted_below(proposal, entry)) {
@@ -118,7 +119,7 @@ impl Page<'_> {
         lazy.map_or(whole.clone(), |at| whole.start..self.lines[at].start)
     }
 
-    /// Removes the headings of groups that have nothing left.
+    /// Removes the headings of empty groups.
     fn empty_groups(&self) -> Vec<Edit> {
         let mut edits = Vec::new();
         for (at, block) in self.blocks.iter().enumerate() {
@@ -148,7 +149,7 @@ impl Page<'_> {
         self.blocks.iter().position(|block| matches!(&block.what, What::Group(own) if own == place))
     }
 
-    /// The blocks below the group heading `at`, up to whatever begins something else.
+    /// The blocks below the group heading `at`, up to the next structure.
     fn members(&self, at: usize) -> Range<usize> {
         let ends = |block: &Block| {
             let headed = matches!(self.lines[block.lines.start].kind, Kind::Heading { .. });
@@ -159,7 +160,7 @@ impl Page<'_> {
         at + 1..end
     }
 
-    /// The proposals that the page does not have yet.
+    /// The proposals that are not on the page yet.
     fn missing(&self) -> Vec<&Proposal> {
         let on_page = |proposal: &&Proposal| {
             self.blocks
@@ -169,7 +170,7 @@ impl Page<'_> {
         self.pending.proposals.iter().filter(|proposal| !on_page(proposal)).collect()
     }
 
-    /// Puts new proposals behind their group's last one, or in a new group before the footer.
+    /// Inserts new proposals behind the last one of their group, or in a new group before the footer.
     fn new_entries(&self) -> Vec<Edit> {
         let mut groups: Vec<(&Place, String)> = Vec::new();
         for proposal in self.missing() {
@@ -187,7 +188,7 @@ impl Page<'_> {
             let at = self.blocks[last.unwrap_or(group)].lines.end;
             Insertion { at, block: items, blank_before: last.is_none(), blank_behind: true }
         });
-        // At the same place, what joins the group above comes before a new group.
+        // At the same position, additions to the group above come before a new group.
         let (new, joining): (Vec<_>, Vec<_>) =
             insertions.partition(|insertion| insertion.block.starts_with('#'));
         joining.iter().chain(&new).map(|insertion| self.inserted(insertion)).collect()
@@ -198,7 +199,7 @@ impl Page<'_> {
         (at..at, bytes)
     }
 
-    /// The last footer: earlier ones were pasted in.
+    /// The last footer; earlier ones were pasted in.
     fn footer(&self) -> Option<&Block> {
         self.blocks.iter().rev().find(|block| matches!(block.what, What::Footer(_)))
     }
@@ -207,7 +208,7 @@ impl Page<'_> {
         self.footer().map_or(self.lines.len(), |block| block.lines.start)
     }
 
-    /// Reviewer line, footer and version.
+    /// Updates reviewer line, footer and version.
     fn frame(&self, queue: &Queue) -> Vec<Edit> {
         let words = |block: &Block| {
             let line = &self.lines[block.lines.start];
@@ -236,7 +237,7 @@ impl Page<'_> {
         edits
     }
 
-    /// Whether the changed page says the queue, and has every note of the old one, in order.
+    /// True if the changed page matches the queue and still has every note of the old one, in order.
     fn survives(&self, changed: &str) -> bool {
         let (Ok(old), Ok(new)) = (parse(self.text), parse(changed)) else { return false };
         let says = |proposal: &Proposal| {

@@ -137,7 +137,8 @@ fn a_comment_where_our_hooks_were_stays() {
     assert!(!without.contains("BeforeAgent"));
 }
 
-/// Settings as people have them: other keys, hooks of others, empty places, one line or many, any line ends, comments.
+/// Realistic settings: other keys, foreign hooks, empty containers, one line or many, any line ends,
+/// comments.
 fn any_settings() -> impl Strategy<Value = String> {
     let gap = || {
         prop_oneof![
@@ -193,7 +194,7 @@ proptest! {
         let again = install(&with, agent, &invocation(), &mut blanks.clone()).unwrap();
         prop_assert_eq!(&again, &with, "not idempotent");
         prop_assert_eq!(uninstall(&with, agent, &blanks).unwrap(), text.clone());
-        // The same after it has moved.
+        // The same after the program has moved.
         let mut moved_blanks = blanks.clone();
         let moved = install(&with, agent, &elsewhere(), &mut moved_blanks).unwrap();
         prop_assert_eq!(&moved_blanks, &blanks);

@@ -1,35 +1,36 @@
-//! Who wrote an entry, as far as the host marks it: the person, a program that drives the host, or neither.
+//! The author of an entry, as far as the host marks it: the user, a program that drives the host, or neither
+//!
 
 use serde::de::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::Entry;
 
-/// Entry points at which a person types. Any other is a program's: `sdk-*`, an action of a CI, one that we do not know.
+/// Entry points for typed input. Any other belongs to a program: `sdk-*`, CI actions, unknown ones.
 const INTERACTIVE: &[&str] = &["cli", "remote", "local-agent"];
-/// Entry points at which a person types, and that hand it on through the SDK: `sdk` marks their prompts, too.
+/// Entry points for typed input that pass it on through the SDK, so that their prompts are also marked `sdk`.
 const OVER_SDK: &[&str] = &["claude-vscode", "claude-jetbrains", "claude-desktop", "claude-desktop-3p"];
-/// Kinds of users that are people.
+/// User types that are people.
 const PEOPLE: &[&str] = &["external", "ant"];
-/// Where a prompt came from, if a person typed it or a program gave it.
+/// Prompt sources for input that a person typed or a program gave.
 const PROMPTS: &[&str] = &["typed", "queued", SDK];
-/// What began a turn, likewise.
+/// Turn origins for input that a person typed or a program gave.
 const TURNS: &[&str] = &[HUMAN, SDK];
 const HUMAN: &str = "human";
 const SDK: &str = "sdk";
 
-/// Who wrote an entry.
+/// The author of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Author {
-    /// The person.
+    /// The user, by typing.
     Person,
-    /// A program that started the host or drives it: `claude -p`, the SDK.
+    /// A program that started or drives the host: `claude -p`, the SDK.
     Program,
-    /// A schedule, a hook, another agent, the host itself; or nobody knows.
+    /// A schedule, a hook, another agent, the host itself, or an unknown source.
     Other,
 }
 
-/// What a host notes about an entry: nothing, a word, or something that we do not know. No value makes the line unreadable.
+/// A host's mark on an entry. Every JSON value parses, so that none makes the line unreadable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mark {
     #[default]
@@ -43,7 +44,7 @@ impl Mark {
         matches!(self, Self::Word(marked) if marked == word)
     }
 
-    /// Absent, or one of `words`.
+    /// True if the mark is absent or one of `words`.
     fn allows(&self, words: &[&str]) -> bool {
         match self {
             Self::Absent => true,
@@ -56,7 +57,7 @@ impl Mark {
         *self == Self::Absent
     }
 
-    /// Whether this, as the `origin` of a text, leaves it to the person.
+    /// True if this `origin` is compatible with a user's text.
     pub(super) fn is_human_origin(&self) -> bool {
         self.allows(&[HUMAN])
     }
@@ -67,7 +68,7 @@ impl<'de> Deserialize<'de> for Mark {
         Ok(match Value::deserialize(deserializer)? {
             Value::Null => Self::Absent,
             Value::String(word) => Self::Word(word),
-            // `origin` is an object with a kind.
+            // `origin` is an object with a `kind` field.
             Value::Object(mut fields) => match fields.remove("kind") {
                 Some(Value::String(kind)) => Self::Word(kind),
                 _ => Self::Unknown,
@@ -78,19 +79,20 @@ impl<'de> Deserialize<'de> for Mark {
 }
 
 impl Entry<'_> {
-    /// Whether the host says in any way who gave it this text.
+    /// True if the host marks the source of this text in any way.
     pub(super) fn is_marked(&self) -> bool {
         !(self.origin.is_absent() && self.prompt_source.is_absent() && self.turn_origin.is_absent())
     }
 
-    /// Whether the host marks this as a prompt. Older versions only marked what was none.
+    /// True if the host positively marks this as a prompt. Older versions marked only entries that were not
+    /// prompts.
     pub(super) fn marks_prompts(&self) -> bool {
         let says = |mark: &Mark, words: &[&str]| !mark.is_absent() && mark.allows(words);
         says(&self.origin, &[HUMAN]) || says(&self.prompt_source, PROMPTS) || says(&self.turn_origin, TURNS)
     }
 
-    /// Who wrote a text of this entry. `marked`: this version of the host says it of every prompt, so that one of which it
-    /// says nothing is nobody's.
+    /// The author of this entry's text. `marked` means that this version of the host marks every prompt, so
+    /// that an unmarked text has no author.
     pub(super) fn author(&self, marked: bool) -> Author {
         let is_hosts = self.is_meta
             || self.is_synthetic
@@ -106,7 +108,7 @@ impl Entry<'_> {
         }
         let sdk = self.prompt_source.is(SDK) || self.turn_origin.is(SDK);
         let typed = match &self.entrypoint {
-            // Older versions do not say.
+            // Older versions do not record it.
             Mark::Absent => !sdk || self.origin.is(HUMAN),
             Mark::Word(entry) if INTERACTIVE.contains(&entry.as_str()) => !sdk || self.origin.is(HUMAN),
             Mark::Word(entry) => OVER_SDK.contains(&entry.as_str()),
@@ -115,7 +117,7 @@ impl Entry<'_> {
         if typed { Author::Person } else { Author::Program }
     }
 
-    /// Whether a person types where this entry was made; `None` if the host does not say.
+    /// True if users type at this entry point. `None` if the host does not record it.
     pub(super) fn is_interactive(&self) -> Option<bool> {
         match &self.entrypoint {
             Mark::Absent => None,

@@ -1,6 +1,6 @@
-//! What people type while the agent works. The host queues it: some of it becomes a message of its own once the agent is done
-//! (`dequeue`), some is handed to the agent at its next step and is written down nowhere else (`remove`, or an attachment in
-//! newer versions).
+//! Prompts typed while the agent works. The host queues them. Some become messages of their own when the
+//! agent is done (`dequeue`). Others are given to the agent at its next step and recorded nowhere else
+//! (`remove`, or an attachment in newer versions).
 
 use std::collections::VecDeque;
 
@@ -9,14 +9,14 @@ use serde::Deserialize;
 use super::author::Mark;
 use super::{Block, Content, Recent, text_of};
 
-/// More than this nobody types ahead.
+/// The maximum number of queued prompts; nobody types more ahead.
 const MAX_WAITING: usize = 64;
 
-/// What waits in the queue, the oldest first.
+/// The queue of waiting prompts, oldest first.
 #[derive(Default)]
 pub(super) struct Queue {
     waiting: VecDeque<String>,
-    /// What was handed over already, so that an attachment does not say it twice.
+    /// Prompts delivered already, so that an attachment does not repeat them.
     delivered: Recent,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Queue {
 struct Attachment {
     #[serde(rename = "type")]
     kind: String,
-    /// Text, or blocks where a picture goes with it.
+    /// Text, or blocks if it includes a picture.
     #[serde(default)]
     prompt: Content<Block>,
     #[serde(rename = "commandMode")]
@@ -36,7 +36,7 @@ struct Attachment {
 }
 
 impl Queue {
-    /// One operation on the queue; gives what the agent was handed while it worked.
+    /// Applies a queue operation. Returns the text given to the agent while it worked, if any.
     pub(super) fn operation(&mut self, operation: &str, text: Option<&str>) -> Option<String> {
         match operation {
             "enqueue" => {
@@ -50,7 +50,7 @@ impl Queue {
                 let text = self.waiting.remove(place.unwrap_or(0))?;
                 self.delivered.insert(&text).then_some(text)
             }
-            // It becomes a message of its own, or the person took it back into the input line.
+            // It becomes a message of its own, or the user took it back into the input line.
             "dequeue" => {
                 self.waiting.pop_front();
                 None
@@ -62,7 +62,7 @@ impl Queue {
         }
     }
 
-    /// What an attachment says was typed while the agent worked.
+    /// The prompt in an attachment, typed while the agent worked.
     pub(super) fn attached(&mut self, attachment: &str) -> Option<String> {
         let attachment: Attachment = serde_json::from_str(attachment).ok()?;
         let human = attachment.origin.is_human_origin() && !attachment.is_meta;

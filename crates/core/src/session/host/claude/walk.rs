@@ -1,4 +1,4 @@
-//! Which entries are on the current branch of a Claude Code session.
+//! Selects the entries on the current branch of a Claude Code session.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -10,18 +10,18 @@ use crate::session::host::content::Content;
 use crate::session::host::recent::Recent;
 use crate::session::host::{Branch, Seen};
 
-/// The current branch of a Claude Code session.
+/// The backwards walk over a Claude Code session.
 #[derive(Default)]
 pub struct Walk {
     chain: Chain,
-    /// Versions of the host that say of a prompt who gave it.
+    /// Host versions that mark the source of prompts.
     marking: BTreeSet<String>,
     pending: VecDeque<Pending>,
-    /// The answers of the model that have a block on the branch.
+    /// Model answers with at least one block on the branch.
     answers: Recent,
 }
 
-/// An entry that is not on the chain, but may belong to an answer that is.
+/// An entry off the chain that may belong to an answer on it.
 struct Pending {
     at: u64,
     answer: Option<String>,
@@ -29,7 +29,7 @@ struct Pending {
     results: Vec<String>,
 }
 
-/// Only what tells where an entry belongs.
+/// Only the fields that say to which answer an entry belongs.
 #[derive(Deserialize)]
 struct Ids {
     id: Option<String>,
@@ -45,7 +45,7 @@ struct IdBlock {
 }
 
 impl Walk {
-    /// Lets go of what waited for the answer `answer`, or for one of `calls`.
+    /// Releases entries that waited for the answer `answer`, or for one of `calls`.
     fn free(&mut self, answer: Option<&str>, calls: Vec<String>) -> Vec<u64> {
         let mut freed = Vec::new();
         let mut calls = calls;
@@ -95,13 +95,14 @@ impl Branch for Walk {
         let speaks = matches!(kind, Some("user" | "assistant"));
         let ids =
             entry.message.filter(|_| speaks).and_then(|raw| serde_json::from_str::<Ids>(raw.get()).ok());
-        // A message in a shape that we do not know says nothing about what was taken back.
+        // A message of unknown shape proves nothing about what was taken back.
         let whole = !speaks || ids.is_some();
         let parent = entry.parent_uuid.as_ref().and_then(Option::as_deref);
         let parent = parent.or(entry.logical_parent_uuid.as_deref());
         let taken = self.chain.take(at, &uuid, parent, speaks && whole);
         if taken && parent.is_none() && (entry.parent_uuid.is_none() || !whole) {
-            // Nothing names its parent, and nothing says that it is the first: the one before it is.
+            // The entry has no parent and is not marked as the first, so its predecessor counts as its
+            // parent.
             self.chain.mend(false);
         }
         let Some(ids) = ids else { return Seen::Kept };

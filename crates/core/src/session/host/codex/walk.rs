@@ -1,26 +1,26 @@
-//! Which records of a Codex session were not rolled back.
+//! Selects the records of a Codex session that were not rolled back.
 
 use super::{Event, Item, parse, said};
 use crate::session::host::{Branch, Seen};
 
-/// The turns of a Codex session that were not rolled back.
+/// The backwards walk over a Codex session.
 #[derive(Default)]
 pub struct Walk {
-    /// How many turns are still to be passed over.
+    /// The number of turns still to skip.
     back: u64,
-    /// The rollback that is being followed.
+    /// The rollback that is being applied.
     rollback: Option<Rollback>,
-    /// Rollbacks are left alone from here on.
+    /// True if further rollbacks are ignored.
     ignored: bool,
 }
 
-/// A rollback while its turns are looked for.
+/// A rollback whose turns have not all been found yet.
 struct Rollback {
-    /// Where it stands.
+    /// The offset of its record.
     at: u64,
-    /// How many turns it takes back.
+    /// The number of turns to roll back.
     turns: u64,
-    /// How many there can be before it: also those of which we do not know the words.
+    /// The maximum number of turns before it, including those whose text is unknown.
     possible: u64,
 }
 
@@ -80,7 +80,7 @@ impl Branch for Walk {
     }
 
     fn mend(&mut self, all: bool) {
-        // It names more turns than there ever were: it takes nothing back.
+        // It rolls back more turns than ever existed, so ignore it.
         (self.back, self.rollback) = (0, None);
         self.ignored |= all;
     }

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Each text with what must become of it.
+/// Checks that each text is redacted to the expected one.
 #[track_caller]
 fn check(cases: &[(&str, &str)]) {
     let mut wrong = String::new();

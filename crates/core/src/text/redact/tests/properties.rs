@@ -4,7 +4,7 @@ use proptest::string::string_regex;
 
 use super::*;
 
-/// A secret as it might stand in a text, and the part of it that must not survive.
+/// A secret in a realistic context, with the part that must not survive.
 #[derive(Clone, Debug)]
 struct Planted {
     text: String,
@@ -12,7 +12,7 @@ struct Planted {
     kind: Kind,
 }
 
-/// `shape` with `¤` where the secret stands.
+/// A strategy that inserts a secret at `¤` in `shape`.
 fn planted(
     kind: Kind,
     shape: &'static str,
@@ -22,7 +22,7 @@ fn planted(
     secret.prop_map(plant).boxed()
 }
 
-/// Characters as an issuer draws them, with a digit and both cases among the first so that no draw is a word.
+/// Random characters of an alphabet, with a digit and both cases at the start so that no result is a word.
 fn drawn(alphabet: &'static str, length: usize) -> impl Strategy<Value = String> {
     string_regex(&format!("[{alphabet}]{{{length}}}"))
         .unwrap()
@@ -98,10 +98,10 @@ fn any_secret() -> impl Strategy<Value = Planted> {
     proptest::strategy::Union::new(all)
 }
 
-/// Words, numbers, punctuation and pieces of code without a secret in them.
+/// Words, numbers, punctuation and pieces of code without a secret.
 fn benign() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
-        // No vowels and no p: a drawn word must not happen to mean anything.
+        // No vowels and no p, so that a random word has no meaning.
         6 => "[bcdfghjklmnqrstvwxz]{1,9}",
         1 => "[A-Z][bcdfghjklmnqrstvwxz]{2,8}",
         1 => "[0-9]{1,4}",
@@ -116,7 +116,7 @@ fn benign() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.join(" "))
 }
 
-/// Fragments of what the scanners look for, in any order: the text most likely to confuse them.
+/// Fragments that the scanners look for, in random order: the most confusing text.
 fn soup() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         3 => select(vec![
@@ -132,7 +132,7 @@ fn soup() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
 }
 
-/// Whether any eight characters in a row of `secret` are still in `text`.
+/// True if any eight consecutive characters of `secret` are still in `text`.
 fn survives(secret: &str, text: &str) -> bool {
     let chars: Vec<char> = secret.chars().collect();
     chars.windows(8.min(chars.len())).any(|piece| text.contains(&piece.iter().collect::<String>()))
@@ -152,12 +152,12 @@ proptest! {
         let redacted = redact(&text);
         prop_assert!(!survives(&planted.secret, &redacted.text), "{text}\n→ {}", redacted.text);
         let named = redacted.counts.iter().any(|(kind, _)| kind == planted.kind);
-        // Where a sentence about passwords or tokens comes before, it decides between the two.
+        // A preceding sentence about passwords or tokens decides between the two kinds.
         prop_assert!(named || planted.kind >= Kind::Password, "{}", redacted.counts);
         prop_assert!(redacted.text.starts_with(&before) && redacted.text.ends_with(&after), "{}", redacted.text);
     }
 
-    /// A first look leaves nothing out: every scanner finds what it would find if it looked at every place.
+    /// The first pass is complete: each scanner finds the same as with every position as a candidate.
     #[test]
     fn b_03_the_first_look_leaves_nothing_out(text in soup(), before in benign(), planted in any_secret()) {
         for text in [text.replace(['\\', '%'], " "), text, format!("{before} {}", planted.text)] {

@@ -1,18 +1,17 @@
-//! Contexts in which secrets are met, and harmless texts beside them, counted (B-03).
+//! Recall and precision of redaction over a table of secrets in context and harmless texts (B-03).
 //!
-//! `fixtures/secrets.txt` and `fixtures/harmless.txt` hold one text after each line that begins with `%%`; what follows
-//! the sign on that line names the class of the texts from there on. `⟦…⟧` is the secret. Every third text was held
-//! back until the rules were written, so that its share tells how they do on texts they were not made for.
+//! `fixtures/secrets.txt` and `fixtures/harmless.txt` have one text after each line that begins with `%%`.
+//! The rest of that line names the class of the following texts. `⟦…⟧` marks the secret. Every third text was
+//! held out until the rules were written, so its share shows the quality on unseen texts.
 
 use super::*;
 
 const SECRETS: &str = include_str!("fixtures/secrets.txt");
 const HARMLESS: &str = include_str!("fixtures/harmless.txt");
-/// The same of an audit that others wrote and saw the results of, so that nothing of it counts as held back.
+/// Texts from an external audit. Its authors saw the results, so none of it counts as held out.
 const REPORTED: &str = include_str!("fixtures/reported.txt");
 const REPORTED_HARMLESS: &str = include_str!("fixtures/reported_harmless.txt");
-/// A rule of the published gitleaks rules and a token of the form it describes, for every vendor whose tokens say
-/// themselves whose they are.
+/// A rule from gitleaks' published rules and a matching token for each vendor with a recognisable prefix.
 const VENDORS: &str = include_str!("fixtures/vendors.txt");
 
 /// One text of a table.
@@ -35,18 +34,18 @@ fn samples(table: &str) -> Vec<Sample<'_>> {
     samples.collect()
 }
 
-/// The secrets of a marked text.
+/// The marked secrets of a text.
 fn marked(text: &str) -> Vec<&str> {
     text.split('⟦').skip(1).filter_map(|part| part.split('⟧').next()).collect()
 }
 
-/// Whether a part of `secret` that is long enough to be used is still in `text`.
+/// True if a usable part of `secret` is still in `text`.
 fn survives(secret: &str, text: &str) -> bool {
     let chars: Vec<char> = secret.chars().collect();
     chars.windows(8.min(chars.len())).any(|piece| text.contains(&piece.iter().collect::<String>()))
 }
 
-/// How many of a table there are, and those that came out wrong.
+/// The number of texts in a table, and those with a wrong result.
 fn outcome(table: &str, wrong: impl Fn(&Sample<'_>) -> bool, held_back: bool) -> (usize, Vec<String>) {
     let samples: Vec<_> = samples(table).into_iter().filter(|sample| sample.held_back == held_back).collect();
     let left = samples.iter().filter(|sample| wrong(sample));
