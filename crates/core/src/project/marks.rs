@@ -31,6 +31,8 @@ pub struct Marks {
     /// The top folder of a linked worktree that is not inside the main folder. Once it is removed, nothing else tells
     /// whose it was.
     pub worktree: Option<String>,
+    /// True if git itself has fetched or cloned here. A configuration that was copied by hand leaves no trace of that.
+    pub has_fetched: bool,
 }
 
 impl Marks {
@@ -167,6 +169,7 @@ mod tests {
             folder,
             before_git: None,
             worktree: None,
+            has_fetched: true,
         }
     }
 
