@@ -3,7 +3,7 @@
 use std::fs;
 
 use rekindle_testkit::Sandbox;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{sandbox, text};
 

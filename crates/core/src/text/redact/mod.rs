@@ -8,12 +8,14 @@
 //! password; a word in a sentence about secrets, a stand-in (`changeme`, `<your-api-key>`) and a reference
 //! (`${API_KEY}`, `process.env.TOKEN`) stay.
 
+mod accounts;
 mod assignments;
 mod columns;
 mod commands;
 mod connectors;
 mod cues;
 mod forms;
+mod hashes;
 mod headers;
 mod kind;
 mod lines;
@@ -43,12 +45,14 @@ pub use kind::{Counts, Kind};
 use marks::Marks;
 use walk::{MASK, Span};
 
-const SCANNERS: [fn(&str, &Marks, &mut Vec<Span>); 11] = [
+const SCANNERS: [fn(&str, &Marks, &mut Vec<Span>); 13] = [
     pem::scan,
     tokens::scan,
     shapes::scan,
     urls::scan,
     numbers::scan,
+    accounts::scan,
+    hashes::scan,
     manifests::scan,
     lines::scan,
     headers::scan,
