@@ -418,6 +418,8 @@ mod tests {
             },
             time: clock("11:00"),
             trigger: "shutdown".to_owned(),
+            ended: None,
+            degraded: None,
             files: None,
             body: fixtures::observed("Worked on the pumps.", findings).body("0123456789"),
             current_task: Some(task.to_owned()),

@@ -53,6 +53,16 @@ pub fn kept_line(kept: &[Kept], more: u64) -> Option<String> {
     }
 }
 
+/// Asks whether a folder is the project that its git configuration names. `folder`: where that project is known to be.
+pub fn claim_line(project: &str, folder: &str) -> String {
+    let (project, folder) = (one_line(project, TEXT_CHARS), one_line(folder, TEXT_CHARS));
+    format!(
+        "Rekindle: the git configuration here names {project}, which is in {folder}, but git never fetched it here. Is it \
+         the same project? Answer with `rekindle project --same` or `rekindle project --separate`; until then its \
+         memories stay there."
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

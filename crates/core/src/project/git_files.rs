@@ -45,6 +45,11 @@ pub fn initial_commit(reflog_line: &str) -> Option<String> {
     (begins && message.starts_with("commit (initial)")).then(|| after.to_ascii_lowercase())
 }
 
+/// True if a line of `logs/HEAD` was written by `git clone`.
+pub fn is_of_clone(reflog_line: &str) -> bool {
+    reflog_line.split_once('\t').is_some_and(|(_, message)| message.starts_with("clone: from "))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -40,6 +40,9 @@ struct KnownProject {
     /// Paths of linked worktrees outside of the main folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     worktrees: Vec<String>,
+    /// The projects that its folder claims to be, and the person says it is not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    separate_from: Vec<ProjectId>,
 }
 
 /// A project as it was seen now, with its id.
@@ -49,6 +52,27 @@ pub struct Sighting {
     pub id: ProjectId,
     /// The marks that it was seen with.
     pub marks: Marks,
+    /// The known project that it claims to be, without a sign that it is a clone of it. The person has not said yet whether
+    /// it is.
+    pub claim: Option<Claim>,
+}
+
+/// A known project that a folder claims to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The project.
+    pub id: ProjectId,
+    /// A folder of it that is still there.
+    pub folder: String,
+}
+
+/// What the person says about a [`Claim`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClaimAnswer {
+    /// It is another clone of that project.
+    Same,
+    /// It is a project of its own.
+    Separate,
 }
 
 impl Sighting {
@@ -92,32 +116,78 @@ struct Evidence {
 }
 
 impl KnownProjects {
-    /// Assigns an id to a project and to each repository that it was cloned from.
-    pub fn settle(&self, trail: &Trail) -> Settled {
+    /// Gives a project its id, and one to each repository it was made from. `is_there` says whether a folder still exists.
+    pub fn settle(&self, trail: &Trail, is_there: &dyn Fn(&str) -> bool) -> Settled {
         let mut upstream: Vec<Sighting> = Vec::with_capacity(trail.upstream.len());
         for marks in &trail.upstream {
-            upstream.push(self.sighting(marks, upstream.last()));
+            upstream.push(self.sighting(marks, upstream.last(), is_there));
         }
-        let own = self.sighting(&trail.own, upstream.last());
+        let own = self.sighting(&trail.own, upstream.last(), is_there);
         Settled { own, upstream }
     }
 
-    /// Assigns an id to one repository. If its remote is a local folder, the remote becomes the id of that
-    /// folder's project.
-    fn sighting(&self, marks: &Marks, upstream: Option<&Sighting>) -> Sighting {
+    /// A repository whose remote is a folder is the project found there, so that project's id is its remote. One that only
+    /// claims a remote goes by everything else.
+    fn sighting(
+        &self,
+        marks: &Marks,
+        upstream: Option<&Sighting>,
+        is_there: &dyn Fn(&str) -> bool,
+    ) -> Sighting {
         let mut marks = marks.clone();
         if let Some(upstream) = upstream {
             marks.remote = Some(upstream.id.as_str().to_owned());
         }
-        let id = self.recognise(&marks).cloned().unwrap_or_else(|| marks.fresh_id());
-        Sighting { id, marks }
+        let claim = self.claim(&marks, is_there);
+        if claim.is_some() {
+            marks.remote = None;
+        }
+        let id = self.recognise(&marks).map_or_else(|| marks.fresh_id(), |(_, known)| known.id.clone());
+        let claim = claim.filter(|claim| !self.is_separate(&marks, &claim.id));
+        Sighting { id, marks, claim }
     }
 
-    /// The known project with the best evidence; on a tie, the one known longest.
-    fn recognise(&self, marks: &Marks) -> Option<&ProjectId> {
-        let candidates =
-            self.projects.iter().rev().filter_map(|known| Some((known.evidence(marks)?, &known.id)));
-        candidates.max_by_key(|(evidence, _)| *evidence).map(|(_, id)| id)
+    /// The known project with the best evidence; of equals the one known longest.
+    fn recognise(&self, marks: &Marks) -> Option<(Evidence, &KnownProject)> {
+        let candidates = self.projects.iter().rev().filter_map(|known| Some((known.evidence(marks)?, known)));
+        candidates.max_by_key(|(evidence, _)| *evidence)
+    }
+
+    /// The project that these marks claim to be: nothing but the address of its server speaks for it, git never fetched
+    /// anything here, and another folder of the project is still there.
+    fn claim(&self, marks: &Marks, is_there: &dyn Fn(&str) -> bool) -> Option<Claim> {
+        let (evidence, known) = self.recognise(marks)?;
+        let only_remote = Evidence { remote: true, commit: false, place: Place::Elsewhere };
+        if evidence != only_remote || (marks.has_fetched && !self.is_separate(marks, &known.id)) {
+            return None;
+        }
+        let mut others = known.folders.iter().map(|folder| &folder.path);
+        let folder = others.find(|path| **path != marks.folder.path && is_there(path))?;
+        let folder = folder.strip_suffix("/.git").unwrap_or(folder).to_owned();
+        Some(Claim { id: known.id.clone(), folder })
+    }
+
+    /// True if the person said that the project in this folder is not `id`.
+    fn is_separate(&self, marks: &Marks, id: &ProjectId) -> bool {
+        self.projects
+            .iter()
+            .any(|known| known.separate_from.contains(id) && known.place(marks) >= Place::Moved)
+    }
+
+    /// Takes down what the person says about the claim of a folder. Does nothing without a claim.
+    pub fn answer_claim(&mut self, settled: &Settled, answer: ClaimAnswer) {
+        let Some(claim) = &settled.own.claim else { return };
+        match answer {
+            ClaimAnswer::Same => {
+                let own = Sighting { id: claim.id.clone(), claim: None, ..settled.own.clone() };
+                self.record_one(&own);
+            }
+            ClaimAnswer::Separate => {
+                self.record_one(&settled.own);
+                let known = self.projects.iter_mut().find(|known| known.id == settled.own.id);
+                known.into_iter().for_each(|known| known.separate_from.push(claim.id.clone()));
+            }
+        }
     }
 
     /// The project of a folder that no longer exists: the one last seen there or in a parent folder,
@@ -146,7 +216,7 @@ impl KnownProjects {
     }
 
     fn knows_one(&self, sighting: &Sighting) -> bool {
-        let Sighting { id, marks } = sighting;
+        let Sighting { id, marks, .. } = sighting;
         self.projects.iter().find(|known| known.id == *id).is_some_and(|known| {
             let has = |list: &[String], value: &Option<String>| {
                 value.as_ref().is_none_or(|value| list.contains(value))
@@ -162,7 +232,7 @@ impl KnownProjects {
     /// Records one sighting. A folder belongs to one project, so it is removed from any other. A project's
     /// own old paths stay: worktrees of a moved repository refer to them until git repairs them.
     fn record_one(&mut self, sighting: &Sighting) {
-        let Sighting { id, marks } = sighting;
+        let Sighting { id, marks, .. } = sighting;
         let paths =
             [Some(&marks.folder), marks.before_git.as_ref()].map(|folder| folder.map(|folder| &folder.path));
         for known in &mut self.projects {
@@ -185,6 +255,7 @@ impl KnownProjects {
                 initial_commits: vec![],
                 folders: vec![],
                 worktrees: vec![],
+                separate_from: vec![],
             });
             self.projects.len() - 1
         });
@@ -262,6 +333,7 @@ mod tests {
             folder: folder(format!("/src/{name}/.git"), inode),
             before_git: Some(folder(format!("/src/{name}"), inode + 1_000)),
             worktree: None,
+            has_fetched: true,
         }
     }
 
@@ -276,7 +348,7 @@ mod tests {
     }
 
     fn look(known: &KnownProjects, marks: &Marks) -> Settled {
-        known.settle(&Trail { own: marks.clone(), upstream: vec![] })
+        known.settle(&Trail { own: marks.clone(), upstream: vec![] }, &|_| true)
     }
 
     fn see(known: &mut KnownProjects, marks: &Marks) -> String {

@@ -31,6 +31,8 @@ pub struct Marks {
     /// The top folder of a linked worktree outside of the main folder. Once the worktree is removed, nothing
     /// else identifies its project.
     pub worktree: Option<String>,
+    /// True if git itself has fetched or cloned here. A configuration that was copied by hand leaves no trace of that.
+    pub has_fetched: bool,
 }
 
 impl Marks {
@@ -166,6 +168,7 @@ mod tests {
             folder,
             before_git: None,
             worktree: None,
+            has_fetched: true,
         }
     }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rekindle_core::base::agent::Agent;
+use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::context::notice;
 use rekindle_core::context::notice::Kept;
@@ -121,6 +122,31 @@ pub fn take(places: &Places, signal: &Signal, input: &[u8]) -> Option<String> {
     let is_there = |kept: &Kept| places.vault().join(&kept.path).is_file();
     let kept: Vec<Kept> = found.kept.into_iter().filter(is_there).collect();
     notice::kept_line(&kept, found.more)
+}
+
+/// The question whether the folder of a session is the project that its git configuration names (B-05). It is asked once, at a
+/// start that somebody sees; `rekindle status` goes on saying it. `input` is what the agent sent.
+pub fn claim(places: &Places, signal: &Signal, input: &[u8]) -> Option<String> {
+    if signal.kind != Kind::Start || signal.subagent || !is_watched(signal.agent, input) {
+        return None;
+    }
+    let folder = signal.cwd.as_ref().map(PathBuf::from).or_else(|| std::env::current_dir().ok())?;
+    let place = project::locate(&folder, environment::home_folder().as_deref())?;
+    let found = project::identify(&place, &project::load(&places.projects_file()));
+    let claim = found.claim?;
+    let mark =
+        ContentHash::of_parts(&[place.root.as_os_str().as_encoded_bytes(), claim.id.as_str().as_bytes()]);
+    let mark = mark.short(16);
+    let path = places.notices().join("claims");
+    disk::make_folder(&places.notices()).ok()?;
+    let mut is_new = false;
+    let asked = disk::revise(&path, HOOK_PATIENCE, |text| {
+        is_new = text.lines().all(|line| line != mark);
+        let all: Vec<&str> = text.lines().chain([mark.as_str()]).collect();
+        let last = &all[all.len().saturating_sub(TOLD)..];
+        is_new.then(|| last.iter().map(|mark| format!("{mark}\n")).collect())
+    });
+    (asked.is_ok() && is_new).then(|| notice::claim_line(claim.id.as_str(), &claim.folder))
 }
 
 /// Takes what waits for a project out of the file.

@@ -129,7 +129,7 @@ impl World {
         let cwd = Path::new(cwd?);
         let found = project::of_session(cwd, environment::home_folder().as_deref(), &known);
         let is_gone = cwd.is_absolute() && !cwd.is_dir();
-        found.or_else(|| is_gone.then(|| known.settle(&project::gone(cwd, None)).own.id))
+        found.or_else(|| is_gone.then(|| project::settle(&project::gone(cwd, None), &known).own.id))
     }
 
     /// Does what no other thread of this process may do meanwhile.

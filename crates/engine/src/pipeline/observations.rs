@@ -1,13 +1,15 @@
 //! The hot list of observations (STO-01…04): what was observed on each day, in order, for the days that reflection and the
-//! briefing look at. The daily logs hold the same for good, so this can be lost.
+//! briefing look at. The daily logs hold the same for good, so this can be lost: [`restore`] reads them back.
 
 use std::collections::BTreeMap;
 
 use rekindle_core::base::id::point_id;
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::base::time::{Date, Timestamp, day, iso};
+use rekindle_core::base::time::{Date, TimeZone, Timestamp, day, iso};
 use rekindle_core::knowledge::observe::Observed;
 use rekindle_core::knowledge::observe::gate::Counts;
+use rekindle_core::text::tokens;
+use rekindle_core::vault::daily_log::{self, Log, Section};
 use rekindle_core::vault::priority::Priority;
 use serde_json::{Value, json};
 
@@ -49,6 +51,34 @@ impl Entry {
         self.observed.findings().map(|finding| finding.priority).max().unwrap_or(Priority::Low)
     }
 
+    /// The entry that a section of the log of `day` tells of. One of an earlier version does not say exactly when it ended.
+    fn of_section(key: &str, section: &daily_log::Observation, day: Date) -> Option<Self> {
+        let session = section.source.session.clone()?;
+        let at = || day.at(12, 0, 0, 0).to_zoned(TimeZone::UTC).ok().map(|noon| noon.timestamp());
+        let observed = Observed::of_section(section, day);
+        Some(Self {
+            dedupe_key: key.to_owned(),
+            session,
+            project: section.source.project.as_deref().map(ProjectId::new),
+            trigger: section.trigger.clone(),
+            day,
+            at: section.ended.or_else(at)?,
+            tokens: tokens_in(&observed),
+            observed,
+            distilled: 0,
+            schema_version: SCHEMA_VERSION,
+        })
+    }
+
+    /// The same with what the log of a later day has of it.
+    fn go_on(&mut self, section: &daily_log::Observation, day: Date) {
+        let more = Observed::of_section(section, day);
+        self.observed.parts.extend(more.parts);
+        (self.observed.current_task, self.observed.suggested_response) =
+            (more.current_task, more.suggested_response);
+        (self.day, self.tokens) = (day, tokens_in(&self.observed));
+    }
+
     /// The entry as other programs read it (STO-02), with the id it has in a vector collection (STO-07).
     pub fn json(&self) -> Value {
         json!({
@@ -67,6 +97,12 @@ impl Entry {
             "schemaVersion": self.schema_version,
         })
     }
+}
+
+/// About how many tokens were observed (OBS-24).
+pub fn tokens_in(observed: &Observed) -> u64 {
+    let narratives = observed.parts.iter().map(|part| tokens::estimate(&part.narrative)).sum::<u64>();
+    narratives + observed.findings().map(|finding| tokens::estimate(&finding.text)).sum::<u64>()
 }
 
 /// Adds to the list. The same window again changes nothing (CAP-14); says whether it was added.
@@ -94,6 +130,44 @@ pub fn add(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
             count(transaction, entry)?;
         }
         Ok(rows > 0)
+    })
+}
+
+/// Fills an empty list from the daily logs, in order. A reflection whose section stands below an observation has looked at it.
+/// Gives how many entries there are now.
+pub fn restore(db: &mut Db, logs: &[(Date, Log)]) -> Result<usize, Error> {
+    let mut restored: Vec<Entry> = Vec::new();
+    let mut reflected = 0;
+    let sections = logs.iter().flat_map(|(day, log)| log.sections.iter().map(|section| (*day, section)));
+    for (day, section) in sections {
+        match section {
+            Section::Observation(section) => {
+                let Some(key) = &section.source.dedupe_key else { continue };
+                // A session that went on past midnight has a section in each of the logs.
+                let base = key.rsplit_once('-').map_or(key.as_str(), |(base, _)| base);
+                match restored.iter_mut().find(|entry| entry.dedupe_key == base) {
+                    Some(entry) => entry.go_on(section, day),
+                    None => restored.extend(Entry::of_section(base, section, day)),
+                }
+            }
+            Section::Reflected(_) => reflected = restored.len(),
+            _ => {}
+        }
+    }
+    let keys: Vec<String> = restored.iter().take(reflected).map(|entry| entry.dedupe_key.clone()).collect();
+    // A backfill logs the newest sessions first.
+    restored.sort_by_key(|entry| entry.at);
+    for entry in &restored {
+        add(db, entry)?;
+    }
+    mark_reflected(db, &keys)?;
+    Ok(restored.len())
+}
+
+/// Whether the list holds nothing at all, not even what was forgotten.
+pub fn is_empty(db: &Db) -> Result<bool, Error> {
+    db.run(|connection| {
+        connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM observations)", [], |row| row.get(0))
     })
 }
 
@@ -263,7 +337,6 @@ pub fn tidy(db: &mut Db, today: Date) -> Result<usize, Error> {
 #[cfg(test)]
 pub(crate) mod tests {
     use rekindle_core::base::provenance::Origin;
-    use rekindle_core::base::time::TimeZone;
     use rekindle_core::knowledge::observe::{Finding, Kind};
     use rekindle_testkit::fixtures;
 

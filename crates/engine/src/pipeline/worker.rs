@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use rekindle_core::base::time::Timestamp;
+use rekindle_core::base::time::{Date, Timestamp};
 use rekindle_core::event::{Event, names};
 use rekindle_core::hosts::hook::{Kind, Signal};
 use rekindle_core::run::Status;
+use rekindle_core::vault::daily_log;
 use serde_json::json;
 
 use crate::context::injection_log;
@@ -22,10 +23,12 @@ use crate::jobs::queue::{self, Claimed, Ended, Interrupt, Queue, Registry};
 use crate::jobs::sessions;
 use crate::jobs::spool::{Spool, Spooled, What};
 use crate::jobs::worker_lock::{Error, Post};
+use crate::pipeline::observations;
 use crate::pipeline::stages::pace::Pace;
 use crate::pipeline::stages::{idle, promote, signal};
 use crate::platform::db::{Db, OptionalExtension, params};
 use crate::review::surfaces;
+use crate::vault::Vault;
 
 /// A worker that a hook started ends after this long, whatever is left; the next hook starts another.
 pub const LIFETIME: Duration = Duration::from_secs(20 * 60);
@@ -82,6 +85,8 @@ pub fn drain(
     // A step whose result a power cut took is done again; all of them are made for that.
     let mut queue = Queue::new(Db::open(&world.places.database())?.relaxed()?);
     queue.recover(world.now().timestamp())?;
+    // What cannot be read back now is read by the next worker; the logs stay as they are.
+    restore_hot_list(world, &mut queue).ok();
     // What a person did on the page counts when somebody wakes (REV-03). If it cannot be read now, it stays as it is and is
     // read later; `doctor` says what is wrong with it.
     promote::look(world).ok();
@@ -109,6 +114,21 @@ pub fn drain(
     Ok(did)
 }
 
+/// Fills an empty hot list from the logs of its days: the database was lost, or the vault is from another machine (STO-01).
+fn restore_hot_list(world: &World, queue: &mut Queue) -> Result<(), Error> {
+    if !observations::is_empty(queue.db())? {
+        return Ok(());
+    }
+    let Ok(vault) = Vault::open(&world.places) else { return Ok(()) };
+    let today = world.now().date();
+    let days = (0..=observations::KEPT_DAYS).rev();
+    let days = days.filter_map(|back| today.checked_sub(jiff::Span::new().days(back)).ok());
+    let logs = days.filter_map(|day| Some((day, daily_log::parse(&vault.daily_log(day).ok()??))));
+    let logs: Vec<(Date, daily_log::Log)> = logs.collect();
+    observations::restore(queue.db(), &logs)?;
+    Ok(())
+}
+
 /// Learns from sessions that were over before we came (DIS-01), on several threads, each in a world that `worlds` makes. What
 /// hooks left comes first, in the world `live`, so that no session waits longer than one such call takes. `heard` is told how
 /// every run ended.
@@ -124,6 +144,7 @@ pub fn learn(
     let mut did = Did::default();
     let mut queue = Queue::new(Db::open(&live.places.database())?.relaxed()?);
     queue.recover(live.now().timestamp())?;
+    restore_hot_list(live, &mut queue).ok();
     let spool = Spool::at(live.places.spool());
     let work_off = |world: &World, queue: &mut Queue| {
         let (watchdog, mut did) = (Watchdog::start(RUN_LIMIT, give_up), Did::default());

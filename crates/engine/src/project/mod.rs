@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::scope::ProjectId;
-use rekindle_core::project::{FolderMark, KnownProjects, Marks, Remote, Settled, Trail, normalise_remote};
+use rekindle_core::project::{
+    Claim, ClaimAnswer, FolderMark, KnownProjects, Marks, Remote, Settled, Trail, normalise_remote,
+};
 
 pub use place::{Place, locate};
 pub use registry::{RememberError, load};
@@ -39,6 +41,8 @@ pub struct Project {
 pub struct Identified {
     /// The project.
     pub project: Project,
+    /// The known project that its folder claims to be, if the person has to say whether it is.
+    pub claim: Option<Claim>,
     trail: Trail,
     is_news: bool,
 }
@@ -54,9 +58,25 @@ impl Identified {
 /// only if somebody calls [`remember`].
 pub fn identify(place: &Place, known: &KnownProjects) -> Identified {
     let trail = repository::trail(place);
-    let settled = known.settle(&trail);
+    let settled = settle(&trail, known);
     let is_news = !known.knows(&settled);
-    Identified { project: Project::new(settled, &place.root), trail, is_news }
+    let claim = settled.own.claim.clone();
+    Identified { project: Project::new(settled, &place.root), claim, trail, is_news }
+}
+
+/// The ids of a project and of what it was cloned from.
+pub(crate) fn settle(trail: &Trail, known: &KnownProjects) -> Settled {
+    known.settle(trail, &|folder| Path::new(folder).is_dir())
+}
+
+/// Writes down what the person says about the claim of a folder (B-05), and names the project that it is from now on.
+pub fn answer_claim(
+    registry: &Path,
+    found: &Identified,
+    answer: ClaimAnswer,
+) -> Result<Project, RememberError> {
+    let settled = registry::answer_claim(registry, &found.trail, answer)?;
+    Ok(Project::new(settled, &found.project.root))
 }
 
 /// The project that a session was held in, by its folder. One that is gone belongs to the project that was seen there, or to
@@ -86,8 +106,15 @@ pub fn gone(cwd: &Path, repository: Option<&str>) -> Trail {
     };
     let path = cwd.to_string_lossy().into_owned();
     let folder = FolderMark { path, device: None, inode: None, born: None };
-    let own =
-        Marks { name, remote: Some(remote), initial_commit: None, folder, before_git: None, worktree: None };
+    let own = Marks {
+        name,
+        remote: Some(remote),
+        initial_commit: None,
+        folder,
+        before_git: None,
+        worktree: None,
+        has_fetched: true,
+    };
     Trail { own, upstream: Vec::new() }
 }
 

@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rekindle_core::project::{KnownProjects, Settled, Trail};
+use rekindle_core::project::{ClaimAnswer, KnownProjects, Settled, Trail};
 
-use super::read;
+use super::{read, settle};
 use crate::platform::disk;
 
 /// Far more than the most that [`KnownProjects`] keeps; a larger file is not ours.
@@ -38,6 +38,33 @@ pub fn load(registry: &Path) -> KnownProjects {
 
 /// Adds to the registry what it does not know yet, and says what it knows then.
 pub(super) fn record(registry: &Path, trail: &Trail) -> Result<Settled, RememberError> {
+    change(registry, trail, |known, settled| {
+        let is_news = !known.knows(settled);
+        if is_news {
+            known.record(settled);
+        }
+        is_news
+    })
+}
+
+/// Adds what the person says about the claim of a folder.
+pub(super) fn answer_claim(
+    registry: &Path,
+    trail: &Trail,
+    answer: ClaimAnswer,
+) -> Result<Settled, RememberError> {
+    change(registry, trail, |known, settled| {
+        known.answer_claim(settled, answer);
+        settled.own.claim.is_some()
+    })
+}
+
+/// Changes the registry if `work` says so, and gives what it knows of `trail` then.
+fn change(
+    registry: &Path,
+    trail: &Trail,
+    work: impl FnOnce(&mut KnownProjects, &Settled) -> bool,
+) -> Result<Settled, RememberError> {
     let failed = |action, path: &Path| {
         let path = path.to_owned();
         move |source| RememberError { action, path, source }
@@ -57,13 +84,12 @@ pub(super) fn record(registry: &Path, trail: &Trail) -> Result<Settled, Remember
             KnownProjects::default()
         }
     };
-    let settled = known.settle(trail);
-    if !known.knows(&settled) {
-        known.record(&settled);
+    let settled = settle(trail, &known);
+    if work(&mut known, &settled) {
         let text = serde_json::to_vec(&known).map_err(io::Error::from).map_err(failed("write", registry))?;
         disk::write_whole(registry, &text).map_err(failed("write", registry))?;
     }
-    Ok(settled)
+    Ok(settle(trail, &known))
 }
 
 enum Content {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use rekindle_core::project::{
-    FolderMark, Marks, Remote, Trail, initial_commit, normalise_remote, preferred_remote,
+    FolderMark, Marks, Remote, Trail, initial_commit, is_of_clone, normalise_remote, preferred_remote,
 };
 
 use super::place::{Place, repository_at};
@@ -32,8 +32,15 @@ pub(super) fn trail(place: &Place) -> Trail {
         None => {
             let folder = folder_mark(&place.root);
             let name = text_of(place.root.file_name());
-            let own =
-                Marks { name, remote: None, initial_commit: None, folder, before_git: None, worktree: None };
+            let own = Marks {
+                name,
+                remote: None,
+                initial_commit: None,
+                folder,
+                before_git: None,
+                worktree: None,
+                has_fetched: false,
+            };
             Trail { own, upstream: vec![] }
         }
     }
@@ -109,6 +116,7 @@ impl Repository {
             folder: folder_mark(common_dir),
             before_git: work_folder(common_dir).map(folder_mark),
             worktree: None,
+            has_fetched: has_fetched(common_dir),
         };
         Self { common_dir: common_dir.to_owned(), marks, local_remote }
     }
@@ -140,8 +148,26 @@ fn text_of(name: Option<&OsStr>) -> String {
 }
 
 fn first_commit(common_dir: &Path) -> Option<String> {
+    initial_commit(&first_reflog_line(common_dir)?)
+}
+
+fn first_reflog_line(common_dir: &Path) -> Option<String> {
     let (bytes, _) = read::beginning(&common_dir.join("logs").join("HEAD"), MAX_REFLOG_BYTES).ok()?;
-    initial_commit(&String::from_utf8_lossy(bytes.split(|byte| *byte == b'\n').next()?))
+    Some(String::from_utf8_lossy(bytes.split(|byte| *byte == b'\n').next()?).into_owned())
+}
+
+/// True if git has fetched here: it leaves `FETCH_HEAD`, branches of the remote, or a reflog that begins with the clone. A bare
+/// clone has none of these, but its branches are packed.
+fn has_fetched(common_dir: &Path) -> bool {
+    let has_branches =
+        fs::read_dir(common_dir.join("refs/remotes")).is_ok_and(|mut names| names.next().is_some());
+    let is_cloned = || first_reflog_line(common_dir).is_some_and(|line| is_of_clone(&line));
+    let is_packed = || {
+        let packed = read::lines(&common_dir.join("packed-refs"), MAX_CONFIG_BYTES).unwrap_or_default();
+        packed.contains(" refs/remotes/")
+            || (work_folder(common_dir).is_none() && packed.contains(" refs/heads/"))
+    };
+    has_branches || common_dir.join("FETCH_HEAD").is_file() || is_cloned() || is_packed()
 }
 
 fn folder_mark(path: &Path) -> FolderMark {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rekindle_core::base::scope::{ProjectId, Scope};
 use rekindle_core::base::time::{Timestamp, Zoned, day};
 use rekindle_core::config::{Loaded, ScopeRule};
+use rekindle_core::project::Claim;
 use rekindle_core::recall::rewrite::{MAX_MESSAGES, Message, Rewrite, rewrite};
 use rekindle_core::session::Role;
 use rekindle_core::session::speaker::{Speaker, is_agent_shell, speaker};
@@ -255,6 +256,11 @@ impl<'a> Context<'a> {
     /// The project of this folder.
     pub(crate) fn project_id(&self) -> Option<&ProjectId> {
         self.project.as_ref().map(|found| &found.project.id)
+    }
+
+    /// The project that the folder's git configuration names, while the person has not said whether it is the same.
+    pub(crate) fn claim(&self) -> Option<&Claim> {
+        self.project.as_ref()?.claim.as_ref()
     }
 
     /// Says what was left out of a write, and whose edits came in between.

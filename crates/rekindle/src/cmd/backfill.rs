@@ -19,6 +19,7 @@ use rekindle_engine::platform::environment;
 use rekindle_engine::project;
 use serde_json::{Value, json};
 
+use super::reflect::LEARN;
 use crate::app::Context;
 use crate::dialog;
 use crate::error::Failure;
@@ -37,7 +38,8 @@ Finds the sessions of Claude Code, Codex, Gemini CLI and pi in your home and lea
 newest first, each under its own dates. What you said outright holds from your next session on, the rest waits for your
 review, and `rekindle recall` finds what was said. Nothing leaves this machine, and secrets are left out. At a terminal it
 asks first; elsewhere it only says what there is, unless you give --yes. It can be stopped at any time and goes on where it
-was; a session that was learnt from is not read again. Sessions between agents are left out.
+was; a session that was learnt from is not read again. Sessions between agents are left out. An agent can only ask what
+there is.
 
 Examples:
   rekindle backfill
@@ -145,6 +147,7 @@ fn counted(count: u64, what: &str) -> String {
 }
 
 fn learn(context: &Context<'_>, plan: &Plan, with_model: bool) -> Result<Report, Failure> {
+    context.only_the_person(LEARN)?;
     // Opened to be changed: the index follows when the command ends.
     context.vault_to_change()?;
     let home = environment::home_folder().ok_or_else(|| Failure::new("there is no home folder"))?;

@@ -1,6 +1,9 @@
 //! `rekindle project`
 
 use clap::Args;
+use rekindle_core::context::notice;
+use rekindle_core::project::ClaimAnswer;
+use rekindle_engine::project;
 use serde_json::json;
 
 use crate::app::Context;
@@ -12,10 +15,21 @@ A project is a git repository: the same in every worktree, clone and subfolder, 
 without one by its first commit and folder. Outside git, a folder with .rekindle.toml, AGENTS.md or
 CLAUDE.md counts. Anywhere else memories are global.
 
+A git configuration that was copied by hand names a project that is somewhere else. Rekindle asks once whether the
+folder is that project, and keeps them apart until you answer.
+
 Examples:
   rekindle project
+  rekindle project --same        # this folder is another clone of the project that its git configuration names
+  rekindle project --separate    # it is a project of its own
   rekindle project --json")]
 pub(crate) struct Project {
+    /// Say that this folder is the project that its git configuration names
+    #[arg(long, conflicts_with = "separate")]
+    same: bool,
+    /// Say that this folder is a project of its own
+    #[arg(long)]
+    separate: bool,
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -23,6 +37,9 @@ pub(crate) struct Project {
 
 impl Project {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        if self.same || self.separate {
+            return self.answer(context);
+        }
         let configured = &context.settings.config.project.name;
         let project = context.project.as_ref().map(|found| &found.project).map(|project| {
             let name = if configured.is_empty() { &project.name } else { configured };
@@ -30,14 +47,42 @@ impl Project {
         });
         match (project, self.json) {
             (Some((project, name)), true) => {
-                context.out.json(&json!({"id": project.id, "name": name, "root": project.root}))
+                let claims = context.claim().map(|claim| &claim.id);
+                context.out.json(&json!({
+                    "id": project.id, "name": name, "root": project.root, "claims": claims,
+                }))
             }
             (None, true) => context.out.json(&json!({"id": null})),
             (Some((project, name)), false) => {
                 context.out.line(&project.id)?;
-                context.out.line(format!("{name} at {}", project.root.display()))
+                context.out.line(format!("{name} at {}", project.root.display()))?;
+                if let Some(claim) = context.claim() {
+                    context.out.note(notice::claim_line(claim.id.as_str(), &claim.folder));
+                }
+                Ok(())
             }
             (None, false) => context.out.line("none: memories saved here are global"),
+        }
+    }
+
+    /// Takes down what the person says about the claim of this folder (B-05).
+    fn answer(&self, context: &Context<'_>) -> Result<(), Failure> {
+        context.only_the_person("say which project a folder is")?;
+        let Some((found, claim)) = context.project.as_ref().zip(context.claim()) else {
+            return Err(Failure::usage("there is nothing to decide: this folder claims no other project")
+                .hint("`rekindle project` says which project it is"));
+        };
+        let answer = if self.same { ClaimAnswer::Same } else { ClaimAnswer::Separate };
+        let project =
+            project::answer_claim(&context.places.projects_file(), found, answer).map_err(Failure::new)?;
+        if self.json {
+            return context.out.json(&json!({"id": project.id, "name": project.name, "root": project.root}));
+        }
+        match answer {
+            ClaimAnswer::Same => context.out.line(format!("This folder is {} from now on.", project.id)),
+            ClaimAnswer::Separate => {
+                context.out.line(format!("This folder is {}, and not {}.", project.id, claim.id))
+            }
         }
     }
 }

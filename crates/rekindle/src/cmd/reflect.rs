@@ -25,11 +25,14 @@ use crate::error::Failure;
 /// The longest wait for a running worker.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
+/// What an agent's shell is refused: a transcript that the agent wrote itself would speak for the person (B-01).
+pub(super) const LEARN: &str = "have a transcript learnt from, because it may have written it";
+
 #[derive(Args)]
 #[command(after_help = "\
 Does now what otherwise happens when a session ends: what is worth keeping goes to the log of the day; what you said
 outright is saved, what you seem to want is proposed, what was seen once waits in the inbox, and ideas go to Ideas.md.
-A session that was looked at before is not looked at twice; you are shown what came of it.
+A session that was looked at before is not looked at twice; you are shown what came of it. An agent cannot run this.
 
 Examples:
   rekindle reflect                                   # the newest session of this folder
@@ -49,6 +52,7 @@ pub(crate) struct Reflect {
 
 impl Reflect {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<(), Failure> {
+        context.only_the_person(LEARN)?;
         context.vault_to_change()?;
         let (agent, path) = self.transcript(context)?;
         let head = transcripts::head(agent, &path)?;

@@ -99,6 +99,7 @@ impl Status {
                 "enabled": off.is_none(),
                 "off_because": off,
                 "project": project,
+                "project_claims": context.claim().map(|claim| &claim.id),
                 "entries": groups.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
                 "always_load": always_load,
                 "inbox": inbox.len(),
@@ -127,6 +128,15 @@ impl Status {
         row("vault", vault.folder().display().to_string())?;
         row("state", context.places.state().display().to_string())?;
         row("project", project.unwrap_or_else(|| "none (memories saved here are global)".into()))?;
+        if let Some(claim) = context.claim() {
+            row(
+                "",
+                format!(
+                    "its git configuration names {}, which is in {}; say `rekindle project --same` or `--separate`",
+                    claim.id, claim.folder
+                ),
+            )?;
+        }
         row("entries", groups.join(", "))?;
         row("", format!("{always_load} load at every start, {}", tally(&inbox, &context.now)))?;
         if ideas > 0 {

@@ -290,7 +290,8 @@ impl Hook {
             return Some((logs, HookReport { session: Some(session), detail, ..HookReport::of("ignored") }));
         }
         let (lookup, told) = look_up(&signal, home, &places, &settings, deadline.left());
-        let notice = notices::take(&places, &signal, &input);
+        let notices = [notices::take(&places, &signal, &input), notices::claim(&places, &signal, &input)];
+        let notice = notices.into_iter().flatten().reduce(|all, next| format!("{all}\n{next}"));
         let write = {
             let (home, places, settings) = (home.clone(), places.clone(), settings.clone());
             let (deadline, id) = (Arc::clone(deadline), id.clone());

@@ -6,8 +6,10 @@ use rekindle_core::base::sentiment::Sentiment;
 use rekindle_core::vault::daily_log::{self, Body, Section};
 use serde_json::json;
 
+use rekindle_testkit::Sandbox;
+
 use crate::capture::{Session, log, work};
-use crate::{sandbox, text};
+use crate::{project, sandbox, text};
 
 #[test]
 fn sto_02_sto_07_observations_are_listed_for_other_programs() {
@@ -29,6 +31,40 @@ fn sto_02_sto_07_observations_are_listed_for_other_programs() {
     sandbox.rekindle(&["inspect", "--days", "3"]).run().fails(2);
 }
 
+fn lose_the_database(sandbox: &Sandbox) {
+    for name in ["rekindle.db", "rekindle.db-wal", "rekindle.db-shm"] {
+        fs::remove_file(sandbox.state().join(name)).ok();
+    }
+}
+
+#[test]
+fn sto_01_the_hot_list_is_rebuilt_from_the_logs_alone() {
+    let sandbox = sandbox();
+    for (id, words) in [
+        ("s1", "Always run the linter before a push \u{1f621}"),
+        ("s2", "We decided to keep the valve table in SQLite.\nStaging listens on port 5433."),
+        ("s3", "I prefer tabs in all my projects. The deploy no longer runs on Fridays."),
+    ] {
+        let mut session = Session::new(&sandbox, id);
+        session.cwd = project(&sandbox, "pumps");
+        session.says(words);
+        session.goes_on_for(2);
+        session.hook(&sandbox, "SessionEnd");
+    }
+    work(&sandbox, &[]);
+    let list =
+        || sandbox.rekindle(&["inspect", "--observations", "--days", "366", "--json"]).run().ok().json();
+    let before = list();
+    assert_eq!(before.as_array().map(Vec::len), Some(3), "{before}");
+    assert!(before.to_string().contains("\"explicit\""), "{before}");
+    lose_the_database(&sandbox);
+    assert_eq!(list(), json!([]));
+    work(&sandbox, &[]);
+    assert_eq!(list(), before);
+    work(&sandbox, &[]);
+    assert_eq!(list(), before, "once");
+}
+
 #[test]
 fn fbk_07_the_sentiment_outlives_the_hot_list() {
     let sandbox = sandbox();
@@ -44,7 +80,7 @@ fn fbk_07_the_sentiment_outlives_the_hot_list() {
     let fact =
         segments.iter().flat_map(|segment| &segment.facts).find(|fact| fact.text.contains("push to main"));
     assert_eq!(fact.unwrap().mark.sentiment, Some(Sentiment::Frustrated), "{}", log(&sandbox));
-    fs::remove_file(sandbox.state().join("rekindle.db")).unwrap();
+    lose_the_database(&sandbox);
     let list = sandbox.rekindle(&["list", "--json"]).run().ok().json();
     let entries = list.as_array().unwrap();
     assert!(entries.iter().any(|entry| entry["sentiment"] == "frustrated"), "{list}");

@@ -2,6 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
+use crate::inject::fire;
+use crate::whose_word::in_shell;
 use crate::{sandbox, text};
 
 fn repository(folder: PathBuf, remote: Option<&str>) -> PathBuf {
@@ -12,14 +16,21 @@ fn repository(folder: PathBuf, remote: Option<&str>) -> PathBuf {
     folder
 }
 
+/// The same, after git fetched from its remote.
+fn clone(folder: PathBuf, remote: &str) -> PathBuf {
+    let folder = repository(folder, Some(remote));
+    std::fs::write(folder.join(".git/FETCH_HEAD"), "").unwrap();
+    folder
+}
+
 #[test]
 fn clones_by_ssh_and_https_are_one_project() {
     let sandbox = sandbox();
     let id = |cwd: &Path| {
         text(&sandbox.rekindle(&["project", "--json"]).cwd(cwd).run().ok().json(), "id").to_owned()
     };
-    let one = repository(sandbox.work().join("one"), Some("git@github.com:Acme/Widgets.git"));
-    let two = repository(sandbox.work().join("two"), Some("https://ada:tok3n@github.com/acme/widgets"));
+    let one = clone(sandbox.work().join("one"), "git@github.com:Acme/Widgets.git");
+    let two = clone(sandbox.work().join("two"), "https://ada:tok3n@github.com/acme/widgets");
     std::fs::create_dir_all(two.join("a/b")).unwrap();
     assert_eq!(id(&one), "github.com/acme/widgets");
     assert_eq!(id(&two.join("a/b")), "github.com/acme/widgets");
@@ -61,4 +72,72 @@ fn outside_any_project_memories_are_global() {
         .rekindle(&["save", "fix", "x", "--body", "y", "--json", "-c", "memory.scope=global"])
         .cwd(&inside);
     assert_eq!(text(&saved.run().ok().json(), "scope"), "global");
+}
+
+const VALVE: &str = "The valve opens at forty bar.";
+
+/// A project with a memory, and a folder whose git configuration was copied from it.
+fn claimed(sandbox: &rekindle_testkit::Sandbox) -> (PathBuf, PathBuf) {
+    let url = "https://github.com/acme/widgets";
+    let own = clone(sandbox.work().join("widgets"), url);
+    sandbox.rekindle(&["save", "fix", "valve", "--body", VALVE, "--always-load"]).cwd(&own).run().ok();
+    (own, repository(sandbox.work().join("copied"), Some(url)))
+}
+
+#[test]
+fn b_05_a_copied_git_config_shares_no_memory_and_is_asked_about_once() {
+    let sandbox = sandbox();
+    let (own, copied) = claimed(&sandbox);
+    let start = |session: &str, cwd: &Path| {
+        let input = json!({"session_id": session, "source": "startup", "cwd": cwd});
+        fire(&sandbox, "SessionStart", &input).to_string()
+    };
+    let first = start("s1", &copied);
+    assert!(first.contains("Is it the same project?") && first.contains(own.to_str().unwrap()), "{first}");
+    assert!(!first.contains(VALVE), "{first}");
+    let second = start("s2", &copied);
+    assert!(!second.contains("the same project") && !second.contains(VALVE), "{second}");
+    let listed = sandbox.rekindle(&["list", "--project", "--json"]).cwd(&copied).run().ok().json();
+    assert_eq!(listed.as_array().unwrap().len(), 0, "{listed}");
+    let status = sandbox.rekindle(&["status"]).cwd(&copied).run().ok().stdout;
+    assert!(status.contains("rekindle project --same"), "{status}");
+    let shown = sandbox.rekindle(&["project", "--json"]).cwd(&copied).run().ok().json();
+    assert!(text(&shown, "id").starts_with("local/copied-"), "{shown}");
+    assert_eq!(text(&shown, "claims"), "github.com/acme/widgets");
+    // The project itself is not asked about.
+    assert!(start("s3", &own).contains(VALVE));
+    let shown = sandbox.rekindle(&["project", "--json"]).cwd(&own).run().ok().json();
+    assert_eq!((text(&shown, "id"), &shown["claims"]), ("github.com/acme/widgets", &json!(null)));
+}
+
+#[test]
+fn b_05_the_person_says_whether_a_copied_git_config_is_the_same_project() {
+    let sandbox = sandbox();
+    let (_, copied) = claimed(&sandbox);
+    let said = in_shell(&sandbox, &["project", "--same"]).cwd(&copied).run().fails(1);
+    assert!(said.stderr.contains("an agent cannot say which project"), "{}", said.stderr);
+    let id =
+        || text(&sandbox.rekindle(&["project", "--json"]).cwd(&copied).run().ok().json(), "id").to_owned();
+    let claims =
+        || sandbox.rekindle(&["status", "--json"]).cwd(&copied).run().ok().json()["project_claims"].clone();
+    sandbox.rekindle(&["project", "--separate"]).cwd(&copied).run().ok();
+    assert!(id().starts_with("local/copied-"));
+    assert_eq!(claims(), json!(null));
+    std::fs::write(copied.join(".git/FETCH_HEAD"), "").unwrap();
+    assert!(id().starts_with("local/copied-"), "the person's word holds");
+    let said = sandbox.rekindle(&["project", "--same"]).cwd(&copied).run().fails(2);
+    assert!(said.stderr.contains("nothing to decide"), "{}", said.stderr);
+    let third = repository(sandbox.work().join("third"), Some("https://github.com/acme/widgets"));
+    sandbox.rekindle(&["project", "--same"]).cwd(&third).run().ok();
+    let listed = sandbox.rekindle(&["list", "--project", "--json"]).cwd(&third).run().ok().json();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+}
+
+#[test]
+fn b_05_a_clone_whose_original_is_gone_is_not_asked_about() {
+    let sandbox = sandbox();
+    let (own, copied) = claimed(&sandbox);
+    std::fs::remove_dir_all(own).unwrap();
+    let shown = sandbox.rekindle(&["project", "--json"]).cwd(&copied).run().ok().json();
+    assert_eq!(text(&shown, "id"), "github.com/acme/widgets");
 }

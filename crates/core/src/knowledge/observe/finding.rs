@@ -2,6 +2,7 @@
 
 use crate::base::provenance::Strength;
 use crate::base::sentiment::Sentiment;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::base::provenance::Origin;
@@ -10,6 +11,21 @@ use crate::session::Message;
 use crate::vault::as_text;
 use crate::vault::daily_log::{self, Body, Fact, Mark, Segment, When};
 use crate::vault::priority::Priority;
+
+/// Words in the marker of a line of the daily log.
+const EVERYWHERE: &str = "everywhere";
+const PERHAPS_EVERYWHERE: &str = "perhaps-everywhere";
+const ENDS: &str = "ends";
+
+/// The word for a value in files and JSON.
+fn word(value: &impl Serialize) -> Option<String> {
+    serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
+}
+
+/// The inverse of [`word`].
+fn read<T: DeserializeOwned>(word: &str) -> Option<T> {
+    serde_json::from_value(word.into()).ok()
+}
 
 /// What came of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -175,6 +191,26 @@ impl Observed {
         self.findings().next().is_none() && self.parts.iter().all(|part| part.narrative.is_empty())
     }
 
+    /// The observation that a section of a daily log of `day` holds: the inverse of [`Self::body`]. What the gate holds it to
+    /// contradict is not in the log.
+    pub fn of_section(section: &daily_log::Observation, day: Date) -> Self {
+        let part = |narrative: &str, facts: &[Fact]| Part {
+            day: Some(day),
+            narrative: narrative.to_owned(),
+            findings: facts.iter().map(Finding::of_fact).collect(),
+        };
+        let parts = match &section.body {
+            Body::Flat { facts, .. } => vec![part("", facts)],
+            Body::Segments(segments) => {
+                segments.iter().map(|segment| part(&segment.narrative, &segment.facts)).collect()
+            }
+            Body::Unparsed(_) => Vec::new(),
+        };
+        let (current_task, suggested_response) =
+            (section.current_task.clone(), section.suggested_response.clone());
+        Self { parts, current_task, suggested_response }
+    }
+
     /// Puts a finding where it belongs in the order of the session, whose messages are `messages`.
     pub fn insert(&mut self, finding: Finding, messages: &[Message]) {
         let place =
@@ -244,7 +280,38 @@ impl Finding {
             origin: Some(self.origin),
             messages: self.messages.clone(),
             sentiment: self.sentiment,
+            traits: self.traits(),
+            doubts: self.gate.as_ref().map(|verdict| verdict.doubts.iter().filter_map(word).collect()),
         };
         Fact { priority: self.priority, when: self.when, text: self.text.clone(), mark }
+    }
+
+    /// Its kind, its strength and where it holds, in words.
+    fn traits(&self) -> Vec<String> {
+        let flags =
+            [(self.everywhere, EVERYWHERE), (self.perhaps_everywhere, PERHAPS_EVERYWHERE), (self.ends, ENDS)];
+        let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.to_owned());
+        word(&self.kind).into_iter().chain(word(&self.strength)).chain(flags).collect()
+    }
+
+    /// What a line of the daily log holds. One without traits was written by an earlier version, or by a person.
+    fn of_fact(fact: &Fact) -> Self {
+        let Fact { priority, when, text, mark } = fact;
+        let is = |flag: &str| mark.traits.iter().any(|word| word == flag);
+        let doubts = |words: &Vec<String>| words.iter().filter_map(|word| read(word)).collect();
+        Self {
+            kind: mark.traits.first().and_then(|word| read(word)).unwrap_or(Kind::Other),
+            priority: *priority,
+            when: *when,
+            text: text.clone(),
+            origin: mark.origin.unwrap_or(Origin::Agent),
+            strength: mark.traits.get(1).and_then(|word| read(word)).unwrap_or(Strength::Inferred),
+            everywhere: is(EVERYWHERE),
+            perhaps_everywhere: is(PERHAPS_EVERYWHERE),
+            ends: is(ENDS),
+            sentiment: mark.sentiment,
+            gate: mark.doubts.as_ref().map(|words| Verdict { doubts: doubts(words), against: None }),
+            messages: mark.messages.clone(),
+        }
     }
 }

@@ -9,7 +9,7 @@ const IDENTIFIED_BY: &str = "identified by";
 const PASS: &str = "pass";
 
 /// Cues that begin with a Latin letter, in lower case.
-const LATIN: [(&str, Family); 109] = [
+const LATIN: [(&str, Family); 110] = [
     ("password", Family::Password),
     ("passphrase", Family::Password),
     ("passcode", Family::Password),
@@ -18,7 +18,8 @@ const LATIN: [(&str, Family); 109] = [
     ("pwd", Family::Password),
     ("pw", Family::Password),
     ("requirepass", Family::Password),
-    // Only behind the name of an account; see `PASS`.
+    ("masterauth", Family::Password),
+    // Behind a word that says whose it is; see `PASS`.
     (PASS, Family::Password),
     ("pre-shared key", Family::Password),
     ("pre-shared-key", Family::Password),

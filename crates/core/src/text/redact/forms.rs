@@ -2,10 +2,11 @@
 //! keys in JSON.
 
 use super::lines::{Read, command_word, line_after, line_before, sqlplus};
+use super::names::{Family, family};
 use super::values::{is_literal, is_password, looks_random};
 use super::walk::head;
 
-pub(super) const FORMS: [(&str, Read); 13] = [
+pub(super) const FORMS: [(&str, Read); 17] = [
     ("| base64", encoded),
     ("|base64", encoded),
     ("sudo -S", piped),
@@ -16,6 +17,10 @@ pub(super) const FORMS: [(&str, Read); 13] = [
     ("key 7 ", type_7),
     ("secret 7 ", type_7),
     ("htpasswd -", htpasswd),
+    (" /p:", remote_desktop),
+    ("ConvertTo-SecureString", secure_string),
+    ("VALUES", inserted),
+    ("values", inserted),
     ("oracle:thin:", sqlplus),
     ("oracle:oci:", sqlplus),
     ("\"kty\"", json_web_key),
@@ -81,7 +86,63 @@ fn type_7(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     if hidden { vec![(end, end + word.len())] } else { Vec::new() }
 }
 
-/// Arguments of htpasswd: `htpasswd -b FILE bob …`, `htpasswd -nb bob …`.
+/// `xfreerdp /u:bob /p:… /v:host`
+fn remote_desktop(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
+    let word = line_after(text, end).split(' ').next().unwrap_or_default();
+    let inner = word.trim_matches(['"', '\'']);
+    let start = end + word.find(inner).unwrap_or(0);
+    let has_account = line_before(text, at).contains(" /u:") || line_after(text, end).contains(" /u:");
+    let secret = has_account && is_literal(head(inner), 4, true);
+    if secret { vec![(start, start + inner.len())] } else { Vec::new() }
+}
+
+/// `ConvertTo-SecureString "…" -AsPlainText`
+fn secure_string(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
+    let line = line_after(text, end);
+    let Some(open) = line.find(['"', '\'']).filter(|_| line.to_ascii_lowercase().contains("-asplaintext"))
+    else {
+        return Vec::new();
+    };
+    let quoted = &line[open + 1..];
+    let Some(length) = quoted.find(&line[open..=open]) else { return Vec::new() };
+    let start = end + open + 1;
+    let secret = length > 0 && is_literal(head(&quoted[..length]), 4, true);
+    if secret { vec![(start, start + length)] } else { Vec::new() }
+}
+
+/// `INSERT INTO users (name, password) VALUES ('bob', '…'), …`
+fn inserted(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
+    let before = line_before(text, at).trim_end();
+    let Some((head_of, columns)) = before.strip_suffix(')').and_then(|before| before.rsplit_once('(')) else {
+        return Vec::new();
+    };
+    if !head_of.to_ascii_lowercase().contains("insert ") {
+        return Vec::new();
+    }
+    let is_password =
+        |name: &str| family(name.trim_matches([' ', '`', '"', '[', ']'])) == Some(Family::Password);
+    let announced: Vec<bool> = columns.split(',').map(is_password).collect();
+    let values = line_after(text, end);
+    let (mut found, mut number, mut quote) = (Vec::new(), 0, None);
+    for (place, c) in values.char_indices() {
+        match (quote, c) {
+            (None, '\'') => quote = Some(place + 1),
+            (Some(start), '\'') => {
+                let value = &values[start..place];
+                if announced.get(number) == Some(&true) && is_literal(head(value), 4, true) {
+                    found.push((end + start, end + place));
+                }
+                quote = None;
+            }
+            (None, ',') => number += 1,
+            (None, '(') => number = 0,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// `htpasswd -b FILE bob …`, `htpasswd -nb bob …`
 fn htpasswd(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let line = line_after(text, end);
     let mut words = line.split(' ').filter(|word| !word.is_empty());

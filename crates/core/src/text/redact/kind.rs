@@ -40,7 +40,9 @@ pub enum Kind {
     Authorization,
     Cookie,
     CardNumber,
+    BankAccount,
     SocialSecurityNumber,
+    PasswordHash,
     Password,
     /// Any other value in the place of a secret.
     Secret,
@@ -48,7 +50,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in order of precedence.
-    pub const ALL: [Kind; 30] = [
+    pub const ALL: [Kind; 32] = [
         Kind::PrivateKey,
         Kind::AwsAccessKey,
         Kind::AwsSecretKey,
@@ -76,7 +78,9 @@ impl Kind {
         Kind::Authorization,
         Kind::Cookie,
         Kind::CardNumber,
+        Kind::BankAccount,
         Kind::SocialSecurityNumber,
+        Kind::PasswordHash,
         Kind::Password,
         Kind::Secret,
     ];
@@ -111,7 +115,9 @@ impl Kind {
             Kind::Authorization => "authorization",
             Kind::Cookie => "cookie",
             Kind::CardNumber => "card-number",
+            Kind::BankAccount => "bank-account",
             Kind::SocialSecurityNumber => "social-security-number",
+            Kind::PasswordHash => "password-hash",
             Kind::Password => "password",
             Kind::Secret => "secret",
         }

@@ -2,6 +2,7 @@
 //! codes.
 
 use super::Kind;
+use super::connectors::CONNECTORS;
 use super::forms;
 use super::marks::Marks;
 use super::names::{Family, family};
@@ -34,7 +35,7 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
 /// Finds the secrets of a line format, given the text and the start and end of the format's keyword.
 pub(super) type Read = fn(&str, usize, usize) -> Vec<(usize, usize)>;
 
-const FORMS: [(&str, Read); 12] = [
+const FORMS: [(&str, Read); 13] = [
     ("base64 -", decoded),
     ("chpasswd", chpasswd),
     ("net use ", net_use),
@@ -43,6 +44,7 @@ const FORMS: [(&str, Read); 12] = [
     (" set ", configured),
     ("odes", codes),
     (" / ", pair),
+    ("in with ", colon_pair),
     ("creds: ", colon_pair),
     ("redentials: ", colon_pair),
     ("creds are ", colon_pair),
@@ -208,9 +210,9 @@ fn configured(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
 /// A user and a password with a slash between them: `credentials: bob / …`.
 fn pair(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     #[rustfmt::skip]
-    const CUES: [&str; 12] = [
+    const CUES: [&str; 17] = [
         "login", "creds", "credentials", "zugangsdaten", "logindaten", "anmeldedaten", "identifiants", "credenciales",
-        "credenciais", "credenziali", "inloggegevens", "accesso",
+        "credenciais", "credenziali", "inloggegevens", "accesso", "logowania", "bilgileri", "доступы", "доступ", "계정",
     ];
     let mut before = line_before(text, at).split([' ', ':', '*']).filter(|word| !word.is_empty()).rev();
     let mut cue = before.nth(1).unwrap_or_default().to_lowercase();
@@ -223,10 +225,31 @@ fn pair(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     let ends = line_after(text, end + value.len()).trim_matches(['.', ' ']).is_empty();
     let word = handed && value.chars().all(char::is_alphabetic) && is_literal(head(value), 8, false);
     let secret = is_password(head(value), 6) || (ends && (word || is_joined_words(head(value))));
-    if secret && CUES.contains(&cue.as_str()) { vec![(end, end + value.len())] } else { Vec::new() }
+    let known = secret && CUES.contains(&cue.as_str());
+    // "creds for staging: bob / …", "the creds are bob / …"
+    let led = || {
+        let line = line_before(text, at).to_lowercase();
+        let words: Vec<&str> = line.split([' ', '*', '(']).filter(|word| !word.is_empty()).collect();
+        let (_, before) = words.split_last()?;
+        let cue = before.iter().rposition(|word| CUES.contains(&word.trim_end_matches(':')))?;
+        let between = &before[cue..];
+        let leads = |word: &&str| word.ends_with(':') || CONNECTORS.contains(word) || PLURALS.contains(word);
+        (between.len() <= MOST_BETWEEN && between.iter().any(leads)).then_some(())
+    };
+    let value_is_secret = is_password(head(value), 6) || is_joined_words(head(value));
+    let goes_on = line_after(text, end + value.len()).starts_with([' ', ')', '.', ',']);
+    if known || (value_is_secret && (ends || goes_on) && led().is_some()) {
+        return vec![(end, end + value.len())];
+    }
+    Vec::new()
 }
 
-/// A user and a password with a colon between them: `creds: bob:…`.
+/// The most words between "credentials" and the name of the account.
+const MOST_BETWEEN: usize = 5;
+/// Connectors from "credentials" to an account.
+const PLURALS: [&str; 6] = ["sind", "sono", "son", "sont", "zijn", "są"];
+
+/// `creds: bob:…`
 fn colon_pair(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let line = line_after(text, end);
     let pair = line.trim_start_matches([':', ' ', '*', '`']);

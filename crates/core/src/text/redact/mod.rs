@@ -9,12 +9,14 @@
 //! weak password. It keeps a word in a sentence about secrets, a placeholder (`changeme`, `<your-api-key>`)
 //! and a reference (`${API_KEY}`, `process.env.TOKEN`).
 
+mod accounts;
 mod assignments;
 mod columns;
 mod commands;
 mod connectors;
 mod cues;
 mod forms;
+mod hashes;
 mod headers;
 mod kind;
 mod lines;
@@ -44,12 +46,14 @@ pub use kind::{Counts, Kind};
 use marks::Marks;
 use walk::{MASK, Span};
 
-const SCANNERS: [fn(&str, &Marks, &mut Vec<Span>); 11] = [
+const SCANNERS: [fn(&str, &Marks, &mut Vec<Span>); 13] = [
     pem::scan,
     tokens::scan,
     shapes::scan,
     urls::scan,
     numbers::scan,
+    accounts::scan,
+    hashes::scan,
     manifests::scan,
     lines::scan,
     headers::scan,

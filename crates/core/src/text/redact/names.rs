@@ -34,12 +34,12 @@ const PASSWORDS: [&str; 16] = [
 
 /// Words that make `pass` and `pw` a password. Alone they are a test result or a compiler pass.
 #[rustfmt::skip]
-const ACCOUNTS: [&str; 56] = [
+const ACCOUNTS: [&str; 58] = [
     "account", "admin", "amqp", "ansible", "app", "archive", "auth", "backup", "basic", "become", "bind",
     "database", "db", "docker", "elastic", "email", "ftp", "git", "http", "imap", "initial", "jdbc",
     "jenkins", "kafka", "key", "keystore", "ldap", "login", "mail", "mariadb", "master", "mongo", "mqtt",
     "my", "mysql", "nexus", "oracle", "pg", "postgres", "proxy", "rabbitmq", "redis", "registry", "root",
-    "service", "smtp", "ssh", "store", "sudo", "svc", "truststore", "user", "vault", "vpn", "wifi", "wpa",
+    "service", "smtp", "ssh", "store", "sudo", "svc", "temp", "temporary", "truststore", "user", "vault", "vpn", "wifi", "wpa",
 ];
 
 #[rustfmt::skip]

@@ -452,10 +452,10 @@ fn is_quoted_secret(value: &str, family: Family, led: bool) -> bool {
 }
 
 /// The value in "hunter2 is the password": two or three words back, behind a connector.
-fn before_cue(text: &str, cue: usize, end: usize) -> Option<(usize, usize)> {
+fn before_cue(text: &str, cue: usize, end_of_cue: usize) -> Option<(usize, usize)> {
     const LOOK_BACK: usize = 80;
     // "x1 as the password field" is about something else.
-    let after = text[end..].trim_start_matches([' ', '`', '*', '"']);
+    let after = text[end_of_cue..].trim_start_matches([' ', '`', '*', '"']);
     let goes_on = ["for ", "to ", "on ", "of ", "in ", "für ", "para ", "pour ", "del ", "de "];
     if after.starts_with(char::is_alphanumeric) && !goes_on.iter().any(|word| after.starts_with(word)) {
         return None;
@@ -471,7 +471,10 @@ fn before_cue(text: &str, cue: usize, end: usize) -> Option<(usize, usize)> {
     let quoted = text[..start].ends_with(['`', '"', '\'']);
     let (start, end) = bare_word(text, start, start + inner.trim_end_matches(['`', '"', '\'', '*']).len());
     let value = head(&text[start..end]);
-    let secret = if quoted { is_quoted_secret(value, Family::Password, true) } else { is_password(value, 6) };
+    let secret = match quoted {
+        true => is_quoted_secret(value, Family::Password, true),
+        false => is_password(value, 6) || (is_joined_words(value) && ends_sentence(text, end_of_cue)),
+    };
     // If looking back stopped inside of a long value, redact all of it.
     let whole = text[..start].rfind(|c: char| c.is_whitespace() || c == char::from(MASK));
     let start = if start == from { whole.map_or(0, |at| text.ceil_char_boundary(at + 1)) } else { start };

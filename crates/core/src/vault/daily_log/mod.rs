@@ -19,7 +19,7 @@ use super::comment;
 use super::priority::Priority;
 use crate::base::provenance::Origin;
 use crate::base::sentiment::Sentiment;
-use crate::base::time::Date;
+use crate::base::time::{Date, Timestamp};
 
 pub use crate::base::time_of_day::{Clock, NotAClock, When};
 pub use parse::{parse, placed};
@@ -67,6 +67,12 @@ pub struct Observation {
     pub time: Clock,
     /// The trigger of the capture: `compaction`, `shutdown`, …
     pub trigger: String,
+    /// When the last message of the window was written. Unlike `time` it tells the day, for a session past midnight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Timestamp>,
+    /// Why less was looked at than the person asked for: the model did not answer, so the rules observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degraded: Option<String>,
     /// The number of files that the session touched.
     pub files: Option<Files>,
     /// The facts that were observed.
@@ -140,6 +146,12 @@ pub struct Mark {
     /// The person's sentiment at that moment (FBK-07).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentiment: Option<Sentiment>,
+    /// The kind of an observed fact, how plainly it was said, and where it holds, as words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traits: Vec<String>,
+    /// What the write gate doubts about it (FBK-08); empty if it passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubts: Option<Vec<String>>,
 }
 
 /// The result of reflecting on a day.

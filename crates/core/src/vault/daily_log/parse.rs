@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::render::{
-    CURRENT_TASK, DATE, DEDUPE, FILES, ID, MESSAGE_COUNT, MESSAGES, ORIGIN, PROJECT, PROPOSALS, SENTIMENT,
-    SESSION, SUGGESTED_RESPONSE, TIME, TRIGGER, WITH,
+    CURRENT_TASK, DATE, DEDUPE, DEGRADED, DOUBTS, ENDED, FILES, ID, MESSAGE_COUNT, MESSAGES, NO_DOUBT,
+    ORIGIN, PROJECT, PROPOSALS, SENTIMENT, SESSION, SUGGESTED_RESPONSE, TIME, TRAITS, TRIGGER, WITH,
 };
 use super::{
     Body, Clock, Decider, End, Fact, Files, Flush, Handoff, Log, Mark, Note, Observation, Placed, Priority,
@@ -73,6 +73,8 @@ fn section(lines: &[Line<'_>]) -> Option<Section> {
                 source,
                 time,
                 trigger: labelled(body, TRIGGER).unwrap_or_default(),
+                ended: comment::value(&pairs, ENDED).and_then(|at| at.parse().ok()),
+                degraded: labelled(body, DEGRADED),
                 files: labelled(body, FILES).and_then(|text| files(&text)),
                 body: observed(body),
                 current_task: labelled(body, CURRENT_TASK),
@@ -135,6 +137,11 @@ fn mark(pairs: &Pairs) -> Mark {
         origin: comment::value(pairs, ORIGIN).and_then(|word| word.parse().ok()),
         messages: comment::value(pairs, MESSAGES).map(comment::unlist).unwrap_or_default(),
         sentiment: comment::value(pairs, SENTIMENT).and_then(Sentiment::of),
+        traits: comment::value(pairs, TRAITS).map(comment::unlist).unwrap_or_default(),
+        doubts: comment::value(pairs, DOUBTS).map(|doubts| match doubts {
+            NO_DOUBT => Vec::new(),
+            doubts => comment::unlist(doubts),
+        }),
     }
 }
 

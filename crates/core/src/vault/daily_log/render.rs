@@ -4,7 +4,7 @@ use super::{
     Body, Clock, Fact, Flush, Handoff, Mark, Note, Observation, Receipts, Reflected, Section, Source, Tail,
     When,
 };
-use crate::base::time::{Date, day};
+use crate::base::time::{Date, Timestamp, day};
 use crate::vault::comment;
 use crate::vault::escape::{self, Style, tidy, tidy_line};
 
@@ -16,8 +16,14 @@ pub(super) const ID: &str = "id";
 pub(super) const ORIGIN: &str = "origin";
 pub(super) const MESSAGES: &str = "messages";
 pub(super) const SENTIMENT: &str = "sentiment";
+pub(super) const TRAITS: &str = "is";
+pub(super) const DOUBTS: &str = "gate";
+/// The gate was asked and doubts nothing.
+pub(super) const NO_DOUBT: &str = "ok";
+pub(super) const ENDED: &str = "ended";
 
 pub(super) const TRIGGER: &str = "**Trigger**:";
+pub(super) const DEGRADED: &str = "**Degraded**:";
 pub(super) const FILES: &str = "**Files**:";
 pub(super) const DATE: &str = "Date:";
 pub(super) const CURRENT_TASK: &str = "**Current task**:";
@@ -59,12 +65,17 @@ pub(super) fn render(section: &Section) -> String {
 
 /// Renders a heading and the comment below it.
 fn head(title: &str, source: &Source, time: Clock, mark: &Mark) -> String {
+    head_ended(title, source, time, None, mark)
+}
+
+fn head_ended(title: &str, source: &Source, time: Clock, ended: Option<Timestamp>, mark: &Mark) -> String {
     let time = time.to_string();
     let mut pairs: Vec<(&str, String)> = Vec::new();
     pairs.extend(source.session.clone().map(|session| (SESSION, session)));
     pairs.extend(source.dedupe_key.clone().map(|key| (DEDUPE, key)));
     pairs.extend(source.project.clone().map(|project| (PROJECT, project)));
     pairs.push((TIME, time));
+    pairs.extend(ended.map(|ended| (ENDED, ended.to_string())));
     pairs.extend(mark_pairs(mark));
     format!("### {title}\n{}\n", render_comment(&pairs))
 }
@@ -82,6 +93,14 @@ fn mark_pairs(mark: &Mark) -> Vec<(&'static str, String)> {
         pairs.push((MESSAGES, comment::list(&mark.messages)));
     }
     pairs.extend(mark.sentiment.map(|sentiment| (SENTIMENT, sentiment.word().to_owned())));
+    if !mark.traits.is_empty() {
+        pairs.push((TRAITS, comment::list(&mark.traits)));
+    }
+    pairs.extend(
+        mark.doubts.as_ref().map(|doubts| {
+            (DOUBTS, if doubts.is_empty() { NO_DOUBT.to_owned() } else { comment::list(doubts) })
+        }),
+    );
     pairs
 }
 
@@ -92,10 +111,14 @@ fn session(source: &Source, time: Clock) -> String {
 }
 
 fn render_observation(observation: &Observation) -> String {
-    let Observation { source, time, trigger, files, body, current_task, suggested_response } = observation;
-    let mut out =
-        head(&format!("🔍 Observations {}", session(source, *time)), source, *time, &Mark::default());
+    let Observation { source, time, trigger, ended, degraded, files, body, current_task, suggested_response } =
+        observation;
+    let title = format!("🔍 Observations {}", session(source, *time));
+    let mut out = head_ended(&title, source, *time, *ended, &Mark::default());
     out.push_str(&label(TRIGGER, trigger));
+    if let Some(why) = degraded {
+        out.push_str(&label(DEGRADED, why));
+    }
     if let Some(files) = files {
         out.push_str(&format!("{FILES} {} modified, {} read\n", files.modified, files.read));
     }

@@ -47,8 +47,18 @@ fn sources(named: bool) -> impl Strategy<Value = Source> {
 fn marks() -> impl Strategy<Value = Mark> {
     let origin = prop::option::of(prop::sample::select(&Origin::ALL[..]));
     let sentiment = prop::option::of(prop::sample::select(&Sentiment::ALL[..]));
-    (prop::option::of(ids()), origin, prop::collection::vec(ids(), 0..3), sentiment)
-        .prop_map(|(id, origin, messages, sentiment)| Mark { id, origin, messages, sentiment })
+    let words = || prop::collection::vec("[a-z]{3,9}", 0..3);
+    let messages = prop::collection::vec(ids(), 0..3);
+    (prop::option::of(ids()), origin, messages, sentiment, words(), prop::option::of(words())).prop_map(
+        |(id, origin, messages, sentiment, traits, doubts)| Mark {
+            id,
+            origin,
+            messages,
+            sentiment,
+            traits,
+            doubts,
+        },
+    )
 }
 
 fn facts() -> impl Strategy<Value = Vec<Fact>> {
@@ -84,19 +94,25 @@ fn sections() -> impl Strategy<Value = Section> {
         bodies(),
         prop::option::of(labels()),
         prop::option::of(labels()),
+        prop::option::of((0_i64..4_000_000_000_000).prop_map(|ms| Timestamp::from_millisecond(ms).unwrap())),
+        prop::option::of(labels()),
     )
-        .prop_map(|(source, time, trigger, files, body, current_task, suggested_response)| {
-            let trigger = tidy_line(&trigger);
-            Section::Observation(Observation {
-                source,
-                time,
-                trigger,
-                files,
-                body,
-                current_task,
-                suggested_response,
-            })
-        });
+        .prop_map(
+            |(source, time, trigger, files, body, current_task, suggested_response, ended, degraded)| {
+                let trigger = tidy_line(&trigger);
+                Section::Observation(Observation {
+                    source,
+                    time,
+                    trigger,
+                    ended,
+                    degraded,
+                    files,
+                    body,
+                    current_task,
+                    suggested_response,
+                })
+            },
+        );
     let reflected = (sources(false), clocks(), texts(), prop::collection::vec(ids(), 0..3)).prop_map(
         |(source, time, summary, proposals)| {
             Section::Reflected(Reflected { source, time, summary, proposals })
@@ -177,7 +193,7 @@ fn observation() -> Observation {
         id: Some(id.to_owned()),
         origin: Some(origin),
         messages: vec!["m1".to_owned(), "m2".to_owned()],
-        sentiment: None,
+        ..Mark::default()
     };
     let fact = |priority, when: &str, text: &str, mark| Fact {
         priority,
@@ -194,6 +210,8 @@ fn observation() -> Observation {
         },
         time: "14:05".parse().unwrap(),
         trigger: "compaction".to_owned(),
+        ended: None,
+        degraded: None,
         files: Some(Files { modified: 3, read: 7 }),
         body: Body::Flat {
             date: Some(date(2026, 11, 15)),

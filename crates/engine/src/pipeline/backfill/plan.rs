@@ -256,6 +256,6 @@ impl Projects<'_> {
             return (project, None);
         }
         let trail = project::gone(folder, head.repository.as_deref());
-        (Some(known.settle(&trail).own.id), Some(trail))
+        (Some(project::settle(&trail, known).own.id), Some(trail))
     }
 }

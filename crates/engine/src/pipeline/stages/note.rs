@@ -41,7 +41,7 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
                 id: None,
                 origin: Some(noted.origin),
                 messages: noted.messages.clone(),
-                sentiment: None,
+                ..Mark::default()
             },
         });
         let committed = world

@@ -14,7 +14,8 @@ use rekindle_core::knowledge::observe::fault::Faults;
 use rekindle_core::knowledge::observe::gate::Counts;
 use rekindle_core::session::became::DUPLICATE;
 use rekindle_core::session::{Message, Role, restore};
-use rekindle_core::text::tokens;
+use rekindle_core::text::admit;
+use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::daily_log::{Body, Clock, Files, Observation, Section, Source};
 use rekindle_core::vault::journal::Actor;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,12 @@ use crate::pipeline::observations::{self, Entry};
 
 /// How long the same window is not observed a second time (CAP-13).
 const LOCK_SECONDS: i64 = 3600;
+/// How the log begins to say that a window was observed without the model.
+const BY_RULES: &str = "observed by rules, without the model:";
+/// A model answered, and nobody could make sense of it.
+const NONSENSE: &str = "its answer could not be read";
+/// The most characters of a reason.
+const MAX_REASON_CHARS: usize = 200;
 /// Reflection begins for this reason at most once in so long (STO-04).
 const REFLECTED_SECONDS: i64 = 24 * 3600;
 
@@ -125,8 +132,11 @@ fn distil(
         let verdicts = steps.run("gate", || gate::verdicts(&observed, &messages, project.as_ref(), world))?;
         gate::annotate(&mut observed, verdicts);
     }
+    observed.suggested_response = observed.suggested_response.map(|next| on_branch(&next, captured));
     let observed = &observed;
-    steps.run("append-daily-log", || world.alone(|| log(&window, &result, world)))?;
+    let degraded = answers.instead.as_deref().or(result.unparsed.as_ref().map(|_| NONSENSE));
+    let logged = Logged { observed, unparsed: result.unparsed.as_deref(), degraded };
+    steps.run("append-daily-log", || world.alone(|| log(&window, &logged, world)))?;
     steps.run("store-hot", || store(&window, observed, world))?;
     steps.run("store-index", || world.alone(|| index::settle(world)))?;
     steps.run_and_send("check-threshold", || check_threshold(event, world))?;
@@ -183,6 +193,15 @@ fn distil(
     })))
 }
 
+/// What goes to the log of the day.
+struct Logged<'a> {
+    observed: &'a Observed,
+    /// What a model said that nobody could make sense of.
+    unparsed: Option<&'a str>,
+    /// Why the rules observed although there is a model.
+    degraded: Option<&'a str>,
+}
+
 /// A window, restored.
 struct Window<'a> {
     captured: &'a SessionCaptured,
@@ -201,15 +220,15 @@ impl Window<'_> {
 
 /// Writes what was observed to the log of the day on which it was said (LOG-02, R-17): a section for each day. A window in which
 /// nothing was found leaves none.
-fn log(window: &Window<'_>, result: &Distilled, world: &World) -> Result<bool, StepError> {
+fn log(window: &Window<'_>, logged: &Logged<'_>, world: &World) -> Result<bool, StepError> {
     let captured = window.captured;
     let today = window.when.date();
     let key = &captured.dedupe_key;
     let mut bodies: Vec<(Date, Body, &Observed)> = Vec::new();
-    let days = result.observed.days(today);
-    if result.observed.is_empty() {
+    let days = logged.observed.days(today);
+    if logged.observed.is_empty() {
         bodies.extend(
-            result.unparsed.iter().map(|text| (today, Body::Unparsed(text.clone()), &result.observed)),
+            logged.unparsed.iter().map(|text| (today, Body::Unparsed((*text).to_owned()), logged.observed)),
         );
     } else {
         let mut facts = 0;
@@ -231,13 +250,17 @@ fn log(window: &Window<'_>, result: &Distilled, world: &World) -> Result<bool, S
             },
             time: Clock::of(&window.last_on(day, world)),
             trigger: captured.trigger.word().to_owned(),
+            ended: Some(window.when.timestamp()),
+            degraded: logged
+                .degraded
+                .map(|why| format!("{BY_RULES} {}", one_line(&admit(why).text, MAX_REASON_CHARS))),
             files: Some(Files {
                 modified: count(&captured.files_modified),
                 read: count(&captured.files_read),
             }),
             body,
             current_task: observed.current_task.clone(),
-            suggested_response: observed.suggested_response.as_deref().map(|next| on_branch(next, captured)),
+            suggested_response: observed.suggested_response.clone(),
         });
         let written = world
             .vault()?
@@ -261,8 +284,6 @@ fn on_branch(next: &str, captured: &SessionCaptured) -> String {
 /// Adds it to the hot list (STO-01).
 fn store(window: &Window<'_>, observed: &Observed, world: &World) -> Result<bool, StepError> {
     let captured = window.captured;
-    let texts = observed.parts.iter().map(|part| tokens::estimate(&part.narrative)).sum::<u64>()
-        + observed.findings().map(|finding| tokens::estimate(&finding.text)).sum::<u64>();
     let entry = Entry {
         dedupe_key: captured.dedupe_key.clone(),
         session: captured.session_id.clone(),
@@ -271,7 +292,7 @@ fn store(window: &Window<'_>, observed: &Observed, world: &World) -> Result<bool
         day: window.when.date(),
         at: window.when.timestamp(),
         observed: observed.clone(),
-        tokens: texts,
+        tokens: observations::tokens_in(observed),
         distilled: 0,
         schema_version: observations::SCHEMA_VERSION,
     };

@@ -67,6 +67,7 @@ impl Ground {
     fn clone_of(&self, path: &str, url: &str) {
         self.repository(path);
         self.set_remote(path, url);
+        self.write(&format!("{path}/.git/FETCH_HEAD"), "");
     }
 
     fn first_commit(&self, path: &str, digit: &str) {

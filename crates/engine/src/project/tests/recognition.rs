@@ -212,3 +212,34 @@ fn a_pipe_for_a_configuration_does_not_hang_us() {
     mknodat(CWD, &config, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     assert!(ground.id("w").starts_with("local/w-"));
 }
+
+#[test]
+fn b_05_a_remote_that_git_never_fetched_from_is_only_a_claim() {
+    let ground = Ground::new();
+    ground.clone_of("widgets", "https://github.com/acme/widgets");
+    assert_eq!(ground.visit("widgets"), "github.com/acme/widgets");
+    let traces = [
+        ("FETCH_HEAD", ""),
+        ("refs/remotes/origin/main", "1234\n"),
+        ("packed-refs", "1234 refs/remotes/origin/main\n"),
+        ("logs/HEAD", "0 1 A <a@b> 1 +0000\tclone: from https://github.com/acme/widgets\n"),
+    ];
+    for (number, (file, content)) in traces.into_iter().enumerate() {
+        let folder = format!("copy-{number}");
+        ground.repository(&folder);
+        ground.set_remote(&folder, "https://github.com/acme/widgets");
+        let found = ground.identify(&folder);
+        assert!(found.project.id.as_str().starts_with("local/copy-"), "{}", found.project.id);
+        let claim = found.claim.unwrap();
+        assert_eq!(claim.id.as_str(), "github.com/acme/widgets");
+        assert_eq!(Path::new(&claim.folder), ground.at("widgets"));
+        ground.write(&format!("{folder}/.git/{file}"), content);
+        assert_eq!(ground.id(&folder), "github.com/acme/widgets", "{file}");
+    }
+    // A bare clone has packed branches of its own and nothing else.
+    ground.git_dir("widgets.git");
+    ground.write("widgets.git/config", "[remote \"origin\"]\n\turl = https://github.com/acme/widgets\n");
+    assert!(ground.identify("widgets.git").claim.is_some());
+    ground.write("widgets.git/packed-refs", "1234 refs/heads/main\n");
+    assert_eq!(ground.id("widgets.git"), "github.com/acme/widgets");
+}

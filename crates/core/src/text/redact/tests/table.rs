@@ -11,7 +11,11 @@ const HARMLESS: &str = include_str!("fixtures/harmless.txt");
 /// Texts from an external audit. Its authors saw the results, so none of it counts as held out.
 const REPORTED: &str = include_str!("fixtures/reported.txt");
 const REPORTED_HARMLESS: &str = include_str!("fixtures/reported_harmless.txt");
-/// A rule from gitleaks' published rules and a matching token for each vendor with a recognisable prefix.
+/// Contexts and harmless lines that somebody wrote who had not read the rules, for a measure that the rules were not made for.
+const FRESH: &str = include_str!("fixtures/fresh.txt");
+const FRESH_HARMLESS: &str = include_str!("fixtures/fresh_harmless.txt");
+/// A rule of the published gitleaks rules and a token of the form it describes, for every vendor whose tokens say
+/// themselves whose they are.
 const VENDORS: &str = include_str!("fixtures/vendors.txt");
 
 /// One text of a table.
@@ -89,6 +93,18 @@ fn b_03_reported_contexts_leave_at_most_15_in_192() {
     let [(all, left), (harmless, touched)] = counts;
     assert!(left.len() * 192 <= 15 * all, "{} of {all} left:\n{}", left.len(), left.join("\n\n"));
     assert!(touched.len() * 50 <= harmless, "{} of {harmless}:\n{}", touched.len(), touched.join("\n\n"));
+}
+
+#[test]
+fn b_03_contexts_of_somebody_new_leave_at_most_15_in_192() {
+    let (mut all, mut left) = outcome(FRESH, leaks, false);
+    let (more, more_left) = outcome(FRESH, leaks, true);
+    (all, left) = (all + more, [left, more_left].concat());
+    assert!(left.len() * 192 <= 15 * all, "{} of {all} left:\n{}", left.len(), left.join("\n\n"));
+    let touched: Vec<_> = FRESH_HARMLESS.lines().filter(|line| !redact(line).counts.is_empty()).collect();
+    let all = FRESH_HARMLESS.lines().count();
+    let shown: Vec<_> = touched.iter().map(|line| redact(line).text).collect();
+    assert!(touched.len() * 100 <= all, "{} of {all} touched:\n{}", touched.len(), shown.join("\n"));
 }
 
 #[test]
