@@ -134,7 +134,8 @@ pub fn claim(places: &Places, signal: &Signal, input: &[u8]) -> Option<String> {
     let place = project::locate(&folder, environment::home_folder().as_deref())?;
     let found = project::identify(&place, &project::load(&places.projects_file()));
     let claim = found.claim?;
-    let mark = ContentHash::of_parts(&[place.root.as_os_str().as_encoded_bytes(), claim.id.as_str().as_bytes()]);
+    let mark =
+        ContentHash::of_parts(&[place.root.as_os_str().as_encoded_bytes(), claim.id.as_str().as_bytes()]);
     let mark = mark.short(16);
     let path = places.notices().join("claims");
     disk::make_folder(&places.notices()).ok()?;

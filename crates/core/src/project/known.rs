@@ -167,7 +167,9 @@ impl KnownProjects {
 
     /// True if the person said that the project in this folder is not `id`.
     fn is_separate(&self, marks: &Marks, id: &ProjectId) -> bool {
-        self.projects.iter().any(|known| known.separate_from.contains(id) && known.place(marks) >= Place::Moved)
+        self.projects
+            .iter()
+            .any(|known| known.separate_from.contains(id) && known.place(marks) >= Place::Moved)
     }
 
     /// Takes down what the person says about the claim of a folder. Does nothing without a claim.

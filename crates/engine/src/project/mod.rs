@@ -106,16 +106,15 @@ pub fn gone(cwd: &Path, repository: Option<&str>) -> Trail {
     };
     let path = cwd.to_string_lossy().into_owned();
     let folder = FolderMark { path, device: None, inode: None, born: None };
-    let own =
-        Marks {
-            name,
-            remote: Some(remote),
-            initial_commit: None,
-            folder,
-            before_git: None,
-            worktree: None,
-            has_fetched: true,
-        };
+    let own = Marks {
+        name,
+        remote: Some(remote),
+        initial_commit: None,
+        folder,
+        before_git: None,
+        worktree: None,
+        has_fetched: true,
+    };
     Trail { own, upstream: Vec::new() }
 }
 

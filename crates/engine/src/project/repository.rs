@@ -159,11 +159,13 @@ fn first_reflog_line(common_dir: &Path) -> Option<String> {
 /// True if git has fetched here: it leaves `FETCH_HEAD`, branches of the remote, or a reflog that begins with the clone. A bare
 /// clone has none of these, but its branches are packed.
 fn has_fetched(common_dir: &Path) -> bool {
-    let has_branches = fs::read_dir(common_dir.join("refs/remotes")).is_ok_and(|mut names| names.next().is_some());
+    let has_branches =
+        fs::read_dir(common_dir.join("refs/remotes")).is_ok_and(|mut names| names.next().is_some());
     let is_cloned = || first_reflog_line(common_dir).is_some_and(|line| is_of_clone(&line));
     let is_packed = || {
         let packed = read::lines(&common_dir.join("packed-refs"), MAX_CONFIG_BYTES).unwrap_or_default();
-        packed.contains(" refs/remotes/") || (work_folder(common_dir).is_none() && packed.contains(" refs/heads/"))
+        packed.contains(" refs/remotes/")
+            || (work_folder(common_dir).is_none() && packed.contains(" refs/heads/"))
     };
     has_branches || common_dir.join("FETCH_HEAD").is_file() || is_cloned() || is_packed()
 }

@@ -14,8 +14,8 @@ use rekindle_core::knowledge::observe::fault::Faults;
 use rekindle_core::knowledge::observe::gate::Counts;
 use rekindle_core::session::became::DUPLICATE;
 use rekindle_core::session::{Message, Role, restore};
-use rekindle_core::text::clean::one_line;
 use rekindle_core::text::admit;
+use rekindle_core::text::clean::one_line;
 use rekindle_core::vault::daily_log::{Body, Clock, Files, Observation, Section, Source};
 use rekindle_core::vault::journal::Actor;
 use serde::{Deserialize, Serialize};
@@ -225,8 +225,9 @@ fn log(window: &Window<'_>, logged: &Logged<'_>, world: &World) -> Result<bool, 
     let mut bodies: Vec<(Date, Body, &Observed)> = Vec::new();
     let days = logged.observed.days(today);
     if logged.observed.is_empty() {
-        bodies
-            .extend(logged.unparsed.iter().map(|text| (today, Body::Unparsed((*text).to_owned()), logged.observed)));
+        bodies.extend(
+            logged.unparsed.iter().map(|text| (today, Body::Unparsed((*text).to_owned()), logged.observed)),
+        );
     } else {
         let mut facts = 0;
         for (day, observed) in &days {
@@ -248,9 +249,9 @@ fn log(window: &Window<'_>, logged: &Logged<'_>, world: &World) -> Result<bool, 
             time: Clock::of(&window.last_on(day, world)),
             trigger: captured.trigger.word().to_owned(),
             ended: Some(window.when.timestamp()),
-            degraded: logged.degraded.map(|why| {
-                format!("{BY_RULES} {}", one_line(&admit(why).text, MAX_REASON_CHARS))
-            }),
+            degraded: logged
+                .degraded
+                .map(|why| format!("{BY_RULES} {}", one_line(&admit(why).text, MAX_REASON_CHARS))),
             files: Some(Files {
                 modified: count(&captured.files_modified),
                 read: count(&captured.files_read),

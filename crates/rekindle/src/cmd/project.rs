@@ -73,13 +73,16 @@ impl Project {
                 .hint("`rekindle project` says which project it is"));
         };
         let answer = if self.same { ClaimAnswer::Same } else { ClaimAnswer::Separate };
-        let project = project::answer_claim(&context.places.projects_file(), found, answer).map_err(Failure::new)?;
+        let project =
+            project::answer_claim(&context.places.projects_file(), found, answer).map_err(Failure::new)?;
         if self.json {
             return context.out.json(&json!({"id": project.id, "name": project.name, "root": project.root}));
         }
         match answer {
             ClaimAnswer::Same => context.out.line(format!("This folder is {} from now on.", project.id)),
-            ClaimAnswer::Separate => context.out.line(format!("This folder is {}, and not {}.", project.id, claim.id)),
+            ClaimAnswer::Separate => {
+                context.out.line(format!("This folder is {}, and not {}.", project.id, claim.id))
+            }
         }
     }
 }

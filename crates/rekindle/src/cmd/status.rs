@@ -131,10 +131,13 @@ impl Status {
         row("state", context.places.state().display().to_string())?;
         row("project", project.unwrap_or_else(|| "none (memories saved here are global)".into()))?;
         if let Some(claim) = context.claim() {
-            row("", format!(
-                "its git configuration names {}, which is in {}; say `rekindle project --same` or `--separate`",
-                claim.id, claim.folder
-            ))?;
+            row(
+                "",
+                format!(
+                    "its git configuration names {}, which is in {}; say `rekindle project --same` or `--separate`",
+                    claim.id, claim.folder
+                ),
+            )?;
         }
         row("entries", groups.join(", "))?;
         row("", format!("{always_load} load at every start, {}", tally(&inbox, &context.now)))?;

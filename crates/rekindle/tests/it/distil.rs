@@ -390,7 +390,11 @@ fn x_04_a_run_without_its_model_says_so_in_the_log() {
     // Rules that somebody chose are no makeshift.
     pump_session(project(&sandbox, "pumps"), "s1").ends(&sandbox);
     observe_run(&sandbox);
-    assert!(log(&sandbox).contains("**Trigger**") && !log(&sandbox).contains("**Degraded**"), "{}", log(&sandbox));
+    assert!(
+        log(&sandbox).contains("**Trigger**") && !log(&sandbox).contains("**Degraded**"),
+        "{}",
+        log(&sandbox)
+    );
     model(&sandbox, "exit 1");
     fs::remove_file(sandbox.user_home().join("bin/oracle")).unwrap();
     pump_session(project(&sandbox, "kettles"), "s2").ends(&sandbox);
@@ -398,7 +402,10 @@ fn x_04_a_run_without_its_model_says_so_in_the_log() {
     let said: Vec<String> =
         log(&sandbox).lines().filter(|line| line.starts_with("**Degraded**")).map(str::to_owned).collect();
     assert_eq!(said.len(), 1, "{}", log(&sandbox));
-    assert!(said[0].contains("observed by rules, without the model:") && said[0].contains("oracle"), "{said:?}");
+    assert!(
+        said[0].contains("observed by rules, without the model:") && said[0].contains("oracle"),
+        "{said:?}"
+    );
     // An answer that is none is no observation of the model's either.
     model(&sandbox, "echo 'As a language model I would rather talk about the weather.'");
     pump_session(project(&sandbox, "boilers"), "s3").ends(&sandbox);

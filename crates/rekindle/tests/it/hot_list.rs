@@ -52,7 +52,8 @@ fn sto_01_the_hot_list_is_rebuilt_from_the_logs_alone() {
         session.hook(&sandbox, "SessionEnd");
     }
     work(&sandbox, &[]);
-    let list = || sandbox.rekindle(&["inspect", "--observations", "--days", "366", "--json"]).run().ok().json();
+    let list =
+        || sandbox.rekindle(&["inspect", "--observations", "--days", "366", "--json"]).run().ok().json();
     let before = list();
     assert_eq!(before.as_array().map(Vec::len), Some(3), "{before}");
     assert!(before.to_string().contains("\"explicit\""), "{before}");

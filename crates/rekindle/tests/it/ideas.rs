@@ -240,7 +240,8 @@ fn x_22_idea_04_an_idea_is_looked_into_only_by_a_program_that_the_person_chose()
         "{recalled}"
     );
     // Nor is it put in front of an agent that did not ask (B-02).
-    let asks = json!({"session_id": "s", "prompt": "Do others shard an index by month?", "cwd": sandbox.work()});
+    let asks =
+        json!({"session_id": "s", "prompt": "Do others shard an index by month?", "cwd": sandbox.work()});
     let told = crate::inject::fire(&sandbox, "UserPromptSubmit", &asks).to_string();
     assert!(!told.contains("shard by month") && !told.contains("deploy on Fridays"), "{told}");
     let again = sandbox.rekindle(&["ideas", "research", "index-by-year"]).run().fails(2);

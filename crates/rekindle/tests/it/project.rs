@@ -116,8 +116,10 @@ fn b_05_the_person_says_whether_a_copied_git_config_is_the_same_project() {
     let (_, copied) = claimed(&sandbox);
     let said = in_shell(&sandbox, &["project", "--same"]).cwd(&copied).run().fails(1);
     assert!(said.stderr.contains("an agent cannot say which project"), "{}", said.stderr);
-    let id = || text(&sandbox.rekindle(&["project", "--json"]).cwd(&copied).run().ok().json(), "id").to_owned();
-    let claims = || sandbox.rekindle(&["status", "--json"]).cwd(&copied).run().ok().json()["project_claims"].clone();
+    let id =
+        || text(&sandbox.rekindle(&["project", "--json"]).cwd(&copied).run().ok().json(), "id").to_owned();
+    let claims =
+        || sandbox.rekindle(&["status", "--json"]).cwd(&copied).run().ok().json()["project_claims"].clone();
     sandbox.rekindle(&["project", "--separate"]).cwd(&copied).run().ok();
     assert!(id().starts_with("local/copied-"));
     assert_eq!(claims(), json!(null));

@@ -288,11 +288,8 @@ impl Finding {
 
     /// Its kind, its strength and where it holds, in words.
     fn traits(&self) -> Vec<String> {
-        let flags = [
-            (self.everywhere, EVERYWHERE),
-            (self.perhaps_everywhere, PERHAPS_EVERYWHERE),
-            (self.ends, ENDS),
-        ];
+        let flags =
+            [(self.everywhere, EVERYWHERE), (self.perhaps_everywhere, PERHAPS_EVERYWHERE), (self.ends, ENDS)];
         let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.to_owned());
         word(&self.kind).into_iter().chain(word(&self.strength)).chain(flags).collect()
     }

@@ -27,7 +27,9 @@ pub(super) fn scan(text: &str, marks: &Marks, found: &mut Vec<Span>) {
         if at < from || !is_begun || !starts_word(bytes, at) {
             continue;
         }
-        let Some((_, length)) = LENGTHS.iter().find(|(country, _)| **country == [first, second]) else { continue };
+        let Some((_, length)) = LENGTHS.iter().find(|(country, _)| **country == [first, second]) else {
+            continue;
+        };
         if let Some(end) = account(bytes, at, *length) {
             from = end;
             found.push(Span { kind: Kind::BankAccount, start: at, end });
@@ -50,9 +52,10 @@ fn account(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
     let is_whole = !bytes.get(end).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
     characters.rotate_left(4);
     let value = |b: u8| if b.is_ascii_digit() { u32::from(b - b'0') } else { u32::from(b - b'A') + 10 };
-    let rest = characters.into_iter().map(value).fold(0, |rest, value| {
-        (rest * if value > 9 { 100 } else { 10 } + value) % 97
-    });
+    let rest = characters
+        .into_iter()
+        .map(value)
+        .fold(0, |rest, value| (rest * if value > 9 { 100 } else { 10 } + value) % 97);
     (is_whole && rest == 1).then_some(end)
 }
 

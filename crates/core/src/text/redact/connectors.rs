@@ -33,8 +33,10 @@ pub(super) const FILLERS: [&str; 38] = [
 ];
 
 /// What leads from a value back to the cue: "hunter2 is the password", "use hunter2 as the password".
-pub(super) const BACKWARD: [&str; 15] =
-    ["that's", "that’s", "thats", "is", "as", "ist", "als", "es", "como", "est", "comme", "é", "è", "come", "jako"];
+pub(super) const BACKWARD: [&str; 15] = [
+    "that's", "that’s", "thats", "is", "as", "ist", "als", "es", "como", "est", "comme", "é", "è", "come",
+    "jako",
+];
 
 /// Words that say that something is set.
 #[rustfmt::skip]

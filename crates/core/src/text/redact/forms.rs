@@ -99,7 +99,8 @@ fn remote_desktop(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
 /// `ConvertTo-SecureString "…" -AsPlainText`
 fn secure_string(text: &str, _: usize, end: usize) -> Vec<(usize, usize)> {
     let line = line_after(text, end);
-    let Some(open) = line.find(['"', '\'']).filter(|_| line.to_ascii_lowercase().contains("-asplaintext")) else {
+    let Some(open) = line.find(['"', '\'']).filter(|_| line.to_ascii_lowercase().contains("-asplaintext"))
+    else {
         return Vec::new();
     };
     let quoted = &line[open + 1..];
@@ -118,7 +119,8 @@ fn inserted(text: &str, at: usize, end: usize) -> Vec<(usize, usize)> {
     if !head_of.to_ascii_lowercase().contains("insert ") {
         return Vec::new();
     }
-    let is_password = |name: &str| family(name.trim_matches([' ', '`', '"', '[', ']'])) == Some(Family::Password);
+    let is_password =
+        |name: &str| family(name.trim_matches([' ', '`', '"', '[', ']'])) == Some(Family::Password);
     let announced: Vec<bool> = columns.split(',').map(is_password).collect();
     let values = line_after(text, end);
     let (mut found, mut number, mut quote) = (Vec::new(), 0, None);

@@ -82,7 +82,8 @@ fn named(text: &str, at: usize) -> Option<(usize, usize)> {
 fn braced(text: &str, at: usize) -> Option<(usize, usize)> {
     SCHEMES.iter().find(|scheme| text[at..].starts_with(**scheme))?;
     let close = at + text[at..text.floor_char_boundary(at + 20)].find('}')? + 1;
-    let length = text.as_bytes()[close..].iter().take(LONGEST).take_while(|b| is_field(**b) || **b == b'$').count();
+    let length =
+        text.as_bytes()[close..].iter().take(LONGEST).take_while(|b| is_field(**b) || **b == b'$').count();
     (length >= MIN_HASH).then_some((at, close + length))
 }
 
@@ -101,12 +102,15 @@ mod tests {
             "pbkdf2_sha256$600000$abcDEF$c29tZXNhbHRzb21lc2FsdHNvbWVzYWx0c29tZQ=",
             "{SSHA}c29tZXNhbHRzb21lc2FsdHNvbWVzYWx0",
         ] {
-            for text in [format!("ada:{hash}"), format!("the row says {hash} today"), format!("h = '{hash}'")] {
+            for text in [format!("ada:{hash}"), format!("the row says {hash} today"), format!("h = '{hash}'")]
+            {
                 let redacted = redact(&text).text.into_owned();
                 assert!(!redacted.contains(&hash[hash.len() - 10..]), "{redacted}");
             }
         }
-        for text in ["$2y is the prefix", "cost $5$ or $6$", "echo $1 $2", "${HOME}$PATH", "a$b$c", "{MD5} of it"] {
+        for text in
+            ["$2y is the prefix", "cost $5$ or $6$", "echo $1 $2", "${HOME}$PATH", "a$b$c", "{MD5} of it"]
+        {
             assert_eq!(redact(text).text, text);
         }
     }

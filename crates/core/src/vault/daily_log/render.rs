@@ -68,13 +68,7 @@ fn head(title: &str, source: &Source, time: Clock, mark: &Mark) -> String {
     head_ended(title, source, time, None, mark)
 }
 
-fn head_ended(
-    title: &str,
-    source: &Source,
-    time: Clock,
-    ended: Option<Timestamp>,
-    mark: &Mark,
-) -> String {
+fn head_ended(title: &str, source: &Source, time: Clock, ended: Option<Timestamp>, mark: &Mark) -> String {
     let time = time.to_string();
     let mut pairs: Vec<(&str, String)> = Vec::new();
     pairs.extend(source.session.clone().map(|session| (SESSION, session)));
@@ -102,9 +96,11 @@ fn mark_pairs(mark: &Mark) -> Vec<(&'static str, String)> {
     if !mark.traits.is_empty() {
         pairs.push((TRAITS, comment::list(&mark.traits)));
     }
-    pairs.extend(mark.doubts.as_ref().map(|doubts| {
-        (DOUBTS, if doubts.is_empty() { NO_DOUBT.to_owned() } else { comment::list(doubts) })
-    }));
+    pairs.extend(
+        mark.doubts.as_ref().map(|doubts| {
+            (DOUBTS, if doubts.is_empty() { NO_DOUBT.to_owned() } else { comment::list(doubts) })
+        }),
+    );
     pairs
 }
 

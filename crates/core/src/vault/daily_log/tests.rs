@@ -97,20 +97,22 @@ fn sections() -> impl Strategy<Value = Section> {
         prop::option::of((0_i64..4_000_000_000_000).prop_map(|ms| Timestamp::from_millisecond(ms).unwrap())),
         prop::option::of(labels()),
     )
-        .prop_map(|(source, time, trigger, files, body, current_task, suggested_response, ended, degraded)| {
-            let trigger = tidy_line(&trigger);
-            Section::Observation(Observation {
-                source,
-                time,
-                trigger,
-                ended,
-                degraded,
-                files,
-                body,
-                current_task,
-                suggested_response,
-            })
-        });
+        .prop_map(
+            |(source, time, trigger, files, body, current_task, suggested_response, ended, degraded)| {
+                let trigger = tidy_line(&trigger);
+                Section::Observation(Observation {
+                    source,
+                    time,
+                    trigger,
+                    ended,
+                    degraded,
+                    files,
+                    body,
+                    current_task,
+                    suggested_response,
+                })
+            },
+        );
     let reflected = (sources(false), clocks(), texts(), prop::collection::vec(ids(), 0..3)).prop_map(
         |(source, time, summary, proposals)| {
             Section::Reflected(Reflected { source, time, summary, proposals })
