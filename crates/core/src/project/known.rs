@@ -498,12 +498,12 @@ mod tests {
         let mut known = KnownProjects::default();
         let far = with_remote(repository("far", 1), "widgets");
         let trail = Trail { own: repository("near", 3), upstream: vec![far, repository("mid", 2)] };
-        let settled = known.settle(&trail);
+        let settled = known.settle(&trail, &|_| true);
         assert!(settled.sightings().all(|sighting| sighting.id.as_str() == "github.com/acme/widgets"));
         assert_eq!(settled.own.marks.remote.as_deref(), Some("github.com/acme/widgets"));
 
-        let settled =
-            known.settle(&Trail { own: repository("near", 3), upstream: vec![repository("far", 1)] });
+        let settled = known
+            .settle(&Trail { own: repository("near", 3), upstream: vec![repository("far", 1)] }, &|_| true);
         known.record(&settled);
         assert_eq!(see(&mut known, &repository("far", 1)), settled.own.id.as_str());
         assert_eq!(known.projects.len(), 1);
@@ -561,7 +561,7 @@ mod tests {
         assert_eq!(known.projects[0].folders[MAX_FOLDERS - 1].inode, Some(99));
         for n in 0..=MAX_PROJECTS {
             let marks = repository(&format!("r-{n}"), 10_000 + n as u64);
-            known.record_one(&Sighting { id: ProjectId::new(format!("local/r-{n}")), marks });
+            known.record_one(&Sighting { id: ProjectId::new(format!("local/r-{n}")), marks, claim: None });
         }
         assert_eq!(known.projects.len(), MAX_PROJECTS);
     }
@@ -570,12 +570,16 @@ mod tests {
         let commit = prop::option::of(prop::sample::select(vec!['a', 'b']));
         let remote = prop::option::of(prop::sample::select(vec!["widgets", "gadgets"]));
         let name = prop::sample::select(vec!["a", "b"]);
-        (name, 1..4u64, 1..3i64, commit, remote).prop_map(|(name, inode, born, commit, remote)| {
-            let mut marks = repository(name, inode);
-            marks.folder.born = Some(born);
-            let marks = commit.into_iter().fold(marks, with_commit);
-            remote.into_iter().fold(marks, with_remote)
-        })
+        let fetched = any::<bool>();
+        (name, 1..4u64, 1..3i64, commit, remote, fetched).prop_map(
+            |(name, inode, born, commit, remote, fetched)| {
+                let mut marks = repository(name, inode);
+                marks.has_fetched = fetched;
+                marks.folder.born = Some(born);
+                let marks = commit.into_iter().fold(marks, with_commit);
+                remote.into_iter().fold(marks, with_remote)
+            },
+        )
     }
 
     fn any_trail() -> impl Strategy<Value = Trail> {
@@ -597,9 +601,9 @@ mod tests {
         fn what_was_recorded_is_recognised(seen in prop::collection::vec(any_trail(), 1..12)) {
             let mut known = KnownProjects::default();
             for trail in seen {
-                let settled = known.settle(&trail);
+                let settled = known.settle(&trail, &|_| true);
                 known.record(&settled);
-                prop_assert_eq!(known.settle(&trail), settled.clone());
+                prop_assert_eq!(known.settle(&trail, &|_| true), settled.clone());
                 prop_assert!(known.knows(&settled));
             }
             let json = serde_json::to_string(&known).unwrap();

@@ -20,7 +20,7 @@ folder is that project, and keeps them apart until you answer.
 
 Examples:
   rekindle project
-  rekindle project --same        # this folder is another clone of the project that its git configuration names
+  rekindle project --same        # this folder is another clone of that project
   rekindle project --separate    # it is a project of its own
   rekindle project --json")]
 pub(crate) struct Project {

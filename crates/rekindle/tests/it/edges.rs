@@ -136,7 +136,7 @@ fn brf_06_a_pipe_in_the_state_folder_holds_no_hook_up() {
 fn r_02_a_relative_rekindle_home_is_refused() {
     let sandbox = sandbox();
     let before = sandbox.everything();
-    let status = sandbox.rekindle(&["status"]).env("REKINDLE_HOME", "mem").cwd(sandbox.work()).run().fails(1);
+    let status = sandbox.rekindle(&["status"]).env("REKINDLE_HOME", "mem").cwd(sandbox.work()).run().fails(2);
     assert!(status.stderr.contains("REKINDLE_HOME"), "{}", status.stderr);
     assert_eq!(sandbox.everything(), before);
     assert!(!sandbox.work().join("mem").exists());
