@@ -4,7 +4,7 @@
 //! length does not match its header is rejected before anything else is read.
 
 use crate::Error;
-use crate::kernels::cast::{Plain, numbers};
+use crate::cast::{Plain, numbers};
 use crate::vocabulary::Vocabulary;
 
 /// The type of a model file, identified by its magic bytes.

@@ -9,6 +9,7 @@
 //! order. So an index made on one machine can be searched on another.
 
 mod builtin;
+mod cast;
 mod characters;
 mod classifier;
 mod error;

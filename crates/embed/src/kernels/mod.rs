@@ -4,7 +4,6 @@
     reason = "code compiled for instructions the processor may lack can only be called so"
 )]
 
-pub(crate) mod cast;
 mod math;
 
 use crate::layout::{CHANNELS, Linear};

@@ -80,6 +80,7 @@ mod review_terminal;
 mod scopes;
 #[cfg(unix)]
 mod sessions_bad_input;
+mod structure;
 mod surfaces;
 mod surfaces_buttons;
 #[cfg(unix)]
