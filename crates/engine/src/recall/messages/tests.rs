@@ -194,7 +194,7 @@ fn b_14_the_same_again_changes_nothing() {
     let more = [first[1].clone(), message("3", Role::User, "three harbours")];
     assert_eq!(add(&messages, &session("s"), &more), 1);
     assert_eq!(messages.open().unwrap().unwrap().len(), 3);
-    // An id of another session is another message.
+    // The same id in another session is another message.
     assert_eq!(add(&messages, &session("t"), &first), 2);
 }
 
@@ -230,7 +230,7 @@ fn the_index_is_made_again_from_the_archive() {
             .count()
     };
     assert!(segments() <= 9, "{} small segments were left", segments());
-    // Lost, damaged, or of another version: the next update makes it again.
+    // If the index is lost, damaged or of another version, the next update rebuilds it.
     std::fs::remove_dir_all(&index).unwrap();
     assert!(messages.open().unwrap().is_none());
     assert_eq!(messages.update(&mut |_, _| {}).unwrap().messages, 30);
@@ -251,7 +251,7 @@ fn the_index_is_made_again_from_the_archive() {
     assert_eq!(found(&messages, "harbour number", &any()), hits);
     assert_eq!(messages.rebuild(&mut |_, _| {}).unwrap().messages, 30);
     assert_eq!(segments(), 1);
-    // A session whose file is gone is not found any more.
+    // Messages of a deleted session file are no longer found.
     std::fs::remove_file(messages.folder().join("claude/s7.jsonl")).unwrap();
     assert_eq!(messages.update(&mut |_, _| {}).unwrap().messages, 29);
 }
