@@ -320,7 +320,7 @@ fn rec_05_the_session_that_goes_on_in_a_folder_is_the_conversation() {
     assert_eq!(recent(5, now), ["0", "1", "3", "5"]);
     assert_eq!(recent(2, now), ["3", "5"]);
     assert_eq!(recent(5, time::parse("2026-11-15T12:00:00Z").unwrap()), Vec::<String>::new());
-    // What cannot be read is passed over, and what is long is looked at from its end.
+    // Unreadable bytes are skipped, and a long file is read from its end.
     let file = messages.folder().join("claude/s.jsonl");
     let lines = std::fs::read(&file).unwrap();
     let mut long = b"\xff\xfe rubbish\n".repeat(40_000);
@@ -360,7 +360,7 @@ fn filters_that_no_message_can_pass_leave_none() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// However messages come, in whatever pieces and how often, each is there once and can be found.
+    /// Each message is kept once and can be found, in whatever batches and order messages come.
     #[test]
     fn b_14_every_message_is_kept_once(
         pieces in proptest::collection::vec((0_usize..4, proptest::collection::vec(0_u32..40, 0..12)), 1..12),
