@@ -28,11 +28,11 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 /// The places, the settings and the time of a worker.
 pub struct World {
-    /// The home.
+    /// The unresolved home folder.
     pub home: Home,
-    /// The resolved places.
+    /// The places of the home, resolved.
     pub places: Places,
-    /// How it is set.
+    /// The settings of the home.
     pub config: Config,
     /// The time zone of the person.
     pub zone: TimeZone,

@@ -39,7 +39,7 @@ pub struct Run {
     pub ended: Option<Timestamp>,
     /// The time of the next attempt, if it waits.
     pub due: Option<Timestamp>,
-    /// What it did.
+    /// The steps that it ran.
     pub steps: Vec<Step>,
 }
 
