@@ -238,8 +238,8 @@ impl Observer<'_> {
 }
 
 enum Failed {
-    /// It is asked again later.
+    /// The step fails and is retried.
     Wait(StepError),
-    /// The rules do it.
+    /// The rules replace the model.
     GiveUp(String),
 }
