@@ -39,22 +39,22 @@ use crate::vault::{Outcome, Scan, Vault};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Nothing to do.
+    /// Nothing needs to be done.
     Ok,
     /// It works, but the person should know.
     Warning,
-    /// It is broken.
+    /// Something is broken.
     Error,
 }
 
 /// One finding of a check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// Its severity.
+    /// The severity of the finding.
     pub level: Level,
     /// The problem and its place.
     pub what: String,
-    /// The remedy.
+    /// The remedy, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -76,9 +76,9 @@ impl Finding {
 /// The result of one check: at least one finding.
 #[derive(Clone, Debug, Serialize)]
 pub struct Checked {
-    /// The check.
+    /// The name of the check.
     pub check: &'static str,
-    /// Its findings.
+    /// The findings of the check.
     pub findings: Vec<Finding>,
 }
 
@@ -106,7 +106,7 @@ const CHECKS: [(&str, Check); 11] = [
     ("identity", identity_links),
 ];
 
-/// Runs every check.
+/// Runs every check of the vault and its state.
 pub fn examine(places: &Places) -> Vec<Checked> {
     let vault = match Vault::open(places) {
         Ok(vault) => vault,

@@ -16,7 +16,7 @@ pub const DAYS: i64 = 30;
 /// Counts of the sessions seen in the last [`DAYS`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learning {
-    /// All sessions.
+    /// All sessions seen in the period.
     pub seen: u64,
     /// Sessions that led to an observation or a memory.
     pub learnt: u64,

@@ -34,9 +34,9 @@ pub enum Error {
 /// One item of the home.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// Its description.
+    /// The description of the item.
     pub what: &'static str,
-    /// Its path.
+    /// The path of the item.
     pub path: PathBuf,
     /// True if this call created it.
     pub made: bool,
