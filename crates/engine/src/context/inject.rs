@@ -76,7 +76,7 @@ pub enum Error {
     /// A file of the state folder could not be read or written.
     #[error("{path} cannot be used: {cause}")]
     State {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The error of the system.
         #[source]
@@ -281,7 +281,7 @@ pub struct Recalled {
     pub chosen: Vec<String>,
     /// The answer of the search.
     pub answer: Answer,
-    /// The search query.
+    /// The query of the search.
     pub question: String,
 }
 

@@ -41,7 +41,7 @@ pub enum What {
 pub struct Told {
     /// The time of the event.
     pub at: Timestamp,
-    /// The event.
+    /// The event that caused it.
     pub what: What,
     /// The agent of the session.
     pub agent: Agent,
@@ -138,7 +138,7 @@ pub struct Record {
 /// A prompt, and the injections until the next prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn<'a> {
-    /// The prompt.
+    /// The injection at the prompt.
     pub prompt: &'a Told,
     /// The injections before tool calls.
     pub tools: Vec<&'a Told>,
