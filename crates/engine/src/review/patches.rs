@@ -37,7 +37,7 @@ pub enum Error {
 /// A patch to be applied.
 #[derive(Debug)]
 pub struct Waiting {
-    /// The approved proposal.
+    /// The proposal that was approved.
     pub standing: Standing,
     /// The change, or the reason it does not apply any more.
     pub fits: Result<Amended, vault::Error>,

@@ -38,7 +38,7 @@ pub use undone::{see, seen};
 /// The result of submitting a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Handed {
-    /// It is new.
+    /// It is new, with this id.
     Proposed(Id),
     /// It duplicates an open proposal, which gains its evidence.
     Folded(Id),

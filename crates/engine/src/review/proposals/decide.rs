@@ -38,7 +38,7 @@ pub enum Verdict {
     Edit(String),
     /// Remember it, in these words if given, and keep the line that it would supersede.
     KeepBoth(Option<String>),
-    /// Reject it.
+    /// Reject the proposal.
     Reject,
     /// Reject it for this reason.
     RejectFor(String),
@@ -47,7 +47,7 @@ pub enum Verdict {
 /// A proposal and its status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// The proposal.
+    /// The proposal as it is stored.
     pub proposal: Proposal,
     /// The wording of the person.
     pub worded: Option<String>,

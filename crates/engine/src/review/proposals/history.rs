@@ -53,11 +53,11 @@ impl What {
 /// One event of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The proposal.
+    /// The id of the proposal.
     pub id: Id,
     /// The time of the event.
     pub at: Timestamp,
-    /// The event.
+    /// The sort of event.
     pub what: What,
     /// The channel of the decision.
     pub by: Option<By>,

@@ -115,7 +115,7 @@ pub fn now_called(db: &Db, id: Id) -> Result<Id, Error> {
     Ok(renamed(db)?.now(id))
 }
 
-/// The renamed ids.
+/// Reads the table of renamed ids.
 pub fn renamed(db: &Db) -> Result<Renamed, Error> {
     let rows: Vec<(String, String)> = db.run(|connection| {
         let mut rows = connection.prepare_cached("SELECT was, id FROM renamed")?;

@@ -20,7 +20,7 @@ pub struct Owed {
     pub key: String,
     /// The day of the log, as of the last attempt.
     pub day: Date,
-    /// Their project (B-05).
+    /// The project of the receipts (B-05).
     pub project: Option<String>,
     /// The receipts, the oldest first.
     pub receipts: Vec<Receipt>,

@@ -16,7 +16,7 @@ pub(super) enum State {
     Asking,
     /// It is open on the surface.
     Asked,
-    /// It is closed.
+    /// It is closed on the surface.
     Over,
 }
 

@@ -31,11 +31,11 @@ pub(super) struct Telegram {
 
 /// A pressed button and its result.
 pub struct Press<'a> {
-    /// The press.
+    /// The event of the press.
     pub pressed: &'a ButtonPressed,
     /// The id of the proposal.
     pub id: Id,
-    /// The reply.
+    /// The reply to the press.
     pub said: String,
     /// The status of the proposal.
     pub standing: Option<&'a Standing>,

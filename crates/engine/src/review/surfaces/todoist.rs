@@ -155,8 +155,8 @@ impl Todoist {
         self.gone(look, &gone, open)
     }
 
-    /// Closes the questions of deleted tasks, unless the key belongs to another account or too many vanished
-    /// at once.
+    /// Reports vanished tasks as deleted, unless the key belongs to another account or too many vanished at
+    /// once to be a decision.
     fn gone(
         &self,
         look: &mut Look<'_>,
