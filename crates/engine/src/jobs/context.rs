@@ -53,7 +53,7 @@ impl World {
         Self { home, places, config, zone, until: None, stopped, db, logs }
     }
 
-    /// Sets a deadline.
+    /// Sets a deadline for the work.
     pub fn for_at_most(self, limit: Duration) -> Self {
         Self { until: Some(Instant::now() + limit), ..self }
     }

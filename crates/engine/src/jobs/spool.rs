@@ -31,7 +31,7 @@ pub struct Spooled {
     pub id: String,
     /// The time of the event.
     pub at: Timestamp,
-    /// The content.
+    /// The content of the entry.
     pub what: What,
 }
 
@@ -39,7 +39,7 @@ pub struct Spooled {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
-    /// A hook fired.
+    /// The signal of a hook.
     Signal {
         /// The input of the hook.
         signal: Signal,

@@ -14,9 +14,9 @@ pub(super) const LEASE_MS: i64 = 15 * 60 * 1000;
 /// A run claimed by this worker.
 #[derive(Clone, Debug)]
 pub struct Claimed {
-    /// The run.
+    /// The id of the run.
     pub id: String,
-    /// The function's name.
+    /// The name of the function.
     pub function: String,
     /// The event that it handles.
     pub event: Event,

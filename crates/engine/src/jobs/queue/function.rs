@@ -36,9 +36,9 @@ pub struct Function {
     pub body: fn(&Event, &mut dyn Steps, &World) -> Result<Ended, Interrupt>,
 }
 
-/// All functions.
+/// The registry of all functions.
 pub struct Registry {
-    /// The functions.
+    /// The functions in the registry.
     pub functions: &'static [Function],
     /// Events from outside: hooks, commands, other programs.
     pub sources: &'static [&'static str],

@@ -11,23 +11,23 @@ use crate::platform::db::{self, Db, OptionalExtension, Row, params};
 /// A run and its status.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Its id.
+    /// The id of the run.
     pub id: String,
-    /// The function.
+    /// The name of the function.
     pub function: String,
-    /// Its status.
+    /// The status of the run.
     pub status: Status,
-    /// The event's id.
+    /// The id of the event.
     pub event: String,
-    /// The event's name.
+    /// The name of the event.
     pub trigger: String,
     /// The session that it handles.
     pub session: Option<String>,
     /// The reason it was skipped.
     pub reason: Option<String>,
-    /// The last error.
+    /// The error of the last failed attempt.
     pub error: Option<String>,
-    /// Its output.
+    /// The output of the function.
     pub output: Option<Value>,
     /// The number of attempts.
     pub attempts: u32,
@@ -50,7 +50,7 @@ pub struct Step {
     pub name: String,
     /// Its result, if it succeeded.
     pub result: Option<Value>,
-    /// The last error.
+    /// The error of the last failed attempt.
     pub error: Option<String>,
     /// The number of attempts.
     pub attempts: u32,

@@ -11,7 +11,7 @@ use crate::platform::db;
 /// The result of a step and the events sent with it, in one transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The stored result.
+    /// The result to be stored.
     pub result: Value,
     /// The events to send; a repeated id counts once.
     pub events: Vec<Event>,
@@ -21,7 +21,7 @@ pub struct Outcome {
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct StepError {
-    /// The error message.
+    /// The message of the error.
     pub message: String,
     /// True if a retry cannot help.
     pub fatal: bool,
@@ -44,12 +44,12 @@ impl StepError {
 /// The reason a function stops early. It must return this unchanged.
 #[derive(Debug, Error)]
 pub enum Interrupt {
-    /// A step failed.
+    /// A step of the function failed.
     #[error("{step}: {error}")]
     Failed {
         /// The name of the step.
         step: String,
-        /// The error.
+        /// The error of the step.
         error: StepError,
     },
     /// The worker must stop, or the run is no longer ours. This is no failure; the run continues later.
@@ -73,7 +73,7 @@ pub trait Steps {
     fn run_id(&self) -> &str;
 }
 
-/// Typed steps.
+/// Steps with typed results.
 pub trait StepsExt: Steps {
     /// Runs a step that only returns a result.
     fn run<T: Serialize + DeserializeOwned>(
