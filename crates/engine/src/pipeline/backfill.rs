@@ -53,15 +53,15 @@ pub enum Error {
     /// The state file could not be read or written.
     #[error("{} cannot be used: {source}", path.display())]
     State {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The error of the system.
         source: io::Error,
     },
-    /// The worker failed.
+    /// The worker could not run.
     #[error(transparent)]
     Worker(#[from] worker_lock::Error),
-    /// The database failed.
+    /// The database could not be read or written.
     #[error(transparent)]
     Db(#[from] db::Error),
     /// The project of a deleted folder could not be remembered.
@@ -101,7 +101,7 @@ pub struct Backfill<'a> {
     pub places: &'a Places,
     /// The person's home, below which agents store their transcripts.
     pub home: &'a Path,
-    /// The known projects.
+    /// The projects known so far.
     pub projects: &'a KnownProjects,
 }
 

@@ -29,13 +29,13 @@ pub struct Entry {
     pub session: String,
     /// The project of the session.
     pub project: Option<ProjectId>,
-    /// `compaction` or `shutdown`.
+    /// The cause of the observation: `compaction` or `shutdown`.
     pub trigger: String,
     /// The day in the person's zone.
     pub day: Date,
     /// The time of the observation.
     pub at: Timestamp,
-    /// The observation.
+    /// The content of the observation.
     pub observed: Observed,
     /// The estimated number of tokens (OBS-24).
     pub tokens: u64,

@@ -23,7 +23,7 @@ const APART: char = '\u{1f}';
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sighting {
     number: i64,
-    /// Its latest wording.
+    /// The latest wording of the statement.
     pub text: String,
     /// The sessions and messages that it rests on.
     pub evidence: Evidence,
@@ -40,7 +40,7 @@ pub struct Sighting {
 /// A statement to compare and, if it is new, to store.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// Its wording.
+    /// The wording of the statement.
     pub text: &'a str,
     /// Its embedding, normalized; empty without a model.
     pub vector: &'a [f32],
@@ -216,7 +216,7 @@ pub fn again(
 /// A frequent statement and the number of its sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frequent {
-    /// Its latest wording.
+    /// The latest wording of the statement.
     pub text: String,
     /// The project; `None` if it holds everywhere.
     pub project: Option<String>,

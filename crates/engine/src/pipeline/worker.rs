@@ -66,7 +66,7 @@ pub struct Did {
 /// A moment at which the caller may do work of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// Sessions began.
+    /// New sessions were reported.
     Began,
     /// A batch of runs is done. It comes now and then and at the end, so that follow-up work can be batched
     /// too.
@@ -194,7 +194,7 @@ pub fn watch(
 }
 
 impl Did {
-    /// Adds two counts.
+    /// Adds the counts of two workers.
     pub fn and(self, other: Self) -> Self {
         Self {
             taken: self.taken + other.taken,

@@ -39,7 +39,7 @@ impl Extent {
 /// A transcript and its header.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// The file.
+    /// The file of the transcript.
     pub found: Found,
     /// The project of the session.
     pub project: Option<ProjectId>,
@@ -76,11 +76,11 @@ pub struct Plan {
 /// A transcript of an unknown format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unknown {
-    /// Its agent.
+    /// The agent of the transcript.
     pub agent: Agent,
-    /// Its path.
+    /// The path of the transcript.
     pub path: PathBuf,
-    /// The unknown content.
+    /// The content that is unknown.
     pub seen: String,
     #[serde(skip)]
     pub(super) size: u64,

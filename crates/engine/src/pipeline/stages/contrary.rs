@@ -28,7 +28,7 @@ pub(super) enum Contrary {
 }
 
 impl Contrary {
-    /// The contradicting words.
+    /// The words of the contradicting statement.
     pub(super) fn words(&self) -> &str {
         match self {
             Self::Line(words) | Self::Entry(_, words) => words,

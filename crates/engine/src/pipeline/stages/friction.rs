@@ -30,7 +30,7 @@ use crate::llm::Job;
 use crate::pipeline::observations::{self, KEPT_DAYS};
 use crate::review::proposals::{self, Handed};
 
-/// The function's name.
+/// The name of the function in the registry.
 pub const NAME: &str = "friction";
 
 pub(super) fn friction(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {

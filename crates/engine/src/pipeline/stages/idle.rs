@@ -76,7 +76,7 @@ fn not_after(now: Timestamp, agent: Agent, session: &str, last_seen: i64, db: &D
     Ok(last_seen.min(now))
 }
 
-/// An idle session.
+/// A session without events for a while.
 struct Silence {
     agent: Agent,
     session: String,

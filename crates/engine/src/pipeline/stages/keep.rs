@@ -117,9 +117,9 @@ pub fn keep(
 /// The relation of a candidate to known statements.
 #[derive(Default)]
 struct Compared {
-    /// The equivalent statement.
+    /// The known statement that says the same.
     same: Option<Sighting>,
-    /// The superseded statement.
+    /// The known statement that the candidate supersedes.
     replaced: Option<Sighting>,
     /// True if a later statement has superseded it.
     ended: bool,

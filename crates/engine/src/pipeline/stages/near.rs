@@ -25,7 +25,7 @@ pub(super) struct Wanted<'a> {
     pub sources: &'a [Source],
     /// The project whose memories are searched besides global ones (B-05).
     pub project: Option<&'a ProjectId>,
-    /// The most results.
+    /// The most results to return.
     pub most: usize,
     /// True to return the nearest even if the relevance gate rejects them.
     pub anyway: bool,

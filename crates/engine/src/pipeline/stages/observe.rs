@@ -204,7 +204,7 @@ struct Logged<'a> {
     degraded: Option<&'a str>,
 }
 
-/// A window, restored.
+/// A window with its restored messages.
 struct Window<'a> {
     captured: &'a SessionCaptured,
     messages: &'a [Message],

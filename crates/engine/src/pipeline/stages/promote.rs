@@ -38,7 +38,7 @@ pub use preview::{Does, Preview, preview};
 pub use reconsider::{Reconsidered, reconsider};
 pub use undone::take_back;
 
-/// The function's name.
+/// The name of the function in the registry.
 pub const NAME: &str = "promote";
 /// The key of scheduled runs, which run one at a time.
 const BY_THE_CLOCK: &str = "expire";

@@ -17,7 +17,7 @@ pub enum Error {
     /// Research is turned off.
     #[error("looking into ideas is switched off (ideas.research.when)")]
     Off,
-    /// The program failed.
+    /// The program failed, with this error.
     #[error("the program that looks into ideas: {0}")]
     Program(String),
     /// The program printed nothing.

@@ -30,7 +30,7 @@ use crate::llm::Job;
 use crate::review::page;
 use crate::review::proposals::{self, Verdict};
 
-/// The function's name.
+/// The name of the function in the registry.
 pub const NAME: &str = "proposal-triage";
 
 pub(super) fn triage(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {

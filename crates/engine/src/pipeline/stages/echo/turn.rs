@@ -26,7 +26,7 @@ const SLACK_SECONDS: i64 = 5;
 pub(super) struct Heard {
     /// The texts before it.
     pub before: Vec<String>,
-    /// The prompt.
+    /// The text of the prompt.
     pub prompt: String,
     /// The context of the prompt, and the prompt.
     pub asked: Vec<Message>,

@@ -196,7 +196,7 @@ impl Observer<'_> {
         Thresholds { high: settings.high, medium: settings.medium }
     }
 
-    /// Extracts memories (SID-02).
+    /// Extracts candidates for memories (SID-02).
     pub(super) fn mine(&self, answers: &Answers, observed: &Observed) -> Result<Vec<Candidate>, StepError> {
         let by_rules = || mine::candidates(observed, self.thresholds());
         if answers.said.is_empty() || self.window.captured.headless {
@@ -213,7 +213,7 @@ impl Observer<'_> {
         Ok(answer::added(by_rules, answer::completed(believed, &noise, self.thresholds())))
     }
 
-    /// Extracts ideas (IDEA-01).
+    /// Extracts the ideas of a window (IDEA-01).
     pub(super) fn mine_ideas(&self, answers: &Answers, observed: &Observed) -> Result<Vec<Idea>, StepError> {
         if answers.said.is_empty() {
             return Ok(mine::ideas(observed));

@@ -14,7 +14,7 @@ use crate::vault::{self, Amended};
 /// A patch as shown to the person.
 #[derive(Clone, Debug)]
 pub struct Patch {
-    /// The proposal.
+    /// The proposal and its status.
     pub standing: Standing,
     /// The change of the file.
     pub amended: Amended,
