@@ -38,7 +38,7 @@ const CHUNK: usize = 256 * 1024;
 /// The origin of messages: agent, session and place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// The agent.
+    /// The agent of the session.
     pub agent: Agent,
     /// The host's id for the session.
     pub id: String,
@@ -56,7 +56,7 @@ pub struct Kept {
     /// The time of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// The speaker.
+    /// The speaker of the message.
     pub role: Role,
     /// The text: cleaned, redacted and truncated. An empty text was forgotten.
     pub text: String,

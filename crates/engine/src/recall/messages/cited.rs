@@ -18,7 +18,7 @@ pub(super) fn read(archive: &Path) -> Cited {
     Cited::parse(&std::fs::read_to_string(archive.join(FILE)).unwrap_or_default())
 }
 
-/// Appends citations.
+/// Appends citations to the file.
 pub(super) fn append(archive: &Path, citations: &[Citation]) -> io::Result<()> {
     if citations.is_empty() {
         return Ok(());
@@ -28,7 +28,7 @@ pub(super) fn append(archive: &Path, citations: &[Citation]) -> io::Result<()> {
     disk::Lines::open(&archive.join(FILE))?.append(&lines, false)
 }
 
-/// Replaces all citations.
+/// Replaces all citations in the file.
 pub(super) fn replace(archive: &Path, citations: &[Citation]) -> io::Result<()> {
     disk::make_folder(archive)?;
     let lines: String = citations.iter().map(Citation::line).collect();

@@ -29,9 +29,9 @@ const RAREST: f64 = 8.0;
 pub struct Wanted {
     /// The accepted origins; empty accepts all.
     pub origins: Vec<Origin>,
-    /// The earliest time.
+    /// The earliest time of a message.
     pub since: Option<Timestamp>,
-    /// The latest time.
+    /// The latest time of a message.
     pub until: Option<Timestamp>,
     /// The session to leave out: it has its own messages already.
     pub except: Option<String>,
@@ -70,7 +70,7 @@ impl Wanted {
 /// A message found by a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The message.
+    /// The message as a document.
     pub document: Document,
     /// Its rank and the reasons for it.
     pub ranked: Ranked,

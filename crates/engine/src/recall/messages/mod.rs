@@ -36,7 +36,7 @@ pub enum Error {
     /// The archive could not be read or written.
     #[error("what was said could not be kept in {}: {source}", .path.display())]
     Archive {
-        /// The path.
+        /// The path of the archive.
         path: PathBuf,
         /// The error of the system.
         source: io::Error,
@@ -63,7 +63,7 @@ impl Messages {
         Self { folder }
     }
 
-    /// The folder.
+    /// The folder of the archive and its index.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -114,7 +114,7 @@ impl Messages {
         cited::append(&self.folder, citations).map_err(self.failed())
     }
 
-    /// Replaces all citations.
+    /// Replaces all citations of the archive.
     pub fn replace_citations(&self, citations: &[Citation]) -> Result<(), Error> {
         cited::replace(&self.folder, citations).map_err(self.failed())
     }

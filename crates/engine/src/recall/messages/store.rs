@@ -56,7 +56,7 @@ struct Current {
 
 /// The index in a folder.
 pub(super) struct Store {
-    /// The archive.
+    /// The folder of the archive.
     pub(super) archive: PathBuf,
     pub(super) folder: PathBuf,
 }
