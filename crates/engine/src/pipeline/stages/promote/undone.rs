@@ -36,7 +36,7 @@ pub(super) fn know_undone(world: &World) -> Result<bool, StepError> {
         }
         count += 1;
         is_undone |= record.change.undoes.is_some();
-        // The next writer completes a change that a crash interrupted.
+        // The next writer recovers a change that a crash interrupted.
         if newest.is_none() && record.outcome != vault::Outcome::Pending {
             newest = Some(record.change.id);
         }
