@@ -1,5 +1,6 @@
-//! What a hook puts in front of an agent: the briefing at a session's start, the memories that a prompt needs. Only reads;
-//! what was really said is noted by the hook that said it ([`crate::context::injection_log`]), so that it is not said twice.
+//! Context that a hook adds for an agent: the briefing at session start and the memories for a prompt. This
+//! module only reads; the hook records what it printed ([`crate::context::injection_log`]), so that nothing
+//! is repeated.
 
 use std::cell::LazyCell;
 use std::cmp::Reverse;
@@ -41,62 +42,62 @@ use crate::recall::upkeep;
 use crate::recall::usage::Usage;
 use crate::vault::{self, Vault};
 
-/// So many of the last lines of the system log are looked at.
+/// The number of lines read from the end of the system log.
 const SYSTEM_LINES: usize = 50;
-/// So many changes of the infrastructure are told.
+/// The most infrastructure changes in a briefing.
 const SYSTEM_CHANGES: usize = 3;
-/// For so many days.
+/// The age limit of an infrastructure change.
 const SYSTEM_DAYS: i64 = 7;
-/// The logs of so many days are looked for.
+/// The number of days back to search for daily logs.
 const DAYS_BACK: i64 = 14;
-/// So many of them are read.
+/// The most daily logs in a briefing.
 const LOGS: usize = 10;
-/// No document of a briefing is longer; what is longer is not what a session should start with.
+/// The size limit of a document in a briefing; a longer one is left out.
 const MAX_BYTES: u64 = 1024 * 1024;
 const SECRET: &str = "secret";
-/// A longer entry is a note and no statement; recall brings it.
+/// The length limit of a statement; a longer entry is a note, which recall finds.
 const MAX_STATEMENT_CHARS: usize = 400;
-/// So many of the person's newest statements are looked at for the card …
+/// The number of the person's newest statements considered for the card.
 const MAX_STATEMENTS: usize = 1_000;
-/// … and so many of the newest observations of agents.
+/// The number of the newest agent observations considered for the card.
 const MAX_FINDINGS: usize = 200;
-/// A prompt of fewer words says too little to be compared by its meaning.
+/// A prompt with fewer words is too short to compare by embedding.
 const FEW_WORDS: usize = 3;
 
-/// Why nothing can be put in front of an agent.
+/// The reason that no context can be built.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The notes.
+    /// The notes could not be read.
     #[error(transparent)]
     Vault(#[from] vault::Error),
-    /// The index.
+    /// The index could not be read.
     #[error(transparent)]
     Index(#[from] upkeep::Error),
-    /// A file of the state folder.
+    /// A file of the state folder could not be read or written.
     #[error("{path} cannot be used: {cause}")]
     State {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
 }
 
-/// Where a session is, and what time it is there.
+/// The session that context is built for, and its local time.
 #[derive(Clone, Debug)]
 pub struct Here {
-    /// Whose session.
+    /// The agent of the session.
     pub agent: Agent,
-    /// Which.
+    /// The id of the session.
     pub session: String,
-    /// The project it is held in.
+    /// The project of the session.
     pub project: Option<ProjectId>,
     /// Now, in the person's zone.
     pub now: Zoned,
 }
 
-/// The briefing of a session.
+/// Builds the briefing of a session.
 pub fn start(places: &Places, here: &Here, moment: Moment) -> Result<Briefing, Error> {
     let vault = Vault::open(places)?.in_zone(here.now.time_zone().clone());
     let (secret, marker) = markers(places, &here.session)?;
@@ -104,7 +105,7 @@ pub fn start(places: &Places, here: &Here, moment: Moment) -> Result<Briefing, E
     Ok(briefing::brief(&material, moment, here.agent, &secret, &marker))
 }
 
-/// What is in the files. One that cannot be read is not there: a session starts whatever happens.
+/// Reads the material of a briefing. An unreadable file counts as missing: a session must always start.
 fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
     let own = identity::DOCUMENTS.iter().filter(|document| document.read_at_start);
     let (card, findings) = cards(places, here);
@@ -125,8 +126,8 @@ fn material(vault: &Vault, places: &Places, here: &Here) -> Material {
     }
 }
 
-/// What changed in the infrastructure lately, the newest first, and what is wrong with the background runs, the index and the
-/// identity files (BRF-01, BRF-12).
+/// Lists recent infrastructure changes, the newest first, and problems with the background runs, the index
+/// and the identity files (BRF-01, BRF-12).
 fn state(vault: &Vault, places: &Places, here: &Here) -> Vec<String> {
     let path = vault.folder().join(layout::SYSTEM_LOG);
     let text = read_inside(vault.folder(), &path).unwrap_or_default();
@@ -153,7 +154,7 @@ fn state(vault: &Vault, places: &Places, here: &Here) -> Vec<String> {
     state
 }
 
-/// Whether there is an index that does not have the last change of ours.
+/// True if an index exists and lacks the newest change in the journal.
 fn is_index_behind(vault: &Vault, places: &Places) -> bool {
     let Ok(Some(snapshot)) = Index::at(places.index()).open() else { return false };
     upkeep::newest_change(vault).is_ok_and(|newest| newest.as_ref() != snapshot.seen())
@@ -165,14 +166,15 @@ fn read(path: &Path) -> Option<String> {
     fits.then(|| std::fs::read_to_string(path).ok()).flatten()
 }
 
-/// The same for a file of the vault: one that a link leads out of it is not read, or a cloned file could put any file of the
-/// machine in front of an agent (B-02).
+/// Reads a file of the vault. A link that leads out of the vault is not followed: otherwise a cloned file
+/// could put any file of the machine in front of an agent (B-02).
 fn read_inside(vault: &Path, path: &Path) -> Option<String> {
     let real = path.canonicalize().ok()?;
     real.starts_with(vault.canonicalize().ok()?).then(|| read(&real)).flatten()
 }
 
-/// `personal-private/_always-load/*.md`, by name (BRF-06). What is pinned to another project loads there.
+/// Reads `personal-private/_always-load/*.md`, sorted by name (BRF-06). An entry pinned to another project
+/// loads only there.
 fn always(vault: &Path, here: Option<&str>) -> Vec<Always> {
     let group = layout::Group::PersonalPrivate.word();
     let folder = vault.join(group).join(layout::ALWAYS_LOAD);
@@ -187,7 +189,7 @@ fn always(vault: &Path, here: Option<&str>) -> Vec<Always> {
         let note = Note::parse(&text).ok()?;
         let path = VaultPath::parse(&format!("{group}/{}/{name}", layout::ALWAYS_LOAD)).ok()?;
         let entry = Entry::of(&note, &path);
-        // What an agent put there is found by recall; it loads by itself when a person has made it theirs (B-01).
+        // An agent's entry is found by recall; it loads by itself only after a person has reviewed it (B-01).
         let holds = entry.status == Status::Active
             && (entry.provenance.origin == Origin::User || is_reviewed(&note))
             && entry.scope.is_shown(here);
@@ -197,8 +199,8 @@ fn always(vault: &Path, here: Option<&str>) -> Vec<Always> {
     names.iter().filter_map(entry).take(MOST_ENTRIES).collect()
 }
 
-/// What the person said in this project and about their work everywhere, and what agents found in this project, as the index has
-/// it. Without an index there is neither: a session starts whatever happens.
+/// Lists the person's statements for this project and for all work, and the agents' findings in this project,
+/// from the index. Both are empty without an index: a session must always start.
 fn cards(places: &Places, here: &Here) -> (Vec<CardLine>, Vec<CardLine>) {
     let project = here.project.as_ref().map(ProjectId::as_str);
     let Ok(Some(snapshot)) = Index::at(places.index()).open() else { return Default::default() };
@@ -236,7 +238,8 @@ fn card_line(document: Document, usage: &Usage, here: &Here) -> CardLine {
     CardLine { id, text, kind, said, here: project.is_some(), uses }
 }
 
-/// A secret of this machine, and a marker of this session that nobody can guess and that stays the same in it (B-02).
+/// Returns the secret of this machine and the marker of a session: constant within the session and not
+/// guessable (B-02).
 fn markers(places: &Places, session: &str) -> Result<(Vec<u8>, String), Error> {
     let path = places.state().join(SECRET);
     let failed = |cause| Error::State { path: path.clone(), cause };
@@ -252,13 +255,13 @@ fn markers(places: &Places, session: &str) -> Result<(Vec<u8>, String), Error> {
     Ok((secret, marker))
 }
 
-/// The marker of a session's fence, for what is said in it outside of hooks.
+/// The marker of a session's fence, for output that does not come from a hook.
 pub fn marker(places: &Places, session: &str) -> Result<String, Error> {
     markers(places, session).map(|(_, marker)| marker)
 }
 
-/// Whether a session is one of the share that is left without recall, so that the rest can be compared with it. The same
-/// session always is or never is, and nobody can tell from outside which.
+/// True if a session belongs to the control group without recall. The answer is stable per session and not
+/// predictable from outside.
 pub fn is_held_out(places: &Places, session: &str, share: f64) -> Result<bool, Error> {
     if share <= 0.0 {
         return Ok(false);
@@ -269,31 +272,32 @@ pub fn is_held_out(places: &Places, session: &str, share: f64) -> Result<bool, E
     Ok(f64::from(place) < share * f64::from(u32::MAX))
 }
 
-/// What came of a prompt.
+/// The result of recall for a prompt.
 #[derive(Debug)]
 pub struct Recalled {
-    /// What goes in front of it.
+    /// The block in front of the prompt.
     pub block: Block,
-    /// The names of what was chosen; the block may have no room for some.
+    /// The names of the chosen memories; the block may have no room for some.
     pub chosen: Vec<String>,
-    /// How it was found.
+    /// The answer of the search.
     pub answer: Answer,
-    /// What was searched for.
+    /// The query of the search.
     pub question: String,
 }
 
-/// How much is looked at.
+/// The scope of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// Meaning and words, the notes and what was said in sessions.
+    /// Embeddings and keywords, over notes and messages.
     Whole,
-    /// The words of the notes alone: what can be had when the rest takes too long.
+    /// Keywords over notes: the fallback if the rest takes too long.
     Words,
-    /// For a call of a tool: meaning and words of the notes, and no more than two.
+    /// For a tool call: embeddings and keywords over notes, with at most two results.
     Call,
 }
 
-/// The memories that a prompt needs, without those that the session has already. `None` if there is nothing to look for.
+/// Finds the memories that a prompt needs, without those that the session already has. Returns `None` if the
+/// prompt has nothing to search for.
 pub fn prompt(
     home: &Home,
     places: &Places,
@@ -310,7 +314,7 @@ pub fn prompt(
     let (_, marker) = markers(places, &here.session)?;
     let told = injection_log::read(places, &here.session);
     let (held, briefed) = (told.held(), told.is_briefed());
-    // Without the model the words decide (REC-11).
+    // Without a model, search uses keywords only (REC-11).
     let model =
         (how != How::Words).then(|| Models::open(home).load(config.embed.model.as_str()).ok()).flatten();
     let messages = Messages::of(places);
@@ -325,7 +329,8 @@ pub fn prompt(
         held: &held,
         mentions: true,
         messages: (how == How::Whole).then_some(&messages),
-        // What waits for review is said by the memory it was made from, and may be another project's.
+        // The memory that a proposal was made from represents it, and a proposal may belong to another
+        // project.
         leave_out: |document| {
             document.source == Source::Proposal
                 || inject::is_research(document)
@@ -335,7 +340,7 @@ pub fn prompt(
     let embedder = model.as_ref().map(|model| Embedder::new(model.name(), model));
     let usage = LazyCell::new(|| Usage::read(&places.usage()));
     let answer = ask(&vault, &Index::at(places.index()), embedder, usage, &request)?;
-    // "Go on" is like everything and about nothing: so few words have to stand in a memory themselves.
+    // A short prompt such as "go on" resembles everything, so its words must occur in the memory.
     let terse = specifics::words(&question).len() < FEW_WORDS;
     let always = format!("/{}/", layout::ALWAYS_LOAD);
     let is_told = |document: &Document| document.source == Source::Memory || document.path.contains(&always);

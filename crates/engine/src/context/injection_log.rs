@@ -1,6 +1,7 @@
-//! What a session was told, and what came of it: a file of lines per session. Hooks add what they put in front of the agent,
-//! the worker adds what the turn made of it (FBK-01). It serves "not twice", feedback and `rekindle inspect --session`;
-//! names of memories are in it, and no text of theirs beyond the few words that a verdict rests on.
+//! Injection log: the memories that each session received and their outcome, one file of lines per session.
+//! Hooks append what they injected; the worker appends the outcome of the turn (FBK-01). The log prevents
+//! repetition and serves feedback and `rekindle inspect --session`. It holds names of memories, and of their
+//! text only the few words that a verdict rests on.
 
 use std::collections::HashSet;
 use std::io;
@@ -15,58 +16,58 @@ use serde::{Deserialize, Serialize};
 use crate::platform::disk::{self, Lines};
 use crate::platform::home::Places;
 
-/// Files of sessions that nothing was added to for so many days go.
+/// The age in days at which the log of an inactive session is deleted.
 const KEEP_DAYS: u64 = 90;
-/// A longer file is not one of ours.
+/// The size limit of a log; a longer file is not read.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// At which moment something was told.
+/// The event at which context was injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
-    /// The session began: the briefing.
+    /// The session started: the briefing.
     Start,
-    /// The person said something.
+    /// The person sent a prompt.
     Prompt,
     /// The agent was about to change a file or run a command.
     Tool,
-    /// The session was summarised: what it was told so far may be gone.
+    /// The agent compacted the session: earlier context may be gone.
     LetGo,
 }
 
-/// What was told at one moment.
+/// The context injected at one event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Told {
-    /// When.
+    /// The time of the event.
     pub at: Timestamp,
-    /// At which moment.
+    /// The event that caused it.
     pub what: What,
-    /// Whose session.
+    /// The agent of the session.
     pub agent: Agent,
-    /// Which.
+    /// The id of the session.
     pub session: String,
-    /// Names the turn that begins here.
+    /// The id of the turn that begins here.
     pub turn: String,
-    /// The prompt's fingerprint, by which it is found in the transcript.
+    /// The fingerprint of the prompt, which finds it in the transcript.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// The memories that recall chose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chosen: Vec<String>,
-    /// Those of them that the agent was shown: in the block, and in time.
+    /// The chosen memories that the agent received: within the block, and in time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<String>,
-    /// About how many tokens that were.
+    /// The estimated number of injected tokens.
     #[serde(default)]
     pub tokens: u64,
-    /// Whether a briefing held everything that always loads.
+    /// True if the briefing held everything that always loads.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
-    /// Whether the session is one of those that are left without recall, to compare.
+    /// True if the session belongs to the control group without recall.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_out: bool,
-    /// Whether the prompt sounds as if it puts something right.
+    /// True if the prompt looks like a correction.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub corrects: bool,
     /// True if the prompt asks for something to be remembered.
@@ -75,7 +76,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// Nothing yet, at this moment of a session.
+    /// Creates a record of an event without any memories.
     pub fn new(what: What, agent: Agent, session: &str, at: Timestamp) -> Self {
         let moment = at.as_nanosecond().to_string();
         let turn = ContentHash::of_parts(&[b"turn", session.as_bytes(), moment.as_bytes()]).short(16);
@@ -97,23 +98,23 @@ impl Told {
     }
 }
 
-/// What a turn made of what it was told.
+/// The outcome of a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Outcome {
-    /// Which turn.
+    /// The id of the turn.
     pub turn: String,
-    /// About each memory that stood in front of it.
+    /// The verdict on each memory injected before it.
     pub judged: Vec<Judged>,
-    /// How many things the person put right with its prompt.
+    /// The number of corrections in its prompt.
     pub corrections: u32,
-    /// Memories that say what had to be said again, and were not there.
+    /// Memories that state what the person had to repeat, and that were not injected.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missed: Vec<String>,
-    /// Memories that stood in front of the turn before and say the opposite.
+    /// Memories injected in the turn before that state the opposite.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub misled: Vec<String>,
-    /// The proposals that came of it.
+    /// Proposals created from the turn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lessons: Vec<String>,
 }
@@ -125,26 +126,26 @@ enum Line {
     Came(Outcome),
 }
 
-/// Everything that a session was told.
+/// The log of one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// In the order in which it was told.
+    /// The injections, in order.
     pub told: Vec<Told>,
-    /// What came of it, by turn.
+    /// The outcomes, by turn.
     pub came: Vec<Outcome>,
 }
 
-/// A prompt, and what was told until the next.
+/// A prompt, and the injections until the next prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn<'a> {
-    /// The prompt.
+    /// The injection at the prompt.
     pub prompt: &'a Told,
-    /// What was told before tools ran.
+    /// The injections before tool calls.
     pub tools: Vec<&'a Told>,
 }
 
 impl Turn<'_> {
-    /// The memories that were shown in it.
+    /// The memories injected in the turn.
     pub fn shown(&self) -> impl Iterator<Item = &str> {
         let tools = self.tools.iter().flat_map(|told| &told.shown);
         self.prompt.shown.iter().chain(tools).map(String::as_str)
@@ -157,7 +158,7 @@ impl Record {
         for line in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
             match line {
                 Line::Told(told) => record.told.push(told),
-                // The same turn again is the same run again.
+                // A second outcome of the same turn comes from a repeated run.
                 Line::Came(came) if record.came.iter().any(|known| known.turn == came.turn) => {}
                 Line::Came(came) => record.came.push(came),
             }
@@ -165,12 +166,12 @@ impl Record {
         record
     }
 
-    /// What the session has: the memories since it was last summarised.
+    /// The memories injected since the last compaction.
     pub fn held(&self) -> HashSet<String> {
         self.since_let_go().flat_map(|told| told.shown.iter().cloned()).collect()
     }
 
-    /// Whether it has everything that always loads.
+    /// True if the session has everything that always loads.
     pub fn is_briefed(&self) -> bool {
         self.since_let_go().any(|told| told.whole)
     }
@@ -180,7 +181,7 @@ impl Record {
         self.told[from..].iter()
     }
 
-    /// The turns, in order.
+    /// The turns in order.
     pub fn turns(&self) -> Vec<Turn<'_>> {
         let mut turns: Vec<Turn<'_>> = Vec::new();
         for told in &self.told {
@@ -193,12 +194,12 @@ impl Record {
         turns
     }
 
-    /// What came of a turn.
+    /// The outcome of a turn.
     pub fn outcome(&self, turn: &str) -> Option<&Outcome> {
         self.came.iter().find(|came| came.turn == turn)
     }
 
-    /// The turns that something is to be said about, and nothing was said yet: places in [`turns`](Self::turns).
+    /// The turns that need an outcome and have none yet, as indices into [`turns`](Self::turns).
     pub fn waiting(&self) -> Vec<usize> {
         let turns = self.turns();
         let waits = |turn: &Turn<'_>| {
@@ -208,7 +209,7 @@ impl Record {
         turns.iter().enumerate().filter(|(_, turn)| waits(turn)).map(|(at, _)| at).collect()
     }
 
-    /// Whether recall was off in it, to compare.
+    /// True if the session belongs to the control group without recall.
     pub fn held_out(&self) -> bool {
         self.told.iter().any(|told| told.held_out)
     }
@@ -228,29 +229,29 @@ fn read_file(path: &Path) -> Option<Record> {
     Some(Record::parse(&String::from_utf8_lossy(&text)))
 }
 
-/// What a session was told; nothing if it was told nothing.
+/// Reads the log of a session; empty if there is none.
 pub fn read(places: &Places, session: &str) -> Record {
     read_file(&file(places, session)).unwrap_or_default()
 }
 
-/// What every session was told that is still known.
+/// Reads the logs of all sessions.
 pub fn all(places: &Places) -> Vec<Record> {
     let files = std::fs::read_dir(folder(places)).into_iter().flatten().flatten();
     files.filter_map(|file| read_file(&file.path())).collect()
 }
 
-/// The ids of these sessions.
+/// Lists the ids of the sessions with a log.
 pub fn sessions(places: &Places) -> Vec<String> {
     all(places).iter().filter_map(|record| Some(record.told.first()?.session.clone())).collect()
 }
 
-/// Notes what was told. Not synced: what is lost is said twice at worst.
+/// Appends an injection without a sync: a lost line costs a repetition at worst.
 pub fn note(places: &Places, told: Told) -> io::Result<()> {
     let (session, line) = (told.session.clone(), Line::Told(told));
     add(places, &session, &line, false)
 }
 
-/// Notes that what the session was told may be gone.
+/// Appends a compaction: earlier injections may be gone from the agent's context.
 pub fn let_go(places: &Places, agent: Agent, session: &str, at: Timestamp) -> io::Result<()> {
     if !file(places, session).exists() {
         return Ok(());
@@ -258,7 +259,7 @@ pub fn let_go(places: &Places, agent: Agent, session: &str, at: Timestamp) -> io
     note(places, Told::new(What::LetGo, agent, session, at))
 }
 
-/// Notes what came of a turn, once.
+/// Appends the outcome of a turn, once.
 pub fn came(places: &Places, session: &str, outcome: &Outcome) -> io::Result<()> {
     if read(places, session).outcome(&outcome.turn).is_some() {
         return Ok(());
@@ -272,7 +273,7 @@ fn add(places: &Places, session: &str, line: &Line, durable: bool) -> io::Result
     Lines::open(&file(places, session))?.append(&format!("{text}\n"), durable)
 }
 
-/// Removes what sessions were told long ago. Says how many.
+/// Deletes the logs of inactive sessions and returns their number.
 pub fn sweep(places: &Places, now: Timestamp) -> io::Result<u64> {
     let mut swept = 0;
     for file in std::fs::read_dir(folder(places)).into_iter().flatten() {

@@ -1,5 +1,5 @@
-//! How much memory put in front of agents, by session, from the log of hooks. What a prompt costs is the agent's own
-//! business; this is our share of it.
+//! Injected tokens by session, from the hook log. They are our share of the cost of a prompt; the rest is the
+//! agent's.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,20 +11,21 @@ use serde_json::Value;
 
 use crate::agents::hook_log;
 
-/// What one session was given.
+/// The injections of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
-    /// The day it was first given something, in the person's zone.
+    /// The day of its first injection, in the person's zone.
     pub day: Date,
-    /// Whose session.
+    /// The agent of the session.
     pub agent: String,
-    /// Tokens, by our own estimate.
+    /// The estimated number of injected tokens.
     pub tokens: u64,
-    /// How often something was put in front of it.
+    /// The number of injected blocks.
     pub blocks: u64,
 }
 
-/// Every session of the last `days` days in which a hook ran, the newest day first. One that was given nothing counts.
+/// Lists every session of the last `days` days in which a hook ran, the newest day first. A session without
+/// injections counts.
 pub fn sessions(logs: &Path, days: u32, now: &Zoned) -> io::Result<Vec<Given>> {
     let first = now.date().checked_sub((i64::from(days) - 1).days()).unwrap_or(Date::MIN);
     let mut found: BTreeMap<(String, String), Given> = BTreeMap::new();

@@ -1,5 +1,6 @@
-//! Messages to the person about memories that were kept. The worker adds to a small file of the state folder; the next hook of the
-//! same project that can show something says it and clears it. While there is nothing to say, a hook pays one `stat`.
+//! Messages to the person about saved memories. The worker writes them to a small file of the state folder.
+//! The next hook of the same project that can show something prints them and clears them. An empty file costs
+//! a hook one `stat`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,27 +20,27 @@ use crate::platform::environment;
 use crate::platform::home::Places;
 use crate::project;
 
-/// How long a hook waits for the file. What it cannot have now, the next one says.
+/// The longest wait of a hook for the file. A notice that it misses waits for the next hook.
 const HOOK_PATIENCE: Duration = Duration::from_millis(20);
-/// How long the worker waits.
+/// The longest wait of the worker for the file.
 const WORKER_PATIENCE: Duration = Duration::from_secs(5);
-/// So many things of a project are held by name; the rest is counted.
+/// The number of memories per project listed by name; the rest is counted.
 const HELD: usize = 8;
-/// So many changes are remembered as told.
+/// The number of announced changes to remember.
 const TOLD: usize = 200;
-/// The projects that were heard of longest ago go when the file gets longer than this.
+/// The size limit of the file; the projects with the oldest messages are dropped first.
 const MAX_BYTES: usize = 32 * 1024;
-/// Claude Code says by this variable who started it; nobody looks at the screen of `claude -p`.
+/// The variable by which Claude Code names its front end; nobody sees the output of `claude -p`.
 const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
 const HEADLESS: &str = "sdk-cli";
 
-/// The messages that wait for the hooks of one project; a line of the file.
+/// The messages that wait for the hooks of one project; one line of the file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Waiting {
     /// The project; `None` for sessions outside of any.
     project: Option<String>,
     kept: Vec<Kept>,
-    /// So many more were kept.
+    /// The number of saved memories that are not listed by name.
     #[serde(default)]
     more: u64,
 }
@@ -48,7 +49,7 @@ fn file(places: &Places) -> PathBuf {
     places.notices().join("kept.jsonl")
 }
 
-/// The changes that were told last, one a line: a run that comes late may bring one of them again.
+/// The file of announced changes, one per line: a delayed run may report one of them again.
 fn told_file(places: &Places) -> PathBuf {
     places.notices().join("told")
 }
@@ -69,7 +70,7 @@ fn render(all: &[Waiting]) -> String {
     lines.concat()
 }
 
-/// Leaves what was kept in a project to its next hook. The same change twice is told once.
+/// Queues saved memories for the next hook of a project. A change is announced once.
 pub fn add(places: &Places, project: Option<&ProjectId>, kept: &[Kept]) -> io::Result<()> {
     if kept.is_empty() {
         return Ok(());
@@ -94,15 +95,15 @@ pub fn add(places: &Places, project: Option<&ProjectId>, kept: &[Kept]) -> io::R
         let too_many = waiting.kept.len().saturating_sub(HELD);
         waiting.kept.drain(..too_many);
         waiting.more += too_many as u64;
-        // Heard of last.
+        // The most recent project goes last.
         all.push(waiting);
         Some(render(&all))
     })
     .map(drop)
 }
 
-/// The line for the person at this hook, if there is something to tell and somebody to see it. Whatever it returns is not told
-/// again. `input` is what the agent sent.
+/// Takes the waiting messages, if a person can see them at this hook. They are announced once. `input` is the
+/// input of the hook.
 pub fn take(places: &Places, signal: &Signal, input: &[u8]) -> Option<String> {
     let path = file(places);
     let waits = matches!(signal.kind, Kind::Start | Kind::Prompt | Kind::Stop)
@@ -116,16 +117,16 @@ pub fn take(places: &Places, signal: &Signal, input: &[u8]) -> Option<String> {
     let known = || project::load(&places.projects_file());
     let project = place.map(|place| project::identify(&place, &known()).project.id);
     let found = take_of(&path, project.as_ref().map(ProjectId::as_str)).ok()??;
-    // If this fails, it is said twice at worst.
+    // If this fails, the notice repeats at worst.
     note(places, &found.kept).unwrap_or_default();
-    // A memory that was undone, forgotten or archived meanwhile is not kept any more.
+    // A memory that was undone, forgotten or archived in the meantime is not announced.
     let is_there = |kept: &Kept| places.vault().join(&kept.path).is_file();
     let kept: Vec<Kept> = found.kept.into_iter().filter(is_there).collect();
     notice::kept_line(&kept, found.more)
 }
 
-/// The question whether the folder of a session is the project that its git configuration names (B-05). It is asked once, at a
-/// start that somebody sees; `rekindle status` goes on saying it. `input` is what the agent sent.
+/// Asks if the folder of a session is the project that its git configuration names (B-05). It asks once, at a
+/// session start that a person sees; `rekindle status` repeats it. `input` is the input of the hook.
 pub fn claim(places: &Places, signal: &Signal, input: &[u8]) -> Option<String> {
     if signal.kind != Kind::Start || signal.subagent || !is_watched(signal.agent, input) {
         return None;
@@ -149,7 +150,7 @@ pub fn claim(places: &Places, signal: &Signal, input: &[u8]) -> Option<String> {
     (asked.is_ok() && is_new).then(|| notice::claim_line(claim.id.as_str(), &claim.folder))
 }
 
-/// Takes what waits for a project out of the file.
+/// Removes and returns the messages of a project.
 fn take_of(path: &Path, project: Option<&str>) -> io::Result<Option<Waiting>> {
     let mut taken = None;
     disk::revise(path, HOOK_PATIENCE, |text| {
@@ -161,7 +162,7 @@ fn take_of(path: &Path, project: Option<&str>) -> io::Result<Option<Waiting>> {
     Ok(taken)
 }
 
-/// Remembers that these were told.
+/// Records changes as announced.
 fn note(places: &Places, kept: &[Kept]) -> io::Result<()> {
     disk::revise(&told_file(places), HOOK_PATIENCE, |text| {
         let new = kept.iter().map(|kept| kept.change.as_str());

@@ -1,4 +1,4 @@
-//! What a function may touch.
+//! The context of a background function: places, settings, time and stores.
 
 use std::cell::{Cell, OnceCell};
 use std::path::Path;
@@ -22,64 +22,66 @@ use crate::platform::home::{Home, Places};
 use crate::project;
 use crate::vault::{Logs, Vault};
 
-/// Backfill works on several sessions at once (DIS-01). What compares with what is known and then adds to it does so one at a
-/// time; other processes are kept out by the worker's lock.
+/// Backfill processes several sessions in parallel (DIS-01). Steps that compare with stored data and then add
+/// to it take this lock; the worker's lock excludes other processes.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// The places, the settings and the time that functions work with.
+/// The places, the settings and the time of a worker.
 pub struct World {
-    /// Where everything is.
+    /// The unresolved home folder.
     pub home: Home,
-    /// Where everything is, resolved.
+    /// The places of the home, resolved.
     pub places: Places,
-    /// How it is set.
+    /// The settings of the home.
     pub config: Config,
-    /// The zone of the person's days.
+    /// The time zone of the person.
     pub zone: TimeZone,
-    /// When to end at the latest, whatever is left.
+    /// The deadline, if any.
     until: Option<Instant>,
-    /// Whether somebody wants us to end.
+    /// True once a stop was requested.
     stopped: Cell<bool>,
-    /// The database, once a step has asked for it.
+    /// The database, opened on first use.
     db: OnceCell<Db>,
-    /// What the steps so far have learnt about the daily logs.
+    /// The cache of the daily logs.
     logs: Arc<Logs>,
 }
 
 impl World {
-    /// With no end in sight.
+    /// Creates a context without a deadline.
     pub fn new(home: Home, places: Places, config: Config, zone: TimeZone) -> Self {
         let (stopped, db, logs) = (Cell::new(false), OnceCell::new(), Arc::default());
         Self { home, places, config, zone, until: None, stopped, db, logs }
     }
 
-    /// That ends in so much time.
+    /// Sets a deadline for the work.
     pub fn for_at_most(self, limit: Duration) -> Self {
         Self { until: Some(Instant::now() + limit), ..self }
     }
 
-    /// The time, in the person's zone.
+    /// The current time in the person's zone.
     pub fn now(&self) -> Zoned {
         clock::now(self.zone.clone())
     }
 
-    /// The person's time of an instant.
+    /// An instant in the person's zone.
     pub fn at(&self, at: Timestamp) -> Zoned {
         at.to_zoned(self.zone.clone())
     }
 
-    /// The person's day that an event counts for. By the clock: the day it was due on, however late somebody woke.
+    /// The person's day that an event counts for. A scheduled event counts for the day it was due, however
+    /// late it runs.
     pub fn day_of(&self, event: &Event) -> Date {
         let due = event.data.get("due").and_then(Value::as_str).and_then(|due| due.parse().ok());
         self.at(due.unwrap_or(event.at)).date()
     }
 
-    /// Asks everything to end at the next chance.
+    /// Asks all work to end at the next chance.
     pub fn stop(&self) {
         self.stopped.set(true);
     }
 
-    /// Whether to begin nothing more: the STOP file is there (EXE-16), the time is up, or somebody takes over.
+    /// True if no more work should start: the STOP file exists (EXE-16), the deadline has passed, or a stop
+    /// was requested.
     pub fn should_stop(&self) -> bool {
         let over = self.until.is_some_and(|until| Instant::now() >= until);
         if over || self.places.stop_file().exists() {
@@ -88,7 +90,7 @@ impl World {
         self.stopped.get()
     }
 
-    /// The database, for a step. It is opened once.
+    /// Opens the database once and returns it.
     pub fn db(&self) -> Result<Db, db::Error> {
         if let Some(db) = self.db.get() {
             return Ok(db.clone());
@@ -97,14 +99,14 @@ impl World {
         Ok(self.db.get_or_init(|| db).clone())
     }
 
-    /// The language model that the settings name for a job, counted and kept within the day's share; none if they name
-    /// nobody, and rules have to do.
+    /// The language model configured for a job, metered within the daily limits; `None` if no model is
+    /// configured and rules must do.
     pub fn model(&self, job: llm::Job) -> Result<Option<Metered<Box<dyn Model>>>, Error> {
         let model = llm::model(&self.config.llm, job, &llm::Surroundings::look(&self.places))?;
         self.metered(model, self.config.llm.provider)
     }
 
-    /// The program that looks into ideas, counted with the other programs; none while it is switched off.
+    /// The program that researches ideas, metered like the other programs; `None` while it is off.
     pub fn researcher(&self) -> Result<Option<Metered<Box<dyn Model>>>, Error> {
         let model = llm::researcher(&self.config.ideas.research, &llm::Surroundings::look(&self.places))?;
         self.metered(model, Provider::Command)
@@ -122,8 +124,8 @@ impl World {
         Ok(Some(Metered::new(model, db, Caps::of(&self.config.llm, provider), self.zone.clone())))
     }
 
-    /// The project of a folder. A folder that is gone belongs to the project that is known to have been there, else it is one
-    /// of its own: what was said in it must not hold everywhere (B-05).
+    /// The project of a folder. A deleted folder belongs to the project once seen there, or else to one of
+    /// its own: its messages must not hold everywhere (B-05).
     pub fn project(&self, cwd: Option<&str>) -> Option<ProjectId> {
         let known = project::load(&self.places.projects_file());
         let cwd = Path::new(cwd?);
@@ -132,14 +134,14 @@ impl World {
         found.or_else(|| is_gone.then(|| project::settle(&project::gone(cwd, None), &known).own.id))
     }
 
-    /// Does what no other thread of this process may do meanwhile.
+    /// Runs `work` while no other thread of this process runs such work.
     pub fn alone<T>(&self, work: impl FnOnce() -> T) -> T {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         work()
     }
 
-    /// Writes down how the project of `cwd` can be recognised, if that is news: after a rename it keeps its memories, and so it
-    /// does when a worktree is removed.
+    /// Registers the project of `cwd` if it is new, so that it keeps its memories after a rename or after its
+    /// worktree is removed.
     pub fn remember_project(&self, cwd: Option<&str>) -> Result<(), StepError> {
         let home = environment::home_folder();
         let Some(place) = cwd.and_then(|cwd| project::locate(Path::new(cwd), home.as_deref())) else {
@@ -150,8 +152,8 @@ impl World {
         project::remember(&registry, &found).map(drop).map_err(StepError::passing)
     }
 
-    /// Writes down that the folder `cwd`, which is gone and was never seen, was a clone of `repository`: the agent noted the
-    /// address in its transcript (B-05).
+    /// Registers the deleted, unknown folder `cwd` as a clone of `repository`, the address from the agent's
+    /// transcript (B-05).
     pub fn remember_gone(&self, cwd: Option<&str>, repository: Option<&str>) -> Result<(), StepError> {
         let (Some(cwd), Some(_)) = (cwd.map(Path::new), repository) else { return Ok(()) };
         let registry = self.places.projects_file();
@@ -164,7 +166,7 @@ impl World {
         project::remember_gone(&registry, &trail).map(drop).map_err(StepError::passing)
     }
 
-    /// The vault, for a step that writes to it.
+    /// Opens the vault for a step that writes to it.
     pub fn vault(&self) -> Result<Vault, StepError> {
         let vault = Vault::open(&self.places).map_err(StepError::passing)?;
         vault.resume_forgets(&self.now()).map_err(StepError::passing)?;

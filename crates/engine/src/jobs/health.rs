@@ -1,5 +1,5 @@
-//! How the background runs stand, in a small file: a session's start tells what is wrong (BRF-01), and a hook never opens the
-//! database.
+//! State of the background runs, in a small file: the briefing reports problems (BRF-01) without opening the
+//! database in a hook.
 
 use std::path::PathBuf;
 
@@ -11,16 +11,16 @@ use crate::platform::db;
 use crate::platform::disk;
 use crate::platform::home::Places;
 
-/// Far above what the file holds.
+/// The size limit of the file, far above its real size.
 const MAX_BYTES: u64 = 4096;
 
-/// How many runs did not end well.
+/// Counts of runs that did not succeed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Health {
-    /// Runs that failed and are tried again.
+    /// Failed runs that will be retried.
     pub failed: u64,
-    /// Runs that were given up.
+    /// Runs that failed for good.
     pub dead: u64,
 }
 
@@ -28,7 +28,7 @@ fn file(places: &Places) -> PathBuf {
     places.state().join("health.json")
 }
 
-/// What the last worker noted; all is well if there was none.
+/// Reads the counts of the last worker; zero if there are none.
 pub fn read(places: &Places) -> Health {
     match disk::read(&file(places), MAX_BYTES) {
         Ok(disk::Content::Bytes(bytes)) => serde_json::from_slice(&bytes).unwrap_or_default(),
@@ -36,7 +36,7 @@ pub fn read(places: &Places) -> Health {
     }
 }
 
-/// Notes how the runs stand, if that has changed.
+/// Writes the counts if they changed.
 pub fn note(places: &Places, queue: &Queue) -> Result<(), db::Error> {
     let counts = queue.counts()?;
     let of = |status| counts.iter().find(|(is, _)| *is == status).map_or(0, |(_, count)| *count);
@@ -44,14 +44,14 @@ pub fn note(places: &Places, queue: &Queue) -> Result<(), db::Error> {
     if health != read(places)
         && let Ok(text) = serde_json::to_vec(&health)
     {
-        // What cannot be noted now is noted by the next worker.
+        // The next worker repeats a failed write.
         disk::write_whole(&file(places), &text).unwrap_or_default();
     }
     Ok(())
 }
 
 impl Health {
-    /// One line about it; none if all is well.
+    /// Describes the counts in one line; `None` if there are no failures.
     pub fn line(self) -> Option<String> {
         let runs = |count: u64| {
             if count == 1 { "1 background run".to_owned() } else { format!("{count} background runs") }

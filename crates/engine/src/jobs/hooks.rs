@@ -1,5 +1,5 @@
-//! What a capture hook does: it writes down what happened and is gone (CAP-16, CAP-18, CAP-21). No transcript is read, no
-//! database is opened, no model is asked; whoever comes next does the rest.
+//! Capture hooks: each writes its event to the spool and exits (CAP-16, CAP-18, CAP-21). It reads no
+//! transcript, opens no database and calls no model; the worker does the rest.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,22 +18,22 @@ use crate::platform::background;
 use crate::platform::disk;
 use crate::platform::home::{Home, Places};
 
-/// How long a hook waits to see whether another one was there before it.
+/// The longest wait of a hook for the check for duplicates.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Of a message that only we keep, so much is kept.
+/// The length limit of a message for which the host keeps no transcript, in characters.
 const MAX_MESSAGE_CHARS: usize = 64 * 1024;
 
-/// What a hook left behind.
+/// The result of a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// A file in the spool.
+    /// A file in the spool was written.
     Spooled,
-    /// Nothing: there was nothing to keep.
+    /// There was nothing to keep.
     Nothing,
 }
 
-/// Writes a signal down under an id that tells when it came. When this returns, it is on the disk. Idempotent: a process that
-/// goes on for one that ran out of time uses the same id.
+/// Writes a signal to the spool under an id that holds its time. It is durable on return. Idempotent: a
+/// process that resumes after a timeout uses the same id.
 pub fn leave(places: &Places, mut signal: Signal, id: &ChangeId) -> Result<Left, Error> {
     let at = id.at().unwrap_or(Timestamp::UNIX_EPOCH);
     if signal.subagent || signal.kind == Kind::BeforeTool {
@@ -47,7 +47,7 @@ pub fn leave(places: &Places, mut signal: Signal, id: &ChangeId) -> Result<Left,
         .map(|metadata| metadata.len());
     let (prompt, answer) = (signal.prompt.take(), signal.answer.take());
     let mut messages = Vec::new();
-    // The host keeps no transcript, or has not begun one yet: what the hook was told is all there may ever be.
+    // The host keeps no transcript, or none yet: the input of the hook may be the only copy.
     if position.is_none() {
         let said = |role, text: String| message(&signal.session, role, &text, at);
         match signal.kind {
@@ -60,15 +60,15 @@ pub fn leave(places: &Places, mut signal: Signal, id: &ChangeId) -> Result<Left,
         return Ok(Left::Nothing);
     }
     if signal.kind == Kind::Start {
-        // A marker that cannot be written is no reason to lose the signal; the worker writes it again.
+        // A marker that cannot be written must not lose the signal; the worker writes it again.
         sessions::begin(&places.sessions(), &signal, at).unwrap_or_default();
     }
     Spool::at(places.spool()).put_as(id, What::Signal { signal, position, messages }, at)?;
     Ok(Left::Spooled)
 }
 
-/// Whether this is the first call for what it tells. Agents that have both our lines in their settings and our plugin call
-/// twice; in doubt it is the first. What moves a session on may come twice and is not looked at here.
+/// True if this is the first call for its event. An agent with both our settings lines and our plugin calls
+/// twice; in doubt it counts as the first. Events that are harmless to repeat always do.
 pub fn is_first(places: &Places, signal: &Signal, at: Timestamp) -> bool {
     let said = matches!(signal.kind, Kind::Start | Kind::Prompt)
         || (signal.kind == Kind::Stop && signal.transcript.is_none());
@@ -87,8 +87,8 @@ fn message(session: &str, role: Role, text: &str, at: Timestamp) -> Message {
     Message::new(id, Some(at), role, serialise::passage(text, MAX_MESSAGE_CHARS).text)
 }
 
-/// Starts a worker on its own, unless one is at it. It may be that the one at it is just about to end: it looks once more
-/// after it has let go of its lock.
+/// Starts a worker in the background, unless one is running. A worker that is about to end checks the spool
+/// once more after it releases its lock.
 pub fn wake(home: &Home, places: &Places) -> std::io::Result<()> {
     if worker_lock::is_busy(&places.locks()) || places.stop_file().exists() {
         return Ok(());

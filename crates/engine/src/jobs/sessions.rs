@@ -1,4 +1,4 @@
-//! What the state folder knows about sessions besides the database: their markers (EXE-13), and what was said in those
+//! Session files in the state folder, besides the database: markers (EXE-13), and the messages of sessions
 //! whose host keeps no transcript.
 
 use std::collections::HashSet;
@@ -16,19 +16,19 @@ use crate::platform::db::{self, Db, OptionalExtension, params};
 use crate::platform::disk::{self, Content, Lines};
 use crate::platform::home::Places;
 
-/// Far above any marker.
+/// The size limit of a marker, far above any real one.
 const MAX_MARKER_BYTES: u64 = 64 * 1024;
 
-/// The markers there are.
+/// The markers in the folder.
 #[derive(Clone, Debug, Default)]
 pub struct Markers {
-    /// Sessions that began and were not reflected on.
+    /// Open sessions that were not reflected on.
     pub open: Vec<Marker>,
-    /// Files that are no markers, with what is wrong.
+    /// Unreadable files, with the reason.
     pub broken: Vec<(PathBuf, String)>,
 }
 
-/// Reads all markers in the sessions folder. A folder that is not there has none.
+/// Reads all markers in the sessions folder. A missing folder has none.
 pub fn markers(folder: &Path) -> io::Result<Markers> {
     let mut found = Markers::default();
     let files = match std::fs::read_dir(folder) {
@@ -39,7 +39,8 @@ pub fn markers(folder: &Path) -> io::Result<Markers> {
     for file in files {
         let path = file?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // What was said and told in sessions is in folders of its own; what a killed command began to write is no marker.
+        // Messages and injection logs are in folders of their own; the temporary file of a killed command is
+        // no marker.
         if path.is_dir() || name.starts_with(disk::TEMPORARY) {
             continue;
         }
@@ -57,7 +58,7 @@ pub fn markers(folder: &Path) -> io::Result<Markers> {
     Ok(found)
 }
 
-/// Reads one marker. On a full disk only its name came to be, and its content is missing or cut off.
+/// Reads one marker. After a full disk its content may be missing or cut off, and its name must do.
 fn read_marker(path: &Path, name: &str, bytes: &[u8]) -> Result<Marker, marker::Error> {
     let text = String::from_utf8_lossy(bytes);
     let made = || Timestamp::try_from(std::fs::metadata(path).ok()?.modified().ok()?).ok();
@@ -69,7 +70,7 @@ fn read_marker(path: &Path, name: &str, bytes: &[u8]) -> Result<Marker, marker::
     }
 }
 
-/// Where a session's marker is, in either state.
+/// The paths of a session's marker in both states.
 fn paths(folder: &Path, marker: &Marker) -> Option<(PathBuf, PathBuf)> {
     let name = |state| Marker { state, ..marker.clone() }.file_name().ok();
     Some((folder.join(name(State::Start)?), folder.join(name(State::Reflected)?)))
@@ -84,7 +85,7 @@ fn of(signal: &Signal, at: Timestamp) -> Marker {
     }
 }
 
-/// Marks that a session began (EXE-13). One that is marked already stays as it is.
+/// Writes the marker of a new session (EXE-13). An existing marker stays unchanged.
 pub fn begin(folder: &Path, signal: &Signal, at: Timestamp) -> io::Result<()> {
     let marker = of(signal, at);
     let (Some((start, reflected)), Ok(text)) = (paths(folder, &marker), marker.render()) else {
@@ -94,14 +95,14 @@ pub fn begin(folder: &Path, signal: &Signal, at: Timestamp) -> io::Result<()> {
         return Ok(());
     }
     disk::make_folder(folder)?;
-    // Not worth a sync in a hook: the spool holds the same, and that is synced.
+    // A sync is too slow for a hook, and the spool holds the same data durably.
     match disk::write_unsynced(&start, text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other,
     }
 }
 
-/// Something happened in a session: it is open again, whether or not it was looked at already.
+/// Reopens a session after an event, even if it was reflected on.
 pub fn reopen(folder: &Path, signal: &Signal, at: Timestamp) -> io::Result<()> {
     if signal.subagent || matches!(signal.kind, Kind::End) {
         return Ok(());
@@ -113,7 +114,7 @@ pub fn reopen(folder: &Path, signal: &Signal, at: Timestamp) -> io::Result<()> {
     }
 }
 
-/// A session was looked at to its end.
+/// Marks a session as fully reflected on.
 pub fn reflected(folder: &Path, session: &str) -> io::Result<()> {
     let marker = Marker {
         session: session.to_owned(),
@@ -128,7 +129,7 @@ pub fn reflected(folder: &Path, session: &str) -> io::Result<()> {
     }
 }
 
-/// Where the host keeps the transcript of a session, if we know.
+/// The host's transcript of a session, if known.
 pub fn transcript(db: &Db, agent: Agent, session: &str) -> Result<Option<String>, db::Error> {
     let found = db.run(|connection| {
         connection
@@ -142,7 +143,7 @@ pub fn transcript(db: &Db, agent: Agent, session: &str) -> Result<Option<String>
     Ok(found.flatten())
 }
 
-/// Removes the markers of sessions that were looked at long ago (EXE-14, MNT-08). Says how many.
+/// Deletes the markers of sessions that were reflected on long ago (EXE-14, MNT-08). Returns their number.
 pub fn sweep(folder: &Path, now: Timestamp) -> io::Result<u64> {
     let mut swept = 0;
     let files = match std::fs::read_dir(folder) {
@@ -163,13 +164,13 @@ pub fn sweep(folder: &Path, now: Timestamp) -> io::Result<u64> {
     Ok(swept)
 }
 
-/// Where what was said is kept for a session whose host keeps nothing.
+/// The file for the messages of a session whose host keeps no transcript.
 fn kept_at(places: &Places, agent: Agent, session: &str) -> PathBuf {
     let name = ContentHash::of(session.as_bytes()).short(32);
     places.sessions().join("said").join(format!("{agent}-{name}.jsonl"))
 }
 
-/// Keeps what was said in a session whose host keeps no transcript. The same message twice counts once.
+/// Stores messages of a session whose host keeps no transcript. A repeated message counts once.
 pub fn keep(places: &Places, signal: &Signal, messages: &[Message]) -> io::Result<()> {
     let path = kept_at(places, signal.agent, &signal.session);
     let known: HashSet<String> =
@@ -184,7 +185,7 @@ pub fn keep(places: &Places, signal: &Signal, messages: &[Message]) -> io::Resul
     Ok(())
 }
 
-/// What was kept of a session, in the order in which it was said.
+/// Reads the stored messages of a session, in order.
 pub fn kept(places: &Places, agent: Agent, session: &str) -> io::Result<Vec<Message>> {
     match std::fs::read_to_string(kept_at(places, agent, session)) {
         Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),

@@ -1,5 +1,5 @@
-//! What hooks leave for the worker: one file per thing that happened, whole or not there (CAP-17). A hook writes and is
-//! gone; whoever wakes next takes the files into the database and removes them.
+//! Spool: events that hooks leave for the worker, one atomically written file each (CAP-17). A hook writes
+//! its file and exits; the next worker moves the files into the database.
 
 use std::collections::BinaryHeap;
 use std::io;
@@ -16,45 +16,45 @@ use thiserror::Error;
 use crate::platform::disk::{self, Content};
 use crate::platform::random;
 
-/// The version of the files.
+/// The version of the file format.
 const VERSION: u32 = 1;
-/// Larger than this, a file in the spool is not one of ours.
+/// The size limit of a spool file; a larger one is not ours.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
-/// Files that cannot be read are put in this folder of the spool, where `doctor` finds them.
+/// The subfolder for unreadable files, which `doctor` reports.
 const BROKEN: &str = "broken";
 
-/// One thing that happened, as it lies in the spool.
+/// An entry of the spool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spooled {
     version: u32,
-    /// Unique, and in the order of time.
+    /// The unique id, which sorts by time.
     pub id: String,
-    /// When.
+    /// The time of the event.
     pub at: Timestamp,
-    /// What.
+    /// The content of the entry.
     pub what: What,
 }
 
-/// What there is to tell.
+/// The content of an entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
-    /// A hook fired.
+    /// The signal of a hook.
     Signal {
-        /// What it was given.
+        /// The input of the hook.
         signal: Signal,
-        /// How long the transcript was.
+        /// The length of the transcript.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         position: Option<u64>,
-        /// What was said, where the host keeps no transcript.
+        /// The messages, if the host keeps no transcript.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         messages: Vec<Message>,
     },
-    /// Somebody sent an event.
+    /// An event was sent.
     Event(Event),
 }
 
-/// Why a file of the spool cannot be used.
+/// The reason the spool cannot be used.
 #[derive(Debug, Error)]
 pub enum Error {
     /// The folder cannot be read or written.
@@ -62,7 +62,7 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
@@ -83,26 +83,26 @@ pub struct Spool {
 /// A file of the spool.
 #[derive(Debug)]
 pub struct File {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What is in it; `None` if that cannot be made out.
+    /// Its content, or the reason it cannot be read.
     pub content: Result<Spooled, String>,
 }
 
 impl Spool {
-    /// The spool in this folder.
+    /// Opens the spool in this folder.
     pub fn at(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    /// Writes one thing down. When this returns, it is on the disk.
+    /// Writes an entry. It is durable on return.
     pub fn put(&self, what: What, at: Timestamp) -> Result<String, Error> {
         let id = random::change_id(at).map_err(Error::io(&self.folder))?;
         self.put_as(&id, what, at)?;
         Ok(id.as_str().to_owned())
     }
 
-    /// The same under an id that was chosen before. Idempotent: a file of that id that is there already is the same.
+    /// Writes an entry under a given id. Idempotent: an existing file with that id holds the same entry.
     pub fn put_as(&self, id: &ChangeId, what: What, at: Timestamp) -> Result<(), Error> {
         let failed = Error::io(&self.folder);
         let id = id.as_str().to_owned();
@@ -114,12 +114,12 @@ impl Spool {
         }
     }
 
-    /// The names of the files that wait, the oldest first.
+    /// Lists the waiting files, the oldest first.
     pub fn waiting(&self) -> Result<Vec<PathBuf>, Error> {
         self.oldest(usize::MAX)
     }
 
-    /// The names of so many of them, however many there are.
+    /// Lists the `most` oldest files.
     pub fn oldest(&self, most: usize) -> Result<Vec<PathBuf>, Error> {
         let failed = Error::io(&self.folder);
         let files = match std::fs::read_dir(&self.folder) {
@@ -127,7 +127,7 @@ impl Spool {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(failed(error)),
         };
-        // The newest of them is on top, and makes room for what is older.
+        // The heap holds its newest file on top, which gives way to an older one.
         let mut oldest = BinaryHeap::new();
         for file in files {
             let name = PathBuf::from(file.map_err(&failed)?.file_name());
@@ -143,7 +143,7 @@ impl Spool {
         Ok(oldest.into_sorted_vec().into_iter().map(|name| self.folder.join(name)).collect())
     }
 
-    /// Reads a file; `None` if it is gone meanwhile.
+    /// Reads a file; `None` if it is gone.
     pub fn read(&self, path: &Path) -> Result<Option<File>, Error> {
         let content = match disk::read(path, MAX_BYTES).map_err(Error::io(path))? {
             Content::Missing => return Ok(None),
@@ -160,12 +160,12 @@ impl Spool {
         Ok(Some(File { path: path.to_owned(), content }))
     }
 
-    /// Removes a file that was taken in.
+    /// Deletes a file whose content is in the database.
     pub fn done(&self, path: &Path) -> Result<(), Error> {
         disk::remove(path).map_err(Error::io(path))
     }
 
-    /// Puts a file aside that cannot be read: it must not be looked at again and again, and it must not be lost.
+    /// Moves an unreadable file aside, so that it is neither read again nor lost.
     pub fn set_aside(&self, path: &Path) -> Result<PathBuf, Error> {
         let folder = self.folder.join(BROKEN);
         disk::make_folder(&folder).map_err(Error::io(&folder))?;
@@ -174,7 +174,7 @@ impl Spool {
         Ok(aside)
     }
 
-    /// The files that were put aside.
+    /// Lists the files that were moved aside.
     pub fn broken(&self) -> Vec<PathBuf> {
         let files = std::fs::read_dir(self.folder.join(BROKEN)).into_iter().flatten().flatten();
         files.map(|file| file.path()).collect()

@@ -16,53 +16,54 @@ use crate::platform::disk;
 
 const LOCK: &str = "worker.lock";
 const SUCCESSOR: &str = "worker.successor";
-/// Rises when workers of different versions should not share a database; an older worker makes room for a newer one.
+/// The version of the worker protocol. It rises if workers of different versions must not share a database;
+/// an older worker yields to a newer one.
 pub const GENERATION: u32 = 1;
 
-/// Why a worker could not work.
+/// The reason a worker could not work.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The database.
+    /// The database could not be read or written.
     #[error(transparent)]
     Db(#[from] db::Error),
-    /// The spool.
+    /// The spool could not be read or written.
     #[error(transparent)]
     Spool(#[from] spool::Error),
-    /// The lock.
+    /// The lock could not be used.
     #[error("the worker's lock {path} cannot be used: {cause}")]
     Lock {
-        /// The file.
+        /// The path of the lock.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
-    /// The sessions' markers and what was said in them.
+    /// The markers or stored messages of sessions could not be changed.
     #[error("what is known of sessions in {path} cannot be changed: {cause}")]
     Sessions {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
 }
 
-/// The right to be the worker.
+/// The held lock of the worker.
 pub struct Post {
     file: File,
     folder: PathBuf,
 }
 
-/// Whether a worker is at it right now.
+/// True if a worker is running.
 pub fn is_busy(locks: &Path) -> bool {
     let path = locks.join(LOCK);
     path.exists() && disk::lock(&path, Duration::ZERO).is_err()
 }
 
 impl Post {
-    /// Takes the post, waiting for its holder for at most `patience`; `None` if somebody has it still. An older worker is
-    /// asked to make room.
+    /// Takes the lock, waiting for its holder for at most `patience`; `None` if it stays taken. An older
+    /// worker is asked to yield.
     pub fn take(locks: &Path, patience: Duration) -> Result<Option<Self>, Error> {
         let path = locks.join(LOCK);
         let failed = |cause| Error::Lock { path: path.clone(), cause };
@@ -87,7 +88,7 @@ impl Post {
         Ok(Some(post))
     }
 
-    /// Says who holds it. Not durable: it is about a process that is running.
+    /// Writes the holder's generation and process id. It need not be durable: the process is running.
     fn sign(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.rewind()?;
@@ -102,7 +103,7 @@ impl Post {
         std::fs::read_to_string(self.folder.join(SUCCESSOR)).ok()?.trim().parse().ok()
     }
 
-    /// Whether a newer version waits for the post.
+    /// True if a newer version waits for the lock.
     pub(crate) fn is_wanted(&self) -> bool {
         self.successor().is_some_and(|wanted| wanted > GENERATION)
     }
@@ -114,7 +115,8 @@ fn generation(path: &Path) -> Option<u32> {
     text.split(' ').next()?.parse().ok()
 }
 
-/// Does one thing that somebody waits for, now: the run of a function with this key. `None` if there is nothing to do.
+/// Runs one function with this key at once, for a caller that waits. Returns `None` if there is nothing to
+/// do.
 pub fn do_now(
     _post: &Post,
     world: &World,

@@ -1,6 +1,6 @@
-//! What `rekindle doctor` looks at. Every part of the product adds its own to `CHECKS`.
+//! Checks of `rekindle doctor`. Every part of the product adds its own to `CHECKS`.
 //!
-//! A check only looks. What it finds says where and what to do; it never repeats what a note says.
+//! A check is read-only. A finding names the place and the remedy; it never quotes a note.
 
 mod agents;
 mod index;
@@ -35,26 +35,26 @@ use crate::platform::home::{Home, Places};
 use crate::vault;
 use crate::vault::{Outcome, Scan, Vault};
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// As it should be.
+    /// Nothing needs to be done.
     Ok,
-    /// Works, but the person should know.
+    /// It works, but the person should know.
     Warning,
-    /// Does not work.
+    /// Something is broken.
     Error,
 }
 
-/// One thing a check has to say.
+/// One finding of a check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// How much it matters.
+    /// The severity of the finding.
     pub level: Level,
-    /// What is the matter, and where.
+    /// The problem and its place.
     pub what: String,
-    /// What to do about it.
+    /// The remedy, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -76,13 +76,13 @@ impl Finding {
 /// The result of one check: at least one finding.
 #[derive(Clone, Debug, Serialize)]
 pub struct Checked {
-    /// The check.
+    /// The name of the check.
     pub check: &'static str,
-    /// What it found.
+    /// The findings of the check.
     pub findings: Vec<Finding>,
 }
 
-/// What the checks look at. The vault is walked once for all of them.
+/// The input of the checks. The vault is walked once for all of them.
 struct Patient<'a> {
     places: &'a Places,
     vault: &'a Vault,
@@ -106,7 +106,7 @@ const CHECKS: [(&str, Check); 11] = [
     ("identity", identity_links),
 ];
 
-/// Looks at everything.
+/// Runs every check of the vault and its state.
 pub fn examine(places: &Places) -> Vec<Checked> {
     let vault = match Vault::open(places) {
         Ok(vault) => vault,
@@ -137,12 +137,12 @@ pub fn examine(places: &Places) -> Vec<Checked> {
     checked
 }
 
-/// Looks at the models, which are there without a vault, too.
+/// Checks the models, which do not depend on a vault.
 pub fn examine_models(home: &Home, config: &Config) -> Checked {
     let models = Models::open(home);
     let failed = |error: &models::Error| Finding::error(error.to_string(), error.hint());
     let used = config.embed.model.as_str();
-    // Without its vectors, recall still finds words (REC-11).
+    // Without a model, recall still searches by keyword (REC-11).
     let mut findings = vec![match models.load(used) {
         Ok(model) => Finding::ok(format!("{} is in use", model.name())),
         Err(error) => {
@@ -156,7 +156,7 @@ pub fn examine_models(home: &Home, config: &Config) -> Checked {
         })),
         Err(error) => findings.push(failed(&error)),
     }
-    // A folder that cannot be read was reported just now.
+    // The finding above reports a folder that cannot be read.
     for left in models.left_overs().unwrap_or_default() {
         findings.push(Finding::warning(
             format!("{} was left behind", left.display()),
@@ -167,7 +167,7 @@ pub fn examine_models(home: &Home, config: &Config) -> Checked {
     Checked { check: "models", findings }
 }
 
-/// Whether the language model that was chosen could be asked. Nobody is.
+/// Checks that the configured language model can be called. It makes no call.
 fn examine_llm(home: &Home, config: &Config) -> Option<Finding> {
     if config.llm.provider == Provider::Offline {
         return None;
@@ -186,7 +186,7 @@ fn examine_llm(home: &Home, config: &Config) -> Option<Finding> {
     })
 }
 
-/// Tries it: permissions, quotas and read-only mounts all look fine until somebody writes.
+/// Writes a probe file: permissions, quotas and read-only mounts show only on a write.
 fn writable(what: &str, folder: &Path) -> Finding {
     let probe = folder.join(format!("{}probe-{}.tmp", disk::TEMPORARY, std::process::id()));
     match disk::stage(&probe, b"", None).and_then(|()| disk::remove(&probe)) {
@@ -326,7 +326,7 @@ fn forgotten(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
     Ok(findings)
 }
 
-/// Bytes that a person typed stay; the person is told (B-03).
+/// Reports probable secrets. Text that a person typed is not changed (B-03).
 fn secrets(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
     let mut findings = Vec::new();
     for (path, text) in patient.vault.texts()? {

@@ -1,4 +1,5 @@
-//! Outcomes of the sessions of the last weeks: how many were learnt from, how many were skipped and why.
+//! Outcomes of the sessions of the last weeks: counts of those learnt from, and of those skipped by reason
+//!
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,37 +10,37 @@ use rekindle_core::session::became::{Attempt, Became, became};
 
 use crate::platform::db::{self, Db};
 
-/// So many days are looked at: runs that are over are kept no longer.
+/// The period in days: older finished runs are deleted.
 pub const DAYS: i64 = 30;
 
-/// The sessions that were heard of in the last [`DAYS`].
+/// Counts of the sessions seen in the last [`DAYS`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learning {
-    /// All of them.
+    /// All sessions seen in the period.
     pub seen: u64,
-    /// Those that something was learnt from.
+    /// Sessions that led to an observation or a memory.
     pub learnt: u64,
-    /// Those that go on, or that nobody has looked at yet.
+    /// Sessions that are still open or not yet processed.
     pub waiting: u64,
-    /// Those that could not be looked at.
+    /// Sessions whose processing failed for good.
     pub given_up: u64,
-    /// Why the others were skipped, and how many each, the most frequent reason first.
+    /// Reasons for skipping and the count of each, the most frequent first.
     pub skipped: Vec<(String, u64)>,
 }
 
 impl Learning {
-    /// How many were skipped.
+    /// The number of skipped sessions.
     pub fn skipped(&self) -> u64 {
         self.skipped.iter().map(|(_, count)| count).sum()
     }
 
-    /// True if sessions were looked at and nothing was learnt from any.
+    /// True if sessions were processed and none led to anything.
     pub fn is_fruitless(&self) -> bool {
         self.learnt == 0 && self.skipped() > 0
     }
 }
 
-/// Counts.
+/// Counts the sessions of the last [`DAYS`] by outcome.
 pub fn look(db: &Db, now: Timestamp) -> Result<Learning, db::Error> {
     let since = (now - SignedDuration::from_hours(24 * DAYS)).as_millisecond();
     let sessions: Vec<(String, bool)> = db.run(|connection| {
@@ -64,7 +65,7 @@ pub fn look(db: &Db, now: Timestamp) -> Result<Learning, db::Error> {
     Ok(learning)
 }
 
-/// The runs about each session, in their order.
+/// Reads the runs of each session, in order.
 fn attempts(db: &Db, since: i64) -> Result<HashMap<String, Vec<Attempt>>, db::Error> {
     let rows: Vec<(String, String, Option<String>, i64)> = db.run(|connection| {
         connection

@@ -1,4 +1,4 @@
-//! What `rekindle init` makes. Safe to run again: what is there stays as it is.
+//! Creates the home of `rekindle init`. It is idempotent: existing files stay as they are.
 
 use std::path::{Path, PathBuf};
 
@@ -14,46 +14,46 @@ use crate::platform::disk;
 use crate::platform::home::{self, Home, Places};
 use crate::vault::{self, Draft, Vault, Write};
 
-/// Why it could not be set up.
+/// The reason a home could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The notes that were named are not there.
+    /// The named folder of notes does not exist.
     #[error("there is no folder {} to keep the memories in; make it first, or leave --notes out", .0.display())]
     NoNotes(PathBuf),
-    /// The settings.
+    /// The settings could not be read or written.
     #[error(transparent)]
     Config(#[from] config::Error),
-    /// The places.
+    /// A folder of the home could not be created.
     #[error(transparent)]
     Home(#[from] home::Error),
-    /// The vault.
+    /// The vault could not be opened or written.
     #[error(transparent)]
     Vault(#[from] vault::Error),
 }
 
-/// One thing that is there now.
+/// One item of the home.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// What it is.
+    /// The description of the item.
     pub what: &'static str,
-    /// Where it is.
+    /// The path of the item.
     pub path: PathBuf,
-    /// Whether it was made just now.
+    /// True if this call created it.
     pub made: bool,
 }
 
-/// What the person chose; what is not given leaves the settings as they are.
+/// The choices of the person; a missing choice leaves the setting as it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Choices<'a> {
-    /// What their agents call them.
+    /// The name that agents call the person.
     pub name: Option<&'a str>,
     /// The folder of their notes.
     pub notes: Option<&'a Path>,
-    /// Which of their notes may be read, as `recall.notes` takes it.
+    /// The notes that may be read, as `recall.notes` takes it.
     pub read: Option<&'a str>,
 }
 
-/// Makes everything that is missing.
+/// Creates every missing item.
 pub fn init(home: &Home, choices: Choices<'_>, now: &Zoned) -> Result<Vec<Item>, Error> {
     let Choices { name, notes, read } = choices;
     if let Some(folder) = notes.filter(|folder| !folder.is_dir()) {
@@ -98,7 +98,7 @@ fn folder(what: &'static str, path: &Path) -> Result<Item, Error> {
     Ok(Item { what, path: path.to_owned(), made })
 }
 
-/// The documents a new vault begins with, and the starters of the identity.
+/// Creates the documents of a new vault and the starters of the identity.
 fn documents(places: &Places, name: &str, now: &Zoned) -> Result<Vec<Item>, Error> {
     let vault = Vault::open(places)?;
     let (mut items, mut writes) = (Vec::new(), Vec::new());

@@ -1,9 +1,9 @@
-//! Learning from the transcripts that were there before us (DIS-01, B-14).
+//! Backfill: learns from transcripts older than the installation (DIS-01, B-14).
 //!
-//! Every session goes through the functions that live ones go through (`capture`, `observe`, keep), the newest first, dated by
-//! its own messages. What is done stands in `messages/backfill.jsonl`, a line a transcript, so that a run that was
-//! stopped goes on where it was and a repeated one reads only what grew. How far a session is captured stands in the sessions'
-//! table, which the hooks go by as well, so nothing is learnt from twice.
+//! Every session runs through the same functions as a live one (`capture`, `observe`, keep), the newest
+//! first, dated by its own messages. `messages/backfill.jsonl` records the finished transcripts, one
+//! per line, so a stopped run resumes and a repeated one reads only new data. The table of sessions, shared
+//! with the hooks, holds the captured position, so nothing is learnt twice.
 
 mod plan;
 mod report;
@@ -36,48 +36,48 @@ use crate::recall::messages::{self, Messages};
 pub use plan::{Candidate, Extent, Plan, Share, Unknown};
 pub use report::{Learnt, Report};
 
-/// The most sessions that are worked on before the worker's post is free for others.
+/// The most sessions in one turn, after which other workers may take the lock.
 const TURN_SESSIONS: usize = 8;
-/// No more once they have so many bytes together.
+/// The most bytes of the sessions in one turn.
 const TURN_BYTES: u64 = 8 * 1024 * 1024;
-/// The most threads: each keeps a session in memory.
+/// The most threads: each holds a session in memory.
 const MAX_THREADS: usize = 2;
-/// How long the post is free between two turns; whoever waits for it looks more often.
+/// The pause between two turns; a waiting worker polls more often.
 const PAUSE: Duration = Duration::from_millis(25);
-/// How long to wait for another worker before saying so.
+/// The wait for another worker before a progress message.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Why the past could not be read.
+/// The reason a backfill failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What is done could not be noted.
+    /// The state file could not be read or written.
     #[error("{} cannot be used: {source}", path.display())]
     State {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The worker.
+    /// The worker could not run.
     #[error(transparent)]
     Worker(#[from] worker_lock::Error),
-    /// The database.
+    /// The database could not be read or written.
     #[error(transparent)]
     Db(#[from] db::Error),
-    /// The project of a folder that is gone.
+    /// The project of a deleted folder could not be remembered.
     #[error(transparent)]
     Project(#[from] project::RememberError),
-    /// The archive of messages.
+    /// The archive of messages failed.
     #[error(transparent)]
     Messages(#[from] messages::Error),
 }
 
-/// How far a run is, for whoever shows it.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Another worker is at it; so long already.
+    /// Another worker holds the lock, for this time so far.
     Waiting(Duration),
-    /// So many of so many sessions are done.
+    /// The number of finished sessions and their total.
     Sessions(usize, usize),
 }
 
@@ -87,21 +87,21 @@ struct Done {
     path: PathBuf,
     size: u64,
     modified: Option<Timestamp>,
-    /// Not understood; this is what it said.
+    /// The unknown content, if the format is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     unknown: Option<String>,
-    /// Whether it was learnt from. Earlier versions only made the messages searchable.
+    /// True if it was learnt from. Earlier versions only indexed the messages.
     #[serde(default)]
     learnt: bool,
 }
 
-/// Everything that a run needs to know.
+/// The context of a run.
 pub struct Backfill<'a> {
-    /// Where everything is.
+    /// The places of the home.
     pub places: &'a Places,
-    /// The person's home, below which agents keep their transcripts.
+    /// The person's home, below which agents store their transcripts.
     pub home: &'a Path,
-    /// Projects that were seen before.
+    /// The projects known so far.
     pub projects: &'a KnownProjects,
 }
 
@@ -114,8 +114,9 @@ impl Backfill<'_> {
         |source| Error::State { path: self.state_file(), source }
     }
 
-    /// Learns from what the plan names. `worlds` makes what a thread works with; what hooks leave meanwhile is worked off in
-    /// `live`. `progress` may say stop: then what was learnt so far is kept, and the rest is for the next run.
+    /// Learns from the transcripts of a plan. `worlds` makes the context of a thread; `live` processes the
+    /// events of hooks in between. If `progress` asks to stop, the results so far are kept and the next run
+    /// does the rest.
     pub fn run(
         &self,
         plan: &Plan,
@@ -127,7 +128,7 @@ impl Backfill<'_> {
         let mut state = disk::Lines::open(&self.state_file()).map_err(self.failed())?;
         let mut note = |done: &Done| {
             let line = serde_json::to_string(done).unwrap_or_default() + "\n";
-            // A line that is lost costs one more look, so nothing waits for the disk here.
+            // A lost line costs one more read, so no sync is needed here.
             state.append(&line, false).map_err(self.failed())
         };
         for Unknown { path, seen, size, modified, .. } in &plan.unknown {
@@ -174,7 +175,7 @@ impl Backfill<'_> {
         Ok(report)
     }
 
-    /// Waits until no other worker is at it. `None` if somebody said stop.
+    /// Waits for the worker's lock. Returns `None` if asked to stop.
     fn post(&self, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Option<Post>, Error> {
         let began = Instant::now();
         loop {
@@ -187,7 +188,7 @@ impl Backfill<'_> {
         }
     }
 
-    /// Learns from some sessions. Says which of them are not done: a run of theirs is to be tried again later.
+    /// Learns from some sessions. Returns those with a run that must be retried later.
     fn learn(
         &self,
         turn: &[Candidate],
@@ -196,7 +197,7 @@ impl Backfill<'_> {
         worlds: &(dyn Fn() -> World + Sync),
         report: &mut Report,
     ) -> Result<Vec<String>, Error> {
-        // Without it, what was said in a folder that is gone would count for every project.
+        // Without this, messages in a deleted folder would count for every project.
         for trail in turn.iter().filter_map(|candidate| candidate.trail.as_ref()) {
             project::remember_gone(&self.places.projects_file(), trail)?;
         }
@@ -233,7 +234,7 @@ impl Backfill<'_> {
     }
 }
 
-/// How many of them are worked on before others may.
+/// The number of sessions in the next turn.
 fn turn(waiting: &[Candidate]) -> usize {
     let mut bytes = 0;
     let fits = |candidate: &&Candidate| {
@@ -243,7 +244,7 @@ fn turn(waiting: &[Candidate]) -> usize {
     waiting.iter().take(TURN_SESSIONS).take_while(fits).count().max(1)
 }
 
-/// Asks for a session to be captured. The same transcript asks once.
+/// Builds the event to capture a session. The same transcript gives the same event.
 fn event(candidate: &Candidate, now: Timestamp) -> Option<Event> {
     let Found { agent, path, size, modified } = &candidate.found;
     let session_id = candidate.session();

@@ -1,5 +1,5 @@
-//! The hot list of observations (STO-01…04): what was observed on each day, in order, for the days that reflection and the
-//! briefing look at. The daily logs hold the same for good, so this can be lost: [`restore`] reads them back.
+//! The hot list of observations (STO-01…04): those of each day, in order, for as long as reflection and the
+//! briefing need them. The daily logs hold the same for good, so [`restore`] can rebuild a lost list.
 
 use std::collections::BTreeMap;
 
@@ -15,43 +15,44 @@ use serde_json::{Value, json};
 
 use crate::platform::db::{Db, Error, Row, params};
 
-/// How long an observation stays in the list (STO-01).
+/// The age in days at which an observation leaves the list (STO-01).
 pub const KEPT_DAYS: i64 = 30;
-/// The version of the form in which an entry is kept (STO-02).
+/// The schema version of an entry (STO-02).
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// One window of a session, observed.
+/// The observation of one window of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The window.
+    /// The key of the window.
     pub dedupe_key: String,
-    /// The session.
+    /// The id of the session.
     pub session: String,
-    /// The project it was held in.
+    /// The project of the session.
     pub project: Option<ProjectId>,
-    /// `compaction` or `shutdown`.
+    /// The cause of the observation: `compaction` or `shutdown`.
     pub trigger: String,
-    /// The person's day.
+    /// The day in the person's zone.
     pub day: Date,
-    /// When it was observed.
+    /// The time of the observation.
     pub at: Timestamp,
-    /// What was observed.
+    /// The content of the observation.
     pub observed: Observed,
-    /// About how many tokens that is (OBS-24).
+    /// The estimated number of tokens (OBS-24).
     pub tokens: u64,
-    /// How often it was distilled since (REF-15).
+    /// The number of distillations since (REF-15).
     pub distilled: u32,
-    /// The version of the form in which it is kept; [`SCHEMA_VERSION`] for a new one.
+    /// The schema version; [`SCHEMA_VERSION`] for a new entry.
     pub schema_version: u32,
 }
 
 impl Entry {
-    /// The highest priority in it (OBS-21).
+    /// The highest priority of its findings (OBS-21).
     pub fn priority(&self) -> Priority {
         self.observed.findings().map(|finding| finding.priority).max().unwrap_or(Priority::Low)
     }
 
-    /// The entry that a section of the log of `day` tells of. One of an earlier version does not say exactly when it ended.
+    /// Builds the entry of a section of the log of `day`. A section of an earlier version lacks the exact
+    /// time.
     fn of_section(key: &str, section: &daily_log::Observation, day: Date) -> Option<Self> {
         let session = section.source.session.clone()?;
         let at = || day.at(12, 0, 0, 0).to_zoned(TimeZone::UTC).ok().map(|noon| noon.timestamp());
@@ -70,7 +71,7 @@ impl Entry {
         })
     }
 
-    /// The same with what the log of a later day has of it.
+    /// Extends the entry by a section of a later day's log.
     fn go_on(&mut self, section: &daily_log::Observation, day: Date) {
         let more = Observed::of_section(section, day);
         self.observed.parts.extend(more.parts);
@@ -79,7 +80,7 @@ impl Entry {
         (self.day, self.tokens) = (day, tokens_in(&self.observed));
     }
 
-    /// The entry as other programs read it (STO-02), with the id it has in a vector collection (STO-07).
+    /// Renders the entry for other programs (STO-02), with its id in a vector collection (STO-07).
     pub fn json(&self) -> Value {
         json!({
             "dedupeKey": self.dedupe_key,
@@ -99,13 +100,13 @@ impl Entry {
     }
 }
 
-/// About how many tokens were observed (OBS-24).
+/// Estimates the tokens of an observation (OBS-24).
 pub fn tokens_in(observed: &Observed) -> u64 {
     let narratives = observed.parts.iter().map(|part| tokens::estimate(&part.narrative)).sum::<u64>();
     narratives + observed.findings().map(|finding| tokens::estimate(&finding.text)).sum::<u64>()
 }
 
-/// Adds to the list. The same window again changes nothing (CAP-14); says whether it was added.
+/// Adds an entry; false if the window is already in the list (CAP-14).
 pub fn add(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
     let observed = serialised(db, entry)?;
     db.change(|transaction| {
@@ -133,8 +134,8 @@ pub fn add(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
     })
 }
 
-/// Fills an empty list from the daily logs, in order. A reflection whose section stands below an observation has looked at it.
-/// Gives how many entries there are now.
+/// Fills an empty list from the daily logs, in order. A reflection covers the observations that stand before
+/// it in the log. Returns the number of entries.
 pub fn restore(db: &mut Db, logs: &[(Date, Log)]) -> Result<usize, Error> {
     let mut restored: Vec<Entry> = Vec::new();
     let mut reflected = 0;
@@ -143,7 +144,7 @@ pub fn restore(db: &mut Db, logs: &[(Date, Log)]) -> Result<usize, Error> {
         match section {
             Section::Observation(section) => {
                 let Some(key) = &section.source.dedupe_key else { continue };
-                // A session that went on past midnight has a section in each of the logs.
+                // A session that crossed midnight has a section in each of the logs.
                 let base = key.rsplit_once('-').map_or(key.as_str(), |(base, _)| base);
                 match restored.iter_mut().find(|entry| entry.dedupe_key == base) {
                     Some(entry) => entry.go_on(section, day),
@@ -164,14 +165,14 @@ pub fn restore(db: &mut Db, logs: &[(Date, Log)]) -> Result<usize, Error> {
     Ok(restored.len())
 }
 
-/// Whether the list holds nothing at all, not even what was forgotten.
+/// True if the list is empty, without even a forgotten entry.
 pub fn is_empty(db: &Db) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM observations)", [], |row| row.get(0))
     })
 }
 
-/// Puts a shorter version in an observation's place (REF-15). One that is as short already stays.
+/// Replaces an observation by a shorter version (REF-15), unless it is already as short.
 pub fn replace(db: &mut Db, entry: &Entry) -> Result<bool, Error> {
     let observed = serialised(db, entry)?;
     db.change(|transaction| {
@@ -194,12 +195,12 @@ fn serialised(db: &Db, entry: &Entry) -> Result<String, Error> {
     serde_json::to_string(&entry.observed).map_err(|error| db.odd(error.to_string()))
 }
 
-/// What was observed from one day to another, both included, in order. What was forgotten is not there any more.
+/// Lists the observations from one day to another, both included, in order, without forgotten ones.
 pub fn between(db: &Db, from: Date, to: Date) -> Result<Vec<Entry>, Error> {
     list(db, "day >= ?1 AND day <= ?2", [day(from), day(to)])
 }
 
-/// What was observed in a session, in order.
+/// Lists the observations of a session in order.
 pub fn of_session(db: &Db, session: &str) -> Result<Vec<Entry>, Error> {
     list(db, "session = ?1", [session])
 }
@@ -247,7 +248,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(Entry, String)> {
     Ok((entry, row.get(6)?))
 }
 
-/// How many tokens were observed on a day, and in how many windows (REF-01).
+/// Counts the tokens and windows observed on a day (REF-01).
 pub fn tokens_of(db: &Db, date: Date) -> Result<(u64, u64), Error> {
     db.run(|connection| {
         connection.query_row(
@@ -261,7 +262,7 @@ pub fn tokens_of(db: &Db, date: Date) -> Result<(u64, u64), Error> {
     })
 }
 
-/// What the write gate thought of what was observed on each of these days, in order (FBK-08).
+/// Counts the verdicts of the write gate per day, in order (FBK-08).
 pub fn judged(db: &Db, from: Date, to: Date) -> Result<BTreeMap<Date, Counts>, Error> {
     db.run(|connection| {
         connection
@@ -304,7 +305,7 @@ fn count(transaction: &rusqlite::Transaction<'_>, entry: &Entry) -> rusqlite::Re
     Ok(())
 }
 
-/// Which of the windows of these days no reflection has looked at yet.
+/// Lists the windows of these days without a reflection.
 pub fn unreflected(db: &Db, from: Date, to: Date) -> Result<Vec<String>, Error> {
     db.run(|connection| {
         connection
@@ -317,7 +318,7 @@ pub fn unreflected(db: &Db, from: Date, to: Date) -> Result<Vec<String>, Error> 
     })
 }
 
-/// A reflection has looked at these windows.
+/// Marks windows as covered by a reflection.
 pub fn mark_reflected(db: &mut Db, keys: &[String]) -> Result<(), Error> {
     db.change(|transaction| {
         let mut mark = transaction.prepare("UPDATE observations SET reflected = 1 WHERE dedupe_key = ?1")?;
@@ -328,7 +329,7 @@ pub fn mark_reflected(db: &mut Db, keys: &[String]) -> Result<(), Error> {
     })
 }
 
-/// Drops what is older than the list holds; the logs have it.
+/// Deletes entries that are too old for the list; the logs still hold them.
 pub fn tidy(db: &mut Db, today: Date) -> Result<usize, Error> {
     let Ok(oldest) = today.checked_sub(jiff::Span::new().days(KEPT_DAYS)) else { return Ok(0) };
     db.change(|transaction| transaction.execute("DELETE FROM observations WHERE day < ?1", [day(oldest)]))
@@ -352,7 +353,7 @@ pub(crate) mod tests {
         Date::constant(2026, 11, day)
     }
 
-    /// A window of `session`, observed that day.
+    /// Builds a window of `session` observed that day.
     pub(crate) fn entry(session: &str, day: Date, observed: Observed) -> Entry {
         Entry {
             dedupe_key: format!("key-{session}"),

@@ -1,5 +1,5 @@
-//! What was seen in sessions, and how often: the third sighting of something makes it worth a question (SID-05, SID-06). Two
-//! texts count as the same if they say the same in other words (STO-16).
+//! Sightings: statements seen in sessions, with their counts. The third sighting makes a statement a proposal
+//! (SID-05, SID-06). Paraphrases count as the same statement (STO-16).
 
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::knowledge::proposal::Evidence;
@@ -8,63 +8,63 @@ use rekindle_core::text::similarity::Statement;
 
 use crate::platform::db::{Db, Error, Row, params};
 
-/// From this similarity on two texts are sightings of one thing (STO-16).
+/// The least similarity of two sightings of one statement (STO-16).
 const SAME: f32 = 0.85;
-/// Below this similarity two texts are about different things.
+/// The least similarity of two related statements.
 const RELATED: f32 = 0.4;
-/// So many of the newest are compared.
+/// The number of the newest statements to compare with.
 const COMPARED: i64 = 4000;
-/// Statements of the project that `?1` names, and those that hold in every project.
+/// Condition for statements of project `?1` and those that hold in every project.
 const HERE_OR_EVERYWHERE: &str = "(project IS ?1 OR project IS NULL)";
-/// Between the words of a key and the project that said them too.
+/// Separator of the words of a key and the project that also said them.
 const APART: char = '\u{1f}';
 
-/// Something that was seen.
+/// A statement seen in sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sighting {
     number: i64,
-    /// The words in which it was seen last.
+    /// The latest wording of the statement.
     pub text: String,
-    /// Where.
+    /// The sessions and messages that it rests on.
     pub evidence: Evidence,
-    /// What became of it: the path of an entry, or the id of a proposal.
+    /// Its outcome: the path of an entry, or the id of a proposal.
     pub became: Option<String>,
-    /// When it was last said.
+    /// The time of the latest sighting.
     pub last: Timestamp,
-    /// Whether its words say that something ended.
+    /// True if its words say that something ended.
     pub ends: bool,
-    /// Its project; `None` for what holds everywhere.
+    /// The project; `None` if it holds everywhere.
     pub project: Option<String>,
 }
 
-/// A text to be compared and, if it is new, remembered.
+/// A statement to compare and, if it is new, to store.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// What was seen.
+    /// The wording of the statement.
     pub text: &'a str,
-    /// The same as a vector of length one; empty where there is no model.
+    /// Its embedding, normalized; empty without a model.
     pub vector: &'a [f32],
-    /// The project it was seen in.
+    /// The project of the session.
     pub project: Option<&'a str>,
-    /// Where.
+    /// The session and messages that it rests on.
     pub evidence: &'a Evidence,
-    /// When it was said.
+    /// The time of the message.
     pub at: Timestamp,
-    /// Whether the words say that something ended.
+    /// True if its words say that something ended.
     pub ends: bool,
 }
 
-/// What is known of something like this, in this project or everywhere.
+/// Finds the same statement, in this project or everywhere.
 pub fn find(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
     best(db, seen, HERE_OR_EVERYWHERE)
 }
 
-/// The same wish, said in another project.
+/// Finds the same wish in another project.
 pub fn elsewhere(db: &Db, seen: &Seen<'_>) -> Result<Option<Sighting>, Error> {
     best(db, seen, "project IS NOT NULL AND project IS NOT ?1")
 }
 
-/// The most alike of the statements in `reach` that say the same.
+/// Finds the most similar equivalent statement in `reach`.
 fn best(db: &Db, seen: &Seen<'_>, reach: &str) -> Result<Option<Sighting>, Error> {
     let said = normalised(seen.text);
     let claim = Statement::of(seen.text);
@@ -73,7 +73,8 @@ fn best(db: &Db, seen: &Seen<'_>, reach: &str) -> Result<Option<Sighting>, Error
         let theirs: String = row.get(4)?;
         let is_same_text = words_of(&theirs) == said;
         let likeness = if is_same_text { 1.0 } else { likeness };
-        // "Valve 1 is blue" and "valve 2 is blue" are as alike as can be, "always" and "never" nearly so; neither are the same.
+        // "Valve 1 is blue" and "valve 2 is blue" have almost the same embedding, as have "always" and
+        // "never"; they are different statements.
         let agrees = || Statement::of(&row.get::<_, String>(1).unwrap_or_default()).agrees(&claim);
         let is_same = likeness >= SAME && (is_same_text || agrees());
         if is_same && best.as_ref().is_none_or(|(best, _)| likeness > *best) {
@@ -84,7 +85,7 @@ fn best(db: &Db, seen: &Seen<'_>, reach: &str) -> Result<Option<Sighting>, Error
     Ok(best.map(|(_, sighting)| sighting))
 }
 
-/// The statements nearest to this, in this project or everywhere, the nearest first.
+/// Finds the nearest statements, in this project or everywhere, the nearest first.
 pub fn nearest(db: &Db, seen: &Seen<'_>, most: usize) -> Result<Vec<(f32, Sighting)>, Error> {
     let mut found: Vec<(f32, Sighting)> = Vec::new();
     compare_newest(db, seen, HERE_OR_EVERYWHERE, |likeness, row| {
@@ -98,7 +99,7 @@ pub fn nearest(db: &Db, seen: &Seen<'_>, most: usize) -> Result<Vec<(f32, Sighti
     Ok(found)
 }
 
-/// Hands the newest statements in `reach`, a condition on `project`, to `each`, with how alike the vectors are.
+/// Passes the newest statements in `reach`, a condition on `project`, to `each`, with their similarity.
 fn compare_newest(
     db: &Db,
     seen: &Seen<'_>,
@@ -118,12 +119,12 @@ fn compare_newest(
     })
 }
 
-/// The words of a key, without the project that keeps it apart from the same words elsewhere.
+/// The words of a key, without the project that separates it from the same words elsewhere.
 fn words_of(key: &str) -> &str {
     key.split_once(APART).map_or(key, |(words, _)| words)
 }
 
-/// Lets go of something that no longer holds.
+/// Deletes a statement that no longer holds.
 pub fn end(db: &mut Db, known: &Sighting) -> Result<(), Error> {
     db.change(|transaction| transaction.execute("DELETE FROM sightings WHERE number = ?1", [known.number]))
         .map(drop)
@@ -131,7 +132,7 @@ pub fn end(db: &mut Db, known: &Sighting) -> Result<(), Error> {
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Sighting> {
     let evidence: String = row.get(2)?;
-    // What cannot be read any more counts as nothing seen; the words themselves are still there.
+    // Unreadable evidence counts as none; the words themselves are intact.
     let evidence = serde_json::from_str(&evidence).unwrap_or_default();
     let last = Timestamp::from_millisecond(row.get(6)?).unwrap_or(Timestamp::UNIX_EPOCH);
     Ok(Sighting {
@@ -155,14 +156,14 @@ fn cosine(ours: &[f32], theirs: Option<&[u8]>) -> f32 {
     ours.iter().zip(floats).map(|(a, b)| a * b).sum()
 }
 
-/// Remembers something that is new.
+/// Stores a new statement.
 pub fn add(db: &mut Db, seen: &Seen<'_>, became: Option<&str>) -> Result<(), Error> {
     let evidence = json(db, seen.evidence)?;
     let vector: Option<Vec<u8>> =
         (!seen.vector.is_empty()).then(|| seen.vector.iter().flat_map(|value| value.to_le_bytes()).collect());
     let said = normalised(seen.text);
     db.change(|transaction| {
-        // The table has each text once; what another project says is a sighting of its own.
+        // The table has each text once, so the same text in another project gets a key of its own.
         let taken: bool = transaction.query_row(
             "SELECT EXISTS (SELECT 1 FROM sightings WHERE said = ?1 AND project IS NOT ?2)",
             params![said, seen.project],
@@ -192,7 +193,7 @@ pub fn add(db: &mut Db, seen: &Seen<'_>, became: Option<&str>) -> Result<(), Err
     .map(drop)
 }
 
-/// Remembers another sighting of something known: the words that were said last are kept, and what it rests on grows.
+/// Stores another sighting of a known statement: keeps the latest wording and merges the evidence.
 pub fn again(
     db: &mut Db,
     known: &Sighting,
@@ -212,18 +213,18 @@ pub fn again(
     Ok(evidence)
 }
 
-/// Something that came up in sessions, and in how many.
+/// A frequent statement and the number of its sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frequent {
-    /// The words in which it was said last.
+    /// The latest wording of the statement.
     pub text: String,
-    /// The project; `None` for what holds everywhere.
+    /// The project; `None` if it holds everywhere.
     pub project: Option<String>,
-    /// In how many sessions it came up.
+    /// The number of its sessions.
     pub sessions: u32,
 }
 
-/// What came up in the most sessions, the most frequent first.
+/// Lists the statements seen in the most sessions, the most frequent first.
 pub fn frequent(db: &Db, most: u32) -> Result<Vec<Frequent>, Error> {
     db.run(|connection| {
         connection
@@ -238,14 +239,14 @@ pub fn frequent(db: &Db, most: u32) -> Result<Vec<Frequent>, Error> {
     })
 }
 
-/// Follows an entry to its new place.
+/// Updates the outcome of an entry that moved.
 pub fn moved(db: &mut Db, from: &str, to: &str) -> Result<usize, Error> {
     db.change(|transaction| {
         transaction.execute("UPDATE sightings SET became = ?2 WHERE became = ?1", params![from, to])
     })
 }
 
-/// Whether something that was seen became this, even if it is not there any more.
+/// True if a statement has this outcome, even if the entry is gone.
 pub fn is_of(db: &Db, became: &str) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row("SELECT EXISTS (SELECT 1 FROM sightings WHERE became = ?1)", [became], |row| {

@@ -1,18 +1,18 @@
-//! Runs the statement classifier that is part of the program (`models/statements.rkc`) for `core`.
+//! Runs the built-in statement classifier (`models/statements.rkc`) for `core`.
 
 use std::cell::RefCell;
 
 use rekindle_core::knowledge::statement::Labels;
 use rekindle_embed::{Classifier, PairLabels, Scratch};
 
-/// The classifier with the room that it works in; one per thread.
+/// The statement classifier and its scratch memory; one per thread.
 pub struct Statements {
     classifier: &'static Classifier<'static>,
     scratch: RefCell<Scratch>,
 }
 
 impl Statements {
-    /// The built-in classifier.
+    /// Loads the built-in classifier.
     pub fn builtin() -> Self {
         Self { classifier: Classifier::builtin(), scratch: RefCell::new(Scratch::new()) }
     }
@@ -29,7 +29,7 @@ impl Statements {
         }
     }
 
-    /// Whether a newer statement takes the place of an older one, or says the same.
+    /// Labels a pair of statements: the newer one supersedes the older one, or both say the same.
     pub fn compare(&self, old: &str, new: &str) -> PairLabels {
         self.classifier.compare(&mut self.scratch.borrow_mut(), old, new)
     }

@@ -1,7 +1,8 @@
-//! The worker: takes in what the hooks left, runs what is due, and ends. One at a time; started by a hook, or by hand.
+//! Worker: drains the spool, runs everything due, and exits. One runs at a time, started by a hook or by
+//! hand.
 //!
-//! No port, no daemon. Being killed at any instant loses nothing: what it was doing is in the database, what it had not
-//! taken in yet is in the spool, and the next one goes on.
+//! It has no port and is no daemon. Killing it at any instant loses nothing: its progress is in the database,
+//! the rest is in the spool, and the next worker continues.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -30,50 +31,50 @@ use crate::platform::db::{Db, OptionalExtension, params};
 use crate::review::surfaces;
 use crate::vault::Vault;
 
-/// A worker that a hook started ends after this long, whatever is left; the next hook starts another.
+/// The lifetime of a worker that a hook started; the next hook starts another.
 pub const LIFETIME: Duration = Duration::from_secs(20 * 60);
-/// A run that takes longer has hung; the worker ends, and the run counts a crash.
+/// The time limit of a run; a longer one hangs, so the worker exits and the run counts a crash.
 const RUN_LIMIT: Duration = Duration::from_secs(10 * 60);
-/// So many files are taken from the spool at a time, and so many runs are done before the next.
+/// The most files taken from the spool at a time, and the most runs before the next batch.
 const BATCH: usize = 64;
-/// No more once they have so many bytes together.
+/// The most bytes of a batch of files.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
-/// How often the watchdog looks, at least.
+/// The longest interval between two checks of the watchdog.
 const LOOK: Duration = Duration::from_secs(1);
-/// How often a watching worker looks.
+/// The poll interval of a worker that stays.
 const NAP: Duration = Duration::from_millis(500);
 
-/// What a worker did.
+/// Counts of a worker's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Did {
-    /// Files taken from the spool.
+    /// The number of files taken from the spool.
     pub taken: u64,
-    /// Files of the spool that could not be read.
+    /// The number of unreadable files in the spool.
     pub broken: u64,
-    /// Runs that were completed.
+    /// The number of completed runs.
     pub completed: u64,
-    /// Runs that had nothing to do.
+    /// The number of skipped runs.
     pub skipped: u64,
-    /// Attempts that failed.
+    /// The number of failed attempts.
     pub failed: u64,
-    /// Runs that are dead now.
+    /// The number of runs that failed for good.
     pub dead: u64,
-    /// Sessions that began.
+    /// The number of sessions that began.
     pub begun: u64,
 }
 
-/// When a worker's host has something to do.
+/// A moment at which the caller may do work of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// Sessions began.
+    /// New sessions were reported.
     Began,
-    /// A batch of runs is done. Comes now and then, and in the end, so that what follows from runs is done in batches as
-    /// well.
+    /// A batch of runs is done. It comes now and then and at the end, so that follow-up work can be batched
+    /// too.
     Worked,
 }
 
-/// Takes in everything that waits and runs everything that is due; then ends. Retries that are due later are left for
-/// later. `at` hears of the moments at which something else is to be done.
+/// Drains the spool, runs everything due, and returns. Later retries stay in the queue. `at` receives the
+/// moments for other work.
 pub fn drain(
     post: &Post,
     world: &World,
@@ -82,13 +83,13 @@ pub fn drain(
 ) -> Result<Did, Error> {
     let mut did = Did::default();
     let spool = Spool::at(world.places.spool());
-    // A step whose result a power cut took is done again; all of them are made for that.
+    // A step whose result is lost in a power cut runs again; all steps are idempotent.
     let mut queue = Queue::new(Db::open(&world.places.database())?.relaxed()?);
     queue.recover(world.now().timestamp())?;
-    // What cannot be read back now is read by the next worker; the logs stay as they are.
+    // The next worker repeats a failed restore; the logs stay as they are.
     restore_hot_list(world, &mut queue).ok();
-    // What a person did on the page counts when somebody wakes (REV-03). If it cannot be read now, it stays as it is and is
-    // read later; `doctor` says what is wrong with it.
+    // Decisions on the page count when a worker runs (REV-03). An unreadable page stays and is read later;
+    // `doctor` reports the problem.
     promote::look(world).ok();
     let (watchdog, pace) = (Watchdog::start(RUN_LIMIT, give_up), Pace::default());
     while !world.should_stop() {
@@ -114,7 +115,8 @@ pub fn drain(
     Ok(did)
 }
 
-/// Fills an empty hot list from the logs of its days: the database was lost, or the vault is from another machine (STO-01).
+/// Rebuilds an empty hot list from the daily logs: the database was lost, or the vault comes from another
+/// machine (STO-01).
 fn restore_hot_list(world: &World, queue: &mut Queue) -> Result<(), Error> {
     if !observations::is_empty(queue.db())? {
         return Ok(());
@@ -129,9 +131,9 @@ fn restore_hot_list(world: &World, queue: &mut Queue) -> Result<(), Error> {
     Ok(())
 }
 
-/// Learns from sessions that were over before we came (DIS-01), on several threads, each in a world that `worlds` makes. What
-/// hooks left comes first, in the world `live`, so that no session waits longer than one such call takes. `heard` is told how
-/// every run ended.
+/// Learns from past sessions (DIS-01) on several threads, each with a context from `worlds`. Events of hooks
+/// come first, in the context `live`, so that no session waits longer than one call. `heard` receives the end
+/// of every run.
 pub fn learn(
     post: &Post,
     live: &World,
@@ -165,7 +167,7 @@ pub fn learn(
         for helper in helpers {
             did = did.and(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
         }
-        // What the last of them sent.
+        // The events of the last runs.
         did = did.and(work_off(&world, &mut queue)?);
         Ok::<_, Error>(())
     })?;
@@ -173,7 +175,7 @@ pub fn learn(
     Ok(did)
 }
 
-/// Works until somebody says stop, for those who want a worker that stays.
+/// Runs until asked to stop, for a worker that stays.
 pub fn watch(
     post: &Post,
     world: &World,
@@ -192,7 +194,7 @@ pub fn watch(
 }
 
 impl Did {
-    /// Both together.
+    /// Adds the counts of two workers.
     pub fn and(self, other: Self) -> Self {
         Self {
             taken: self.taken + other.taken,
@@ -206,8 +208,8 @@ impl Did {
     }
 }
 
-/// Takes a batch of files from the spool into the database. The files go only after what they say is committed and on the
-/// disk; if we die in between, the next worker finds them again and the database knows them already.
+/// Takes a batch of files from the spool into the database. It deletes a file only after its content is
+/// committed durably; after a crash in between, the next worker finds known events.
 fn take_in(
     spool: &Spool,
     queue: &mut Queue,
@@ -250,8 +252,8 @@ fn take_in(
     Ok(batch.looked_at)
 }
 
-/// Writes down the projects of the folders that the signals came from, while the folders are there: a worktree may be removed
-/// before its session is captured (B-05).
+/// Registers the projects of the signals' folders while the folders exist: a worktree may be removed before
+/// its session is captured (B-05).
 fn remember_projects(batch: &Taken, world: &World) {
     let folders: HashSet<&str> = batch
         .signals()
@@ -259,16 +261,16 @@ fn remember_projects(batch: &Taken, world: &World) {
         .filter_map(|(signal, ..)| signal.cwd.as_deref())
         .collect();
     for folder in folders {
-        // Signals go on without it. Capture does the same again, and says what is wrong.
+        // Signals do not depend on it. Capture repeats it and reports the error.
         world.remember_project(Some(folder)).unwrap_or_default();
     }
 }
 
-/// Some files of the spool.
+/// A batch of spool files.
 #[derive(Default)]
 struct Taken {
     files: Vec<(PathBuf, Spooled)>,
-    /// With those that could not be read.
+    /// The number of files read, including unreadable ones.
     looked_at: u64,
 }
 
@@ -281,8 +283,8 @@ impl Taken {
     }
 }
 
-/// Reads the next files of the spool, a few at a time so that memory stays flat however many there are. What cannot be
-/// read is set aside.
+/// Reads the next files of the spool in small batches, so that memory use stays flat. Unreadable files are
+/// moved aside.
 fn gather(spool: &Spool, did: &mut Did) -> Result<Taken, Error> {
     let (mut taken, mut bytes) = (Taken::default(), 0);
     for path in spool.oldest(BATCH)? {
@@ -305,8 +307,8 @@ fn gather(spool: &Spool, did: &mut Did) -> Result<Taken, Error> {
     Ok(taken)
 }
 
-/// What the clock asks for: scheduled functions that are due, sessions that went silent (MNT-04, EXE-15), and other places
-/// in which a person may have answered (REV-06).
+/// Queues the scheduled work: due functions, idle sessions (MNT-04, EXE-15), and syncs of the review surfaces
+/// (REV-06).
 fn remind(queue: &mut Queue, registry: &Registry, world: &World) -> Result<bool, Error> {
     let now = world.now();
     let mut events = idle::requests(queue.db(), world, now.timestamp())?;
@@ -331,13 +333,13 @@ fn remind(queue: &mut Queue, registry: &Registry, world: &World) -> Result<bool,
                 });
                 begun.push((function.name, due));
             }
-            // What was never due is due from now on.
+            // The first period begins now.
             None if last.is_none() => begun.push((function.name, now.timestamp())),
             None => {}
         }
     }
     events.extend(surfaces::request(queue.db(), &world.config.review, now.timestamp())?);
-    // What is asked for again and again is no reason to go on: a session whose clock ran ahead stays open, and silent.
+    // A repeated request does not keep the worker alive: a session stamped in the future stays open and idle.
     let new = queue.accept(registry, &events, now.timestamp())?;
     queue.db().change(|transaction| {
         for (name, at) in &begun {
@@ -351,7 +353,7 @@ fn remind(queue: &mut Queue, registry: &Registry, world: &World) -> Result<bool,
     Ok(new > 0)
 }
 
-/// Runs what is due, and tells `heard` how each run ended. Says whether there was anything.
+/// Runs everything due and passes the end of each run to `heard`. Returns true if there was any.
 fn work(
     queue: &mut Queue,
     registry: &Registry,
@@ -382,9 +384,9 @@ fn work(
     Ok(any)
 }
 
-/// Ends the process when a run hangs: a step cannot be interrupted from outside, and nothing may run for ever.
+/// Ends the process if a run hangs: a step cannot be interrupted from outside.
 struct Watchdog {
-    /// Milliseconds since the worker began at which the current run has to be over; 0 while there is none.
+    /// The deadline of the current run, in milliseconds since the worker began; 0 without a run.
     deadline: Arc<AtomicU64>,
     began: std::time::Instant,
     limit: Duration,
@@ -418,7 +420,7 @@ impl Watchdog {
     }
 }
 
-/// The lease, the database and the spool are all made for this.
+/// Exits at once; the lease, the database and the spool all survive that.
 fn give_up() {
     std::process::exit(70);
 }

@@ -1,5 +1,5 @@
-//! `REVIEW.md` as a view of the store (REV-04) and as a way to decide (REV-03): what it showed is remembered, so that what a
-//! person did to it can be told.
+//! `REVIEW.md` as a view of the store (REV-04) and as an input for decisions (REV-03). The store remembers
+//! the content of each written page, to compare it with the person's edits.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,30 +18,30 @@ use crate::platform::db::{self, Db, OptionalExtension, params};
 use crate::review::proposals::{self, Decided, Standing, Verdict};
 use crate::vault::{self, Amendment, ReviewShown, Vault};
 
-/// So many pages are remembered: a copy that sync brings back may be a few versions old.
+/// The number of pages to remember: sync may restore a copy that is a few versions old.
 const KEPT_PAGES: i64 = 20;
 
-/// Why the page could not be brought up to date, or read.
+/// The reason the page could not be written or read.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The store.
+    /// The store could not be read or written.
     #[error(transparent)]
     Db(#[from] db::Error),
-    /// The vault.
+    /// The vault could not be read or written.
     #[error(transparent)]
     Vault(#[from] vault::Error),
 }
 
-/// What a person is asked about, and how much more there is.
+/// The open proposals, split by the daily limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {
-    /// Today's share, the most valuable first, each with those that say the same.
+    /// The proposals of today, the most valuable first, each with its duplicates.
     pub today: Vec<(Standing, Vec<Id>)>,
-    /// What waits behind it.
+    /// The proposals that wait behind them.
     pub later: Vec<(Standing, Vec<Id>)>,
 }
 
-/// What of the queue a person is asked about now (B-07).
+/// Splits the queue into today's proposals and the rest (B-07).
 pub fn asked_today(db: &Db, per_day: usize, now: &Zoned) -> Result<Asked, db::Error> {
     let standings = proposals::standings(db, true)?;
     let open: Vec<Proposal> = standings.iter().map(|standing| standing.proposal.clone()).collect();
@@ -61,7 +61,7 @@ pub fn asked_today(db: &Db, per_day: usize, now: &Zoned) -> Result<Asked, db::Er
     })
 }
 
-/// What the person sees on the page.
+/// The ids of the proposals on the current page.
 pub fn on_page(db: &Db) -> Result<HashSet<Id>, db::Error> {
     let (known, renamed) = (known(db)?, proposals::renamed(db)?);
     Ok(known
@@ -70,7 +70,8 @@ pub fn on_page(db: &Db) -> Result<HashSet<Id>, db::Error> {
         .unwrap_or_default())
 }
 
-/// What is aimed at a section or a line of MEMORY.md that moved moves with it (B-07). Gives what cannot, and why.
+/// Updates open proposals whose target section or line of MEMORY.md moved (B-07). Returns those with a lost
+/// target, and the reason.
 pub fn rebase(db: &mut Db, vault: &Vault) -> Result<HashMap<Id, String>, Error> {
     let memory = vault.read(&Place::vault(layout::fixed(layout::MEMORY)))?;
     let memory = memory.map(|note| note.text).unwrap_or_default();
@@ -99,7 +100,7 @@ pub fn rebase(db: &mut Db, vault: &Vault) -> Result<HashMap<Id, String>, Error> 
     Ok(lost)
 }
 
-/// The section that a promoted proposal was meant for.
+/// Looks up the target section of a promoted proposal.
 pub fn meant_for(all: &[Proposal]) -> impl Fn(Id) -> Option<String> {
     move |id| {
         let known = all.iter().find(|known| known.id == id)?;
@@ -108,7 +109,7 @@ pub fn meant_for(all: &[Proposal]) -> impl Fn(Id) -> Option<String> {
     }
 }
 
-/// Brings the page up to what waits in the store.
+/// Rewrites the page to match the store.
 pub fn refresh(
     db: &mut Db,
     vault: &Vault,
@@ -130,7 +131,7 @@ pub fn refresh(
     vault.show_waiting(&later, proposals::machine(db)?, by, now)?;
     let known = known(db)?;
     if queue.proposals.is_empty() && known.is_empty() {
-        // Nobody needs a page that asks nothing.
+        // No page is created for an empty queue.
         return Ok(ReviewShown::Unchanged);
     }
     let renamed = proposals::renamed(db)?;
@@ -145,22 +146,22 @@ fn line(standing: &Standing) -> review::Proposal {
         place: proposal.place.clone(),
         title: proposal.title.clone(),
         text: standing.worded.clone().unwrap_or_else(|| proposal.text.clone()),
-        // What asks whether it holds everywhere would not hold in its project alone.
+        // A proposal to widen the scope is not tied to its own project.
         project: proposal.project.clone().filter(|_| proposal.section().is_some()),
     }
 }
 
-/// What was read off the page.
+/// The decisions read from the page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Look {
-    /// What was decided on it, and what came of that.
+    /// The proposals decided on it, with the result of each.
     pub decided: Vec<(Id, Decided)>,
-    /// Why nothing on it counts.
+    /// The reason to ignore the whole page.
     pub doubt: Option<String>,
 }
 
-/// Reads what a person decided on the page, if it is another than the one that was last looked at. What is not certain
-/// decides nothing: it is said by `review` and `doctor` until the page changes.
+/// Reads a person's decisions from the page if it changed since the last read. Ambiguous edits decide
+/// nothing: `review` and `doctor` report them until the page changes.
 pub fn look(db: &mut Db, registry: &Registry, vault: &Vault, now: Timestamp) -> Result<Look, Error> {
     let Some(page) = vault.read(&Place::vault(layout::fixed(layout::REVIEW)))? else {
         return Ok(Look::default());
@@ -195,12 +196,12 @@ pub fn look(db: &mut Db, registry: &Registry, vault: &Vault, now: Timestamp) -> 
         let scope = one.scope.as_ref();
         decided.push((one.id, proposals::decide_in(db, registry, one.id, &verdict, scope, By::Page, now)?));
     }
-    // Only now: whoever dies before this reads the page again and decides nothing twice.
+    // Last, because a crash before this only reads the page again and decides nothing twice.
     see(db, &hash, None, now)?;
     Ok(Look { decided, doubt: None })
 }
 
-/// The page that was last looked at, and why nothing on it counted.
+/// The hash of the page read last, and the reason it was ignored.
 fn seen(db: &Db) -> Result<Option<(String, Option<String>)>, db::Error> {
     db.run(|connection| {
         connection
@@ -209,7 +210,7 @@ fn seen(db: &Db) -> Result<Option<(String, Option<String>)>, db::Error> {
     })
 }
 
-/// Why nothing on the page counted when it was last looked at.
+/// The reason the page read last was ignored.
 pub fn doubt(db: &Db) -> Result<Option<String>, db::Error> {
     Ok(seen(db)?.and_then(|(_, doubt)| doubt))
 }
@@ -225,17 +226,17 @@ fn see(db: &mut Db, hash: &str, doubt: Option<&str>, now: Timestamp) -> Result<(
     Ok(())
 }
 
-/// What the pages showed that were written, the last one last.
+/// The contents of all written pages, the newest last.
 pub fn known(db: &Db) -> Result<Vec<Shown>, db::Error> {
     let rows: Vec<String> = db.run(|connection| {
         let mut rows = connection.prepare("SELECT shown FROM review_pages ORDER BY number")?;
         rows.query_map([], |row| row.get(0))?.collect()
     })?;
-    // One that cannot be read any more (its text was forgotten) is one that is not known.
+    // An unreadable page (its text was forgotten) counts as unknown.
     Ok(rows.iter().filter_map(|row| serde_json::from_str(row).ok()).collect())
 }
 
-/// Remembers what a page shows, as the last one.
+/// Remembers the content of a page as the newest.
 fn keep(db: &mut Db, shown: &Shown, now: Timestamp) -> Result<(), db::Error> {
     let json = serde_json::to_string(shown).map_err(|error| db.odd(error.to_string()))?;
     db.change(|transaction| {

@@ -1,5 +1,5 @@
-//! Approved changes of identity files as patches in a folder of the state (IDN-05): a view of the store, for the person to
-//! look at and to apply, with `rekindle review apply` or with tools of their own.
+//! Approved changes of identity files as patches in a folder of the state (IDN-05): a view of the store. The
+//! person applies them with `rekindle review apply` or with tools of their own.
 
 use std::collections::HashSet;
 use std::io;
@@ -15,63 +15,65 @@ use crate::platform::disk;
 use crate::review::proposals::{self, Standing};
 use crate::vault::{self, Amended, Amendment, Vault};
 
-/// The ending of a patch's name.
+/// The file extension of a patch.
 const ENDING: &str = "patch";
 
-/// Why the folder could not be brought up to date.
+/// The reason the folder could not be updated.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The store.
+    /// The store could not be read.
     #[error(transparent)]
     Db(#[from] db::Error),
-    /// The folder.
+    /// A file of the folder could not be written.
     #[error("could not write {}: {cause}", .path.display())]
     Folder {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
 }
 
-/// A patch that waits to be applied.
+/// A patch to be applied.
 #[derive(Debug)]
 pub struct Waiting {
     /// The proposal that was approved.
     pub standing: Standing,
-    /// What applying it would do, or why it does not fit any more.
+    /// The change, or the reason it does not apply any more.
     pub fits: Result<Amended, vault::Error>,
 }
 
-/// The amendment that a proposal is about.
+/// Converts a proposal to an amendment.
 pub fn amendment(standing: &Standing) -> Amendment<'_> {
     Amendment { proposal: &standing.proposal, statement: standing.text(), supersedes: standing.supersedes() }
 }
 
-/// Whether it was approved and waits for the person to apply it.
+/// True if the proposal is approved and its patch is not yet applied.
 pub fn is_patch(standing: &Standing) -> bool {
     let approved = matches!(standing.proposal.status, Status::Approved | Status::Edited);
     approved && standing.proposal.identity().is_some()
 }
 
-/// What waits to be applied, the oldest first. What ended with another one has no patch of its own.
+/// Lists the patches to be applied, the oldest first. A proposal that was decided together with another has
+/// none.
 pub fn waiting(db: &Db, vault: &Vault) -> Result<Vec<Waiting>, db::Error> {
     let all = proposals::standings(db, false)?.into_iter();
     let patches = all.filter(|standing| is_patch(standing) && standing.with.is_none());
     Ok(patches.map(|standing| Waiting { fits: vault.amended(&amendment(&standing)), standing }).collect())
 }
 
-/// Where the patch of a proposal is.
+/// The path of a proposal's patch.
 pub fn path(folder: &Path, id: Id) -> PathBuf {
     folder.join(format!("{id}.{ENDING}"))
 }
 
-/// The change as a patch that `git apply` and `patch -p1` take in the identity folder.
+/// Renders the change as a patch that `git apply` and `patch -p1` accept in the identity folder.
 pub fn text(standing: &Standing, amended: &Amended) -> String {
     diff::patch(standing.proposal.file(), amended.before.as_deref(), Some(&amended.after))
 }
 
-/// Brings the folder up to what waits to be applied. One that does not fit any more has no patch; `rekindle review` says so.
+/// Rewrites the folder to match the waiting patches. A change that does not apply any more has no file;
+/// `rekindle review` reports it.
 pub fn refresh(db: &Db, vault: &Vault, folder: &Path) -> Result<(), Error> {
     let failed = |path: &Path| {
         let path = path.to_owned();

@@ -1,4 +1,4 @@
-//! The store of proposals (STO-05, REV-04): the truth about what was proposed and what became of it.
+//! Store of proposals (STO-05, REV-04): the authority on proposals and their outcomes.
 
 mod decide;
 mod history;
@@ -35,20 +35,20 @@ pub use receipts::{Owed, owed, owes, paid, try_on};
 pub use revise::revise;
 pub use undone::{see, seen};
 
-/// What became of a proposal that was handed in.
+/// The result of submitting a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Handed {
-    /// It is new.
+    /// It is new, with this id.
     Proposed(Id),
-    /// One that waits says the same: it has more to rest on now.
+    /// It duplicates an open proposal, which gains its evidence.
     Folded(Id),
-    /// The same was asked before and ended, also because nobody answered: nobody is asked again.
+    /// It duplicates a proposal that was decided or expired; it is not asked again.
     Decided(Id, Status),
 }
 
-/// Hands the proposals of a run in, all of them or none. Of their ids only kind and day count: the store numbers them. What says the same as one that is there is folded into it (B-07),
-/// and a run that hands in the same again gets the same answer (EXE-18). What is new is looked at by triage (REV-09): the event
-/// for that is part of it.
+/// Submits the proposals of a run in one transaction. The store numbers them: of a given id only kind and day
+/// count. A duplicate is folded into the existing proposal (B-07). The same submission of a run gets the same
+/// result (EXE-18). For new ones it sends the event that starts triage (REV-09).
 pub fn hand_in(db: &mut Db, registry: &Registry, run: &str, new: &[Proposal]) -> Result<Vec<Handed>, Error> {
     let path = db.path().to_owned();
     let Some(at) = new.iter().map(|new| new.created).max() else { return Ok(Vec::new()) };
@@ -85,7 +85,8 @@ fn hand_in_one(
     let said = said(new);
     let same: Option<(String, Option<String>)> = transaction
         .query_row(
-            // What another project says is another question (R-15); whether something holds in all of them is one.
+            // The same statement in another project is a different proposal (R-15), except for one about all
+            // projects.
             "SELECT proposal, run FROM proposals WHERE said = ?1
                 AND (?3 OR proposal ->> '$.project' IS NULL OR proposal ->> '$.project' IS ?2)
              ORDER BY created DESC, id DESC LIMIT 1",
@@ -116,7 +117,7 @@ fn hand_in_one(
     let prefix = Id::uncounted(new.id.kind, new.id.date).to_string();
     let prefix = prefix.trim_end_matches('0');
     let taken: Vec<String> = transaction
-        // The id of one that was decided on and forgotten since stays its own.
+        // The id of a proposal that was decided and then forgotten is never reused.
         .prepare_cached(
             "SELECT id FROM proposals WHERE id >= ?1 AND id < ?1 || '~'
              UNION SELECT proposal FROM decisions WHERE proposal >= ?1 AND proposal < ?1 || '~'",
@@ -131,8 +132,8 @@ fn hand_in_one(
     Ok(Ok(Handed::Proposed(id)))
 }
 
-/// What a proposal says, by which the same is known again. About another file the same is another question; whether an
-/// idea becomes a project is one question in whatever words.
+/// The key of a proposal for finding duplicates. The same text for another file is a different proposal; an
+/// idea that becomes a project is one proposal in any words.
 fn said(proposal: &Proposal) -> String {
     let text = normalised(&proposal.text);
     if proposal.widened().is_some() {
@@ -145,7 +146,7 @@ fn said(proposal: &Proposal) -> String {
     }
 }
 
-/// Whoever is trusted more supports the statement by themselves (B-01).
+/// The more trusted of two origins (B-01).
 fn more_trusted(one: Origin, other: Origin) -> Origin {
     Origin::ALL.into_iter().find(|origin| *origin == one || *origin == other).unwrap_or(one)
 }
@@ -166,12 +167,12 @@ fn write(transaction: &Transaction<'_>, proposal: &Proposal, said: &str) -> rusq
     )
 }
 
-/// Every proposal that waits, the oldest first.
+/// Lists open proposals, the oldest first.
 pub fn open(db: &Db) -> Result<Vec<Proposal>, Error> {
     list(db, "WHERE status IN ('pending', 'triaged') ORDER BY created, id")
 }
 
-/// Every proposal there ever was.
+/// Lists all proposals ever made.
 pub fn all(db: &Db) -> Result<Vec<Proposal>, Error> {
     list(db, "ORDER BY created, id")
 }
@@ -188,7 +189,7 @@ fn list(db: &Db, which: &str) -> Result<Vec<Proposal>, Error> {
         .collect()
 }
 
-/// One proposal.
+/// Reads a proposal by id.
 pub fn get(db: &Db, id: Id) -> Result<Option<Proposal>, Error> {
     let row: Option<String> = db.run(|connection| {
         connection
@@ -203,12 +204,12 @@ pub fn get(db: &Db, id: Id) -> Result<Option<Proposal>, Error> {
         .transpose()
 }
 
-/// What is added to one that waits: another sighting of it. Says whether that came from another session.
+/// Adds evidence to an open proposal. Returns true if it comes from another session.
 pub fn support(db: &mut Db, id: Id, evidence: &Evidence) -> Result<bool, Error> {
     change_open(db, id, |proposal| proposal.rest_on(evidence))
 }
 
-/// Notes what an evaluator thinks of a proposal that waits (SID-09). Says whether it still waits.
+/// Stores an evaluator's grade of an open proposal (SID-09). Returns true if it is still open.
 pub fn grade(db: &mut Db, id: Id, grade: &Grade) -> Result<bool, Error> {
     change_open(db, id, |proposal| {
         proposal.grade = Some(grade.clone());
@@ -216,7 +217,7 @@ pub fn grade(db: &mut Db, id: Id, grade: &Grade) -> Result<bool, Error> {
     })
 }
 
-/// Changes a proposal that waits, and says what `change` says; false for any other.
+/// Changes an open proposal and returns the result of `change`; false for any other.
 fn change_open(db: &mut Db, id: Id, change: impl Fn(&mut Proposal) -> bool) -> Result<bool, Error> {
     let path = db.path().to_owned();
     let changed = db.change(|transaction| {
@@ -242,7 +243,7 @@ fn change_open(db: &mut Db, id: Id, change: impl Fn(&mut Proposal) -> bool) -> R
     changed.map_err(|what| Error::Content { path, what })
 }
 
-/// How many wait, and since when the oldest does.
+/// The number of open proposals and the time of the oldest.
 pub fn waiting(db: &Db) -> Result<(u64, Option<Timestamp>), Error> {
     db.run(|connection| {
         connection.query_row(

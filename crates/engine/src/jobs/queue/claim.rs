@@ -1,4 +1,4 @@
-//! Taking a run, and letting go of it.
+//! Claiming a run and releasing it.
 
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::Event;
@@ -8,33 +8,32 @@ use super::{Ended, Interrupt, Queue};
 use crate::platform::db::{self, OptionalExtension, params};
 use crate::platform::random;
 
-/// So long a run is ours before it counts as abandoned; every step renews it.
+/// The lease of a run in milliseconds; every step renews it.
 pub(super) const LEASE_MS: i64 = 15 * 60 * 1000;
 
-/// A run that is ours.
+/// A run claimed by this worker.
 #[derive(Clone, Debug)]
 pub struct Claimed {
-    /// The run.
+    /// The id of the run.
     pub id: String,
-    /// The function's name.
+    /// The name of the function.
     pub function: String,
-    /// What it is about.
+    /// The event that it handles.
     pub event: Event,
-    /// Which attempt this is, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// Proves that it is ours.
+    /// The token that proves the claim.
     pub(super) token: String,
 }
 
 impl Queue {
-    /// Takes the next run that is due, if there is one. Those that killed a worker come last, so that they cannot keep the
-    /// others from their turn.
+    /// Claims the next due run. Runs that killed a worker come last, so that they cannot block the others.
     pub fn claim(&mut self, now: Timestamp) -> Result<Option<Claimed>, db::Error> {
         self.claim_any(now, None)
     }
 
-    /// Takes the run of a function with this key, even if it is to be tried again later or was given up: somebody waits
-    /// for it.
+    /// Claims the run of a function with this key, even if it waits for a retry or failed for good: a caller
+    /// waits for it.
     pub fn claim_for(
         &mut self,
         function: &str,
@@ -100,7 +99,7 @@ impl Queue {
         Ok(Some(Claimed { id, function, event, attempt: attempts + 1, token }))
     }
 
-    /// When the next run is due that cannot be taken yet.
+    /// The time of the next run that is not yet due.
     pub fn next_due(&self) -> Result<Option<i64>, db::Error> {
         self.db.run(|connection| {
             connection.query_row(
@@ -111,7 +110,7 @@ impl Queue {
         })
     }
 
-    /// Writes down how a run ended, or when it goes on. Says how it stands now.
+    /// Stores the end or the next retry of a run and returns its new status.
     pub fn settle(
         &mut self,
         claimed: &Claimed,
@@ -136,7 +135,7 @@ impl Queue {
             }
         };
         let ended = status.is_over().then(|| now.as_millisecond());
-        // A stop is not an attempt.
+        // An interruption does not count as an attempt.
         let back = u32::from(status == Status::Running);
         self.db.change(|transaction| {
             transaction.execute(

@@ -1,4 +1,4 @@
-//! The functions there are, and a check that each can be reached (EXE-11, EXE-12, EXE-17).
+//! The background functions, and a check that each can be reached (EXE-11, EXE-12, EXE-17).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,71 +10,72 @@ use thiserror::Error;
 use super::{Interrupt, Steps};
 use crate::jobs::context::World;
 
-/// How a function ended that did end.
+/// The result of a function that ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ended {
-    /// It did its work; this is what came of it.
+    /// It did its work, with this output.
     Completed(Value),
-    /// There was nothing to do, for this reason.
+    /// It had nothing to do, for this reason.
     Skipped(String),
 }
 
-/// A function: what it listens to and what it does.
+/// A background function: its triggers and its body.
 pub struct Function {
     /// Its name, in `rekindle runs` and everywhere else.
     pub name: &'static str,
     /// The events that it listens to.
     pub triggers: &'static [&'static str],
-    /// When it runs by the clock.
+    /// Its schedule, if it runs by the clock.
     pub schedule: Option<Schedule>,
     /// The events that it sends.
     pub emits: &'static [&'static str],
-    /// Runs with the same key come one after the other (EXE-03).
+    /// Runs with the same key run one at a time (EXE-03).
     pub key: fn(&Event) -> Option<String>,
-    /// What it does. It may be called again from the top: all effects are in steps, and each of them is safe to run twice.
+    /// Its body. It may be called again from the start: all effects are in steps, each of which is
+    /// idempotent.
     pub body: fn(&Event, &mut dyn Steps, &World) -> Result<Ended, Interrupt>,
 }
 
-/// All functions.
+/// The registry of all functions.
 pub struct Registry {
-    /// They.
+    /// The functions in the registry.
     pub functions: &'static [Function],
-    /// Events that come from outside: hooks, commands, other programs.
+    /// Events from outside: hooks, commands, other programs.
     pub sources: &'static [&'static str],
 }
 
-/// What is wrong with a registry.
+/// A defect of a registry.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unsound {
-    /// An event is sent and nobody listens (EXE-17).
+    /// An event has a sender and no listener (EXE-17).
     #[error("`{0}` is sent, and no function listens to it")]
     Unheard(String),
-    /// A function that nothing can start (EXE-11).
+    /// Nothing can start a function (EXE-11).
     #[error("the function `{0}` can never run: nothing sends what it listens to")]
     Unreachable(String),
-    /// Two functions of the same name.
+    /// Two functions have the same name.
     #[error("two functions are called `{0}`")]
     SameName(String),
-    /// Two functions that listen to the same event (EXE-12).
+    /// Two functions listen to the same event (EXE-12).
     #[error("`{event}` is claimed by {}", .functions.join(" and "))]
     Contested {
-        /// The event.
+        /// The name of the event.
         event: String,
-        /// Who.
+        /// The names of the functions.
         functions: Vec<String>,
     },
     /// An event that is not in the contract.
     #[error("the function `{function}` names an event that does not exist: `{event}`")]
     NoSuchEvent {
-        /// Who.
+        /// The name of the function.
         function: String,
-        /// What.
+        /// The name of the event.
         event: String,
     },
 }
 
 impl Registry {
-    /// The functions that an event is for.
+    /// The functions that listen to an event.
     pub fn listening<'a>(&'a self, event: &'a Event) -> impl Iterator<Item = &'static Function> + 'a {
         let scheduled = (event.name == names::SCHEDULE_REACHED)
             .then(|| event.data.get("function").and_then(Value::as_str))
@@ -85,17 +86,17 @@ impl Registry {
         })
     }
 
-    /// The function of that name.
+    /// Looks up a function by name.
     pub fn get(&self, name: &str) -> Option<&'static Function> {
         self.functions.iter().find(|function| function.name == name)
     }
 
-    /// The events that somebody listens to, so that it makes sense to send them.
+    /// The events that a function listens to; sending any other is pointless.
     pub fn heard(&self) -> BTreeSet<&'static str> {
         self.functions.iter().flat_map(|function| function.triggers.iter().copied()).collect()
     }
 
-    /// Everything that is wrong with it. Two functions may not claim the same event: whichever ran last would win.
+    /// Lists all defects. Two functions may not listen to the same event: the last one to run would win.
     pub fn check(&self) -> Vec<Unsound> {
         let mut wrong = Vec::new();
         let mut seen = BTreeSet::new();

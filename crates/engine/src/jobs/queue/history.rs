@@ -1,4 +1,4 @@
-//! What ran, and how (EXE-10).
+//! History of runs and their steps (EXE-10).
 
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::event::Event;
@@ -8,68 +8,68 @@ use serde_json::Value;
 use super::Queue;
 use crate::platform::db::{self, Db, OptionalExtension, Row, params};
 
-/// A run, as it stands.
+/// A run and its status.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Its id.
+    /// The id of the run.
     pub id: String,
-    /// The function.
+    /// The name of the function.
     pub function: String,
-    /// How it stands.
+    /// The status of the run.
     pub status: Status,
-    /// The event's id.
+    /// The id of the event.
     pub event: String,
-    /// The event's name.
+    /// The name of the event.
     pub trigger: String,
-    /// The session it is about.
+    /// The session that it handles.
     pub session: Option<String>,
-    /// Why it was skipped.
+    /// The reason it was skipped.
     pub reason: Option<String>,
-    /// What went wrong last.
+    /// The error of the last failed attempt.
     pub error: Option<String>,
-    /// What came of it.
+    /// The output of the function.
     pub output: Option<Value>,
-    /// How many attempts there were.
+    /// The number of attempts.
     pub attempts: u32,
-    /// When it was asked for.
+    /// The time it was queued.
     pub created: Timestamp,
-    /// When its first attempt began.
+    /// The time its first attempt began.
     pub started: Option<Timestamp>,
-    /// When it was over.
+    /// The time it ended.
     pub ended: Option<Timestamp>,
-    /// When it is tried next, if it waits.
+    /// The time of the next attempt, if it waits.
     pub due: Option<Timestamp>,
-    /// What it did.
+    /// The steps that it ran.
     pub steps: Vec<Step>,
 }
 
 /// A step of a run.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Its name.
+    /// The name of the step.
     pub name: String,
-    /// Its result, if it is done.
+    /// Its result, if it succeeded.
     pub result: Option<Value>,
-    /// What went wrong last.
+    /// The error of the last failed attempt.
     pub error: Option<String>,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: u32,
-    /// When it was last begun.
+    /// The time of the last attempt.
     pub started: Timestamp,
-    /// When that was over.
+    /// The end of the last attempt.
     pub ended: Option<Timestamp>,
 }
 
-/// Which runs.
+/// A filter of runs.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Only those that stand like this.
+    /// Only runs with this status.
     pub status: Option<Status>,
-    /// Only those that were asked for since.
+    /// Only runs queued since.
     pub since: Option<Timestamp>,
-    /// Only those about this session.
+    /// Only runs about this session.
     pub session: Option<String>,
-    /// At most so many, the newest.
+    /// The most runs to return, the newest first.
     pub most: Option<u32>,
 }
 
@@ -106,7 +106,7 @@ fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
 }
 
 impl Queue {
-    /// The runs that a filter leaves, the newest first, with their steps.
+    /// Lists the runs that match a filter, the newest first, with their steps.
     pub fn history(&self, filter: &Filter) -> Result<Vec<Run>, db::Error> {
         let sql = format!(
             "SELECT {COLUMNS} WHERE (?1 IS NULL OR r.status = ?1) AND r.created >= ?2 AND (?3 IS NULL OR r.session = ?3)
@@ -126,9 +126,10 @@ impl Queue {
         Ok(runs)
     }
 
-    /// The runs whose id ends like that, or whose last eight characters, which is what a person is shown, begin like that.
+    /// Finds runs by the end of their id, or by the beginning of its last eight characters, which people are
+    /// shown.
     pub fn find(&self, id: &str) -> Result<Vec<Run>, db::Error> {
-        // Ids begin with the time, so the beginning counts only where no id ends like that.
+        // An id begins with the time, so a match at the beginning counts only if no id ends like that.
         let end = "substr(r.id, -length(?1)) = ?1 OR substr(substr(r.id, -8), 1, length(?1)) = ?1";
         let beginning = "substr(r.id, 1, length(?1)) = ?1";
         let mut runs = self.matching(end, id)?;
@@ -146,13 +147,13 @@ impl Queue {
         self.db.run(|c| c.prepare(&sql)?.query_map([id.to_uppercase()], run)?.collect())
     }
 
-    /// Every session that a run is about.
+    /// Lists the sessions of all runs.
     pub fn sessions(&self) -> Result<Vec<String>, db::Error> {
         let sql = "SELECT DISTINCT session FROM runs WHERE session IS NOT NULL";
         self.db.run(|connection| connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect())
     }
 
-    /// An event, with its data.
+    /// Reads an event by id.
     pub fn event(&self, id: &str) -> Result<Option<Event>, db::Error> {
         let row = self.db.run(|connection| {
             connection
@@ -169,7 +170,7 @@ impl Queue {
         }))
     }
 
-    /// How many runs stand how.
+    /// The number of runs by status.
     pub fn counts(&self) -> Result<Vec<(Status, u64)>, db::Error> {
         let rows: Vec<(String, i64)> = self.db.run(|connection| {
             connection

@@ -1,4 +1,4 @@
-//! Locks with an end, for what must not happen twice within a time (CAP-13, STO-03, STO-04).
+//! Locks with an expiry, for work that must not happen twice within a time (CAP-13, STO-03, STO-04).
 
 use rekindle_core::base::time::Timestamp;
 
@@ -6,13 +6,13 @@ use super::Queue;
 use crate::platform::db::{self, Db, params};
 
 impl Queue {
-    /// Takes a lock for `owner`, or says `false` because somebody else has it. Who has it may take it again (CAP-14).
+    /// Takes a lock for `owner`; false if another owner holds it. The holder may take it again (CAP-14).
     pub fn lock(&mut self, name: &str, owner: &str, seconds: i64, now: Timestamp) -> Result<bool, db::Error> {
         lock(&mut self.db, name, owner, seconds, now)
     }
 }
 
-/// The same on an open database.
+/// Takes a lock in an open database.
 pub(crate) fn lock(
     db: &mut Db,
     name: &str,
@@ -23,7 +23,7 @@ pub(crate) fn lock(
     let now = now.as_millisecond();
     let until = now + seconds * 1000;
     db.change(|transaction| {
-        // One that ends later than any we would set now was set by a clock that has been put back since.
+        // An expiry beyond any that we set now comes from a clock that was set back since.
         transaction.execute(
             "DELETE FROM locks WHERE name = ?1 AND (until <= ?2 OR until > ?3) AND owner <> ?4",
             params![name, now, until, owner],

@@ -1,6 +1,6 @@
-//! Durable runs: every event becomes one run per function that listens to it, every run is a list of named steps, and a
-//! step's result is on the disk before the next one begins (EXE-01). Written so that an engine which calls functions again
-//! from the top can run the very same ones: `docs/adr/0015-runs-without-a-daemon.md`.
+//! Durable runs: every event becomes one run per function that listens to it, every run is a list of named
+//! steps, and a step's result is durable before the next one begins (EXE-01). An engine that calls functions
+//! again from the start can run the same functions: `docs/adr/0015-runs-without-a-daemon.md`.
 
 mod claim;
 mod function;
@@ -24,29 +24,29 @@ pub use history::{Filter, Run, Step};
 pub use runner::run;
 pub use steps::{Interrupt, Outcome, StepError, Steps, StepsExt};
 
-/// So many worker deaths in a row during one run, and it is dead: it may be what kills them.
+/// The number of worker deaths in a row after which a run is dead: it may cause them.
 const MOST_CRASHES: u32 = 20;
-/// No pause of ours is longer; a run that waits longer was put off by a clock that was set back since.
+/// The longest possible pause; a longer wait comes from a clock that was set back.
 const LONGEST_WAIT_MS: i64 = 3 * 60 * 60 * 1000;
 
-/// The runs of this machine.
+/// The queue of runs of this machine.
 pub struct Queue {
     db: Db,
 }
 
 impl Queue {
-    /// On this database.
+    /// Opens the queue in a database.
     pub fn new(db: Db) -> Self {
         Self { db }
     }
 
-    /// The database, for what else is kept in it.
+    /// The database, which also holds other tables.
     pub fn db(&mut self) -> &mut Db {
         &mut self.db
     }
 
-    /// Takes events in: each counts once, and each becomes one run per function that listens. All or none. Says how many
-    /// of them were new.
+    /// Accepts events in one transaction: each counts once and becomes one run per listening function.
+    /// Returns the number of new events.
     pub fn accept(
         &mut self,
         registry: &Registry,
@@ -57,7 +57,7 @@ impl Queue {
         self.db.change(|transaction| accept(transaction, registry, events, &ids, now))
     }
 
-    /// The same together with whatever else `more` does, for good: who sent them may forget them now.
+    /// Accepts events durably, together with the changes of `more`: the sender may drop them afterwards.
     pub fn accept_for_good(
         &mut self,
         registry: &Registry,
@@ -72,7 +72,7 @@ impl Queue {
         })
     }
 
-    /// What a worker that is gone was doing is free again. Only the one worker that holds the lock may say so.
+    /// Releases the runs of dead workers. Only the worker that holds the lock may call this.
     pub fn recover(&mut self, now: Timestamp) -> Result<u64, db::Error> {
         let now = now.as_millisecond();
         self.db.change(|transaction| {
@@ -86,7 +86,7 @@ impl Queue {
                  WHERE status IN ('RUNNING', 'FAILED') AND crashes >= ?2",
                 params![now, MOST_CRASHES],
             )?;
-            // The clock was set back: nothing waits longer than any pause of ours.
+            // The clock was set back: no run waits longer than the longest pause.
             transaction.execute(
                 "UPDATE runs SET due = ?1 WHERE status IN ('RUNNING', 'FAILED') AND due > ?1 + ?2",
                 params![now, LONGEST_WAIT_MS],
@@ -95,7 +95,7 @@ impl Queue {
         })
     }
 
-    /// Brings dead runs back: they start again after the last step that is done. Says how many.
+    /// Revives dead runs: they continue after their last finished step. Returns their number.
     pub fn revive(&mut self, ids: &[String]) -> Result<u64, db::Error> {
         self.db.change(|transaction| {
             let mut revived = 0;
@@ -111,7 +111,7 @@ impl Queue {
     }
 }
 
-/// Sends events together with whatever else a transaction does: both or neither.
+/// Sends events within a transaction.
 pub(crate) fn send(
     transaction: &Transaction<'_>,
     registry: &Registry,
@@ -121,13 +121,13 @@ pub(crate) fn send(
     accept(transaction, registry, events, &run_ids(registry, events, now), now).map(|_| ())
 }
 
-/// One new id per event and function; made outside the transaction, because randomness can fail.
+/// Draws one id per event and function, outside the transaction because randomness can fail.
 fn run_ids(registry: &Registry, events: &[Event], now: Timestamp) -> Vec<String> {
     let listeners: usize = events.iter().map(|event| registry.listening(event).count()).sum();
     (0..listeners)
         .map(|_| match random::change_id(now) {
             Ok(id) => id.as_str().to_owned(),
-            // Without randomness an id is still unique: SQLite's own.
+            // Without randomness SQLite makes a unique id.
             Err(_) => String::new(),
         })
         .collect()

@@ -1,4 +1,4 @@
-//! The embedded runner: what is done is in the database, the rest is called.
+//! Embedded runner: calls functions and skips the steps that the database records as done.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +11,7 @@ use super::{Claimed, Ended, Interrupt, Outcome, Queue, Registry, StepError, Step
 use crate::jobs::context::World;
 use crate::platform::db::{self, params};
 
-/// Runs what was claimed, from its first unfinished step. A panic is a failure like any other.
+/// Runs a claimed run from its first unfinished step. A panic counts as a failure.
 pub fn run(
     queue: &mut Queue,
     registry: &Registry,
@@ -37,7 +37,7 @@ struct Embedded<'a> {
     claimed: &'a Claimed,
     world: &'a World,
     done: HashMap<String, Value>,
-    /// How often each name came up in this attempt.
+    /// The number of uses of each step name in this attempt.
     seen: HashMap<String, u32>,
     position: u32,
 }
@@ -75,7 +75,7 @@ impl<'a> Embedded<'a> {
         Ok(())
     }
 
-    /// Keeps a result and sends what goes with it. `false` if the run is not ours any more.
+    /// Stores a result and sends its events. Returns false if the run is no longer ours.
     fn keep(&mut self, name: &str, outcome: &Outcome) -> Result<bool, db::Error> {
         let now = self.world.now().timestamp();
         let ids = run_ids(self.registry, &outcome.events, now);

@@ -1,4 +1,4 @@
-//! The seam between a function and whatever runs it.
+//! Interface between a function and its runner.
 
 use rekindle_core::event::Event;
 use serde::Serialize;
@@ -8,61 +8,61 @@ use thiserror::Error;
 
 use crate::platform::db;
 
-/// What a step came to: its result, and events that are sent with it, both or neither.
+/// The result of a step and the events sent with it, in one transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// What is remembered.
+    /// The result to be stored.
     pub result: Value,
-    /// What is sent. The same id twice counts once.
+    /// The events to send; a repeated id counts once.
     pub events: Vec<Event>,
 }
 
-/// A step that failed.
+/// The failure of a step.
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct StepError {
-    /// What went wrong.
+    /// The message of the error.
     pub message: String,
-    /// Whether trying again can help.
+    /// True if a retry cannot help.
     pub fatal: bool,
-    /// When whoever said no wants to be asked again.
+    /// The pause that the other side asked for.
     pub retry_after: Option<jiff::SignedDuration>,
 }
 
 impl StepError {
-    /// Worth another try.
+    /// Creates a retryable error.
     pub fn passing(message: impl std::fmt::Display) -> Self {
         Self { message: message.to_string(), fatal: false, retry_after: None }
     }
 
-    /// It will fail again.
+    /// Creates an error that no retry can fix.
     pub fn fatal(message: impl std::fmt::Display) -> Self {
         Self { fatal: true, ..Self::passing(message) }
     }
 }
 
-/// Why a function ends before its end. It hands this on untouched.
+/// The reason a function stops early. It must return this unchanged.
 #[derive(Debug, Error)]
 pub enum Interrupt {
-    /// A step failed.
+    /// A step of the function failed.
     #[error("{step}: {error}")]
     Failed {
-        /// Which.
+        /// The name of the step.
         step: String,
-        /// How.
+        /// The error of the step.
         error: StepError,
     },
-    /// Somebody wants the worker to end, or the run is not ours any more. Nothing is wrong; it goes on later.
+    /// The worker must stop, or the run is no longer ours. This is no failure; the run continues later.
     #[error("the run was interrupted and goes on later")]
     Stopped,
-    /// The results cannot be kept.
+    /// The results could not be stored.
     #[error(transparent)]
     Db(#[from] db::Error),
 }
 
-/// What a function may do: run steps. A step that is done is not run again; its result is handed back.
+/// The operations of a function. A finished step is not run again; its stored result is returned.
 pub trait Steps {
-    /// Runs a step, unless it was done in an earlier attempt. A second step of the same name is another step.
+    /// Runs a step, unless an earlier attempt finished it. A repeated name denotes another step.
     fn step(
         &mut self,
         name: &str,
@@ -73,9 +73,9 @@ pub trait Steps {
     fn run_id(&self) -> &str;
 }
 
-/// Steps with types.
+/// Steps with typed results.
 pub trait StepsExt: Steps {
-    /// A step that only gives a result.
+    /// Runs a step that only returns a result.
     fn run<T: Serialize + DeserializeOwned>(
         &mut self,
         name: &str,
@@ -84,7 +84,7 @@ pub trait StepsExt: Steps {
         self.run_and_send(name, || work().map(|result| (result, Vec::new())))
     }
 
-    /// A step that gives a result and sends events.
+    /// Runs a step that returns a result and sends events.
     fn run_and_send<T: Serialize + DeserializeOwned>(
         &mut self,
         name: &str,

@@ -1,4 +1,4 @@
-//! The queue against a real database. The functions leave their tracks in a file, because that is what outlives a crash.
+//! Tests of the queue with a real database. The functions leave marks in a file, because it survives a crash.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ impl Trial {
         self.queue.accept(&REGISTRY, events, now()).unwrap();
     }
 
-    /// Runs the next one that is due.
+    /// Runs the next due run.
     fn once(&mut self, at: Timestamp) -> Option<Status> {
         let claimed = self.queue.claim(at).unwrap()?;
         let ended = run(&mut self.queue, &REGISTRY, &claimed, &self.world);
@@ -107,7 +107,7 @@ fn three_steps(event: &Event, steps: &mut dyn Steps, _: &World) -> Result<Ended,
             _ => Ok(one + 1),
         }
     })?;
-    // The same name again is another step.
+    // A repeated name is another step.
     let three: u32 = steps.run("two", || {
         leave(event, "three");
         Ok(two + 1)
@@ -115,7 +115,7 @@ fn three_steps(event: &Event, steps: &mut dyn Steps, _: &World) -> Result<Ended,
     Ok(Ended::Completed(json!(three)))
 }
 
-/// A worker that is reminded of what it knows already has nothing to do: it spun on a session stamped a day ahead.
+/// A repeated event gives the worker nothing to do: it once looped on a session stamped a day ahead.
 #[test]
 fn a_session_stamped_in_the_future_asks_once() {
     let mut trial = Trial::new();
@@ -211,7 +211,7 @@ fn exe_18_what_a_dead_worker_was_doing_goes_on_and_what_kills_workers_ends() {
     let events = ["a", "b"].map(|id| trial.event(id, &json!({})));
     trial.accept(&events);
     for _ in 0..MOST_CRASHES {
-        // The worker is killed in the middle of the first one every time; the second one gets its turn all the same.
+        // The first run kills the worker every time; the second one still gets its turn.
         let claimed = trial.queue.claim(now()).unwrap().unwrap();
         if claimed.event.id == "b" {
             let ended = run(&mut trial.queue, &REGISTRY, &claimed, &trial.world);
@@ -261,7 +261,7 @@ fn cap_13_cap_14_a_lock_keeps_others_out_for_its_time_and_never_its_own_run() {
     assert!(queue.lock("m", "two", 3600, now()).unwrap());
     assert!(queue.lock("l", "two", 3600, later(3600)).unwrap());
     assert!(!queue.lock("l", "one", 3600, later(3601)).unwrap());
-    // Set by a clock that was a year ahead.
+    // The lock was set by a clock that was a year ahead.
     assert!(queue.lock("l", "one", 3600, now()).unwrap());
 }
 

@@ -1,10 +1,10 @@
-//! Whether the agents that should call us do, and get an answer.
+//! Check of the agent hooks: each installed hook runs and answers.
 
 use super::{Checked, Finding};
 use crate::agents::install::{Installer, Probed, State, Status};
 
-/// Fires every hook that is installed, with a sample, and reports what came back. Agents without hooks of ours have
-/// nothing to report.
+/// Runs every installed hook with a sample input and reports the result. Agents without our hooks have no
+/// findings.
 pub fn examine_agents(installer: &Installer<'_>) -> Vec<Checked> {
     let statuses =
         rekindle_core::base::agent::Agent::ALL.into_iter().filter_map(|agent| installer.status(agent).ok());

@@ -1,4 +1,4 @@
-//! Whether what can be recalled is all there. Everything here is made again by `rekindle reindex`; no note is at stake.
+//! Check of the index. Everything here can be rebuilt by `rekindle reindex`; no note is at risk.
 
 use rekindle_core::config::Config;
 
@@ -11,10 +11,10 @@ use crate::recall::condition::{Condition, Usable, look};
 use crate::recall::upkeep::Error;
 use crate::vault::{self, Vault};
 
-/// What makes a new generation, whatever state the old one is in.
+/// The hint to build a new generation, whatever state the old one is in.
 const ANEW: &str = "`rekindle reindex --all` makes it again from your notes; nothing is lost";
 
-/// Looks at the index, every byte of it. Without a vault there is nothing to look at, and `None`.
+/// Verifies every byte of the index. Returns `None` if there is no vault.
 pub fn examine_index(home: &Home, config: &Config, places: &Places) -> Option<Checked> {
     let vault = Vault::open(places).ok()?;
     let findings = examine(home, config, places, &vault).unwrap_or_else(|error| {
@@ -29,7 +29,7 @@ pub fn examine_index(home: &Home, config: &Config, places: &Places) -> Option<Ch
 
 fn examine(home: &Home, config: &Config, places: &Places, vault: &Vault) -> Result<Vec<Finding>, Error> {
     let index = Index::at(places.index());
-    // That a model cannot be used is for the check of the models to say.
+    // The check of the models reports a model that cannot be loaded.
     let model = Models::open(home).load(config.embed.model.as_str()).ok();
     let space = model.as_ref().map(|model| Embedder::new(model.name(), model).space());
     let mut findings = match look(vault, &index, space.as_ref())? {

@@ -1,4 +1,4 @@
-//! Checks that something is learnt from the sessions that are seen.
+//! Check that sessions lead to observations or memories.
 
 use rekindle_core::base::time::Timestamp;
 
@@ -10,7 +10,7 @@ use crate::platform::home::Places;
 /// The setting that skips short sessions, as its reason names it.
 const MINIMUM: &str = "capture.min_user_messages";
 
-/// Looks at what became of the sessions of the last weeks.
+/// Reports the outcomes of the sessions of the last weeks.
 pub fn examine_learning(places: &Places, now: Timestamp) -> Checked {
     let findings = match look(places, now) {
         Ok(Some(learning)) => vec![finding(&learning)],

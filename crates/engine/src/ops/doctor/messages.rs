@@ -1,4 +1,4 @@
-//! Whether what was said in sessions can be found. What is broken here is made again from the archive.
+//! Check of the message archive and its index. A broken index is rebuilt from the archive.
 
 use super::{Finding, Patient};
 use crate::recall::messages::Messages;
@@ -6,7 +6,7 @@ use crate::vault;
 
 const ANEW: &str = "`rekindle reindex --all` makes it again from what is kept; nothing is lost";
 
-/// The archive and the index over it; both are only there where sessions were captured or backfilled.
+/// Checks the archive and its index; both exist only if sessions were captured or backfilled.
 pub(super) fn messages(patient: &Patient<'_>) -> Result<Vec<Finding>, vault::Error> {
     let messages = Messages::of(patient.places);
     let behind = messages.behind();

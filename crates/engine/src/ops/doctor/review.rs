@@ -1,4 +1,4 @@
-//! Whether the queue of proposals moves (B-07): silent queues are where memories die.
+//! Check that proposals are decided (B-07): a queue that nobody reads loses memories.
 
 use super::{Finding, Patient};
 use crate::platform::clock;
@@ -8,12 +8,12 @@ use crate::review::patches;
 use crate::review::proposals;
 use crate::vault::Error;
 
-/// A queue whose oldest proposal waits longer than this is one that nobody looks at.
+/// A queue is stale if its oldest proposal waits longer than this.
 const LONG_DAYS: i64 = 5;
-/// So many proposals that did not end once are named.
+/// The number of proposals without a single decision that the finding names.
 const MOST_WRONG: usize = 5;
 
-/// Looks at how much waits, since when, and whether the page can be read.
+/// Reports the number of waiting proposals, the age of the oldest, and problems with the review page.
 pub(super) fn review(patient: &Patient<'_>) -> Result<Vec<Finding>, Error> {
     let database = patient.places.database();
     look(patient).map_err(|error| Error::io("read", &database)(std::io::Error::other(error)))

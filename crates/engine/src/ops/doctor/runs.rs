@@ -1,4 +1,5 @@
-//! Whether what hooks left is being done, and whether everything that could happen has somebody who sees to it.
+//! Check of the background work: the spool empties, runs finish, and every event has a function that handles
+//! it.
 
 use jiff::SignedDuration;
 use rekindle_core::base::time::{TimeZone, Timestamp, iso};
@@ -13,12 +14,12 @@ use crate::platform::clock;
 use crate::platform::db::{self, Db};
 use crate::platform::home::Places;
 
-/// So many files in the spool are more than a hook leaves between two workers.
+/// More files than this in the spool means that no worker empties it.
 const MANY: usize = 200;
-/// A stamp so little ahead is no wrong clock.
+/// A stamp at most this far ahead does not count as a wrong clock.
 const CLOCK_DRIFT_MINUTES: i64 = 5;
 
-/// Looks at the functions, the spool and the runs.
+/// Checks the functions, the spool and the runs.
 pub fn examine_runs(places: &Places) -> Checked {
     let mut findings: Vec<Finding> = REGISTRY
         .check()

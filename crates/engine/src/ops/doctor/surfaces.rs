@@ -1,5 +1,4 @@
-//! Whether the other places in which a person is asked can be reached, as far as the last look at them tells. Nobody is asked
-//! now.
+//! Check of the external review surfaces, as of their last poll. It makes no requests.
 
 use rekindle_core::config::Config;
 use rekindle_core::surface::Surface;
@@ -10,7 +9,7 @@ use crate::platform::environment;
 use crate::platform::home::Places;
 use crate::review::surfaces::{condition, is_enabled, key_variable};
 
-/// Looks at the places that are connected; none if there are none.
+/// Reports the connected surfaces; `None` if no surface is enabled.
 pub fn examine_surfaces(places: &Places, config: &Config) -> Option<Checked> {
     let connected: Vec<Surface> =
         Surface::ALL.into_iter().filter(|surface| is_enabled(&config.review, *surface)).collect();

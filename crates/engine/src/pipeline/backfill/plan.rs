@@ -1,4 +1,4 @@
-//! Which transcripts there are to learn from.
+//! Plan of a backfill: the transcripts to learn from.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,19 +16,19 @@ use crate::platform::db::Db;
 use crate::project;
 use crate::recall::messages::archive::each_line;
 
-/// Which transcripts are looked at.
+/// The filter of transcripts.
 #[derive(Clone, Debug)]
 pub struct Extent {
-    /// Whose.
+    /// The agents to include.
     pub agents: Vec<Agent>,
-    /// Written to at this time or later.
+    /// The earliest time of the last write.
     pub since: Option<Timestamp>,
-    /// A session that hooks reported after this is still going on; they see to it.
+    /// A session that hooks reported after this is still open and is left to them.
     pub open_since: Option<Timestamp>,
 }
 
 impl Extent {
-    /// Everything that is not going on at `now`.
+    /// Includes every session that is not open at `now`.
     pub fn everything(now: Timestamp, idle_minutes: u32) -> Self {
         let idle = SignedDuration::from_mins(i64::from(idle_minutes));
         let open_since = now.checked_sub(idle).ok();
@@ -36,51 +36,51 @@ impl Extent {
     }
 }
 
-/// A transcript with what it says about itself.
+/// A transcript and its header.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// The file.
+    /// The file of the transcript.
     pub found: Found,
-    /// The session's project.
+    /// The project of the session.
     pub project: Option<ProjectId>,
     pub(super) head: Head,
-    /// What is to be remembered of a folder that is gone.
+    /// The trace of a deleted folder to remember.
     pub(super) trail: Option<Trail>,
 }
 
 impl Candidate {
-    /// The session's id: its host's, or the name of the file.
+    /// The id of the session: the host's, or the name of the file.
     pub(super) fn session(&self) -> String {
         let stem = || self.found.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         self.head.session.clone().or_else(stem).unwrap_or_default()
     }
 }
 
-/// What a run would do, or has left to do.
+/// The work of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// To be read, the newest first.
+    /// The transcripts to read, the newest first.
     pub candidates: Vec<Candidate>,
-    /// Learnt from before, and unchanged since.
+    /// The number of unchanged transcripts that were learnt from before.
     pub done: u64,
-    /// Sessions that are still going on.
+    /// The number of sessions that are still open.
     pub open: u64,
-    /// Sessions between agents: left out.
+    /// The number of sessions between agents, which are left out.
     pub subagents: u64,
-    /// Not of a format that is known here, each told once.
+    /// Transcripts of an unknown format that were not reported before.
     pub unknown: Vec<Unknown>,
-    /// Not of such a format, and told before.
+    /// The number of transcripts of an unknown format that were reported before.
     pub unknown_before: u64,
 }
 
-/// A transcript that is not understood.
+/// A transcript of an unknown format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unknown {
-    /// Whose.
+    /// The agent of the transcript.
     pub agent: Agent,
-    /// Which.
+    /// The path of the transcript.
     pub path: PathBuf,
-    /// What it said.
+    /// The content that is unknown.
     pub seen: String,
     #[serde(skip)]
     pub(super) size: u64,
@@ -88,17 +88,17 @@ pub struct Unknown {
     pub(super) modified: Option<Timestamp>,
 }
 
-/// How much there is of one agent in one project.
+/// The amount to read of one agent in one project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Share {
-    /// Transcripts.
+    /// The number of transcripts.
     pub sessions: u64,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
 }
 
 impl Plan {
-    /// What there is to read, by agent and project.
+    /// The amount to read, by agent and project.
     pub fn shares(&self) -> BTreeMap<(Agent, Option<ProjectId>), Share> {
         let mut shares: BTreeMap<(Agent, Option<ProjectId>), Share> = BTreeMap::new();
         for candidate in &self.candidates {
@@ -109,32 +109,32 @@ impl Plan {
         shares
     }
 
-    /// All bytes there are to read.
+    /// The total number of bytes to read.
     pub fn bytes(&self) -> u64 {
         self.candidates.iter().map(|candidate| candidate.found.size).sum()
     }
 
-    /// Whose sessions there are to read.
+    /// The agents of the sessions to read.
     pub fn agents(&self) -> BTreeSet<Agent> {
         self.candidates.iter().map(|candidate| candidate.found.agent).collect()
     }
 
-    /// In how many projects they were held.
+    /// The number of projects of the sessions to read.
     pub fn projects(&self) -> usize {
         let projects: BTreeSet<_> =
             self.candidates.iter().filter_map(|candidate| candidate.project.as_ref()).collect();
         projects.len()
     }
 
-    /// How many were held in folders that are gone, and of which nobody knows the project.
+    /// The number of sessions in deleted folders of an unknown project.
     pub fn gone(&self) -> u64 {
         let gone = |candidate: &&Candidate| candidate.project.as_ref().is_some_and(project::is_gone);
         self.candidates.iter().filter(gone).count() as u64
     }
 }
 
-/// How far a session is captured, whether something is left to be done with that, and when hooks last reported it, if it has
-/// not ended.
+/// The position up to which a session is captured, whether an event for it is pending, and the last report of
+/// a hook if it is open.
 struct Seen {
     bytes: u64,
     unfinished: bool,
@@ -142,7 +142,7 @@ struct Seen {
 }
 
 impl Backfill<'_> {
-    /// What there is to do. Reads the beginning of every transcript that is new or has grown, and changes nothing.
+    /// Makes a plan. It reads the beginning of every new or grown transcript and changes nothing.
     pub fn plan(&self, extent: &Extent) -> Result<Plan, Error> {
         let (done, seen) = (self.done()?, self.seen()?);
         let mut plan = Plan::default();
@@ -183,7 +183,7 @@ impl Backfill<'_> {
                     let Found { agent, path, size, modified } = found;
                     plan.unknown.push(Unknown { agent, path, seen: error.to_string(), size, modified });
                 }
-                // Gone meanwhile, or not ours to see.
+                // The file is gone or not readable.
                 Err(_) => {}
             }
         }
@@ -204,7 +204,7 @@ impl Backfill<'_> {
         Ok(done)
     }
 
-    /// The sessions that are known.
+    /// Reads the sessions in the database.
     fn seen(&self) -> Result<HashMap<(Agent, String), Seen>, Error> {
         let Some(db) = Db::open_existing(&self.places.database())? else { return Ok(HashMap::new()) };
         let rows: Vec<(String, String, i64, i64, bool, bool)> = db.run(|connection| {
@@ -228,13 +228,13 @@ impl Backfill<'_> {
         Ok(known.collect())
     }
 
-    /// Our own calls of language models leave transcripts as well (B-04).
+    /// True for the transcript of one of our own calls of a language model (B-04).
     fn is_ours(&self, head: &Head) -> bool {
         head.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(self.places.state()))
     }
 }
 
-/// The projects of folders, each looked up once.
+/// A cache of the projects of folders.
 struct Projects<'a> {
     known: &'a KnownProjects,
     home: &'a Path,
@@ -242,7 +242,7 @@ struct Projects<'a> {
 }
 
 impl Projects<'_> {
-    /// The project of a session, and how to remember it where only its host knows it.
+    /// The project of a session, and the trace to remember if only the host knows it.
     fn of(&mut self, head: &Head) -> (Option<ProjectId>, Option<Trail>) {
         let Some(cwd) = head.cwd.as_deref() else { return (None, None) };
         let (known, home) = (self.known, self.home);

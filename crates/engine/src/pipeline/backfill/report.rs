@@ -1,4 +1,4 @@
-//! What a backfill came to.
+//! Report of a backfill.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -11,54 +11,54 @@ use super::{Candidate, Unknown};
 use crate::jobs::queue::{Claimed, Ended, Interrupt};
 use crate::project;
 
-/// What was learnt in one project.
+/// The results in one project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Learnt {
-    /// Sessions that taught something.
+    /// Sessions that led to an observation or a memory.
     pub sessions: BTreeSet<String>,
-    /// Memories that hold at once: paths in the vault.
+    /// Saved memories: paths in the vault.
     pub saved: BTreeSet<String>,
-    /// Proposals that the person is asked about.
+    /// Proposals for the person to decide.
     pub proposed: BTreeSet<String>,
-    /// What was seen once and waits in the inbox.
+    /// Statements seen once, which wait in the inbox.
     pub inboxed: BTreeSet<String>,
-    /// Ideas.
+    /// Ideas that were written down.
     pub ideas: BTreeSet<String>,
-    /// Lines in the logs of the days.
+    /// The number of entries in the daily logs.
     pub observations: u64,
 }
 
-/// What a run did.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Transcripts that were read.
+    /// The number of transcripts read.
     pub sessions: u64,
-    /// Messages in them.
+    /// The number of messages in them.
     pub messages: u64,
-    /// Messages that can be found by their words now.
+    /// The number of messages indexed for keyword search.
     pub found: u64,
-    /// Messages that were not kept yet.
+    /// The number of messages new to the archive.
     pub added: u64,
-    /// Secrets that were left out.
+    /// The number of redacted secrets.
     pub redacted: u64,
-    /// What was learnt, by project.
+    /// The results by project.
     pub projects: BTreeMap<Option<ProjectId>, Learnt>,
-    /// Sessions from which nothing was learnt, by reason.
+    /// Sessions without a result, by reason.
     pub skipped: BTreeMap<String, u64>,
-    /// Sessions that were read and held nothing worth keeping.
+    /// Sessions that held nothing worth keeping.
     pub silent: BTreeSet<String>,
-    /// Sessions in folders that are gone, and of which nobody knows the project.
+    /// Sessions in deleted folders of an unknown project.
     pub gone: BTreeSet<String>,
-    /// What could not be read, and why.
+    /// Transcripts that could not be read, and the reason.
     pub problems: Vec<(PathBuf, String)>,
-    /// Formats that are not known.
+    /// Transcripts of an unknown format.
     pub unknown: Vec<Unknown>,
-    /// Whether it was stopped before its end.
+    /// True if it was stopped early.
     pub stopped: bool,
 }
 
 impl Report {
-    /// Takes in how a run of a session ended.
+    /// Adds the end of a session's run to the report.
     pub(super) fn hear(
         &mut self,
         claimed: &Claimed,
@@ -75,7 +75,7 @@ impl Report {
                 }
             }
             ("observe", Ok(Ended::Completed(output))) => self.learn(output, candidate),
-            // A window that was observed before.
+            // This window was observed before.
             ("observe", Ok(Ended::Skipped(reason))) if reason == "duplicate" => {}
             ("capture" | "observe", Ok(Ended::Skipped(reason))) => {
                 *self.skipped.entry(reason.clone()).or_default() += 1;

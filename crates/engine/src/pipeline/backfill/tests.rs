@@ -76,17 +76,17 @@ fn b_14_every_recorded_session_of_every_agent_comes_in_once() {
     assert!(plan.candidates.is_sorted_by(|a, b| a.found.modified >= b.found.modified));
     assert_eq!((first.sessions, first.problems.len(), first.unknown.len(), first.stopped), (12, 0, 0, false));
     assert!(first.added > 100 && first.messages > 0, "{first:?}");
-    // The folder is gone: what was learnt there is kept apart from every project.
+    // The folder is deleted: its results stay apart from every project.
     assert_eq!(first.projects.len(), 1);
     assert!(first.projects.keys().flatten().all(project::is_gone), "{first:?}");
     assert!(!first.gone.is_empty());
-    // Again: nothing is read, nothing added, also if the state file is lost.
+    // A second run reads and adds nothing, even if the state file is lost.
     let (plan, again) = trial.all();
     assert_eq!((plan.candidates.len(), plan.done, again.added), (0, 12, 0));
     std::fs::remove_file(trial.places.messages().join("backfill.jsonl")).unwrap();
     let (_, again) = trial.all();
     assert_eq!((again.added, again.messages, again.projects.len()), (0, 0, 0), "{again:?}");
-    // One grew: it is read again, and only what is new is added.
+    // A transcript that grew is read again, and only its new messages are added.
     let grown = trial.user().join(GROWN);
     let mut text = std::fs::read_to_string(&grown).unwrap();
     text.push_str("{\"type\":\"message\",\"id\":\"aaaa\",\"parentId\":\"1b7ed698\",\"timestamp\":\"2026-11-15T09:30:00Z\",\"message\":{\"role\":\"user\",\"content\":\"And the buoys?\"}}\n");
@@ -109,7 +109,7 @@ fn dis_01_a_run_that_is_stopped_goes_on_where_it_was() {
         sessions += report.sessions;
     }
     assert_eq!((trial.plan(&everything()).candidates.len(), sessions), (0, 12));
-    // Since tomorrow nothing was written.
+    // No transcript was written in the future.
     let extent = Extent { since: time::parse("2099-01-01"), ..everything() };
     assert_eq!(trial.plan(&extent).done, 0);
 }

@@ -1,4 +1,4 @@
-//! Leaves what was kept to the next hook, which tells the person ([`crate::context::notices`]).
+//! Queues saved memories for a notice to the person at the next hook ([`crate::context::notices`]).
 
 use std::collections::HashMap;
 
@@ -14,8 +14,8 @@ use crate::jobs::context::World;
 use crate::jobs::queue::StepError;
 use crate::vault::{Outcome, Vault};
 
-/// Leaves the memories that were saved since a run's event happened to the next hook of the project. Says how many. What the
-/// same session has said before was told then: its change is older.
+/// Queues the memories saved since the event of a run for the next hook of the project, and returns their
+/// number. An older change of the same session was announced before.
 pub(super) fn announce(
     saved: &[String],
     project: Option<&ProjectId>,
@@ -39,7 +39,8 @@ pub(super) fn announce(
     Ok(kept.len())
 }
 
-/// The newest change of each of these memories that the worker made since then, by path: what `rekindle undo` takes back.
+/// The newest change of each memory that the worker made since then, by path: the one that `rekindle undo`
+/// reverts.
 fn changes(vault: &Vault, paths: &[String], since: Timestamp) -> Result<HashMap<String, String>, StepError> {
     let since = iso(since);
     let mut found = HashMap::new();

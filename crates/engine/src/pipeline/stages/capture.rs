@@ -1,7 +1,7 @@
-//! `capture`: what was said in a session since it was last looked at becomes an event (CAP-01…06).
+//! `capture`: turns the new messages of a session into events (CAP-01…06).
 //!
-//! The hook said where the transcript is and how long it was; nothing was read there. Here it is read, in flat memory, from
-//! behind what is captured already up to what the hook saw.
+//! The hook only recorded the path and length of the transcript. This stage reads the transcript, in constant
+//! memory, from the captured position to that length.
 
 mod reading;
 mod whereabouts;
@@ -29,30 +29,30 @@ use crate::jobs::sessions;
 use crate::platform::db::{self, OptionalExtension, params};
 use crate::recall::messages::{Messages, Session};
 
-/// No agent wrote anything before the year 2000; a clock that lost its battery says 1970.
+/// The earliest credible time, in seconds: 2000. A clock without a battery says 1970.
 const EARLIEST: i64 = 946_684_800;
-/// So many seconds a clock may be ahead: a day, for a transcript from another zone that was written without one.
+/// The most seconds that a clock may be ahead: a day, for a transcript from another zone written without one.
 const CLOCK_DRIFT_SECONDS: i64 = 24 * 3600;
 
-/// What reading came to, as the run remembers it.
+/// The result of the read step.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Captured {
-    /// Why there is nothing to observe.
+    /// The reason to skip observation.
     skipped: Option<String>,
-    /// Whether what was said is to be found by its words.
+    /// True if the messages go to the archive.
     archive: bool,
-    /// The folder it was held in.
+    /// The folder of the session.
     cwd: Option<String>,
-    /// The folders of its windows; more than one if it went on in another project.
+    /// The folders of its windows; more than one if it changed projects.
     folders: Vec<String>,
     /// The folder of the last window.
     ended_in: Option<String>,
     messages: u64,
     user_messages: u64,
-    /// The windows' keys.
+    /// The keys of the windows.
     windows: Vec<String>,
-    /// What the person asked to be remembered.
+    /// The number of the person's wishes to remember something.
     asked: u64,
     last_id: Option<String>,
     last_at: Option<Timestamp>,
@@ -66,7 +66,7 @@ struct Captured {
 pub(super) fn capture(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     let request = CaptureRequested::deserialize(&event.data)
         .map_err(|error| Interrupt::Failed { step: "read".to_owned(), error: StepError::fatal(error) })?;
-    // A session that was over long ago is dated by when it ended.
+    // A session that ended long ago is dated by its end.
     let when = if request.cause == BACKFILL { event.at } else { world.now().timestamp() };
     let captured: Captured = steps.run_and_send("read", || read(&request, when, world))?;
     let archived = match captured.archive {
@@ -94,7 +94,7 @@ pub(super) fn capture(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
     }
 }
 
-/// How far a session is captured.
+/// The position up to which a session is captured.
 struct Before {
     id: Option<String>,
     at: Option<Timestamp>,
@@ -114,7 +114,7 @@ fn before(request: &CaptureRequested, world: &World) -> Result<Before, db::Error
     Ok(Before { id, at: at.and_then(|at| Timestamp::from_millisecond(at).ok()) })
 }
 
-/// Where the words come from: the host's transcript, or what the hooks kept where the host keeps none.
+/// Reads the messages: from the host's transcript, or from the copies of the hooks if the host has none.
 pub(super) fn each_message(
     request: &CaptureRequested,
     world: &World,
@@ -143,8 +143,8 @@ pub(super) fn each_message(
     Ok(Some((Head::default(), 0)))
 }
 
-/// A message without a time that cannot be right: a clock that was wrong makes nothing happen next year, or in 1970. Its
-/// neighbours, or the time of capture, say when it was.
+/// Removes an implausible time from a message, such as next year or 1970 from a wrong clock. Its neighbours,
+/// or the time of capture, date it instead.
 fn with_credible_time(mut message: Message, now: Timestamp) -> Message {
     let credible = |at: &Timestamp| {
         at.as_second() >= EARLIEST && at.as_second() <= now.as_second() + CLOCK_DRIFT_SECONDS
@@ -153,8 +153,8 @@ fn with_credible_time(mut message: Message, now: Timestamp) -> Message {
     message
 }
 
-/// The last message of another session that this transcript holds. A fork repeats what was said in the session that it was
-/// made from, under the same ids: that was captured there.
+/// The last message of another session in this transcript. A fork repeats the messages of its origin under
+/// the same ids; they were captured there.
 fn forked_from(request: &CaptureRequested, world: &World) -> Result<Option<String>, StepError> {
     let mut others: HashMap<String, i64> = world
         .db()?
@@ -178,7 +178,8 @@ fn forked_from(request: &CaptureRequested, world: &World) -> Result<Option<Strin
         if others.get(&message.id) == Some(&at) {
             last = Some(message.id.clone());
         }
-        // A session that ended before this was said cannot be further down; a new session stops at its first message.
+        // A session that ended before this message cannot occur further down; a new session stops at its
+        // first message.
         others.retain(|_, ended| *ended >= at);
         if others.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
@@ -195,7 +196,8 @@ fn read(
         before.id = forked_from(request, world)?;
     }
     let before = before;
-    // Whether what was captured last is still on the branch; if the person went back behind it, time has to tell.
+    // True if the last captured message is still on the branch. If the person rewound behind it, times
+    // decide.
     let mut on_branch = false;
     if let Some(id) = &before.id {
         each_message(request, world, &mut |message| {
@@ -224,17 +226,17 @@ fn read(
     reading.finish(request, &head, bytes, world)
 }
 
-/// What the archive took in.
+/// The result of archiving.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Archived {
     messages: u64,
-    /// Secrets that were left out.
+    /// The number of redacted secrets.
     redacted: u64,
 }
 
-/// Keeps what was said, redacted, so that it can be found by its words at once (B-14). The same again changes nothing; the
-/// worker brings it into the index when it has drained its queue.
+/// Archives the redacted messages, for keyword search (B-14). It is idempotent; the worker indexes the
+/// archive once its queue is empty.
 fn archive(request: &CaptureRequested, captured: &Captured, world: &World) -> Result<Archived, StepError> {
     let session = Session {
         agent: request.agent,
@@ -270,7 +272,7 @@ fn archive(request: &CaptureRequested, captured: &Captured, world: &World) -> Re
     }
 }
 
-/// Remembers how far the session is captured now. What happened since keeps it open.
+/// Stores the captured position of the session. Later events keep it open.
 fn mark(
     request: &CaptureRequested,
     captured: &Captured,
@@ -308,7 +310,7 @@ fn mark(
     Ok(())
 }
 
-/// The handoff of a session that ended, or what a compaction was about to drop (CAP-19, LOG-05).
+/// Logs the handoff of a session that ended, or the content that a compaction drops (CAP-19, LOG-05).
 fn log(
     request: &CaptureRequested,
     captured: &Captured,

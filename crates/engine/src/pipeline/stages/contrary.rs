@@ -1,5 +1,5 @@
-//! What cannot hold if something new does: a line of `MEMORY.md`, or a statement of a memory. It is never changed for that
-//! here; the person is shown both and asked (REF-05, REV-13).
+//! Finds contradictions of a new statement: a line of `MEMORY.md` or a statement of a memory. It changes
+//! neither; the person sees both and decides (REF-05, REV-13).
 
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::knowledge::reflect::memory::Memory;
@@ -15,10 +15,10 @@ use super::near::{Near, Wanted};
 use crate::jobs::queue::StepError;
 use crate::vault::Vault;
 
-/// So many memories are held against it.
+/// The number of memories to compare with.
 const COMPARED: usize = 10;
 
-/// What stands against something new.
+/// A contradiction of a new statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Contrary {
     /// A line of `MEMORY.md`.
@@ -28,7 +28,7 @@ pub(super) enum Contrary {
 }
 
 impl Contrary {
-    /// What it says.
+    /// The words of the contradicting statement.
     pub(super) fn words(&self) -> &str {
         match self {
             Self::Line(words) | Self::Entry(_, words) => words,
@@ -36,7 +36,7 @@ impl Contrary {
     }
 }
 
-/// What stands against `text`: a line of `MEMORY.md` before a memory, the nearest memory before others.
+/// Finds a contradiction of `text`: a line of `MEMORY.md` before a memory, the nearest memory first.
 pub(super) fn contrary(
     text: &str,
     project: Option<&ProjectId>,
@@ -60,7 +60,7 @@ pub(super) fn contrary(
             .into_iter()
             .filter(|one| Statement::of(one).contradicts(&statement))
             .collect();
-        // Where two of its statements stand against it, a person has to see to it themselves.
+        // If two statements of a memory contradict it, the person must resolve that.
         if let [words] = &against[..] {
             return Ok(Some(Contrary::Entry(path, words.clone())));
         }

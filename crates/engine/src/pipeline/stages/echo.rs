@@ -1,7 +1,7 @@
-//! `echo-fizzle` (FBK-01…05): a turn is held against what the session was told for it. What was of use rises, what stood
-//! there for nothing sinks a little; where the person had to put something right, the memory that should have been there
-//! rises, the one that misled sinks, and the person's words are proposed as a lesson. What they asked to be remembered is kept
-//! at once, so that the next hook can say so.
+//! `echo-fizzle` (FBK-01…05): compares a turn with the memories injected for it. Useful memories rise,
+//! ignored ones sink a little. After a correction the missed memory rises, the misleading one sinks, and the
+//! person's words become a proposed lesson. Wishes to remember something are kept at once, so that the next
+//! hook can confirm them.
 
 mod stated;
 mod turn;
@@ -40,20 +40,20 @@ use crate::recall::search::Rules;
 use crate::recall::usage::{Signal, Usage};
 use crate::review::proposals::{self, Handed};
 
-/// The section of `MEMORY.md` that lessons go to (FBK-05).
+/// The section of `MEMORY.md` for lessons (FBK-05).
 const LESSONS: &str = "Lessons";
-/// Kinds of memories that can be heeded without a trace.
+/// The kinds of memories that an agent can follow without a trace.
 const SILENT: [&str; 3] = ["rule", "preference", "Hard Rules"];
-/// How sure we are of what a person put right.
+/// The confidence of a correction.
 const SURE: f64 = 0.9;
-/// So many memories are looked at for the one that should have been there.
+/// The number of candidates for the missed memory.
 const LOOKED_AT: usize = 5;
-/// The most characters of a quotation that a proposal shows.
+/// The length limit of a quotation in a proposal, in characters.
 const QUOTE_CHARS: usize = 240;
-/// How rare a word is if there is no model to ask.
+/// The rarity of a word if there is no model.
 const RATHER_RARE: f64 = 0.7;
 
-/// What came of one turn, and what the person put right in it.
+/// The outcome of one turn, and the person's corrections in it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Found {
     outcome: Outcome,
@@ -62,7 +62,7 @@ struct Found {
     stated: Stated,
 }
 
-/// Something to be proposed.
+/// A lesson to propose.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Lesson {
     text: String,
@@ -126,7 +126,7 @@ pub(super) fn echo(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
     })))
 }
 
-/// What a turn adds to what is known about memories.
+/// The usage signals of a turn.
 fn signals(outcome: &Outcome) -> Vec<(String, Signal)> {
     let judged = outcome.judged.iter().map(|judged| {
         let signal = match judged.verdict {
@@ -141,7 +141,7 @@ fn signals(outcome: &Outcome) -> Vec<(String, Signal)> {
     judged.chain(missed).chain(misled).collect()
 }
 
-/// Looks at every turn that waits and has an answer.
+/// Judges every waiting turn that has an answer.
 fn judge(request: &EchoRequested, world: &World) -> Result<Vec<Found>, StepError> {
     let record = injection_log::read(&world.places, &request.session_id);
     let (turns, waiting) = (record.turns(), record.waiting());
@@ -191,7 +191,7 @@ impl<'a> Judge<'a> {
         let looked_at = used::Turn::new(&known, &heard.messages);
         let mut judged: Vec<Judged> = Vec::new();
         for id in turn.shown() {
-            // What is gone from the notes, or was said in a session and never noted, has no rank to move.
+            // A deleted memory or a raw message has no rank to change.
             let Some(document) = self.documents.get(id) else { continue };
             let silent = SILENT.contains(&document.kind.as_str());
             let memory = used::Memory { id, text: &document.text, silent };
@@ -218,7 +218,7 @@ impl<'a> Judge<'a> {
         Ok(Found { outcome, lessons, stated })
     }
 
-    /// The memory that says what had to be said again, if the session did not have it.
+    /// Finds the memory that states a correction and that the session did not have.
     fn missed(&self, at: usize, correction: &Correction) -> Result<Option<String>, StepError> {
         let now = self.turns[at].prompt.at;
         let before = || self.record.told.iter().take_while(|told| told.at < now);
@@ -239,7 +239,7 @@ impl<'a> Judge<'a> {
             prompt: &correction.right,
             rewritten: None,
             filters: &filters,
-            // What was written down because of this very correction does not count.
+            // A memory written because of this correction does not count.
             rules: Rules { until: Some(now.as_second()), ..rules },
             k: LOOKED_AT,
             anyway: true,
@@ -259,7 +259,7 @@ impl<'a> Judge<'a> {
         Ok(told.filter(|document| !has(document)).map(|document| document.id))
     }
 
-    /// The memories that stood in front of the turn that was put right, and say the opposite.
+    /// Finds the memories of the corrected turn that state the opposite.
     fn misled(&self, at: usize, correction: &Correction) -> Vec<String> {
         let Some(before) = at.checked_sub(1).and_then(|at| self.turns.get(at)) else { return Vec::new() };
         let says_otherwise = |id: &&str| {
@@ -271,7 +271,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// What the notes say under these names. Without an index there is nothing to rank either.
+/// Reads the documents with these ids. Without an index there is no ranking either.
 fn documents(ids: &HashSet<&str>, world: &World) -> HashMap<String, Document> {
     let Ok(Some(snapshot)) = Index::at(world.places.index()).open() else { return HashMap::new() };
     (0..snapshot.len())
@@ -281,8 +281,8 @@ fn documents(ids: &HashSet<&str>, world: &World) -> HashMap<String, Document> {
         .collect()
 }
 
-/// Proposes what the person put right as lessons, and says which proposals that are. Who wants to be asked nothing is not
-/// asked; the look at the whole session keeps it then.
+/// Proposes corrections as lessons and returns their ids. If the person turned proposals off, the observation
+/// of the session keeps them.
 fn propose(
     request: &EchoRequested,
     lessons: &[Lesson],
@@ -299,7 +299,7 @@ fn propose(
         .iter()
         .filter(|lesson| !forgotten.holds_text(&lesson.text))
         .map(|lesson| Proposal {
-            // What is put right in passing is no rule yet: the person is asked.
+            // A correction in passing is no rule yet: the person decides.
             explicit: false,
             confidence: SURE,
             evidence: Evidence {

@@ -1,6 +1,5 @@
-//! `friction` (EXE-06, FRI-01…08): every morning after reflection, and whenever somebody asks, a look at what keeps going wrong
-//! within a week. What would mend it is proposed; nothing here writes to a file that a proposal is about. A look that finds
-//! nothing says why.
+//! `friction` (EXE-06, FRI-01…08): finds recurring problems of a week, every morning after reflection and on
+//! request. It proposes fixes and never writes to the file of a proposal. A run without a proposal says why.
 
 #[cfg(test)]
 mod tests;
@@ -31,11 +30,11 @@ use crate::llm::Job;
 use crate::pipeline::observations::{self, KEPT_DAYS};
 use crate::review::proposals::{self, Handed};
 
-/// The function's name.
+/// The name of the function in the registry.
 pub const NAME: &str = "friction";
 
 pub(super) fn friction(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
-    // Settings that name nobody who could be asked are shown by `rekindle llm` and `doctor`; the rules do it meanwhile.
+    // `rekindle llm` and `doctor` report unusable model settings; the rules do the work meanwhile.
     let model = world.model(Job::Reflector).ok().flatten();
     friction_with(event, steps, world, model.as_ref().map(|model| model as &dyn Model))
 }
@@ -57,19 +56,19 @@ fn friction_with(
     Ok(Ended::Completed(report(&queried, &patterns, &proposed, &staged)))
 }
 
-/// What came of holding patterns against what is there.
+/// The result of comparing patterns with existing rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Proposed {
     found: Fixes,
-    /// How many patterns a model added that the observations bear out.
+    /// The number of patterns from a model that the observations confirm.
     reported: usize,
-    /// Who looked.
+    /// The name of the model or the rules.
     by: String,
-    /// Why the model did not.
+    /// The reason the model was not used.
     degraded: Option<String>,
 }
 
-/// Which observations a run is about. Their text stays in the list, so that what is forgotten meanwhile is not here.
+/// The keys of the observations of a run. Their text stays in the list, so that forgotten text is never here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Queried {
     date: Date,
@@ -77,7 +76,7 @@ struct Queried {
     keys: BTreeSet<String>,
     sessions: usize,
     findings: usize,
-    /// Why there is too little to look at (FRI-07).
+    /// The reason there is too little material (FRI-07).
     closed: Option<String>,
 }
 
@@ -109,7 +108,7 @@ fn gate(world: &World) -> Gate {
 }
 
 impl Queried {
-    /// What is looked at.
+    /// Reads the observations of the week.
     fn week(&self, world: &World) -> Result<Material, StepError> {
         let mut entries = observations::between(&world.db()?, self.from, self.date)?;
         entries.retain(|entry| self.keys.contains(&entry.dedupe_key));
@@ -117,7 +116,7 @@ impl Queried {
     }
 }
 
-/// Holds the patterns against what is written, and what was proposed before.
+/// Compares the patterns with existing rules and earlier proposals.
 fn propose(
     queried: &Queried,
     patterns: &[Pattern],
@@ -154,13 +153,13 @@ fn propose(
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Staged {
     proposed: Vec<Id>,
-    /// Those that were there and have more to rest on now.
+    /// Existing proposals that gained evidence.
     folded: Vec<Id>,
-    /// What became of REVIEW.md.
+    /// The outcome for REVIEW.md.
     page: String,
 }
 
-/// Hands in, and shows what waits on the page (FRI-06).
+/// Submits proposals and refreshes the page (FRI-06).
 fn stage(run: &str, queried: &Queried, found: &Fixes, world: &World) -> Result<Staged, StepError> {
     let mut db = world.db()?;
     let mut staged = Staged::default();
@@ -182,7 +181,7 @@ fn stage(run: &str, queried: &Queried, found: &Fixes, world: &World) -> Result<S
     Ok(staged)
 }
 
-/// What `rekindle runs` and `rekindle friction` show.
+/// Builds the output that `rekindle runs` and `rekindle friction` show.
 fn report(queried: &Queried, patterns: &[Pattern], proposed: &Proposed, staged: &Staged) -> Value {
     let found = &proposed.found;
     let mut kinds: BTreeMap<Detected, u64> = BTreeMap::new();
@@ -218,7 +217,7 @@ fn report(queried: &Queried, patterns: &[Pattern], proposed: &Proposed, staged: 
     report
 }
 
-/// Why nothing is proposed, in a sentence (FRI-08).
+/// The reason for no proposal, in a sentence (FRI-08).
 fn why_not(patterns: usize, dropped: &BTreeMap<Why, u64>) -> String {
     if patterns == 0 {
         return "nothing was corrected, failed or contradicted".to_owned();

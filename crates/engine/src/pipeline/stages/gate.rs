@@ -1,5 +1,5 @@
-//! The write gate at work (FBK-08): every finding is held against the messages it rests on and against what is known.
-//! What comes out is written beside the finding; nothing is held back for it.
+//! The write gate (FBK-08): compares every finding with its messages and with known memories. The verdict is
+//! written beside the finding; it holds nothing back.
 
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::knowledge::observe::Observed;
@@ -14,10 +14,10 @@ use super::near::{Near, Wanted};
 use crate::jobs::context::World;
 use crate::jobs::queue::StepError;
 
-/// So many of what is known are held against each finding.
+/// The number of memories to compare with each finding.
 const COMPARED: usize = 10;
 
-/// A verdict for every finding, in order.
+/// Returns a verdict for every finding, in order.
 pub(super) fn verdicts(
     observed: &Observed,
     messages: &[Message],
@@ -27,8 +27,8 @@ pub(super) fn verdicts(
     if observed.is_empty() {
         return Ok(Vec::new());
     }
-    // What was written meanwhile is known as well, and no file has to be read anew for it. What cannot be indexed now is told
-    // when this session is.
+    // Recent writes count as known, and the index saves reading every file. The index step of this session
+    // reports a failure.
     index::settle(world).unwrap_or(false);
     let vault = world.vault()?;
     let near = Near::new(&vault, world);
@@ -44,7 +44,7 @@ pub(super) fn verdicts(
     Ok(judged.collect())
 }
 
-/// Writes verdicts beside the findings they are about.
+/// Writes verdicts beside their findings.
 pub(super) fn annotate(observed: &mut Observed, verdicts: Vec<Verdict>) {
     let findings = observed.parts.iter_mut().flat_map(|part| &mut part.findings);
     for (finding, verdict) in findings.zip(verdicts) {

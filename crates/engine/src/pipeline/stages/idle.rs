@@ -1,5 +1,5 @@
-//! Sessions that said nothing for so long that they might as well be over (EXE-14, EXE-15): the terminal was closed, the
-//! agent was killed, the laptop slept. Whoever wakes next finds them.
+//! Idle sessions that count as ended (EXE-14, EXE-15): the terminal was closed, the agent was killed, the
+//! laptop slept. The next worker finds them.
 
 mod markers;
 
@@ -15,11 +15,10 @@ use crate::context::injection_log;
 use crate::jobs::context::World;
 use crate::platform::db::{self, Db, params};
 
-/// Agent, id, transcript, folder, when it began and when it was last heard of, in milliseconds.
+/// Agent, id, transcript, folder, start time and time of the last event, in milliseconds.
 type Open = (String, String, Option<String>, Option<String>, i64, i64);
 
-/// The sessions to be looked at because nobody has said anything in them for a while. A session that goes on afterwards
-/// opens again, and what is said then is a new window.
+/// Requests a capture of idle sessions. A session that continues afterwards opens again, with a new window.
 pub fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Event>, db::Error> {
     let rows: Vec<Open> = db.run(|connection| {
         connection
@@ -38,10 +37,10 @@ pub fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Event>, db
         let Ok(agent) = agent.parse() else { continue };
         let written = transcript.as_deref().and_then(|path| written(Path::new(path)));
         let last_seen = not_after(now, agent, &session, last_seen, db)?;
-        // A transcript from the future does not say how long its session has been silent.
+        // A transcript from the future does not tell the idle time of its session.
         let told = written.map(|(at, _)| at).filter(|at| *at <= now.as_millisecond());
         let last = told.map_or(last_seen, |at| at.max(last_seen));
-        // Without a word written anywhere, only its start is known.
+        // If nothing was written anywhere, only the start is known.
         let patience = if told.is_some() || last_seen > started { idle } else { dead };
         if SignedDuration::from_millis(now.as_millisecond() - last) < patience {
             continue;
@@ -62,8 +61,8 @@ pub fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Event>, db
     Ok(events)
 }
 
-/// When a session was last heard of, which is not in the future. One that was stamped by a clock that has been put back since
-/// would stay open until then, so its row is corrected.
+/// The time of the last event, at most now. A later stamp comes from a clock that was set back since and
+/// would keep the session open until then, so the row is corrected.
 fn not_after(now: Timestamp, agent: Agent, session: &str, last_seen: i64, db: &Db) -> Result<i64, db::Error> {
     let now = now.as_millisecond();
     if last_seen > now {
@@ -77,20 +76,20 @@ fn not_after(now: Timestamp, agent: Agent, session: &str, last_seen: i64, db: &D
     Ok(last_seen.min(now))
 }
 
-/// A session in which nothing was said for a while.
+/// A session without events for a while.
 struct Silence {
     agent: Agent,
     session: String,
     transcript: Option<String>,
     cwd: Option<String>,
-    /// How long the transcript is.
+    /// The length of the transcript.
     upto: Option<u64>,
-    /// When it was last heard of, in milliseconds.
+    /// The time of the last event, in milliseconds.
     last: i64,
 }
 
 impl Silence {
-    /// The event that has the session captured. The same silence is the same event.
+    /// Builds the event to capture the session. The same idle period gives the same event.
     fn request(self, now: Timestamp) -> Option<Event> {
         let Self { agent, session, transcript, cwd, upto, last } = self;
         let id = format!("idle-{agent}-{session}-{last}");
@@ -108,7 +107,7 @@ impl Silence {
     }
 }
 
-/// When a file was last written, in milliseconds, and how long it is.
+/// The time of the last write to a file in milliseconds, and its length.
 fn written(path: &Path) -> Option<(i64, u64)> {
     let metadata = std::fs::metadata(path).ok()?;
     let since = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;

@@ -1,5 +1,5 @@
-//! Brings what a stage wrote into the index (`store-index`, R-11), so that it can be recalled at once; and what changed
-//! elsewhere, when a session begins (STO-14).
+//! Indexes the writes of a stage (`store-index`, R-11), so that recall finds them at once, and other changes
+//! when a session begins (STO-14).
 
 use crate::index::models::Models;
 use crate::index::{Embedder, Index};
@@ -7,14 +7,15 @@ use crate::jobs::context::World;
 use crate::jobs::queue::StepError;
 use crate::recall::upkeep::{Extent, Settled, Upkeep};
 
-/// Whether everything is in it; what takes longer is left to the next indexer, and recall says so until then. It is never
-/// put off: what the next session is held against must not depend on how fast the machine is.
+/// Returns true if the index is complete; slow work is left to the next indexer, and recall reports that
+/// until then. The step is never skipped: the input of the next session must not depend on the speed of the
+/// machine.
 pub(super) fn settle(world: &World) -> Result<bool, StepError> {
     with_upkeep(world, |upkeep| Ok(upkeep.settle().map_err(StepError::passing)? == Settled::Current))
 }
 
-/// Compares every file with what the index knows of it, and takes in what changed in an editor or came by a sync. What needs
-/// many vectors is left to the next indexer.
+/// Compares every file with the index and takes in changes from an editor or a sync. Work that needs many
+/// embeddings is left to the next indexer.
 pub fn look_around(world: &World) -> Result<(), StepError> {
     with_upkeep(world, |upkeep| {
         upkeep.refresh(Extent::Changed, &mut |_| !world.should_stop()).map_err(StepError::passing)?;

@@ -1,5 +1,5 @@
-//! Where candidates go: what the person said outright becomes an entry, what they meant a proposal, what was seen once waits
-//! in the inbox and counts (SID-04…07, R-06). Every part of it can be run twice.
+//! Routes candidates: an explicit statement becomes an entry, an implied one a proposal, a single sighting
+//! goes to the inbox and is counted (SID-04…07, R-06). Every part is idempotent.
 
 use rekindle_core::base::provenance::{Origin, Provenance};
 use rekindle_core::base::scope::{ProjectId, Scope};
@@ -40,65 +40,66 @@ use crate::review::proposals::{self, Handed};
 use crate::vault::{self, NewEntry, NewIdea, Vault};
 use rekindle_core::recall::citation::Citation;
 
-/// Seen in so many sessions, what was only seen becomes a question (SID-05).
+/// The number of sessions after which a sighting becomes a proposal (SID-05).
 const SIGHTINGS: usize = 3;
-/// The most characters of a quotation that a proposal shows.
+/// The length limit of a quotation in a proposal, in characters.
 const QUOTE_CHARS: usize = 240;
-/// So many of the nearest statements are held against a new one.
+/// The number of the nearest statements to compare with a new one.
 const COMPARED: usize = 8;
-/// How likely it must be that a statement takes another's place.
+/// The least probability that a statement supersedes another.
 const CERTAIN: f32 = 0.85;
-/// The same where the words themselves say that something ended.
+/// The least probability if the words say that something ended.
 const LIKELY: f32 = 0.4;
-/// From this similarity on a new value ends an old one whatever the classifier thinks, if the words say that something ended.
+/// The least similarity at which a new value supersedes an old one regardless of the classifier, if the words
+/// say that something ended.
 const REVALUED_LIKENESS: f32 = 0.5;
-/// How likely it must be that both say the same.
+/// The least probability that two statements say the same.
 const SAME_CERTAIN: f32 = 0.6;
-/// Statements less alike than this do not say the same, whatever the classifier thinks.
+/// The least similarity of two equivalent statements, regardless of the classifier.
 const SAME_LIKENESS: f32 = 0.6;
-/// What a person is asked about a wish that may hold in every project.
+/// The question about a wish that may hold in every project.
 const HOLDS_EVERYWHERE: &str = "Does this hold in every project?";
-/// Names that are taken are numbered up to this.
+/// The highest number for a name that is taken.
 const MOST_NAMES: usize = 50;
 
-/// What became of the candidates of one session.
+/// The outcomes of the candidates of one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Kept {
-    /// Entries that were saved: paths in the vault.
+    /// Saved entries: paths in the vault.
     pub saved: Vec<String>,
-    /// Proposals that were made: their ids.
+    /// New proposals: their ids.
     pub proposed: Vec<String>,
-    /// Entries that went to the inbox: paths in the vault.
+    /// Entries in the inbox: paths in the vault.
     pub inboxed: Vec<String>,
-    /// Ideas that were written down: their names in the incubator.
+    /// Ideas: their names in the incubator.
     pub ideas: Vec<String>,
-    /// What was known already, and was only counted.
+    /// The number of known statements, which were only counted.
     pub known: u64,
 }
 
-/// Where candidates come from.
+/// The origin of candidates.
 #[derive(Clone, Copy, Debug)]
 pub struct From<'a> {
-    /// The session.
+    /// The id of the session.
     pub session: &'a str,
-    /// The project it was held in.
+    /// The project of the session.
     pub project: Option<&'a ProjectId>,
 }
 
 /// A message that supports a candidate.
 #[derive(Clone, Debug, Default)]
 pub struct Quoted {
-    /// Its words; empty where only its time is known.
+    /// Its text; empty if only its time is known.
     pub text: String,
-    /// When it was written.
+    /// The time of the message.
     pub at: Option<Timestamp>,
 }
 
-/// Gives a message by its id.
+/// Looks up a message by its id.
 type Quote<'a> = dyn Fn(&str) -> Option<Quoted> + 'a;
 
-/// Brings candidates to where they belong.
+/// Routes candidates to entries, proposals or the inbox.
 pub fn keep(
     candidates: &[Candidate],
     from: From<'_>,
@@ -113,14 +114,14 @@ pub fn keep(
     Ok(keeper.kept)
 }
 
-/// How a candidate relates to what is known.
+/// The relation of a candidate to known statements.
 #[derive(Default)]
 struct Compared {
-    /// What says the same.
+    /// The known statement that says the same.
     same: Option<Sighting>,
-    /// What it takes the place of.
+    /// The known statement that the candidate supersedes.
     replaced: Option<Sighting>,
-    /// Something that was said after it has taken its place.
+    /// True if a later statement has superseded it.
     ended: bool,
 }
 
@@ -137,7 +138,7 @@ struct Keeper<'a> {
 
 impl<'a> Keeper<'a> {
     fn new(from: From<'a>, world: &'a World) -> Result<Self, StepError> {
-        // Without the model the same words are recognised, other words for the same are not.
+        // Without a model only the same words count as the same statement.
         let model = Models::open(&world.home).load(world.config.embed.model.as_str()).ok();
         let statements = Statements::builtin();
         let vault = world.vault()?;
@@ -163,9 +164,9 @@ impl<'a> Keeper<'a> {
             .model
             .as_ref()
             .map_or_else(Vec::new, |model| model.embed(&mut Scratch::new(), Role::Passage, &candidate.text));
-        // What holds everywhere is the same wherever it is said.
+        // A statement that holds everywhere is the same in every project.
         let project = self.from.project.filter(|_| !candidate.everywhere).map(ProjectId::as_str);
-        // When it was said decides what is newer, not when it is read.
+        // The time of the statement decides which is newer, not the time of reading.
         let at = said_at.unwrap_or_else(|| self.world.now().timestamp());
         let seen = Seen {
             text: &candidate.text,
@@ -192,10 +193,10 @@ impl<'a> Keeper<'a> {
             if let Some(id) = waits {
                 proposals::support(&mut db, id, &evidence)?;
             }
-            // What was only seen so far, and now for the third time, is asked about; what was said outright needs no more
-            // sightings.
+            // A sighting becomes a proposal the third time; an explicit statement needs no more sightings.
             let only_seen = became.is_none_or(is_inboxed);
-            // What is not in the inbox any more was decided on. No sighting brings it back; the person's own words do.
+            // An entry that left the inbox was decided on. Only the person's explicit words bring it back, no
+            // sighting.
             let decided = match became.filter(|became| is_inboxed(became)) {
                 Some(became) => !self.is_there(became)?,
                 None => false,
@@ -211,7 +212,7 @@ impl<'a> Keeper<'a> {
                     self.ask_everywhere(candidate, &seen, entry)?;
                 }
                 self.kept.known += u64::from(is_new);
-                // A step that is run again says the same as before.
+                // A repeated step reports the same as before.
                 if let Some(became) = became.filter(|_| !is_new) {
                     self.report(became, waits.is_some());
                 }
@@ -228,7 +229,7 @@ impl<'a> Keeper<'a> {
         if let Some(old) = replaced
             && let Some(path) = self.replace(&old, candidate, said_at)?
         {
-            // The old words are no sighting of what holds now.
+            // The old words are no sighting of the new statement.
             sightings::end(&mut db, &old)?;
             sightings::add(&mut db, &seen, Some(&path))?;
             self.cite_superseded(&old);
@@ -243,8 +244,8 @@ impl<'a> Keeper<'a> {
         Ok(())
     }
 
-    /// Asks whether a wish that is kept in this project holds in every project: the classifier thinks so, or the person
-    /// said the same in another one. It is one question, whoever asks it first.
+    /// Asks if a wish of this project holds in every project: the classifier says so, or the person
+    /// said the same in another one. Both causes give one question.
     fn ask_everywhere(
         &mut self,
         candidate: &Candidate,
@@ -269,7 +270,7 @@ impl<'a> Keeper<'a> {
         let mut text = candidate.text.clone();
         if let Some(other) = &elsewhere {
             evidence.merge(&other.evidence);
-            // The question that the other project asked is this one.
+            // The other project already asked this question.
             let asked = proposals::all(&db)?;
             let same =
                 asked.iter().find(|one| one.widened().is_some() && one.widened() == other.became.as_deref());
@@ -294,7 +295,7 @@ impl<'a> Keeper<'a> {
         Ok(())
     }
 
-    /// Notes that an entry holds what a person said, so that recall need not show the message beside it.
+    /// Records that an entry holds a person's statement, so that recall can leave out the message.
     fn cite(&mut self, candidate: &Candidate, became: Option<&str>) {
         let is_entry = became.is_some_and(|became| became.parse::<Id>().is_err() && !is_inboxed(became));
         if is_entry && candidate.origin == Origin::User {
@@ -304,7 +305,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Notes that what these messages say does not hold any more.
+    /// Records that the statement of these messages no longer holds.
     fn cite_superseded(&mut self, old: &Sighting) {
         let Evidence { sessions, messages, .. } = &old.evidence;
         for session in sessions {
@@ -312,7 +313,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// The project of an entry; none if it holds everywhere or is not there.
+    /// The project of an entry; `None` if it holds everywhere or does not exist.
     fn reach(&self, path: &str) -> Result<Option<ProjectId>, StepError> {
         let Ok(path) = VaultPath::parse(path) else { return Ok(None) };
         let Ok(read) = self.vault.read_entry(&path) else { return Ok(None) };
@@ -322,8 +323,8 @@ impl<'a> Keeper<'a> {
         Ok(entry.scope.project().cloned().filter(|_| holds))
     }
 
-    /// What is known that says the same as a candidate, what it takes the place of, and whether something that was said later
-    /// has taken its own place.
+    /// Finds the statement equivalent to a candidate, the one it supersedes, and a later one that supersedes
+    /// it.
     fn compare(&self, db: &Db, candidate: &Candidate, seen: &Seen<'_>) -> Result<Compared, StepError> {
         if let Some(known) = sightings::find(db, seen)? {
             return Ok(Compared { same: Some(known), ..Compared::default() });
@@ -349,16 +350,17 @@ impl<'a> Keeper<'a> {
             if pair.same >= SAME_CERTAIN && alike {
                 return Ok(Compared { same: Some(known), ..Compared::default() });
             }
-            // The words themselves may say that something ended, or that the same thing has another value now.
+            // The words may say that something ended, or that the same thing has a new value.
             let certain = match (ends, contradicts || old.has_other_values(&new)) {
                 (true, true) => LIKELY / 2.0,
                 (true, false) => LIKELY,
                 (false, false) => CERTAIN,
-                // "Valve 2 is blue" has another number than "valve 1 is blue", and ends nothing: that is asked.
+                // "Valve 2 is blue" has another number than "valve 1 is blue" and supersedes nothing: the
+                // person decides.
                 (false, true) => f32::INFINITY,
             };
             let revalued = ends && old.has_other_values(&new) && likeness >= REVALUED_LIKENESS;
-            // What one project does differently leaves alone what holds in all of them.
+            // An exception in one project does not supersede a statement about all of them.
             let reaches = known.project.is_some() || seen.project.is_none() || candidate.perhaps_everywhere;
             let replaces = reaches && old.is_about_the_same(&new) && (pair.replaces >= certain || revalued);
             if replaces && is_older {
@@ -371,8 +373,8 @@ impl<'a> Keeper<'a> {
         Ok(Compared { replaced: replaced.map(|(_, known)| known), ..Compared::default() })
     }
 
-    /// Gives an entry that holds the old words, and nothing a person added, the new ones; the old version goes to the archive.
-    /// `None` if there is no such entry.
+    /// Replaces the text of an entry that holds only the old words; the archive keeps the old version.
+    /// Returns `None` if there is no such entry.
     fn replace(
         &self,
         old: &Sighting,
@@ -396,7 +398,7 @@ impl<'a> Keeper<'a> {
             self.vault.evolve_said(&path, &candidate.text, &reason, said_at, candidate.sentiment, &now);
         match evolved {
             Ok(evolved) => Ok(Some(evolved.path.to_string())),
-            // Somebody is editing it: both are kept, and the person is asked.
+            // The entry is being edited: keep both and ask the person.
             Err(vault::Error::Changed { .. }) => Ok(None),
             Err(error) => Err(StepError::passing(error)),
         }
@@ -418,7 +420,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Puts a candidate where it belongs, and says where that is.
+    /// Writes a candidate to its destination and returns its path or id.
     fn place(
         &mut self,
         candidate: &Candidate,
@@ -427,10 +429,10 @@ impl<'a> Keeper<'a> {
     ) -> Result<String, StepError> {
         let silent = self.world.config.memory.review_mode == ReviewMode::Silent;
         let became = match candidate.confidence {
-            // Only the person's own words are believed without being asked about.
+            // Only the person's own words are saved without a question.
             Confidence::High if candidate.origin == Origin::User => {
                 let saved = self.save(candidate, Destination::Group(Group::PersonalPrivate), said_at)?;
-                // What they said before and cannot hold any more is theirs to take back.
+                // Only the person can retract an earlier statement that this contradicts.
                 if let Some(against) = self.contrary(candidate, said_at)?.filter(|_| !silent)
                     && let (id, true) = self.propose(candidate, evidence, Some(&against))?
                 {
@@ -454,7 +456,7 @@ impl<'a> Keeper<'a> {
         Ok(became)
     }
 
-    /// What cannot hold if a candidate does; what it was saved as itself does not count, nor what was said or written after it.
+    /// Finds a contradiction of a candidate, except its own entry and later statements.
     fn contrary(
         &self,
         candidate: &Candidate,
@@ -487,7 +489,8 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// The proposal for a candidate, and whether the person is asked: not about what was asked before and ended.
+    /// Proposes a candidate. Returns the id, and true if the person is asked: a decided question is not
+    /// repeated.
     fn propose(
         &self,
         candidate: &Candidate,
@@ -530,7 +533,7 @@ impl<'a> Keeper<'a> {
     ) -> Result<String, StepError> {
         let kind = candidate.entry_kind();
         let scope = match (self.world.config.memory.scope, self.from.project) {
-            // How a person works is the same everywhere, and they said so themselves.
+            // The person said themselves that they work this way everywhere.
             _ if candidate.everywhere && candidate.origin == Origin::User => Scope::Global,
             (ScopeRule::Global, _) | (_, None) => Scope::Global,
             (_, Some(project)) => Scope::Project(project.clone()),
@@ -555,7 +558,7 @@ impl<'a> Keeper<'a> {
                 new.slug = format!("{} {number}", candidate.title);
             }
             let path = layout::entry(to, kind, &new.slug).map_err(StepError::fatal)?;
-            // The name of what was dropped stays its own, or it would seem to wait again.
+            // The name of a rejected entry stays reserved; otherwise it would seem to wait again.
             if to == Destination::Inbox && sightings::is_of(&self.world.db()?, path.as_str())? {
                 continue;
             }
@@ -563,7 +566,7 @@ impl<'a> Keeper<'a> {
                 Ok(saved) => return Ok(saved.path.to_string()),
                 Err(vault::Error::Exists(_)) => {
                     let there = self.vault.read_entry(&path).map_err(StepError::passing)?;
-                    // What another project says in the same words is a memory of its own.
+                    // The same words of another project are a memory of their own.
                     let same = Note::parse(&there.text).is_ok_and(|note| {
                         let scope = Entry::of(&note, &path).scope;
                         let holds = scope == Scope::Global || scope == new.scope;
@@ -580,7 +583,7 @@ impl<'a> Keeper<'a> {
     }
 }
 
-/// Puts what waits onto the page that asks. One that a person is editing is left as it is; the store has it all.
+/// Refreshes the review page. A page that a person is editing stays; the store has everything.
 pub fn show(world: &World) -> Result<(), StepError> {
     let user = user_section(&world.config.user.name);
     let per_day = world.config.review.per_day;
@@ -589,29 +592,29 @@ pub fn show(world: &World) -> Result<(), StepError> {
         .map_err(StepError::passing)
 }
 
-/// Whether something waits in the inbox.
+/// True if the path is in the inbox.
 fn is_inboxed(became: &str) -> bool {
     VaultPath::parse(became).is_ok_and(|path| layout::shelf(&path) == Shelf::Inbox)
 }
 
-/// What became of the ideas of one session.
+/// The outcomes of the ideas of one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeptIdeas {
     /// Their names in the incubator.
     pub ideas: Vec<String>,
-    /// Proposals to make one of them a project.
+    /// Proposals to turn an idea into a project.
     pub proposed: Vec<String>,
 }
 
-/// An idea that came up before. In the third session the person is asked whether it should become a project.
+/// Counts a repeated idea. In the third session the person is asked to make it a project.
 fn again(idea: &Idea, from: From<'_>, vault: &Vault, world: &World) -> Result<Option<String>, StepError> {
     let now = world.now();
     let slug = match slug("title", &idea.title) {
         Ok(slug) => slug,
         Err(_) => return Ok(None),
     };
-    // A page that the person took apart is left alone.
+    // A page that the person restructured is left alone.
     let Ok(sessions) = vault.idea_surfaced(&slug, from.session, Actor::Worker, &now) else { return Ok(None) };
     let asks = world.config.memory.review_mode == ReviewMode::Interactive;
     if sessions.len() < SIGHTINGS || !asks {
@@ -640,7 +643,7 @@ fn again(idea: &Idea, from: From<'_>, vault: &Vault, world: &World) -> Result<Op
     }))
 }
 
-/// Writes ideas down (IDEA-01…03); one that is there already is only counted.
+/// Writes down new ideas (IDEA-01…03) and counts known ones.
 pub fn keep_ideas(
     ideas: &[Idea],
     from: From<'_>,
@@ -654,7 +657,7 @@ pub fn keep_ideas(
     let known = vault.ideas().map_err(StepError::passing)?;
     for idea in ideas {
         let is_it = |known: &&ideas::Entry| known.slug == slug("title", &idea.title).ok();
-        // One that became a project or was put away was decided on; one of another project stays there.
+        // An idea that became a project or was dropped is decided; one of another project stays there.
         let decided = known.iter().find(is_it).is_some_and(|known| {
             !known.is_open() || known.project.as_ref().is_some_and(|project| Some(project) != from.project)
         });
@@ -668,7 +671,7 @@ pub fn keep_ideas(
         };
         let words = format!("{}\n{}", idea.title, idea.summary);
         let related = related(&near, &words, from.project);
-        // It is shown where it came up, also in Ideas.md.
+        // It is shown in its own project, also in Ideas.md.
         let project = from.project.filter(|_| world.config.memory.scope != ScopeRule::Global);
         let scope = project.cloned().map_or(Scope::Global, Scope::Project);
         let said_at = idea.messages.iter().filter_map(|id| quote(id)?.at).min();

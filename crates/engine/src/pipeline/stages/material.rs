@@ -1,4 +1,4 @@
-//! What `reflect` and `friction` look at: what was observed over days, and MEMORY.md.
+//! Input of `reflect` and `friction`: the observations of some days, and MEMORY.md.
 
 use rekindle_core::base::time::Date;
 use rekindle_core::knowledge::reflect::{Observation, Period};
@@ -9,7 +9,7 @@ use crate::jobs::context::World;
 use crate::jobs::queue::StepError;
 use crate::pipeline::observations::Entry;
 
-/// Read afresh by every step, so that what is forgotten meanwhile is not in it.
+/// The input, read again by every step, so that forgotten text is never in it.
 pub(super) struct Material {
     date: Date,
     observations: Vec<Observation>,
@@ -17,7 +17,7 @@ pub(super) struct Material {
 }
 
 impl Material {
-    /// Of these observations, for that day.
+    /// Reads the input from these observations for that day.
     pub(super) fn read(date: Date, entries: Vec<Entry>, world: &World) -> Result<Self, StepError> {
         let observations = entries.into_iter().map(|entry| Observation {
             key: entry.dedupe_key,
@@ -36,7 +36,7 @@ impl Material {
         })
     }
 
-    /// As core looks at it.
+    /// Converts the input to core's type.
     pub(super) fn period<'a>(&'a self, world: &'a World) -> Period<'a> {
         Period {
             today: self.date,

@@ -1,4 +1,4 @@
-//! What is done with what was captured: the functions, written once against [`Steps`](crate::jobs::queue::Steps).
+//! Stages: the functions of the pipeline, written against [`Steps`](crate::jobs::queue::Steps).
 
 mod announce;
 pub mod capture;
@@ -32,7 +32,7 @@ use rekindle_core::run::schedule::Schedule;
 
 use crate::jobs::queue::{Function, Registry};
 
-/// Every function there is. What is not in this list does not run, and `doctor` checks that what is in it can.
+/// All functions. A function outside of this list never runs, and `doctor` checks that each in it can.
 pub static REGISTRY: Registry = Registry {
     functions: &[
         Function {
@@ -80,7 +80,7 @@ pub static REGISTRY: Registry = Registry {
             triggers: &[names::OBSERVATIONS_ACCUMULATED],
             schedule: Some(Schedule::Daily { hour: 6, minute: 0 }),
             emits: &[names::OBSERVATIONS_REFLECTED],
-            // One at a time, whatever the date: every date looks back on the same list (EXE-03).
+            // One at a time for all dates, because every date reads the same list (EXE-03).
             key: |_| Some("reflect".to_owned()),
             body: reflect::reflect,
         },
@@ -98,7 +98,7 @@ pub static REGISTRY: Registry = Registry {
             // After reflection, which may have found the same.
             schedule: Some(Schedule::Daily { hour: 7, minute: 0 }),
             emits: &[],
-            // One at a time, whoever asks (EXE-03).
+            // One at a time, whatever the cause (EXE-03).
             key: |_| Some(friction::NAME.to_owned()),
             body: friction::friction,
         },
@@ -158,7 +158,7 @@ pub static REGISTRY: Registry = Registry {
         Function {
             name: weekly::NAME,
             triggers: &[],
-            // After the night's work of the same day.
+            // After the nightly work of the same day.
             schedule: Some(Schedule::Weekly { weekday: Weekday::Sunday, hour: 4 }),
             emits: &[names::WEEKLY_SUMMARY],
             key: |_| Some(weekly::NAME.to_owned()),

@@ -1,5 +1,5 @@
-//! What a text brings to mind, among what is recalled from: for links of an idea, and for what a finding may contradict.
-//! Nothing here may keep anything from being written down: where nothing can be asked there is just nothing near.
+//! Memories related to a text, for links of an idea and contradictions of a finding. It never blocks a write:
+//! if the search fails, nothing is related.
 
 use std::collections::HashSet;
 
@@ -18,20 +18,20 @@ use crate::recall::search::Rules;
 use crate::recall::usage::Usage;
 use crate::vault::Vault;
 
-/// What is asked for.
+/// The filter of a search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'a> {
-    /// From where.
+    /// The sources to search.
     pub sources: &'a [Source],
-    /// The project whose own memories are seen beside those of none (B-05).
+    /// The project whose memories are searched besides global ones (B-05).
     pub project: Option<&'a ProjectId>,
-    /// How many at most.
+    /// The most results to return.
     pub most: usize,
-    /// Whether the nearest are wanted even where recall would rather be silent.
+    /// True to return the nearest even if the relevance gate rejects them.
     pub anyway: bool,
 }
 
-/// What knows the entries and notes.
+/// A search over entries and notes.
 pub(super) struct Near<'a> {
     vault: &'a Vault,
     index: Option<Index>,
@@ -49,7 +49,7 @@ impl<'a> Near<'a> {
         Self { vault, index, model, now: world.now().timestamp().as_second() }
     }
 
-    /// What is nearest to a text, best first.
+    /// Finds the memories nearest to a text, best first.
     pub(super) fn to(&self, text: &str, wanted: &Wanted<'_>) -> Vec<Document> {
         let Some(index) = &self.index else { return Vec::new() };
         let filters = Filters { sources: wanted.sources.to_vec(), ..Filters::default() };

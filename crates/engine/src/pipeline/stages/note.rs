@@ -1,5 +1,5 @@
-//! `observe-session-noted` (CAP-20): what somebody noted in so many words goes to the log of the day. What the person said in a
-//! session that nobody else looks at is kept as well: it was said outright (SID-04).
+//! `observe-session-noted` (CAP-20): writes an explicit note to the daily log. A person's note in a session
+//! that is not observed is also kept as a memory: it is explicit (SID-04).
 
 use rekindle_core::base::hash::ContentHash;
 use rekindle_core::base::provenance::Origin;
@@ -19,14 +19,14 @@ use super::keep::{self, Kept};
 use crate::jobs::context::World;
 use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 
-/// Nobody notes more than this in passing; the rest is cut, and says so.
+/// The length limit of a note; the rest is cut, with a mark.
 const MAX_NOTE_CHARS: usize = 4000;
 
 pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     let written = steps.run("append-daily-log", || {
         let (noted, text) = read(event)?;
         let now = world.now();
-        // Whenever it is processed, it belongs to the day on which it was said.
+        // It belongs to the day of the message, however late it is processed.
         let said = world.at(noted.said_at.unwrap_or(event.at));
         let section = Section::Note(Note {
             source: Source {
@@ -52,7 +52,7 @@ pub(super) fn note(event: &Event, steps: &mut dyn Steps, world: &World) -> Resul
     })?;
     let kept = steps.run("keep", || {
         let (noted, text) = read(event)?;
-        // Whoever calls themselves the person has to have a message that says it.
+        // A claim to be the person needs a message as proof.
         let theirs = noted.origin == Origin::User && !noted.messages.is_empty();
         let Some(session) = noted.session_id.as_deref().filter(|_| theirs) else {
             return Ok(Kept::default());

@@ -1,6 +1,7 @@
-//! `observe`: a captured window becomes observations (EXE-02), and what should be known later goes where it belongs (SID-01…06).
+//! `observe`: turns a captured window into observations (EXE-02) and routes lasting statements to memory
+//! (SID-01…06).
 //!
-//! The log of the day comes first among what is written: it is the store of last resort (LOG-07).
+//! The daily log is written first: it is the store of last resort (LOG-07).
 
 mod observer;
 
@@ -31,27 +32,27 @@ use crate::jobs::queue::{Ended, Interrupt, StepError, Steps, StepsExt};
 use crate::jobs::sessions;
 use crate::pipeline::observations::{self, Entry};
 
-/// How long the same window is not observed a second time (CAP-13).
+/// The time in seconds for which the same window is not observed again (CAP-13).
 const LOCK_SECONDS: i64 = 3600;
-/// How the log begins to say that a window was observed without the model.
+/// The beginning of the log's note that a window was observed without the model.
 const BY_RULES: &str = "observed by rules, without the model:";
-/// A model answered, and nobody could make sense of it.
+/// The reason if an answer of the model could not be parsed.
 const NONSENSE: &str = "its answer could not be read";
-/// The most characters of a reason.
+/// The length limit of a reason, in characters.
 const MAX_REASON_CHARS: usize = 200;
-/// Reflection begins for this reason at most once in so long (STO-04).
+/// The shortest interval between two reflections caused by the threshold (STO-04).
 const REFLECTED_SECONDS: i64 = 24 * 3600;
 
-/// What was made of a window, as the run remembers it.
+/// The result of observing a window.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Distilled {
     observed: Observed,
-    /// What a model said that nobody could make sense of (OBS-20).
+    /// The unparsable part of a model's answer (OBS-20).
     unparsed: Option<String>,
-    /// What was wrong with what it said.
+    /// The faults of the model's answer.
     faults: Faults,
-    /// How much of what the person laid down it passed over.
+    /// The number of the person's statements that the model missed.
     passed_over: u64,
 }
 
@@ -70,7 +71,7 @@ pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
     if !ours {
         return Ok(Ended::Skipped(DUPLICATE.to_owned()));
     }
-    // Counting words drops what cannot hold anything; a fact told in six words is worth keeping all the same.
+    // The noise gate counts words, but a fact told in six words is worth keeping.
     let skipped = match &captured.noise {
         Some(noise) if !steps.run("find-statements", || Ok(states_something(&captured, &run, world)))? => {
             Some(noise)
@@ -81,15 +82,15 @@ pub(super) fn observe(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
         Some(noise) => Ended::Skipped(noise.clone()),
         None => distil(&captured, event, steps, world)?,
     };
-    // The session was looked at to its end (EXE-13).
+    // The whole session was processed (EXE-13).
     steps.run("mark-reflected", || {
         sessions::reflected(&world.places.sessions(), &captured.session_id).map_err(StepError::passing)
     })?;
     Ok(ended)
 }
 
-/// Whether the person states something lasting in a window, as far as the rules can tell. What nobody answered is a task that was
-/// given up.
+/// True if the rules find a lasting statement of the person in a window. A window without an answer is an
+/// abandoned task.
 fn states_something(captured: &SessionCaptured, run: &str, world: &World) -> bool {
     let when = world.at(captured.captured_at);
     let messages = messages(captured, &when);
@@ -98,8 +99,9 @@ fn states_something(captured: &SessionCaptured, run: &str, world: &World) -> boo
     is_answered && Observer { window: &window, world, run: run.to_owned() }.has_statement()
 }
 
-/// The messages of a window. What a program told the agent in a session that a person took up is not the person's word;
-/// a session that is a program's throughout is looked at as a whole (`Observer::believed`).
+/// Restores the messages of a window. A program's prompt in a session that a person continued is not the
+/// person's word; a session that belongs to a program throughout is handled as a whole
+/// (`Observer::believed`).
 fn messages(captured: &SessionCaptured, when: &Zoned) -> Vec<Message> {
     let mut messages = restore::restore(&captured.messages, &captured.turns, when);
     for message in messages.iter_mut().filter(|message| message.automated && !captured.headless) {
@@ -108,7 +110,7 @@ fn messages(captured: &SessionCaptured, when: &Zoned) -> Vec<Message> {
     messages
 }
 
-/// A session of the past is captured as of its end; from so many hours ago on it is no news.
+/// The age in hours from which a session is no news; a past session is captured as of its end.
 const NEWS_HOURS: i64 = 48;
 
 fn distil(
@@ -119,7 +121,7 @@ fn distil(
 ) -> Result<Ended, Interrupt> {
     let captured_at = world.at(captured.captured_at);
     let messages = messages(captured, &captured_at);
-    // Days are those on which things were said, whenever they are looked at.
+    // Observations belong to the days of their messages, whenever they are processed.
     let last = messages.iter().rev().find_map(|message| message.at);
     let when = last.map_or(captured_at, |at| world.at(at));
     let window = Window { captured, messages: &messages, when: &when };
@@ -149,7 +151,7 @@ fn distil(
     };
     let mut kept: Kept =
         steps.run("keep", || world.alone(|| keep::keep(&candidates, from, &quote, world)))?;
-    // A backfill says itself what it learnt.
+    // A backfill has its own report.
     let captured_at = world.at(captured.captured_at);
     if world.now().duration_since(&captured_at).as_hours() < NEWS_HOURS {
         steps.run("announce", || announce::announce(&kept.saved, project.as_ref(), event.at, world))?;
@@ -167,7 +169,7 @@ fn distil(
     let mut researched = Vec::new();
     if world.config.ideas.research.when == ResearchWhen::Always {
         for slug in kept.ideas.iter().take(MOST_AT_ONCE) {
-            // What goes wrong here is told, and keeps nothing from being learnt.
+            // A failure here is reported and does not stop the run.
             let came: String = steps.run(&format!("research-{slug}"), || {
                 Ok(research(slug, Actor::Worker, world).unwrap_or_else(|error| error.to_string()))
             })?;
@@ -193,33 +195,33 @@ fn distil(
     })))
 }
 
-/// What goes to the log of the day.
+/// The content of a log section.
 struct Logged<'a> {
     observed: &'a Observed,
-    /// What a model said that nobody could make sense of.
+    /// The unparsable part of a model's answer.
     unparsed: Option<&'a str>,
-    /// Why the rules observed although there is a model.
+    /// The reason the rules replaced the model.
     degraded: Option<&'a str>,
 }
 
-/// A window, restored.
+/// A window with its restored messages.
 struct Window<'a> {
     captured: &'a SessionCaptured,
     messages: &'a [Message],
-    /// When its last message was written.
+    /// The time of its last message.
     when: &'a Zoned,
 }
 
 impl Window<'_> {
-    /// When the last message of a day was written.
+    /// The time of the last message of a day.
     fn last_on(&self, day: Date, world: &World) -> Zoned {
         let times = self.messages.iter().rev().filter_map(|message| message.at).map(|at| world.at(at));
         times.into_iter().find(|at| at.date() == day).unwrap_or_else(|| self.when.clone())
     }
 }
 
-/// Writes what was observed to the log of the day on which it was said (LOG-02, R-17): a section for each day. A window in which
-/// nothing was found leaves none.
+/// Writes observations to the log of the day of their messages (LOG-02, R-17), one section per day. An empty
+/// observation writes nothing.
 fn log(window: &Window<'_>, logged: &Logged<'_>, world: &World) -> Result<bool, StepError> {
     let captured = window.captured;
     let today = window.when.date();
@@ -244,7 +246,7 @@ fn log(window: &Window<'_>, logged: &Logged<'_>, world: &World) -> Result<bool, 
             source: Source {
                 session: Some(captured.session_id.clone()),
                 name: captured.session_name.clone(),
-                // A session that goes on past midnight has a section in each of the logs.
+                // A session that crosses midnight has a section in each of the logs.
                 dedupe_key: Some(if number == 0 { key.clone() } else { format!("{key}-{}", number + 1) }),
                 project: world.project(captured.cwd.as_deref()).map(|project| project.as_str().to_owned()),
             },
@@ -271,7 +273,7 @@ fn log(window: &Window<'_>, logged: &Logged<'_>, world: &World) -> Result<bool, 
     Ok(any)
 }
 
-/// How to go on, with the branch on which the work stands. A session with nothing left needs none.
+/// The next step, with the branch of the work. A finished session needs none.
 fn on_branch(next: &str, captured: &SessionCaptured) -> String {
     match &captured.branch {
         Some(branch) if next.trim() != DONE && !next.contains("Branch: `") => {
@@ -281,7 +283,7 @@ fn on_branch(next: &str, captured: &SessionCaptured) -> String {
     }
 }
 
-/// Adds it to the hot list (STO-01).
+/// Adds the observation to the hot list (STO-01).
 fn store(window: &Window<'_>, observed: &Observed, world: &World) -> Result<bool, StepError> {
     let captured = window.captured;
     let entry = Entry {
@@ -299,7 +301,7 @@ fn store(window: &Window<'_>, observed: &Observed, world: &World) -> Result<bool
     Ok(observations::add(&mut world.db()?, &entry)?)
 }
 
-/// Whether enough was observed today to reflect on it before the morning (REF-01).
+/// Requests a reflection before the morning if enough was observed today (REF-01). Returns true if it did.
 fn check_threshold(event: &Event, world: &World) -> Result<(bool, Vec<Event>), StepError> {
     let now = world.now();
     let mut db = world.db()?;
@@ -323,7 +325,7 @@ fn check_threshold(event: &Event, world: &World) -> Result<(bool, Vec<Event>), S
     Ok((true, vec![event]))
 }
 
-/// Whether another run has observed this window, however long ago: the lock ends after an hour (CAP-14).
+/// True if another run has observed this window at any time: the lock expires after an hour (CAP-14).
 fn is_observed(key: &str, run: &str, world: &World) -> Result<bool, StepError> {
     let observed = world.db()?.run(|connection| {
         connection.query_row(

@@ -1,13 +1,13 @@
-//! How often something is done that has to be done again after every change, and takes longer the more there is: never more
-//! than a share of the time, and once more when everything else is done.
+//! Throttle for work that repeats after every change and takes longer the more data there is: it gets a
+//! bounded share of the time, and runs once more when everything else is done.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// It rests so many times as long as it took.
+/// The rest after a run, as a multiple of its duration.
 const REST: u32 = 10;
 
-/// When it was done last, and whether it has to be done again.
+/// Throttle: the time of the last run, and true if another is owed.
 #[derive(Debug, Default)]
 pub struct Pace {
     last: Cell<Option<(Instant, Duration)>>,
@@ -15,7 +15,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Does it, unless it took too much of the time lately: then it is owed.
+    /// Runs `work`, unless it took too much time lately: then it is owed.
     pub fn sometimes<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         if let Some((ended, took)) = self.last.get()
             && ended.elapsed() < took * REST
@@ -30,7 +30,7 @@ impl Pace {
         Some(done)
     }
 
-    /// Does it if it was put off.
+    /// Runs `work` if it is owed.
     pub fn if_owed(&self, work: impl FnOnce()) {
         if self.owed.take() {
             work();

@@ -1,5 +1,5 @@
-//! `promote` (EXE-05): what was decided on becomes so. An approved proposal goes to MEMORY.md, every end gets its line in the
-//! log of the day, and by the clock what nobody decided on for too long is archived. Every step can be run twice.
+//! `promote` (EXE-05): carries out decisions. It writes approved proposals to MEMORY.md, logs every end in
+//! the daily log, and expires old proposals on schedule. Every step is idempotent.
 
 mod apply;
 mod preview;
@@ -38,12 +38,12 @@ pub use preview::{Does, Preview, preview};
 pub use reconsider::{Reconsidered, reconsider};
 pub use undone::take_back;
 
-/// The function's name.
+/// The name of the function in the registry.
 pub const NAME: &str = "promote";
-/// What runs by the clock go by: one at a time.
+/// The key of scheduled runs, which run one at a time.
 const BY_THE_CLOCK: &str = "expire";
 
-/// One decision about one proposal at a time.
+/// The key of a run: decisions on one proposal run one at a time.
 pub fn key(event: &Event) -> Option<String> {
     let id = event.data.get("proposalId").and_then(Value::as_str);
     Some(id.unwrap_or(BY_THE_CLOCK).to_owned())
@@ -58,23 +58,23 @@ pub(super) fn promote(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
     }
 }
 
-/// Where a proposal stands when a run about it begins.
+/// The status of a proposal at the start of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Loaded {
     id: Id,
-    /// Why there is nothing to do.
+    /// The reason to skip the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     skip: Option<String>,
 }
 
-/// Looks at the proposal; an event from outside that comes first decides (REV-06).
+/// Loads the proposal; if it is open, an event from outside decides on it (REV-06).
 fn load(event: &Event, verdict: &Verdict, world: &World) -> Result<Loaded, StepError> {
     let ProposalDecided { proposal_id: id, by } =
         ProposalDecided::deserialize(&event.data).map_err(StepError::fatal)?;
     let mut db = world.db()?;
     let standing = proposals::standing(&db, id)?;
-    // It may be called otherwise since it was decided on.
+    // It may have a new id since the decision.
     let id = standing.as_ref().map_or(id, |standing| standing.proposal.id);
     let skip = match standing {
         None => Some(format!("there is no proposal {id}")),
@@ -82,13 +82,13 @@ fn load(event: &Event, verdict: &Verdict, world: &World) -> Result<Loaded, StepE
             Some(format!("{id} was opened again since"))
         }
         Some(standing) if standing.proposal.status.is_open() => {
-            // Nobody outside is triage or the clock.
+            // An outside event cannot decide as triage or the schedule.
             let by = if by.is_person() { by } else { By::Event };
-            // That sends an event of its own, and its run does the rest.
+            // The decision sends an event of its own, whose run does the rest.
             proposals::decide(&mut db, &REGISTRY, id, verdict, by, world.now().timestamp())?;
             Some(format!("{id} is decided now"))
         }
-        // The run about the one that was decided on sees to it.
+        // The run of the proposal that was decided on handles it.
         Some(Standing { with: Some(with), .. }) => Some(format!("{id} ended with {with}")),
         Some(standing) => {
             let status = standing.proposal.status;
@@ -102,29 +102,29 @@ fn load(event: &Event, verdict: &Verdict, world: &World) -> Result<Loaded, StepE
     Ok(Loaded { id, skip })
 }
 
-/// What became of an approved proposal.
+/// The outcome of an approved proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written {
-    /// Where it is now.
+    /// Its place in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<Outcome>,
-    /// Whether a line was struck for it; none if none was to be.
+    /// True if a line was superseded; `None` if none was meant to be.
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced: Option<bool>,
-    /// The change, for `rekindle undo`.
+    /// The id of the change, for `rekindle undo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<String>,
-    /// Why it could not be written.
+    /// The reason it could not be written.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
-    /// The file that the person has to change themselves (IDN-05).
+    /// The file that the person has to change (IDN-05).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     patch: Option<String>,
 }
 
 impl Written {
-    /// With no change of our own to tell of.
+    /// Creates an outcome without a change of our own.
     fn plain(outcome: Option<Outcome>, refused: Option<String>, patch: Option<String>) -> Self {
         Self { outcome, replaced: None, change: None, refused, patch }
     }
@@ -138,7 +138,7 @@ fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
     let id = loaded.id;
     let written = steps.run("write-memory", || write(id, world))?;
     if let Some(why) = &written.refused {
-        // The person's word stands; it waits until MEMORY.md can take it, and says why.
+        // The decision stands; the proposal waits until MEMORY.md can take it, with the reason.
         steps.run("reopen", || {
             let mut db = world.db()?;
             let (ids, from) = (with_followers(&db, id)?, [Status::Approved, Status::Edited]);
@@ -160,14 +160,14 @@ fn approved(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
     Ok(Ended::Completed(report))
 }
 
-/// A proposal that was decided on, and those that ended with it.
+/// A proposal and those decided together with it.
 fn with_followers(db: &Db, id: Id) -> Result<Vec<Id>, StepError> {
     let id = proposals::standing(db, id)?.map_or(id, |standing| standing.proposal.id);
     let followers = proposals::ended_with(db, id)?.into_iter().map(|standing| standing.proposal.id);
     Ok(std::iter::once(id).chain(followers).collect())
 }
 
-/// Writes it to MEMORY.md. A document that cannot take it is no failure that passes by itself.
+/// Writes an approved proposal to its target. A document that cannot take it is not a retryable error.
 fn write(id: Id, world: &World) -> Result<Written, StepError> {
     let Some(standing) = proposals::standing(&world.db()?, id)? else {
         return Err(StepError::fatal(format!("{id} was forgotten")));
@@ -196,7 +196,7 @@ fn write(id: Id, world: &World) -> Result<Written, StepError> {
     }
 }
 
-/// A document that cannot take it, as a reason to wait; anything else may pass.
+/// Converts an error: a document that cannot take the line refuses it; any other error is retryable.
 fn refused(error: vault::Error) -> Result<Written, StepError> {
     match error {
         vault::Error::Structure { .. }
@@ -215,8 +215,8 @@ fn refused(error: vault::Error) -> Result<Written, StepError> {
     }
 }
 
-/// An idea becomes a project (IDEA-05), and a memory gets a new version; an identity file stays as it is, and what the person
-/// can apply is shown to them (IDN-05).
+/// Turns an idea into a project (IDEA-05) or gives a memory a new version. An identity file stays unchanged
+/// and gets a patch for the person (IDN-05).
 fn amend(standing: &Standing, by: Actor, vault: &Vault, world: &World) -> Result<Written, StepError> {
     if let Some(slug) = standing.proposal.idea() {
         let about = Some(standing.proposal.id.to_string());
@@ -248,8 +248,7 @@ fn amend(standing: &Standing, by: Actor, vault: &Vault, world: &World) -> Result
     }
 }
 
-/// The proposal under an id that stands in MEMORY.md for nothing else: what another machine wrote there under the same one
-/// is not this (REV-01). Our own journal tells.
+/// Gives a proposal a new id if another machine used its id in MEMORY.md (REV-01), according to our journal.
 fn called_alone(standing: Standing, vault: &Vault, world: &World) -> Result<Standing, StepError> {
     let id = standing.proposal.id;
     let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
@@ -262,20 +261,20 @@ fn called_alone(standing: Standing, vault: &Vault, world: &World) -> Result<Stan
     proposals::standing(&world.db()?, id)?.ok_or_else(|| StepError::fatal(format!("{id} was forgotten")))
 }
 
-/// What stands behind its line.
+/// The mark after its line.
 fn mark(standing: &Standing, vault: &Vault) -> Result<Mark, StepError> {
     let Proposal { id, origin, .. } = standing.proposal;
     Ok(Mark { id: Some(id.to_string()), origin, project: holds_in(standing, vault)? })
 }
 
-/// What the vault is told to write for a proposal.
+/// Builds the vault's instruction for a proposal.
 fn promotion<'a>(standing: &'a Standing, section: &'a str, mark: &'a Mark) -> Promotion<'a> {
     let said = standing.proposal.evidence.said;
     Promotion { section, statement: standing.text(), supersedes: standing.supersedes(), mark, said }
 }
 
-/// The project in which its line will hold; none is everywhere. Unless the person said where, that is where it was said,
-/// or where the line holds whose place it takes.
+/// The project in which its line will hold; `None` means everywhere. Without a choice of the person it
+/// is the project of the statement, or of the superseded line.
 pub fn holds_in(standing: &Standing, vault: &Vault) -> Result<Option<ProjectId>, StepError> {
     if let Some(scope) = &standing.scope {
         return Ok(scope.project().cloned());
@@ -289,8 +288,8 @@ pub fn holds_in(standing: &Standing, vault: &Vault) -> Result<Option<ProjectId>,
     Ok(old.map_or_else(|| standing.proposal.project.clone(), |old| old.project.clone()))
 }
 
-/// The section of MEMORY.md it goes to, by the name that the person gave it since (B-07); none if it is aimed at another
-/// file. The line that it supersedes is the one that was shown, or none.
+/// The target section of MEMORY.md, under its current name (B-07); `None` for another file. It supersedes
+/// only the line that was shown.
 fn where_now(standing: &Standing, vault: &Vault, world: &World) -> Result<Option<String>, StepError> {
     let section = |proposal: &Proposal| proposal.section().map(str::to_owned);
     let memory = vault.read(&journal::Place::vault(layout::fixed(layout::MEMORY)));
@@ -313,8 +312,8 @@ fn rejected(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended
     Ok(Ended::Completed(json!({"proposal": loaded.id, "archived": archived, "page": page})))
 }
 
-/// What a person turned down does not go on holding as a memory. That something does not hold everywhere leaves it where it
-/// was said, and what nobody looked at is left alone.
+/// Archives the memory of a rejected statement. Rejecting a wider scope leaves the memory in its project;
+/// proposals that no person decided are left alone.
 fn put_away(id: Id, world: &World) -> Result<Vec<String>, StepError> {
     let Some(standing) = proposals::standing(&world.db()?, id)? else { return Ok(Vec::new()) };
     let Standing { proposal, by, .. } = &standing;
@@ -328,7 +327,7 @@ fn put_away(id: Id, world: &World) -> Result<Vec<String>, StepError> {
     }
     let (db, vault) = (world.db()?, world.vault()?);
     let mut archived = Vec::new();
-    // What ended with it says the same in other words.
+    // Duplicates say the same in other words.
     for id in with_followers(&db, id)? {
         let Some(one) = proposals::standing(&db, id)? else { continue };
         let paths = vault.put_away(&one.proposal, by, &world.now()).map_err(StepError::passing)?;
@@ -337,7 +336,8 @@ fn put_away(id: Id, world: &World) -> Result<Vec<String>, StepError> {
     Ok(archived)
 }
 
-/// Another program says that it carried out what was approved (FRI-09). It is not believed: the file says whether it did.
+/// Handles the report of another program that it carried out a proposal (FRI-09). The file decides if that is
+/// true.
 fn carried_out(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     let status = steps.run("look-at-file", || {
         let FixCompleted { proposal_id } =
@@ -359,9 +359,9 @@ fn carried_out(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<En
     }
 }
 
-/// By the clock: what nobody decided on for too long is archived (REV-10).
+/// Expires proposals that waited too long (REV-10).
 fn expire(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
-    // Also what was taken back while the store could not be told.
+    // This includes changes undone while the store was out of reach.
     let undone = steps.run("take-back", || take_back(world))?;
     let days = world.config.review.expire_days;
     let due = steps.run("find-old", || Ok(proposals::due(&world.db()?, days, world.now().timestamp())?))?;
@@ -376,19 +376,19 @@ fn expire(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
         Ok(expired)
     })?;
     steps.run("append-receipts", || receipts::write(world))?;
-    // A new day has a new share, whether something expired or not.
+    // A new day has a new share, even if nothing expired.
     let page = steps.run("refresh-page", || refresh(world))?;
     Ok(Ended::Completed(json!({"expired": expired, "undone": undone, "page": page})))
 }
 
-/// They are where they belong, whoever put them there.
+/// Marks proposals as promoted, whoever wrote them.
 fn found_promoted(ids: &[Id], world: &World) -> Result<(), StepError> {
     proposals::mark_promoted(&mut world.db()?, ids, world.now().timestamp())?;
     receipts::write_if_possible(world);
     Ok(())
 }
 
-/// Shows what waits on the page. One that a person has to mend stays; the store has it all.
+/// Refreshes the review page. A page that the person must repair stays; the store has everything.
 pub(super) fn refresh(world: &World) -> Result<String, StepError> {
     let user = user_section(&world.config.user.name);
     let per_day = world.config.review.per_day;
@@ -401,11 +401,11 @@ pub(super) fn refresh(world: &World) -> Result<String, StepError> {
     })
 }
 
-/// Takes in what a person did: what they decided on the page (REV-03), so that the runs that see to it are in the queue then,
-/// the patches that are in their files, and what they took back with `rekindle undo`.
+/// Takes in a person's work: decisions on the page (REV-03), whose runs are then queued, applied patches, and
+/// changes reverted with `rekindle undo`.
 pub fn look(world: &World) -> Result<Look, StepError> {
     let (mut db, vault) = (world.db()?, world.vault()?);
-    // What is so does not wait for a page that cannot be read, nor the page for a log that cannot be written.
+    // An unreadable page must not block facts, nor an unwritable log the page.
     apply::know_applied(world)?;
     let was_cut_off = receipts::write_if_possible(world);
     let waits_again = undone::know_undone(world)?;

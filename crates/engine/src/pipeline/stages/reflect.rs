@@ -1,10 +1,10 @@
-//! `reflect`: what was observed over days becomes proposals for the person (EXE-04, REF-01…17). Nothing here writes to
-//! MEMORY.md.
+//! `reflect`: turns the observations of some days into proposals for the person (EXE-04, REF-01…17). It never
+//! writes to MEMORY.md.
 //!
-//! Without a model the rules of `core::reflect::offline` do it. With one, a failure that may pass is retried by the run;
-//! one that does not, or that came too often, falls back to the rules, and the observations stay marked as not reflected
-//! on, so that the next reflection asks the model about them again. `docs/adr/0018-reflection-is-checked-and-staged.md`
-//! says why.
+//! Without a model the rules of `core::reflect::offline` do the work. With one, the run retries a retryable
+//! error. After any other error, or too many, it falls back to the rules and leaves the observations
+//! unmarked, so that the next reflection asks the model again.
+//! `docs/adr/0018-reflection-is-checked-and-staged.md` gives the reasons.
 
 mod ask;
 #[cfg(test)]
@@ -37,7 +37,7 @@ use crate::review::proposals::{self, Handed};
 use crate::vault::ReviewShown;
 
 pub(super) fn reflect(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
-    // Settings that name nobody who could be asked are shown by `rekindle llm` and `doctor`; the rules do it meanwhile.
+    // `rekindle llm` and `doctor` report unusable model settings; the rules do the work meanwhile.
     let model = world.model(Job::Reflector).ok().flatten();
     reflect_with(event, steps, world, model.as_ref().map(|model| model as &dyn Model))
 }
@@ -55,7 +55,7 @@ fn reflect_with(
     }
     let distilled = steps.run("recursive-distill", || distil_old(&loaded, world))?;
     if loaded.new.is_empty() {
-        // The threshold and the clock may both ask for the same day.
+        // The threshold and the schedule may both request the same day.
         return Ok(Ended::Skipped("nothing was observed since the last reflection".to_owned()));
     }
     let thought = steps.run("reflect", || {
@@ -90,7 +90,7 @@ fn reflect_with(
     Ok(Ended::Completed(report(&loaded, &distilled, &thought, &valid, &staged, logged)))
 }
 
-/// What `rekindle runs` shows.
+/// Builds the output that `rekindle runs` shows.
 fn report(
     loaded: &Loaded,
     distilled: &Distilled,
@@ -130,14 +130,14 @@ fn report(
     report
 }
 
-/// Which observations a run is about. Their text stays in the list, so that what is forgotten meanwhile is not here.
+/// The keys of the observations of a run. Their text stays in the list, so that forgotten text is never here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Loaded {
     date: Date,
     from: Date,
-    /// All of the period.
+    /// The keys of all windows of the period.
     keys: Vec<String>,
-    /// Those that no reflection has looked at.
+    /// The keys of windows without a reflection.
     new: Vec<String>,
 }
 
@@ -155,14 +155,14 @@ fn load(event: &Event, world: &World) -> Result<Loaded, StepError> {
 }
 
 impl Loaded {
-    /// The observations that the run is about, as the list has them now.
+    /// Reads the observations of the run from the list.
     fn entries(&self, world: &World) -> Result<Vec<Entry>, StepError> {
         let mut entries = observations::between(&world.db()?, self.from, self.date)?;
         entries.retain(|entry| self.keys.contains(&entry.dedupe_key));
         Ok(entries)
     }
 
-    /// What is reflected on.
+    /// Builds the input of reflection.
     fn material(&self, world: &World) -> Result<Material, StepError> {
         Material::read(self.date, self.entries(world)?, world)
     }
@@ -170,11 +170,11 @@ impl Loaded {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Distilled {
-    /// How many got shorter.
+    /// The number of shortened windows.
     windows: u64,
 }
 
-/// Shortens what is old, in its place in the list (REF-15).
+/// Shortens old observations in the list (REF-15).
 fn distil_old(loaded: &Loaded, world: &World) -> Result<Distilled, StepError> {
     let mut db = world.db()?;
     let mut distilled = Distilled::default();
@@ -192,7 +192,7 @@ fn distil_old(loaded: &Loaded, world: &World) -> Result<Distilled, StepError> {
     Ok(distilled)
 }
 
-/// What held.
+/// The claims that passed the checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Valid {
@@ -203,7 +203,7 @@ struct Valid {
     output_tokens: u64,
 }
 
-/// Holds what was thought against the observations, MEMORY.md and earlier proposals.
+/// Checks the result against the observations, MEMORY.md and earlier proposals.
 fn validate(loaded: &Loaded, thought: &ask::Thought, world: &World) -> Result<Valid, StepError> {
     let material = loaded.material(world)?;
     let period = material.period(world);
@@ -226,13 +226,13 @@ fn validate(loaded: &Loaded, thought: &ask::Thought, world: &World) -> Result<Va
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Staged {
     proposed: Vec<Id>,
-    /// Those that were there and have more to rest on now.
+    /// Existing proposals that gained evidence.
     folded: Vec<Id>,
-    /// What became of REVIEW.md.
+    /// The outcome for REVIEW.md.
     page: String,
 }
 
-/// Hands in, and shows what waits on the page (REV-01, STO-05).
+/// Submits proposals and refreshes the page (REV-01, STO-05).
 fn stage(run: &str, loaded: &Loaded, valid: &Valid, world: &World) -> Result<Staged, StepError> {
     let mut db = world.db()?;
     let now = world.now();
@@ -246,7 +246,7 @@ fn stage(run: &str, loaded: &Loaded, valid: &Valid, world: &World) -> Result<Sta
             folded.push(id);
         }
     }
-    // The day of the run, not of the attempt: ids are the same whenever it is tried again.
+    // Use the day of the run, not of the attempt: ids are the same in every retry.
     let blank = Id::uncounted(Kind::Reflection, loaded.date);
     let new: Vec<Proposal> =
         new.into_iter().map(|draft| draft.proposal(user, blank, now.timestamp())).collect();
@@ -262,13 +262,13 @@ fn stage(run: &str, loaded: &Loaded, valid: &Valid, world: &World) -> Result<Sta
     let page = match shown.map_err(StepError::passing)? {
         ReviewShown::Written(_) => "written".to_owned(),
         ReviewShown::Unchanged => "unchanged".to_owned(),
-        // The store has what waits; the page is the person's to mend.
+        // The store has the proposals; the person must repair the page.
         ReviewShown::Left(why) => format!("left as it is: {why}"),
     };
     Ok(Staged { proposed, folded, page })
 }
 
-/// Says so in the log of the day (LOG-04). The observations themselves are in the logs of their days.
+/// Logs the reflection in the daily log (LOG-04). The observations themselves are in the logs of their days.
 fn log(run: &str, valid: &Valid, staged: &Staged, world: &World) -> Result<bool, StepError> {
     let now = world.now();
     let section = Section::Reflected(daily_log::Reflected {

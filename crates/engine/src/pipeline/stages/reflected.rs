@@ -1,5 +1,5 @@
-//! `reflected`: after a reflection the hot list lets go of what is older than it holds (STO-01). The logs of the days have
-//! it for good, and what was worth more has been proposed.
+//! `reflected`: deletes old entries from the hot list after a reflection (STO-01). The daily logs keep them
+//! for good, and the valuable ones have been proposed.
 
 use rekindle_core::event::Event;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! What an idea has to do with: the entries and notes that its words bring to mind (IDEA-03), those of its own project
-//! first, and nothing of another project's (B-05).
+//! Related entries and notes of an idea (IDEA-03): those of its own project first, and none of another
+//! project (B-05).
 
 use rekindle_core::base::scope::ProjectId;
 use rekindle_core::recall::document::Source;
@@ -8,10 +8,10 @@ use rekindle_core::vault::link;
 
 use super::near::{Near, Wanted};
 
-/// So many links at most.
+/// The most links of an idea.
 const MOST: usize = 5;
 
-/// Links to what a text brings to mind. Other ideas are left out, and so is the session it came up in.
+/// Links to the documents related to a text, without other ideas and its own session.
 pub(super) fn related(near: &Near<'_>, text: &str, project: Option<&ProjectId>) -> Vec<String> {
     let sources = [Source::Entry, Source::Skill, Source::Memory, Source::Note];
     let wanted = Wanted { sources: &sources, project, most: MOST, anyway: false };

@@ -1,5 +1,5 @@
-//! Looking into an idea with a program of the person's, within what it may take (IDEA-04). What it finds is kept
-//! beside the idea, as a quotation of nobody in particular.
+//! Research on an idea by a program of the person, within its limits (IDEA-04). The result is stored
+//! beside the idea as an unattributed quotation.
 
 use rekindle_core::knowledge::mine::research::{quotation, request};
 use rekindle_core::llm::Model;
@@ -8,27 +8,27 @@ use rekindle_core::vault::journal::Actor;
 use crate::jobs::context::World;
 use crate::vault;
 
-/// So many of the ideas of one session are looked into by themselves.
+/// The most ideas of one session that are researched automatically.
 pub(super) const MOST_AT_ONCE: usize = 2;
 
-/// Why an idea could not be looked into.
+/// The reason an idea could not be researched.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It is switched off.
+    /// Research is turned off.
     #[error("looking into ideas is switched off (ideas.research.when)")]
     Off,
-    /// The program.
+    /// The program failed, with this error.
     #[error("the program that looks into ideas: {0}")]
     Program(String),
-    /// It found nothing.
+    /// The program printed nothing.
     #[error("the program that looks into ideas printed nothing")]
     Nothing,
-    /// The notes.
+    /// The notes could not be read or written.
     #[error(transparent)]
     Vault(#[from] vault::Error),
 }
 
-/// Looks into an idea; the path of what was found.
+/// Researches an idea and returns the path of the result.
 pub fn research(reference: &str, by: Actor, world: &World) -> Result<String, Error> {
     let failed = |error: rekindle_core::llm::Error| Error::Program(error.message);
     let model = world.researcher().map_err(failed)?.ok_or(Error::Off)?;

@@ -1,4 +1,4 @@
-//! What a hook's signal changes: how far a session has come, and whether it is time to look at it (CAP-01…03).
+//! Effects of a hook's signal: the position of the session, and the request to capture it (CAP-01…03).
 
 use rekindle_core::base::agent::Agent;
 use rekindle_core::base::time::Timestamp;
@@ -8,7 +8,7 @@ use rekindle_core::hosts::hook::{Kind, Signal};
 use crate::context::injection_log::Record;
 use crate::platform::db::{Transaction, params};
 
-/// Notes a signal in the sessions' table. What is later than what is known moves it on; what comes again changes nothing.
+/// Stores a signal in the table of sessions. Only a later signal changes anything.
 pub fn note(
     transaction: &Transaction<'_>,
     signal: &Signal,
@@ -42,12 +42,13 @@ pub fn note(
     Ok(())
 }
 
-/// The event that a signal asks for, if it does. A turn that ended asks for nothing: it only moves the session on.
+/// Builds the event that a signal requests, if any. The end of a turn requests nothing: it only moves the
+/// position.
 pub fn request(signal: &Signal, position: Option<u64>, id: &str, at: Timestamp) -> Option<Event> {
     let trigger = match signal.kind {
         Kind::End => Trigger::Shutdown,
-        // Gemini asks before every call to its model whether to compress; its transcript tells whether it did, and the
-        // end of the session sees to it.
+        // Gemini's hook fires before every call to its model; its transcript shows if it compressed, and the
+        // end of the session handles that.
         Kind::BeforeCompaction if signal.agent != Agent::Gemini => Trigger::Compaction,
         Kind::Start
         | Kind::Prompt
@@ -76,8 +77,8 @@ pub fn request(signal: &Signal, position: Option<u64>, id: &str, at: Timestamp) 
     Some(Event { id: format!("capture-{id}"), name: names::CAPTURE_REQUESTED.to_owned(), data, at })
 }
 
-/// The event that has a turn held against what the session was told for it (FBK-02), if it was told anything that nobody has
-/// looked at yet. The same turn asks once when it ends, and once more when the session does.
+/// Builds the event to judge a turn (FBK-02), if it has injections without an outcome. A turn requests it
+/// once at its end, and once more at the end of the session.
 pub fn echo(signal: &Signal, position: Option<u64>, told: &Record, at: Timestamp) -> Option<Event> {
     let last = match signal.kind {
         Kind::Stop => false,
@@ -101,7 +102,7 @@ pub fn echo(signal: &Signal, position: Option<u64>, told: &Record, at: Timestamp
     asks(data, told, at)
 }
 
-/// The event itself, for the newest turn that waits.
+/// Builds the event for the newest waiting turn.
 pub(super) fn asks(data: EchoRequested, told: &Record, at: Timestamp) -> Option<Event> {
     let turns = told.turns();
     let turn = told.waiting().last().and_then(|at| turns.get(*at))?.prompt.turn.clone();

@@ -1,5 +1,5 @@
-//! `surfaces` (REV-05…REV-08): brings tasks and buttons up to what waits here, and turns what a person did with them into
-//! decisions. Whoever comes first wins, as everywhere; what is said again or late changes nothing.
+//! `surfaces` (REV-05…REV-08): syncs tasks and buttons with the store and turns answers into decisions. The
+//! first decision wins; a repeated or late answer changes nothing.
 
 use rekindle_core::event::{ButtonPressed, Event, TaskChanged, names};
 use rekindle_core::surface::{Answer, Question, Surface, telegram, todoist};
@@ -16,7 +16,7 @@ use crate::review::surfaces::{self, Press, Synced};
 pub use crate::review::surfaces::NAME;
 use crate::review::surfaces::SYNC;
 
-/// One look at a time, and one change of one thing at a time.
+/// The key of a run: one sync at a time, and one change per task or press at a time.
 pub(super) fn key(event: &Event) -> Option<String> {
     let of = |field: &str| event.data.get(field).and_then(Value::as_str).map(|id| format!("{field} {id}"));
     of("taskId").or_else(|| of("callbackId")).or_else(|| Some(SYNC.to_owned()))
@@ -38,7 +38,7 @@ fn sync(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
             Ok(surfaces::sync(&mut world.db()?, settings, surface, &world.now())?)
         })?;
         if let Some(next) = synced.next {
-            // Only now: whoever dies before this is told the same again, and counts it once.
+            // Last, because a crash before this only repeats the answers, which count once.
             steps.run(&format!("{}-heard", surface.word()), || {
                 Ok(surfaces::confirm(&mut world.db()?, surface, next, world.now().timestamp())?)
             })?;
@@ -51,15 +51,15 @@ fn sync(steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     }
 }
 
-/// What a change somewhere else came to.
+/// The outcome of an external change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Outcome {
     #[serde(skip_serializing_if = "Option::is_none")]
     proposal: Option<Id>,
-    /// What came of it, in a sentence.
+    /// The outcome in a sentence.
     said: String,
-    /// Whether it was this that decided.
+    /// True if this change decided.
     decided: bool,
 }
 
@@ -80,7 +80,7 @@ fn task(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, In
     Ok(steps.run("decide", || decide_by_task(event, world))?.ended())
 }
 
-/// A task decides by its labels, about the proposal in its description (REV-06).
+/// Decides by the labels of a task on the proposal in its description (REV-06).
 fn decide_by_task(event: &Event, world: &World) -> Result<Outcome, StepError> {
     let task = TaskChanged::deserialize(&event.data).map_err(StepError::fatal)?;
     if !todoist::is_ours(&task.labels) {
@@ -104,7 +104,7 @@ fn decide_by_task(event: &Event, world: &World) -> Result<Outcome, StepError> {
         Err(why) => Outcome::nothing(why),
     };
     if event.name != names::TASK_UPDATED {
-        // Nothing is left there to be looked at.
+        // The task is gone or completed.
         surfaces::over(&mut db, Surface::Todoist, id, &task.task_id)?;
     }
     Ok(outcome)
@@ -113,7 +113,7 @@ fn decide_by_task(event: &Event, world: &World) -> Result<Outcome, StepError> {
 fn button(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     let outcome = steps.run("decide", || decide_by_button(event, world))?;
     if let Some(id) = outcome.proposal {
-        // What does not arrive is made up for by the next look, so it is no failure.
+        // The next sync repairs a lost message, so this is no failure.
         steps.run("tell", || {
             let pressed = ButtonPressed::deserialize(&event.data).map_err(StepError::fatal)?;
             let mut db = world.db()?;
@@ -126,7 +126,7 @@ fn button(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, 
     Ok(outcome.ended())
 }
 
-/// A button decides if it was pressed in the chat that is asked, by the person (REV-08).
+/// Decides by a button if the person pressed it in the configured chat (REV-08).
 fn decide_by_button(event: &Event, world: &World) -> Result<Outcome, StepError> {
     let pressed = ButtonPressed::deserialize(&event.data).map_err(StepError::fatal)?;
     let settings = &world.config.review.telegram;
@@ -160,7 +160,7 @@ fn decide(
         proposals::standing(db, id)?.is_some_and(|standing| standing.proposal.identity().is_some());
     let said = match &decided {
         Decided::Now if verdict == Verdict::Reject => format!("{id} is turned down"),
-        // Such a file changes only by the person's own hand (IDN-05).
+        // An identity file changes only by the person's own hand (IDN-05).
         Decided::Now if identity => format!("{id}: its patch waits, `rekindle review apply {id}` applies it"),
         Decided::Now => format!("{id} will be remembered"),
         Decided::Already(standing) | Decided::Ended(standing) => before(standing),

@@ -1,4 +1,4 @@
-//! `tidy`: what is over and old goes, so that the state folder does not grow for ever (EXE-14, MNT-08).
+//! `tidy`: deletes old finished data, so that the state folder does not grow without limit (EXE-14, MNT-08).
 
 use jiff::SignedDuration;
 use rekindle_core::event::Event;
@@ -12,9 +12,10 @@ use crate::jobs::sessions;
 use crate::platform::db::params;
 use crate::platform::disk;
 
-/// Runs and their events are kept this long once they are over; dead ones stay until somebody looks at them.
+/// The age in days at which finished runs and their events are deleted; dead runs stay until somebody looks
+/// at them.
 const KEEP_DAYS: i64 = 30;
-/// A temporary file of this age is nobody's: no command takes so long.
+/// The age in hours at which a temporary file is abandoned: no command takes that long.
 const TEMPORARY_HOURS: i64 = 24;
 
 pub(super) fn tidy(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
@@ -48,7 +49,7 @@ pub(super) fn tidy(_: &Event, steps: &mut dyn Steps, world: &World) -> Result<En
     ))
 }
 
-/// Removes the temporary files of commands that were killed at least a day ago.
+/// Deletes temporary files of commands that were killed at least a day ago.
 fn sweep_temporaries(world: &World) -> Result<u64, StepError> {
     let before = (world.now().timestamp() - SignedDuration::from_hours(TEMPORARY_HOURS)).into();
     let folders = [

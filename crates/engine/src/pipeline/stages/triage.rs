@@ -1,6 +1,6 @@
-//! `proposal-triage` and `batch-review` (REV-09, X-07): new proposals are looked at before the person is asked. Rules judge, a
-//! model may lower what they say, and the rest is left to the person. What is decided here goes the way of every decision.
-//! `docs/adr/0024-triage-decides-little.md` says why so little is decided.
+//! `proposal-triage` and `batch-review` (REV-09, X-07): judge new proposals before the person is asked. The
+//! rules judge, a model may only lower the verdict, and the rest is left to the person. Decisions here take
+//! the same path as all others. `docs/adr/0024-triage-decides-little.md` says why triage decides so little.
 
 mod grade;
 #[cfg(test)]
@@ -30,11 +30,11 @@ use crate::llm::Job;
 use crate::review::page;
 use crate::review::proposals::{self, Verdict};
 
-/// The function's name.
+/// The name of the function in the registry.
 pub const NAME: &str = "proposal-triage";
 
 pub(super) fn triage(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
-    // Settings that name nobody who could be asked are shown by `rekindle llm` and `doctor`; the rules do it meanwhile.
+    // `rekindle llm` and `doctor` report unusable model settings; the rules do the work meanwhile.
     let model = match world.config.review.triage {
         Triage::On => world.model(Job::Reflector).ok().flatten(),
         Triage::Rules | Triage::Off => None,
@@ -50,12 +50,12 @@ pub(super) fn triage(event: &Event, steps: &mut dyn Steps, world: &World) -> Res
     triage_with(event, steps, world, models)
 }
 
-/// The models that are asked, if any.
+/// The models of a run, if any.
 #[derive(Clone, Copy, Default)]
 struct Asks<'a> {
-    /// What need not be asked about.
+    /// The model that judges proposals.
     triage: Option<&'a dyn Model>,
-    /// How good what was inferred is (SID-09).
+    /// The model that grades inferred proposals (SID-09).
     grade: Option<&'a dyn Model>,
 }
 
@@ -106,7 +106,7 @@ fn triage_with(
     Ok(Ended::Completed(report))
 }
 
-/// Those that nobody has looked at. What was opened again is the person's to decide.
+/// The proposals without a triage. A reopened one is left to the person.
 fn load(world: &World) -> Result<Vec<Id>, StepError> {
     let standings = proposals::standings(&world.db()?, true)?;
     let new = standings
@@ -141,8 +141,8 @@ fn by_rules(new: &[Id], world: &World) -> Result<Vec<Judgement>, StepError> {
     Ok(judge(new, &facts))
 }
 
-/// What the rules turned down needs no second opinion, what pretends to be ours is shown to no model, and what waits with
-/// another one waits for that.
+/// True if a model may judge it: not if the rules rejected it, if it forges our format, or if it duplicates a
+/// waiting proposal.
 fn is_askable(judgement: &Judgement) -> bool {
     judgement.outcome != Outcome::Reject && !matches!(judgement.why, Why::Forged | Why::Same | Why::Off)
 }
@@ -150,16 +150,16 @@ fn is_askable(judgement: &Judgement) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Asked {
     judgements: Vec<Judgement>,
-    /// Why the model did not answer.
+    /// The reason the model did not answer.
     degraded: Option<String>,
 }
 
-/// Asks about a batch. A model that fails leaves it at what the rules said: nobody waits for it.
+/// Asks a model about a batch. If it fails, the verdicts of the rules stand: nothing waits for it.
 fn by_model(batch: &[Judgement], model: &dyn Model, world: &World) -> Result<Asked, StepError> {
     let db = world.db()?;
     let mut known = Vec::new();
     for judgement in batch {
-        // One that was forgotten meanwhile is nobody's business.
+        // A proposal may have been forgotten in the meantime.
         known.extend(proposals::get(&db, judgement.id)?.map(|proposal| (proposal, *judgement)));
     }
     let shown: Vec<&Proposal> = known.iter().map(|(proposal, _)| proposal).collect();
@@ -174,7 +174,7 @@ fn by_model(batch: &[Judgement], model: &dyn Model, world: &World) -> Result<Ask
     }
 }
 
-/// Makes it so. Whoever decided meanwhile was first.
+/// Carries out the verdicts. An earlier decision wins.
 fn decide(judgements: &[Judgement], world: &World) -> Result<ProposalsTriaged, StepError> {
     let mut db = world.db()?;
     let mut triaged = ProposalsTriaged::default();
@@ -197,7 +197,7 @@ fn decide(judgements: &[Judgement], world: &World) -> Result<ProposalsTriaged, S
     }
     for judgement in judgements {
         proposals::mark_triaged(&mut db, judgement.id)?;
-        // What the store says counts, also if this is the second time.
+        // The status in the store counts, also on a repetition.
         let Some(standing) = proposals::standing(&db, judgement.id)? else { continue };
         let list = match standing.proposal.status {
             status if status.is_open() => &mut triaged.needs_review,
@@ -210,7 +210,7 @@ fn decide(judgements: &[Judgement], world: &World) -> Result<ProposalsTriaged, S
     Ok(triaged)
 }
 
-/// Shows the person what is left to them.
+/// Shows the remaining proposals to the person.
 pub(super) fn batch_review(event: &Event, steps: &mut dyn Steps, world: &World) -> Result<Ended, Interrupt> {
     let triaged =
         steps.run("load-triaged", || ProposalsTriaged::deserialize(&event.data).map_err(StepError::fatal))?;

@@ -1,4 +1,4 @@
-//! `voice-call-completed` (CAP-20): a call that was written down is a session like any other.
+//! `voice-call-completed` (CAP-20): converts a transcribed call to a captured session.
 
 use rekindle_core::event::{self, Event, SCHEMA_VERSION, SessionCaptured, Trigger, VoiceCall};
 use rekindle_core::text::admit;

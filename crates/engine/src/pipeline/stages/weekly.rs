@@ -1,5 +1,6 @@
-//! `weekly-maintenance` counts what the week came to and sends it (CAP-09, MNT-02); `weekly-summary` keeps the counts in a log
-//! of their own. They are counts and no memories, so they are not written into the vault, where they would be recalled.
+//! `weekly-maintenance` sends the counts of the week (CAP-09, MNT-02); `weekly-summary` stores them in a log
+//! of their own. They are not memories, so they stay outside of the vault, where recall would find them
+//!
 
 use std::io;
 use std::path::PathBuf;
@@ -20,14 +21,14 @@ use crate::review::proposals;
 
 /// The name of the function that counts.
 pub const NAME: &str = "weekly-maintenance";
-/// The log of summaries, a line a week.
+/// The file name of the log of summaries, one line per week.
 const FILE: &str = "weekly.jsonl";
 const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// A line of the log.
 #[derive(Serialize, Deserialize)]
 struct Line {
-    /// The event, so that it is logged once.
+    /// The id of the event, so that it is logged once.
     event: String,
     #[serde(flatten)]
     summary: WeeklySummary,
@@ -64,7 +65,7 @@ fn count(event: &Event, world: &World) -> Result<WeeklySummary, StepError> {
     })
 }
 
-/// How many memories nobody has needed for so long that they may be outdated. Without an index nobody can tell, and the next
+/// Counts the memories that nobody needed for so long that they may be outdated; 0 without an index. The next
 /// week counts again.
 fn stale(world: &World, now: Timestamp) -> Result<u64, StepError> {
     let index = Index::at(world.places.index());
@@ -83,7 +84,7 @@ pub(super) fn summary(event: &Event, steps: &mut dyn Steps, world: &World) -> Re
     Ok(Ended::Completed(json!({"logged": logged})))
 }
 
-/// Says whether it was not in the log yet.
+/// Appends a line to the log. Returns false if it was there already.
 fn log(places: &Places, line: &Line) -> io::Result<bool> {
     let path = path(places);
     if all(places)?.any(|known| known.event == line.event) {
@@ -99,14 +100,14 @@ fn path(places: &Places) -> PathBuf {
     places.logs().join(FILE)
 }
 
-/// The lines, the newest first. One that cannot be read is passed over.
+/// Reads the lines, the newest first. An unreadable line is skipped.
 fn all(places: &Places) -> io::Result<impl Iterator<Item = Line>> {
     let lines = BackwardLines::open(&path(places))?;
     let parsed = |line: io::Result<Vec<u8>>| serde_json::from_slice(&line.ok()?).ok();
     Ok(lines.into_iter().flatten().filter_map(parsed))
 }
 
-/// The summaries of the last weeks, the newest first.
+/// Lists the summaries of the last weeks, the newest first.
 pub fn summaries(places: &Places) -> io::Result<impl Iterator<Item = WeeklySummary>> {
     Ok(all(places)?.map(|line| line.summary))
 }

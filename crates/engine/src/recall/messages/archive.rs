@@ -1,7 +1,7 @@
-//! What was said in a session, one line a message: `messages/<agent>/<session>.jsonl`, for the owner only.
+//! Message archive: one line per message in `messages/<agent>/<session>.jsonl`, readable by the owner only.
 //!
-//! A line is never changed except by `forget`, and a message is there once, whoever brings it: its id says which it is.
-//! A line that a crash cut off was never acknowledged; it is cut away and comes again.
+//! Only `forget` changes a line. The id of a message makes it unique, whoever adds it. A line that a crash
+//! cut off was never acknowledged; it is truncated and added again.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -22,29 +22,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::platform::disk;
 
-/// The most characters that are kept of what a person said: a page or two, more is pasted.
+/// The most characters kept of a user message: a page or two; longer text is pasted.
 pub const MAX_USER: usize = 8_000;
-/// The most characters of what an agent said.
+/// The most characters kept of an agent message.
 pub const MAX_AGENT: usize = 4_000;
-/// The most characters of a tool's output: enough to find it by.
+/// The most characters kept of a tool's output: enough to find it.
 pub const MAX_TOOL: usize = 1_000;
-/// How long to wait for another process that writes into the same session.
+/// The longest wait for another process that writes to the same session.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// So many sessions can be written into side by side; each has one of these locks.
+/// The number of locks that the sessions share.
 const LOCKS: u64 = 16;
-/// Written to the disk at once.
+/// The number of bytes buffered before a write.
 const CHUNK: usize = 256 * 1024;
 
-/// Whose words, and where they were said.
+/// The origin of messages: agent, session and place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// The agent.
+    /// The agent of the session.
     pub agent: Agent,
     /// The host's id for the session.
     pub id: String,
-    /// The folder it was held in.
+    /// The folder of the session.
     pub cwd: Option<String>,
-    /// The project of that folder; `None` is everywhere (B-05).
+    /// The project of that folder; `None` means everywhere (B-05).
     pub project: Option<ProjectId>,
 }
 
@@ -53,23 +53,23 @@ pub struct Session {
 pub struct Kept {
     /// The message's id, the same as in the transcript.
     pub id: String,
-    /// When it was said.
+    /// The time of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// Who said it.
+    /// The speaker of the message.
     pub role: Role,
-    /// What, clean, without secrets, and cut. Empty: it was forgotten.
+    /// The text: cleaned, redacted and truncated. An empty text was forgotten.
     pub text: String,
-    /// The project it was said in.
+    /// The project of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// The folder it was said in.
+    /// The folder of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
 }
 
 impl Session {
-    /// Its file below the archive. An id that is no file name is kept by its hash.
+    /// Its file below the archive. An id that is no valid file name is replaced by its hash.
     pub fn file(&self) -> PathBuf {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let usable = !self.id.is_empty()
@@ -81,7 +81,7 @@ impl Session {
     }
 }
 
-/// What of a message is kept: `None` if it says nothing, or was forgotten.
+/// Converts a message for the archive: `None` if it is empty or was forgotten.
 fn kept(
     message: &Message,
     cwd: Option<&String>,
@@ -126,7 +126,7 @@ fn kept(
     })
 }
 
-/// Adds the messages of one session.
+/// Appends the messages of one session.
 pub struct Appender<'a> {
     session: &'a Session,
     forgotten: &'a Graveyard,
@@ -138,12 +138,12 @@ pub struct Appender<'a> {
     _lock: File,
 }
 
-/// What was added to a session.
+/// The result of appending to a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Added {
-    /// How many messages were new.
+    /// The number of new messages.
     pub messages: u64,
-    /// What was taken out of them.
+    /// The secrets redacted from them.
     pub redacted: Counts,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Appender<'a> {
         let lines = disk::Lines::open(&path)?;
         let mut known = HashSet::new();
         each_line(&path, 0, &mut |_, line| {
-            // A damaged line is none: what it said is brought back by whoever still has it.
+            // A damaged line does not count: a later capture adds its message again.
             if let Ok(kept) = serde_json::from_slice::<Kept>(line) {
                 known.insert(number(&kept.id));
             }
@@ -174,12 +174,12 @@ impl<'a> Appender<'a> {
         })
     }
 
-    /// Adds a message, unless it is there already. It is on the disk when [`Appender::finish`] returns.
+    /// Appends a message unless it is already there. It is durable once [`Appender::finish`] returns.
     pub fn add(&mut self, message: &Message) -> io::Result<()> {
         self.add_from(message, self.session.cwd.as_ref(), self.session.project.as_ref())
     }
 
-    /// The same for a message that was said in another folder than the one the session began in.
+    /// Appends a message from another folder than the one the session began in.
     pub fn add_from(
         &mut self,
         message: &Message,
@@ -205,7 +205,7 @@ impl<'a> Appender<'a> {
         self.lines.append(&waiting, durable)
     }
 
-    /// Waits until everything is on the disk.
+    /// Waits until everything is durable.
     pub fn finish(mut self) -> io::Result<Added> {
         if self.added > 0 {
             self.write(true)?;
@@ -214,7 +214,7 @@ impl<'a> Appender<'a> {
     }
 }
 
-/// The right to change a session's file.
+/// Locks a session's file for a change.
 pub(super) fn lock(folder: &Path, path: &Path) -> io::Result<File> {
     let locks = folder.join("locks");
     disk::make_folder(&locks)?;
@@ -228,8 +228,7 @@ fn number(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Passes the whole lines of a file to `each`, from byte `from` on, with where each ends. A file that is not there has
-/// none.
+/// Passes each complete line of a file from byte `from` on, with its end, to `each`. A missing file has none.
 pub(crate) fn each_line(path: &Path, from: u64, each: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
     use std::io::{Seek as _, SeekFrom};
     let mut file = match File::open(path) {
@@ -251,7 +250,7 @@ pub(crate) fn each_line(path: &Path, from: u64, each: &mut dyn FnMut(u64, &[u8])
     }
 }
 
-/// A session's file.
+/// The file of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stored {
     pub(super) agent: Agent,
@@ -261,12 +260,12 @@ pub(super) struct Stored {
     pub(super) size: u64,
 }
 
-/// Every session that is kept, in order of agent and name.
+/// Lists every archived session, in order of agent and name.
 pub(super) fn sessions(folder: &Path) -> Vec<Stored> {
     sessions_where(folder, |_| true)
 }
 
-/// Those of them that `wanted` wants, of however many.
+/// Lists the archived sessions that `wanted` accepts.
 pub(super) fn sessions_where(folder: &Path, mut wanted: impl FnMut(&Stored) -> bool) -> Vec<Stored> {
     let mut all = Vec::new();
     for agent in Agent::ALL {

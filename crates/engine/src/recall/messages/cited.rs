@@ -1,8 +1,8 @@
-//! Messages that entries were made from, by the hash of session and message id.
+//! Citations: the messages that entries were made from, by the hash of session and message id.
 //!
-//! Recall shows the entry. The raw message beside it would say the same twice, and once the entry has a new value the
-//! message still has the old one (REC-10). Everything here follows from the frontmatter of the entries and of their
-//! archived versions, so `reindex --all` can write it again.
+//! Recall shows the entry. The raw message beside it would repeat it, and would still hold the old value
+//! after the entry changes (REC-10). Everything here follows from the frontmatter of the entries and of their
+//! archived versions, so `reindex --all` can rebuild it.
 
 use std::io;
 use std::path::Path;
@@ -12,12 +12,13 @@ use rekindle_core::recall::citation::{Citation, Cited};
 use crate::platform::disk;
 
 const FILE: &str = "cited";
-/// Reads the citations of an archive; none if the file is missing or unreadable, which only costs repetition.
+/// Reads the citations of an archive; empty if the file is missing or unreadable, which only costs
+/// repetition.
 pub(super) fn read(archive: &Path) -> Cited {
     Cited::parse(&std::fs::read_to_string(archive.join(FILE)).unwrap_or_default())
 }
 
-/// Adds citations.
+/// Appends citations to the file.
 pub(super) fn append(archive: &Path, citations: &[Citation]) -> io::Result<()> {
     if citations.is_empty() {
         return Ok(());
@@ -27,7 +28,7 @@ pub(super) fn append(archive: &Path, citations: &[Citation]) -> io::Result<()> {
     disk::Lines::open(&archive.join(FILE))?.append(&lines, false)
 }
 
-/// Puts these citations in the place of all others.
+/// Replaces all citations in the file.
 pub(super) fn replace(archive: &Path, citations: &[Citation]) -> io::Result<()> {
     disk::make_folder(archive)?;
     let lines: String = citations.iter().map(Citation::line).collect();

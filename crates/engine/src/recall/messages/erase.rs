@@ -1,5 +1,5 @@
-//! Letting go of what was said (B-08): the archive is rewritten without it, line by line whatever its size, and so is the
-//! index.
+//! Erasure of messages (B-08): rewrites the archive without the text, line by line whatever its size, and the
+//! index too.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::{Error, Messages};
 use crate::platform::disk;
 
 impl Messages {
-    /// Takes the text out of everything that is kept. Says in how many messages it was.
+    /// Removes the text from all archived messages and returns the number of messages changed.
     pub fn erase(&self, target: &Target) -> Result<usize, Error> {
         if target.is_empty() || !self.folder.exists() {
             return Ok(0);
@@ -30,7 +30,7 @@ impl Messages {
         Ok(erased.max(self.store().erase(&says)?))
     }
 
-    /// The files in which it still stands.
+    /// Lists the files that still hold the text.
     pub fn holds(&self, target: &Target) -> Result<Vec<PathBuf>, Error> {
         let mut files = Vec::new();
         if target.is_empty() || !self.folder.exists() {
@@ -47,7 +47,7 @@ impl Messages {
     }
 }
 
-/// A line as long as the one it replaces, so that everything behind it stays where the index knows it.
+/// Writes a line padded to the length of the one it replaces, so that the offsets in the index stay valid.
 fn put(out: &mut Vec<u8>, line: &str, length: usize) {
     let line = line.trim_end_matches('\n').as_bytes();
     out.extend_from_slice(line);
@@ -61,10 +61,10 @@ fn lines_with(path: &Path, target: &Target) -> io::Result<usize> {
     Ok(found)
 }
 
-/// The message stays as one that was there, so that it is not brought back; what it said goes.
+/// Rewrites a file without the text. The message keeps its line, so that it is not captured again.
 fn rewrite(path: &Path, target: &Target) -> io::Result<()> {
     loop {
-        // A last line that was cut off has no end to keep; whoever adds next cuts it away.
+        // A last line that was cut off has no end to keep; the next append truncates it.
         let old = std::fs::read(path)?;
         let mut new = Vec::with_capacity(old.len());
         for line in old.split_inclusive(|byte| *byte == b'\n') {
@@ -74,11 +74,11 @@ fn rewrite(path: &Path, target: &Target) -> io::Result<()> {
                 let left = Kept { text: target.cut(&kept.text).unwrap_or_default(), ..kept };
                 put(&mut new, &serde_json::to_string(&left)?, line.len());
             } else {
-                // Damaged: nobody can read it as a message, so there is nothing of it to keep.
+                // A damaged line cannot be read as a message, so nothing of it is kept.
                 put(&mut new, "", line.len());
             }
         }
-        // Somebody may have added to the session meanwhile; then it is read again.
+        // If another process appended in the meantime, read the file again.
         if disk::replace_shredding(path, &old, &new)? {
             return Ok(());
         }

@@ -1,5 +1,5 @@
-//! What was said that answers a prompt: looked up by the words that nothing which answers can lack, so that it costs as
-//! much as these words are common, and not as much as was ever said.
+//! Search of messages for a prompt. It reads only the postings of the words that every answer must hold, so
+//! its cost depends on their frequency, not on the size of the archive.
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::Timestamp;
@@ -19,29 +19,29 @@ use super::store::KIND;
 use crate::index::{Embedder, Snapshot};
 use crate::recall::search::Rules;
 
-/// So many are read for each that is shown: people say the same more than once.
+/// The number of messages read per result: people repeat themselves.
 const LOOKED_AT: usize = 8;
-/// How rare a word is where no vocabulary tells: as rare as among the messages, on this scale of logarithms.
+/// The rarity of a word if no vocabulary has it: as rare as among the messages, on this logarithmic scale.
 const RAREST: f64 = 8.0;
 
-/// Which messages are wanted.
+/// The filter of a message search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Only of these; none named: of everybody.
+    /// The accepted origins; empty accepts all.
     pub origins: Vec<Origin>,
-    /// Said at this time or later.
+    /// The earliest time of a message.
     pub since: Option<Timestamp>,
-    /// Said at this time or earlier.
+    /// The latest time of a message.
     pub until: Option<Timestamp>,
-    /// Not from this session: it has them already.
+    /// The session to leave out: it has its own messages already.
     pub except: Option<String>,
-    /// Not what entries say already, or say otherwise by now.
+    /// The messages to leave out because entries replace them.
     pub cited: Cited,
 }
 
 impl Wanted {
-    /// What filters leave of the messages; `None` if they leave nothing: a message has no group, tag or priority, and
-    /// nobody has reviewed it.
+    /// Converts filters; `None` if no message can match: a message has no group, tag or priority, and is
+    /// never reviewed.
     pub fn by(filters: &Filters) -> Option<Self> {
         let possible = filters.groups.is_empty()
             && filters.tags.is_empty()
@@ -67,18 +67,18 @@ impl Wanted {
     }
 }
 
-/// A message that was found.
+/// A message found by a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The message.
+    /// The message as a document.
     pub document: Document,
-    /// Why it is here.
+    /// Its rank and the reasons for it.
     pub ranked: Ranked,
-    /// How much of what the prompt is about it holds, from 0 to 1.
+    /// The share of the prompt's topic that it covers, from 0 to 1.
     pub coverage: f64,
 }
 
-/// The best `most` messages for a prompt, each text once. `embedder` only tells how rare words are.
+/// Finds the best `most` messages for a prompt, each text once. `embedder` only supplies word rarity.
 pub fn find(
     snapshot: &Snapshot,
     embedder: Option<Embedder<'_>>,
@@ -104,8 +104,8 @@ pub fn find(
         }
     });
     let question = Question::new(words.collect());
-    // How often each message holds each word that tells, side by side: the lists of common words are long, and looking
-    // into them once for every message would take longer than reading them through.
+    // Count each selective word per message side by side: the postings of common words are long, and one pass
+    // over them is cheaper than a lookup per message.
     let mut counts: Vec<Option<Vec<u8>>> = vec![None; query.terms.len()];
     for place in question.telling() {
         let mut often = vec![0; snapshot.len() as usize];
@@ -140,7 +140,7 @@ pub fn find(
             answers.push(Answer { number, created: about.created, found, decay });
         }
     }
-    // Of two that answer alike, the later one knew more.
+    // Of two equal answers, prefer the later one.
     let order = |a: &Answer, b: &Answer| {
         b.score().total_cmp(&a.score()).then(b.created.cmp(&a.created)).then(a.number.cmp(&b.number))
     };
@@ -152,7 +152,7 @@ pub fn find(
     once(snapshot, answers.into_iter(), wanted).take(most).collect()
 }
 
-/// A message that answers, before its text is read.
+/// A matching message before its text is read.
 struct Answer {
     number: u32,
     created: i64,
@@ -167,7 +167,7 @@ impl Answer {
     }
 }
 
-/// Reads messages, and leaves out what was said before.
+/// Reads messages and drops repeated texts.
 fn once<'a>(
     snapshot: &'a Snapshot,
     answers: impl Iterator<Item = Answer> + 'a,

@@ -1,11 +1,11 @@
-//! What was said in sessions, to be found again by its words: raw, unreviewed, and below everything that was distilled
-//! from it.
+//! Messages of past sessions, searched by keyword: raw, unreviewed, and ranked below everything distilled
+//! from them.
 //!
 //! - [`archive`]: the messages, redacted, a file for each session
 //! - `store`: an index over them
-//! - [`find`]: what of it answers a prompt
-//! - `cited`: which messages entries were made from
-//! - `recent`: what was said last in a folder
+//! - [`find`]: the messages that answer a prompt
+//! - `cited`: the messages that entries were made from
+//! - `recent`: the last messages in a folder
 
 pub mod archive;
 mod cited;
@@ -30,40 +30,40 @@ pub use store::{KIND, Updated};
 use crate::index::{self, Snapshot};
 use crate::platform::home::Places;
 
-/// Why messages could not be kept or found.
+/// The reason messages could not be stored or searched.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The archive.
+    /// The archive could not be read or written.
     #[error("what was said could not be kept in {}: {source}", .path.display())]
     Archive {
-        /// Where.
+        /// The path of the archive.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The index over it.
+    /// The index could not be read or written.
     #[error(transparent)]
     Index(#[from] index::Error),
 }
 
-/// The messages in a folder of the state.
+/// The message archive and its index, in a folder of the state.
 #[derive(Clone, Debug)]
 pub struct Messages {
     folder: PathBuf,
 }
 
 impl Messages {
-    /// Those of a home.
+    /// The messages of a home.
     pub fn of(places: &Places) -> Self {
         Self::at(places.messages())
     }
 
-    /// Those in `folder`, which need not exist.
+    /// The messages in `folder`, which need not exist.
     pub fn at(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    /// Their folder.
+    /// The folder of the archive and its index.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -76,7 +76,7 @@ impl Messages {
         |source| Error::Archive { path: self.folder.clone(), source }
     }
 
-    /// Starts adding to a session. Nobody else adds to it until that is done.
+    /// Starts appending to a session. The session stays locked until the appender is dropped.
     pub fn appender<'a>(
         &self,
         session: &'a Session,
@@ -85,8 +85,7 @@ impl Messages {
         Appender::open(&self.folder, session, forgotten).map_err(self.failed())
     }
 
-    /// Keeps the messages of a session that are not kept yet, and lets them be found. The same messages again change
-    /// nothing.
+    /// Appends the new messages of a session and indexes them. It is idempotent.
     pub fn append(
         &self,
         session: &Session,
@@ -100,22 +99,22 @@ impl Messages {
         Ok(added)
     }
 
-    /// Lets everything that is kept be found. `progress` hears how many bytes were read, of how many.
+    /// Indexes everything in the archive. `progress` receives the bytes read and their total.
     pub fn update(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Updated, Error> {
         Ok(self.store().update(progress)?)
     }
 
-    /// Makes the index again from what is kept.
+    /// Rebuilds the index from the archive.
     pub fn rebuild(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Updated, Error> {
         Ok(self.store().rebuild(progress)?)
     }
 
-    /// Notes which messages entries were made from.
+    /// Records the messages that entries were made from.
     pub fn cite(&self, citations: &[Citation]) -> Result<(), Error> {
         cited::append(&self.folder, citations).map_err(self.failed())
     }
 
-    /// Forgets all citations but these.
+    /// Replaces all citations of the archive.
     pub fn replace_citations(&self, citations: &[Citation]) -> Result<(), Error> {
         cited::replace(&self.folder, citations).map_err(self.failed())
     }
@@ -125,12 +124,12 @@ impl Messages {
         cited::read(&self.folder)
     }
 
-    /// How many sessions hold something that cannot be found yet.
+    /// The number of sessions with messages that are not indexed yet.
     pub fn behind(&self) -> Result<usize, Error> {
         Ok(self.store().behind()?)
     }
 
-    /// What can be found; `None` if there is nothing.
+    /// Opens a snapshot of the index; `None` if it is empty.
     pub fn open(&self) -> Result<Option<Snapshot>, Error> {
         Ok(self.store().open()?)
     }

@@ -1,4 +1,4 @@
-//! The conversation that is going on in a folder: what a vague question may point at (REC-05).
+//! Recent conversation in a folder: the context that a vague question may refer to (REC-05).
 
 use std::fs::Metadata;
 use std::path::Path;
@@ -10,16 +10,16 @@ use rekindle_core::session::Role;
 use super::Messages;
 use super::archive::{self, Kept};
 
-/// So many seconds after its last word, a session is still the one that a question belongs to.
+/// The number of seconds after its last message for which a session is current.
 const GOES_ON: i64 = 60 * 60;
-/// So many sessions are looked at, the latest first.
+/// The number of sessions considered, the latest first.
 const SESSIONS: usize = 32;
-/// The end of a session that is looked at.
+/// The number of bytes read from the end of a session.
 const TAIL: u64 = 256 * 1024;
 
 impl Messages {
-    /// The last words of the person and the agent in the session that is going on in `folder`, in their order, `most` of
-    /// them. None if there is no such session, or if it cannot be read: nothing depends on them.
+    /// The last `most` messages of the person and the agent in the current session of `folder`, in order.
+    /// Empty if there is no such session or it cannot be read: nothing depends on them.
     pub fn recent(&self, folder: &Path, most: usize, now: Timestamp) -> Vec<Kept> {
         let changed = |path: &Path| path.metadata().and_then(|data: Metadata| data.modified()).ok();
         let mut sessions: Vec<(Option<SystemTime>, archive::Stored)> =
@@ -37,7 +37,7 @@ impl Messages {
     }
 }
 
-/// What the person and the agent said at the end of a session.
+/// The messages of the person and the agent at the end of a session.
 fn last(stored: &archive::Stored) -> Vec<Kept> {
     let mut said = Vec::new();
     let read = archive::each_line(&stored.path, stored.size.saturating_sub(TAIL), &mut |_, line| {

@@ -1,14 +1,14 @@
-//! The index over the archive: segments as everywhere, found by words alone, and one small file that says which of them
-//! count.
+//! Index over the archive: the usual segments, searched by keyword only, and one small file that lists the
+//! live ones.
 //!
 //! ```text
-//! messages/index/CURRENT      which segments hold, as JSON: replaced as a whole
+//! messages/index/CURRENT      the live segments, as JSON: replaced atomically
 //! messages/index/000007.seg   documents of some sessions; never changed
-//! messages/index/writer.lock  held by the one who adds to it
+//! messages/index/writer.lock  held by the writer
 //! ```
 //!
-//! What is new in the archive becomes a segment of its own; when many small ones have gathered they become one. It is all
-//! derived: delete the folder and the next update makes it again.
+//! New messages become a segment of their own; small segments are merged when there are many. Everything is
+//! derived: delete the folder and the next update rebuilds it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -30,43 +30,43 @@ use crate::platform::mmap::Mapped;
 
 /// The version of `CURRENT`; the segments have their own.
 const FORMAT: u32 = 1;
-/// So much becomes one segment: what is held in memory while it is made is a few times that.
+/// The number of bytes per segment: building one takes a few times that in memory.
 const BATCH: usize = 4 * 1024 * 1024;
-/// What a message costs besides its text: its ids, its place, its words.
+/// The estimated bytes of a message besides its text: ids, place and words.
 const EACH: usize = 1024;
 /// A segment with fewer documents is small.
 const SMALL: u32 = 10_000;
-/// So many small ones may gather.
+/// The number of small segments before a merge.
 const MANY: usize = 8;
-/// At most so many documents of small ones become one segment at a time, so that memory stays flat.
+/// The most documents in one merge, so that memory use stays flat.
 const MERGED: u32 = 10_000;
-/// How long to wait for another process that adds to the index.
+/// The longest wait for another process that writes to the index.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often a reader tries again when segments are switched under it.
+/// The number of retries of a reader whose segments are replaced.
 const RETRIES: usize = 8;
-/// The word for it in [`Document::kind`].
+/// The value of [`Document::kind`] for a message.
 pub const KIND: &str = "message";
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Current {
     format: u32,
-    /// The numbers of the segments that hold, in the order they were made.
+    /// The numbers of the live segments, in order of creation.
     segments: Vec<u64>,
 }
 
 /// The index in a folder.
 pub(super) struct Store {
-    /// The archive.
+    /// The folder of the archive.
     pub(super) archive: PathBuf,
     pub(super) folder: PathBuf,
 }
 
-/// What an update did.
+/// The result of an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Updated {
-    /// How many messages were added.
+    /// The number of messages added.
     pub added: u64,
-    /// How many there are now.
+    /// The number of messages in the index.
     pub messages: u64,
 }
 
@@ -97,7 +97,7 @@ impl Store {
         current.segments.iter().map(|number| self.segment(*number)).collect()
     }
 
-    /// What can be found now; `None` if nothing was ever added.
+    /// Opens a snapshot of the index; `None` if nothing was ever added.
     pub(super) fn open(&self) -> Result<Option<Snapshot>, Error> {
         for _ in 0..RETRIES {
             let Some(current) = self.current()? else { return Ok(None) };
@@ -109,7 +109,7 @@ impl Store {
         Err(Error::Damaged { path: self.current_file(), damage: Damage::Missing })
     }
 
-    /// How many sessions are not indexed to their end.
+    /// The number of sessions that are not fully indexed.
     pub(super) fn behind(&self) -> Result<usize, Error> {
         let segments = self.segments(&self.current()?.unwrap_or_default())?;
         let known = known(&segments);
@@ -117,8 +117,8 @@ impl Store {
         Ok(archive::sessions_where(&self.archive, is_behind).len())
     }
 
-    /// Adds what is new in the archive. A damaged index is made again. `progress` hears how many bytes of the archive
-    /// were read, of how many.
+    /// Indexes new messages. A damaged index is rebuilt. `progress` receives the bytes of the archive read
+    /// and their total.
     pub(super) fn update(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Updated, Error> {
         if !self.archive.exists() {
             return Ok(Updated::default());
@@ -135,7 +135,7 @@ impl Store {
             shrunk |= one.size < bytes;
             one.size > bytes
         });
-        // Something that was indexed is not there any more: what is left is read again.
+        // Something that was indexed is gone: index the rest from the start.
         if shrunk || there < known.len() {
             current = Current { format: FORMAT, segments: Vec::new() };
             known.clear();
@@ -177,7 +177,7 @@ impl Store {
         Ok(updated)
     }
 
-    /// Makes everything again from the archive.
+    /// Rebuilds the index from the archive.
     pub(super) fn rebuild(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Updated, Error> {
         if self.folder.exists() {
             let _lock = self.lock()?;
@@ -186,7 +186,7 @@ impl Store {
         self.update(progress)
     }
 
-    /// Takes documents out for good (B-08): their segments are made anew without them, and the old bytes overwritten.
+    /// Erases documents (B-08): rewrites their segments without them and overwrites the old bytes.
     pub(super) fn erase(&self, gone: &dyn Fn(&Document) -> bool) -> Result<usize, Error> {
         if !self.folder.exists() {
             return Ok(0);
@@ -210,12 +210,12 @@ impl Store {
         if count > 0 {
             self.publish(&current)?;
         }
-        // Segments that hold no longer may hold what is to be forgotten.
+        // Retired segments may still hold the erased text.
         self.sweep(&current, disk::shred)?;
         Ok(count)
     }
 
-    /// The files that hold a document like that, whether they count or are left over.
+    /// The files that hold a matching document, live or left over.
     pub(super) fn holding(&self, wanted: &dyn Fn(&Document) -> bool) -> Vec<PathBuf> {
         let holds = |path: &PathBuf| {
             let segment = Mapped::open(path).ok().and_then(|bytes| Segment::open(bytes).ok());
@@ -230,7 +230,7 @@ impl Store {
         disk::lock(&path, PATIENCE).map_err(Error::io("locked", &path))
     }
 
-    /// What holds, if all of it can be read; else nothing.
+    /// The live segments if all of them can be read; otherwise none.
     fn usable(&self) -> Result<Current, Error> {
         let empty = Current { format: FORMAT, segments: Vec::new() };
         let current = match self.current() {
@@ -238,7 +238,7 @@ impl Store {
             Err(Error::Damaged { .. }) => return Ok(empty),
             Err(error) => return Err(error),
         };
-        // One after the other: all of their bytes are looked at, and need not be in memory at once.
+        // One at a time: the check reads all bytes, which need not be in memory at once.
         for number in &current.segments {
             match self.segment(*number) {
                 Ok(segment) if segment.verify().is_ok() => {}
@@ -268,7 +268,7 @@ impl Store {
         current::write(&self.current_file(), current)
     }
 
-    /// Makes a segment of what was gathered, and lets it count.
+    /// Writes a segment from a batch and makes it live.
     fn add(&self, current: &mut Current, batch: &mut Batch) -> Result<(), Error> {
         let Batch { units, .. } = std::mem::take(batch);
         if units.is_empty() {
@@ -278,7 +278,7 @@ impl Store {
         self.publish(current)
     }
 
-    /// Makes one of the smallest segments when there are many small ones.
+    /// Merges the smallest segments if there are many small ones.
     fn merge(&self, current: &mut Current) -> Result<(), Error> {
         loop {
             let mut small = Vec::new();
@@ -296,7 +296,7 @@ impl Store {
                 room = room.saturating_sub(*documents);
                 fits
             };
-            // Two at least, however large, or there would be no end to it.
+            // At least two, however large, or the loop would not end.
             let count = small.iter().take_while(fits).count().max(2);
             let mut gone: Vec<u64> = small.iter().take(count).map(|(_, number)| *number).collect();
             gone.sort_unstable();
@@ -310,7 +310,7 @@ impl Store {
         }
     }
 
-    /// Removes the segments that hold no longer, and what a crash left.
+    /// Removes retired segments and the leftovers of a crash.
     fn sweep(&self, current: &Current, gone: impl Fn(&Path) -> io::Result<()>) -> Result<(), Error> {
         let keep: Vec<PathBuf> = current.segments.iter().map(|number| self.segment_file(*number)).collect();
         for file in self.files() {
@@ -353,7 +353,7 @@ fn units(segment: &Segment) -> Vec<PreparedUnit> {
         .collect()
 }
 
-/// How far each session is indexed.
+/// The indexed position of each session.
 fn known(segments: &[Segment]) -> HashMap<&str, Place> {
     let mut known: HashMap<&str, Place> = HashMap::new();
     for unit in segments.iter().flat_map(|segment| (0..segment.units()).filter_map(|unit| segment.unit(unit)))
@@ -371,18 +371,18 @@ fn key(stored: &Stored) -> String {
     format!("{}/{}", stored.agent, stored.session)
 }
 
-/// How far a session is indexed.
+/// The position up to which a session is indexed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Place {
     bytes: u64,
     lines: u32,
 }
 
-/// What will be a segment.
+/// The documents of a segment to be written.
 #[derive(Default)]
 struct Batch {
     units: Vec<PreparedUnit>,
-    /// About how many bytes that is.
+    /// Its estimated size in bytes.
     bytes: usize,
 }
 
@@ -408,7 +408,7 @@ impl<'a> Reading<'a> {
         Self { stored, start: from.bytes, end: from.bytes, lines: from.lines, documents: Vec::new() }
     }
 
-    /// Reads a line of the archive; about how many bytes it added.
+    /// Reads a line of the archive and returns its estimated size in bytes.
     fn line(&mut self, end: u64, line: &[u8]) -> usize {
         self.end = end;
         self.lines += 1;
@@ -421,9 +421,9 @@ impl<'a> Reading<'a> {
         bytes
     }
 
-    /// What was read since the last cut, as a unit that says how far it reaches.
+    /// Returns the documents since the last cut as a unit that records its end.
     fn cut(&mut self) -> PreparedUnit {
-        // Padded, so that the parts of a session are in order.
+        // Padded, so that the parts of a session sort in order.
         let path = format!("{}@{:012}", key(self.stored), self.start);
         let hash = ContentHash::from_bytes([0; 32]);
         let stamp = Some(Stamp { modified: i64::from(self.lines), size: self.end, hash });
@@ -436,7 +436,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// A message as something that can be recalled: nobody has reviewed it (B-01).
+/// Converts a message to a document that recall can find: it is never reviewed (B-01).
 fn document(stored: &Stored, kept: Kept, line: u32) -> Document {
     Document {
         id: format!("{}#{}", key(stored), kept.id),

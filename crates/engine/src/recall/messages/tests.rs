@@ -194,7 +194,7 @@ fn b_14_the_same_again_changes_nothing() {
     let more = [first[1].clone(), message("3", Role::User, "three harbours")];
     assert_eq!(add(&messages, &session("s"), &more), 1);
     assert_eq!(messages.open().unwrap().unwrap().len(), 3);
-    // An id of another session is another message.
+    // The same id in another session is another message.
     assert_eq!(add(&messages, &session("t"), &first), 2);
 }
 
@@ -230,7 +230,7 @@ fn the_index_is_made_again_from_the_archive() {
             .count()
     };
     assert!(segments() <= 9, "{} small segments were left", segments());
-    // Lost, damaged, or of another version: the next update makes it again.
+    // If the index is lost, damaged or of another version, the next update rebuilds it.
     std::fs::remove_dir_all(&index).unwrap();
     assert!(messages.open().unwrap().is_none());
     assert_eq!(messages.update(&mut |_, _| {}).unwrap().messages, 30);
@@ -251,7 +251,7 @@ fn the_index_is_made_again_from_the_archive() {
     assert_eq!(found(&messages, "harbour number", &any()), hits);
     assert_eq!(messages.rebuild(&mut |_, _| {}).unwrap().messages, 30);
     assert_eq!(segments(), 1);
-    // A session whose file is gone is not found any more.
+    // Messages of a deleted session file are no longer found.
     std::fs::remove_file(messages.folder().join("claude/s7.jsonl")).unwrap();
     assert_eq!(messages.update(&mut |_, _| {}).unwrap().messages, 29);
 }
@@ -320,7 +320,7 @@ fn rec_05_the_session_that_goes_on_in_a_folder_is_the_conversation() {
     assert_eq!(recent(5, now), ["0", "1", "3", "5"]);
     assert_eq!(recent(2, now), ["3", "5"]);
     assert_eq!(recent(5, time::parse("2026-11-15T12:00:00Z").unwrap()), Vec::<String>::new());
-    // What cannot be read is passed over, and what is long is looked at from its end.
+    // Unreadable bytes are skipped, and a long file is read from its end.
     let file = messages.folder().join("claude/s.jsonl");
     let lines = std::fs::read(&file).unwrap();
     let mut long = b"\xff\xfe rubbish\n".repeat(40_000);
@@ -360,7 +360,7 @@ fn filters_that_no_message_can_pass_leave_none() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// However messages come, in whatever pieces and how often, each is there once and can be found.
+    /// Each message is kept once and can be found, in whatever batches and order messages come.
     #[test]
     fn b_14_every_message_is_kept_once(
         pieces in proptest::collection::vec((0_usize..4, proptest::collection::vec(0_u32..40, 0..12)), 1..12),

@@ -1,5 +1,5 @@
-//! Deciding on proposals: each ends once, whoever comes first (REV-14). The decision and the event that sees to it are one
-//! transaction, so nothing that was decided is forgotten.
+//! Decisions on proposals: each ends once, and the first decision wins (REV-14). The decision and the event
+//! that carries it out are one transaction, so no decision is lost.
 
 use jiff::SignedDuration;
 use rekindle_core::base::decided_by::By;
@@ -24,84 +24,84 @@ use crate::platform::db::{Db, Error, OptionalExtension, Row, Transaction, params
 use crate::platform::random;
 use crate::review::page;
 
-/// The most that a line of MEMORY.md may say, in bytes.
+/// The length limit of a line of MEMORY.md, in bytes.
 const MOST_BYTES: usize = 8 * 1024;
-/// The most characters of a reason to turn something down.
+/// The length limit of a reason for a rejection, in characters.
 const REASON_CHARS: usize = 300;
 
-/// What somebody wants to become of a proposal.
+/// A decision on a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It should be remembered as it is shown.
+    /// Remember it as shown.
     Approve,
-    /// It should be remembered in these words.
+    /// Remember it in these words.
     Edit(String),
-    /// It should be remembered, in these words if there are any, and the line that it names stays as it is.
+    /// Remember it, in these words if given, and keep the line that it would supersede.
     KeepBoth(Option<String>),
-    /// It should not.
+    /// Reject the proposal.
     Reject,
-    /// It should not, for this reason.
+    /// Reject it for this reason.
     RejectFor(String),
 }
 
-/// A proposal and where it stands.
+/// A proposal and its status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// The proposal.
+    /// The proposal as it is stored.
     pub proposal: Proposal,
-    /// What the person made of it.
+    /// The wording of the person.
     pub worded: Option<String>,
-    /// When it was decided on.
+    /// The time of the decision.
     pub decided: Option<Timestamp>,
-    /// By which way.
+    /// The channel of the decision.
     pub by: Option<By>,
-    /// Why it waits although somebody decided on it, or why it was turned down.
+    /// The reason it was reopened or rejected.
     pub note: Option<String>,
-    /// Since when it waits again.
+    /// The time since when it waits again.
     pub reopened: Option<Timestamp>,
-    /// Whether the line that it names stays as it is.
+    /// True if the line that it would supersede stays.
     pub beside: bool,
-    /// The one that was decided on, because both say the same (B-07).
+    /// The proposal decided on in its place, because both say the same (B-07).
     pub with: Option<Id>,
-    /// Where the person wants it to hold, if they said so (R-15).
+    /// The scope chosen by the person (R-15).
     pub scope: Option<Scope>,
 }
 
 impl Standing {
-    /// The line that it takes the place of: the one it names, unless the person wants both.
+    /// The line to supersede, unless the person keeps both.
     pub fn supersedes(&self) -> Option<&str> {
         self.proposal.supersedes.as_deref().filter(|_| !self.beside)
     }
 
-    /// What would be written: the person's own words where there are any.
+    /// The text to write: the person's wording if there is one.
     pub fn text(&self) -> &str {
         let words = self.worded.as_deref().unwrap_or(&self.proposal.text);
         if words.trim().is_empty() { &self.proposal.title } else { words }
     }
 
-    /// Since when it waits.
+    /// The time since when it waits.
     pub fn since(&self) -> Timestamp {
         self.reopened.unwrap_or(self.proposal.created).max(self.proposal.created)
     }
 
-    /// For how many whole days it has waited.
+    /// The number of whole days that it has waited.
     pub fn days(&self, now: Timestamp) -> i64 {
         now.duration_since(self.since()).as_hours().max(0) / 24
     }
 }
 
-/// What came of deciding.
+/// The result of a decision.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decided {
-    /// It is decided, and will be seen to.
+    /// The decision is stored and will be carried out.
     Now,
-    /// The same was decided before.
+    /// The same decision was made before.
     Already(Box<Standing>),
-    /// It had ended otherwise; nothing changed.
+    /// The proposal had another decision; nothing changed.
     Ended(Box<Standing>),
-    /// It cannot be decided like that, for this reason; nothing changed.
+    /// The decision is not possible for this reason; nothing changed.
     Refused(String),
-    /// There is no such proposal.
+    /// The proposal does not exist.
     Unknown,
 }
 
@@ -151,7 +151,7 @@ fn read(
     })
 }
 
-/// The one with the id that is asked for, also by the one that it had before.
+/// Query for a proposal by its current or former id.
 fn of_id() -> String {
     format!("SELECT {COLUMNS} FROM proposals WHERE {}", machine::IS_CALLED)
 }
@@ -186,13 +186,13 @@ fn put(transaction: &Transaction<'_>, standing: &Standing) -> rusqlite::Result<(
     Ok(())
 }
 
-/// Where one proposal stands.
+/// Reads a proposal by id.
 pub fn standing(db: &Db, id: Id) -> Result<Option<Standing>, Error> {
     let row = db.run(|connection| connection.query_row(&of_id(), [id.to_string()], columns).optional())?;
     row.map(|row| read(row).map_err(|what| db.odd(what))).transpose()
 }
 
-/// Where all proposals stand, the oldest first; only those that wait if `open`.
+/// Lists all proposals, the oldest first; only open ones if `open`.
 pub fn standings(db: &Db, open: bool) -> Result<Vec<Standing>, Error> {
     let which = if open { "WHERE status IN ('pending', 'triaged')" } else { "" };
     let sql = format!("SELECT {COLUMNS} FROM proposals {which} ORDER BY created, id");
@@ -201,7 +201,7 @@ pub fn standings(db: &Db, open: bool) -> Result<Vec<Standing>, Error> {
     rows.into_iter().map(|row| read(row).map_err(|what| db.odd(what))).collect()
 }
 
-/// Decides. Whoever comes first wins; everybody else is told what became of it. What is folded into it ends with it (B-07).
+/// Decides on a proposal and its duplicates (B-07). The first decision wins; a later one gets its result.
 pub fn decide(
     db: &mut Db,
     registry: &Registry,
@@ -213,7 +213,7 @@ pub fn decide(
     decide_because(db, registry, id, verdict, by, None, at)
 }
 
-/// Decides, for a reason.
+/// Decides for a reason.
 pub fn decide_because(
     db: &mut Db,
     registry: &Registry,
@@ -226,7 +226,7 @@ pub fn decide_because(
     decide_all(db, registry, id, &Wish { verdict, scope: None, why }, by, at)
 }
 
-/// Decides, and says where it is to hold (R-15).
+/// Decides and sets the scope (R-15).
 pub fn decide_in(
     db: &mut Db,
     registry: &Registry,
@@ -239,7 +239,7 @@ pub fn decide_in(
     decide_all(db, registry, id, &Wish { verdict, scope, why: None }, by, at)
 }
 
-/// What somebody wants, all of it.
+/// A decision with all its parts.
 struct Wish<'a> {
     verdict: &'a Verdict,
     scope: Option<&'a Scope>,
@@ -286,7 +286,8 @@ fn decide_all(
             Ok(data) => data,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        // What once ended with it and waits again goes its own way, unless it is among those that do so now.
+        // A proposal that was once decided with this one and was reopened is independent, unless it is a
+        // duplicate now.
         transaction.execute(
             "UPDATE proposals SET decided_with = NULL
              WHERE decided_with = ?1 AND status IN ('pending', 'triaged')",
@@ -305,7 +306,7 @@ fn decide_all(
             let ended =
                 Standing { proposal, worded, decided, by: decider, note, beside, with, scope, ..standing };
             put(transaction, &ended)?;
-            // An approval ends where it is carried out.
+            // An approval ends when it is promoted.
             if status == Status::Rejected {
                 owe(transaction, &ended, End::Rejected)?;
             }
@@ -328,7 +329,7 @@ fn decide_all(
     decided.map_err(|what| Error::Content { path, what })
 }
 
-/// The words that it ends with, if they are not its own, and how it ends.
+/// The final wording, if it differs from the proposal, and the final status.
 fn end_of(standing: &Standing, verdict: &Verdict) -> (Option<String>, Status) {
     let worded = match verdict {
         Verdict::Edit(text) | Verdict::KeepBoth(Some(text)) => Some(text.clone()),
@@ -342,7 +343,7 @@ fn end_of(standing: &Standing, verdict: &Verdict) -> (Option<String>, Status) {
     (worded, status)
 }
 
-/// The scope that a person named, with the whole id of the project that they may have named by its end.
+/// Completes a scope: a project named by the end of its id gets the whole id.
 fn full(scope: &Scope, own: Option<&ProjectId>) -> Scope {
     match (scope, own) {
         (Scope::Project(name), Some(own)) if own.is_called(name.as_str()) => Scope::Project(own.clone()),
@@ -350,7 +351,7 @@ fn full(scope: &Scope, own: Option<&ProjectId>) -> Scope {
     }
 }
 
-/// The verdict with words that may be kept, or why they may not.
+/// Validates the words of a verdict; the error is the reason to refuse it.
 fn checked(verdict: &Verdict) -> Result<Verdict, String> {
     Ok(match verdict {
         Verdict::Edit(text) => Verdict::Edit(admitted(text)?),
@@ -363,7 +364,7 @@ fn checked(verdict: &Verdict) -> Result<Verdict, String> {
     })
 }
 
-/// Those that wait, say the same and are not shown by themselves: the person sees this one for all of them.
+/// Lists the open duplicates that are not shown on their own: the person sees this proposal for all of them.
 fn followers(db: &Db, id: Id, now: Timestamp) -> Result<Vec<Id>, Error> {
     let open = super::open(db)?;
     let Some(own) = open.iter().find(|proposal| proposal.id == id) else { return Ok(Vec::new()) };
@@ -377,7 +378,7 @@ fn followers(db: &Db, id: Id, now: Timestamp) -> Result<Vec<Id>, Error> {
     Ok(folded.map(|folded| folded.same).unwrap_or_default())
 }
 
-/// Those that ended with this one.
+/// Lists the proposals that were decided together with this one.
 pub fn ended_with(db: &Db, id: Id) -> Result<Vec<Standing>, Error> {
     let all = standings(db, false)?;
     let id = machine::now_called(db, id)?;
@@ -385,7 +386,7 @@ pub fn ended_with(db: &Db, id: Id) -> Result<Vec<Standing>, Error> {
     Ok(all.into_iter().filter(with).collect())
 }
 
-/// Words that can be a line of MEMORY.md, or why they cannot.
+/// Validates the text of a line of MEMORY.md; the error is the reason to refuse it.
 fn admitted(text: &str) -> Result<String, String> {
     let text = admit(text).text.trim().to_owned();
     match text.len() {
@@ -413,8 +414,8 @@ fn is_same(standing: &Standing, verdict: &Verdict) -> bool {
     }
 }
 
-/// Changes those of the proposals that stand as expected, all at once, each with its line of history and the receipt that is
-/// owed for it, if there are any. Gives those that it changed.
+/// Changes the proposals whose status is in `from`, in one transaction, with a line of history and the
+/// receipt owed, if any. Returns the ids of the changed ones.
 fn change(
     db: &mut Db,
     ids: &[Id],
@@ -443,10 +444,10 @@ fn change(
     changed.map_err(|what| Error::Content { path, what })
 }
 
-/// They are where they belong. Gives those that were not before.
+/// Marks proposals as promoted. Returns those that were not before.
 pub fn mark_promoted(db: &mut Db, ids: &[Id], at: Timestamp) -> Result<Vec<Id>, Error> {
     let from = [Status::Approved, Status::Edited, Status::Pending, Status::Triaged];
-    // What waited was promoted before, taken back, and is done again.
+    // An open proposal in this list was promoted, undone, and is promoted again.
     let redone = |standing: &Standing| {
         let id = standing.proposal.id;
         let line = Line { id, at, what: What::Redone, by: Some(By::Command), why: None, with: standing.with };
@@ -461,7 +462,7 @@ pub fn mark_promoted(db: &mut Db, ids: &[Id], at: Timestamp) -> Result<Vec<Id>, 
     })
 }
 
-/// It is aimed at something that moved, so it moves with it (B-07). Says whether it waited.
+/// Moves the target of an open proposal (B-07). Returns true if it was open.
 pub fn retarget(db: &mut Db, to: &Proposal) -> Result<bool, Error> {
     let changed = change(
         db,
@@ -482,7 +483,7 @@ pub fn retarget(db: &mut Db, to: &Proposal) -> Result<bool, Error> {
     Ok(!changed.is_empty())
 }
 
-/// It was looked at, and is left to the person (REV-09). Says whether nobody had before.
+/// Marks a proposal as triaged and left to the person (REV-09). Returns true if it was not before.
 pub fn mark_triaged(db: &mut Db, id: Id) -> Result<bool, Error> {
     let changed = change(
         db,
@@ -497,8 +498,8 @@ pub fn mark_triaged(db: &mut Db, id: Id) -> Result<bool, Error> {
     Ok(!changed.is_empty())
 }
 
-/// They wait again, because what was decided was taken back or could not be done; an end that had its receipt has one for that
-/// too. Gives those that stood as expected.
+/// Reopens proposals whose decision was undone or failed. A proposal with a receipt gets one for the undo
+/// too. Returns the changed ones.
 pub fn reopen(
     db: &mut Db,
     ids: &[Id],
@@ -510,7 +511,7 @@ pub fn reopen(
     let told = |standing: &Standing| {
         let id = standing.proposal.id;
         let line = Line { id, at, what: back, by: None, why: None, with: standing.with };
-        // One that was only on its way has no receipt to be taken back.
+        // A proposal that was not finished has no receipt to revoke.
         let had_one =
             matches!(standing.proposal.status, Status::Promoted | Status::Rejected | Status::Expired);
         (Some(line), had_one.then_some(End::Undone))
@@ -521,26 +522,26 @@ pub fn reopen(
         by: None,
         note: Some(note.to_owned()),
         scope: None,
-        // Whatever was sent before it was opened again does not count, also within the same millisecond.
+        // An answer sent before the reopening does not count, even within the same millisecond.
         reopened: Some(standing.decided.map_or(at, |decided| at.max(behind(decided)))),
         ..standing
     })
 }
 
-/// The next instant that the store can tell from this one.
+/// The next instant that the store can distinguish.
 fn behind(at: Timestamp) -> Timestamp {
     at.checked_add(SignedDuration::from_millis(1)).unwrap_or(at)
 }
 
-/// What has waited for so many days that it is archived.
+/// Lists the proposals that have waited for `days` and expire.
 pub fn due(db: &Db, days: u32, now: Timestamp) -> Result<Vec<Id>, Error> {
     let standings = standings(db, true)?;
     let old = standings.into_iter().filter(|standing| standing.days(now) >= i64::from(days));
     Ok(old.map(|standing| standing.proposal.id).collect())
 }
 
-/// Archives what has waited for so many days, unless somebody decided meanwhile or took a decision back, after which it
-/// waits anew. Says whether it is archived now.
+/// Expires a proposal that has waited for `days`, unless it was decided or reopened in the meantime. Returns
+/// true if it is expired now.
 pub fn expire(db: &mut Db, id: Id, days: u32, at: Timestamp) -> Result<bool, Error> {
     let young = |one: &Standing| one.proposal.status.is_open() && one.days(at) < i64::from(days);
     if standing(db, id)?.as_ref().is_some_and(young) {
@@ -561,7 +562,7 @@ pub fn expire(db: &mut Db, id: Id, days: u32, at: Timestamp) -> Result<bool, Err
     Ok(standing(db, id)?.is_some_and(|standing| standing.proposal.status == Status::Expired))
 }
 
-/// How many a person decided on since.
+/// Counts a person's decisions since a time.
 pub fn decided_since(db: &Db, since: Timestamp) -> Result<usize, Error> {
     let until = since.checked_add(SignedDuration::from_hours(48)).unwrap_or(Timestamp::MAX);
     let count: i64 = db.run(|connection| {

@@ -1,5 +1,5 @@
-//! What became of proposals, line by line: how a person decides is learnt from it (FUT-03), and that each proposal ended
-//! exactly once is checked by it (REV-14). It holds no words of anybody.
+//! History of proposals, line by line. The acceptance rates (FUT-03) come from it, and it proves that each
+//! proposal ended exactly once (REV-14). It holds no text of proposals.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,16 +13,16 @@ use rekindle_core::vault::review::Id;
 use super::{Standing, receipts, standings};
 use crate::platform::db::{Db, Error, Row, Transaction, params};
 
-/// What happened to a proposal.
+/// An event in the life of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// It ended as this.
+    /// It ended with this status.
     Ended(Status),
-    /// Its promotion was taken back.
+    /// Its promotion was undone.
     Undone,
-    /// Its promotion was done again.
+    /// Its promotion was redone.
     Redone,
-    /// It waits again for another reason.
+    /// It was reopened for another reason.
     Reopened,
 }
 
@@ -44,26 +44,26 @@ impl What {
         })
     }
 
-    /// Whether it is over with the proposal then.
+    /// True if the event ends the proposal.
     fn ends(self) -> bool {
         matches!(self, Self::Ended(_) | Self::Redone)
     }
 }
 
-/// One thing that happened to a proposal.
+/// One event of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The proposal.
+    /// The id of the proposal.
     pub id: Id,
-    /// When.
+    /// The time of the event.
     pub at: Timestamp,
-    /// What.
+    /// The sort of event.
     pub what: What,
-    /// By which way.
+    /// The channel of the decision.
     pub by: Option<By>,
-    /// Why, if triage decided.
+    /// The reason, if triage decided.
     pub why: Option<Why>,
-    /// The one that it ended with.
+    /// The proposal that was decided on in its place.
     pub with: Option<Id>,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn add(transaction: &Transaction<'_>, line: &Line) -> rusqlite::Resul
     Ok(())
 }
 
-/// Everything that happened, the oldest first. A line of a later version that we do not understand is passed over.
+/// Reads all events, the oldest first. An unknown line of a later version is skipped.
 fn lines(db: &Db) -> Result<Vec<Line>, Error> {
     type Columns = (String, i64, String, Option<String>, Option<String>, Option<String>);
     fn columns(row: &Row<'_>) -> rusqlite::Result<Columns> {
@@ -105,7 +105,7 @@ fn lines(db: &Db) -> Result<Vec<Line>, Error> {
     Ok(rows.into_iter().filter_map(read).collect())
 }
 
-/// How a person decides, by category (FUT-03).
+/// Acceptance rates of the person by category (FUT-03).
 pub fn accepted(db: &Db) -> Result<BTreeMap<Category, Acceptance>, Error> {
     let proposals: HashMap<Id, Proposal> =
         super::all(db)?.into_iter().map(|proposal| (proposal.id, proposal)).collect();
@@ -114,7 +114,7 @@ pub fn accepted(db: &Db) -> Result<BTreeMap<Category, Acceptance>, Error> {
         let category = Category::of(proposals.get(&line.id)?);
         let by_person = line.by.is_none_or(By::is_person);
         let told = match line.what {
-            // One decision about several that say the same is one.
+            // A decision on several duplicates counts once.
             _ if line.with.is_some() => return None,
             What::Ended(Status::Expired) => Told::Expired,
             What::Ended(Status::Rejected) if by_person => Told::Rejected,
@@ -130,7 +130,7 @@ pub fn accepted(db: &Db) -> Result<BTreeMap<Category, Acceptance>, Error> {
     Ok(acceptance(past))
 }
 
-/// What triage decided and nobody has taken back, the newest first: each with why and when.
+/// Lists the decisions of triage that still hold, the newest first, each with its event.
 pub fn automatic(db: &Db) -> Result<Vec<(Standing, Line)>, Error> {
     let mut last: HashMap<Id, Line> = HashMap::new();
     for line in lines(db)? {
@@ -148,7 +148,8 @@ pub fn automatic(db: &Db) -> Result<Vec<(Standing, Line)>, Error> {
     Ok(found)
 }
 
-/// What is wrong with the store: proposals that did not end exactly once, or that nobody will see to (REV-14).
+/// Checks the store: every proposal ended exactly once, or something will carry it out (REV-14). Returns the
+/// problems.
 pub fn check(db: &Db) -> Result<Vec<String>, Error> {
     let mut wrong = Vec::new();
     let mut by_proposal: HashMap<Id, Vec<Line>> = HashMap::new();
@@ -184,7 +185,7 @@ pub fn check(db: &Db) -> Result<Vec<String>, Error> {
     Ok(wrong)
 }
 
-/// Whether a run will see to what was decided on.
+/// True if a run will carry out the decision.
 fn is_seen_to(db: &Db, id: Id) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row(

@@ -1,22 +1,22 @@
-//! The machine's name, which ends every id that it gives, so that two machines that share a vault never give the same.
-//! Ids from before had none; those that still wait get it, and are known by both.
+//! The machine's name, which ends every id, so that machines that share a vault never give the same
+//! id. Old ids have no such ending; open proposals get one and answer to both ids.
 
 use rekindle_core::vault::review::{Id, Machine, Renamed};
 
 use crate::platform::db::{Db, Error, OptionalExtension, Transaction, params};
 use crate::platform::random;
 
-/// The row of the id `?1`, also of one that has another since.
+/// Condition for the row with the current or former id `?1`.
 pub(super) const IS_CALLED: &str = "id = coalesce((SELECT id FROM renamed WHERE was = ?1), ?1)";
 
-/// The name of this machine, once it has one.
+/// Reads the name of this machine, if it has one.
 pub(super) fn name(connection: &rusqlite::Connection) -> rusqlite::Result<Option<Machine>> {
     let name: Option<String> =
         connection.query_row("SELECT name FROM machine", [], |row| row.get(0)).optional()?;
     Ok(name.and_then(|name| name.parse().ok()))
 }
 
-/// The same for who only wants to know.
+/// Reads the name of this machine without a transaction.
 pub fn machine(db: &Db) -> Result<Option<Machine>, Error> {
     db.run(name)
 }
@@ -25,8 +25,8 @@ fn has_name(db: &Db) -> Result<bool, Error> {
     db.run(|connection| connection.query_row("SELECT EXISTS (SELECT 1 FROM machine)", [], |row| row.get(0)))
 }
 
-/// This machine gets a name for good, if it has none, and what waits gets it too. What has ended keeps its id: it stands in the
-/// notes.
+/// Names this machine for good, if it has no name, and renames open proposals. Ended proposals keep their
+/// ids, which notes refer to.
 pub fn take_name(db: &mut Db) -> Result<(), Error> {
     if has_name(db)? {
         return Ok(());
@@ -48,8 +48,8 @@ pub fn take_name(db: &mut Db) -> Result<(), Error> {
     })
 }
 
-/// The id stands in the notes for something else, so ours gets another: the same with this machine's name. Gives what it is
-/// called now.
+/// Renames a proposal whose id the notes use for something else: the new id ends with this machine's name.
+/// Returns the new id.
 pub fn rename(db: &mut Db, id: Id) -> Result<Id, Error> {
     let new = fresh(db)?;
     db.change(|transaction| {
@@ -71,7 +71,7 @@ fn give_name(transaction: &Transaction<'_>, new: Machine) -> rusqlite::Result<Ma
     Ok(new)
 }
 
-/// Puts the machine's name behind an id without one, wherever the store has it.
+/// Appends the machine's name to an id without one, everywhere in the store.
 fn call(transaction: &Transaction<'_>, id: Id, machine: Machine) -> rusqlite::Result<Id> {
     if id.machine.is_some() {
         return Ok(id);
@@ -86,7 +86,7 @@ fn call(transaction: &Transaction<'_>, id: Id, machine: Machine) -> rusqlite::Re
         "UPDATE receipts SET receipt = json_set(receipt, '$.with', ?2) WHERE receipt ->> '$.with' = ?1",
         "UPDATE surface_tasks SET proposal = ?2 WHERE proposal = ?1",
         "UPDATE sightings SET became = ?2 WHERE became = ?1",
-        // The run that sees to it is looked for by its key.
+        // The run that carries it out is found by its key.
         "UPDATE runs SET key = ?2 WHERE key = ?1 AND function = 'promote'",
         "INSERT INTO renamed VALUES (?1, ?2)",
     ] {
@@ -95,7 +95,7 @@ fn call(transaction: &Transaction<'_>, id: Id, machine: Machine) -> rusqlite::Re
     Ok(new)
 }
 
-/// Makes a proposal one from before every id ended with a machine's name, in a store that has none.
+/// Gives a proposal an old id without a machine's name.
 #[cfg(test)]
 pub(crate) fn as_before(db: &mut Db, id: Id) -> Id {
     let old = id.by(None);
@@ -110,12 +110,12 @@ pub(crate) fn as_before(db: &mut Db, id: Id) -> Id {
     old
 }
 
-/// What the one with this id is called now.
+/// The current id of a proposal.
 pub fn now_called(db: &Db, id: Id) -> Result<Id, Error> {
     Ok(renamed(db)?.now(id))
 }
 
-/// The ids that have another one since.
+/// Reads the table of renamed ids.
 pub fn renamed(db: &Db) -> Result<Renamed, Error> {
     let rows: Vec<(String, String)> = db.run(|connection| {
         let mut rows = connection.prepare_cached("SELECT was, id FROM renamed")?;
@@ -144,7 +144,7 @@ mod tests {
         }
     }
 
-    /// One from before every id ended with a machine's name.
+    /// Builds a proposal with an old id, without a machine's name.
     fn old(db: &mut Db, number: u32, text: &str) -> Id {
         let day = Date::constant(2026, 11, 10);
         let proposal = fixtures::proposal(day, Timestamp::from_second(1_800_000_000).unwrap(), text);
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(standing(&db, ended).unwrap().unwrap().proposal.id, ended, "it is in the notes");
         let new = propose(&mut db, "Use rust.");
         assert_eq!(new, Id { number: 3, ..now }, "the name stays, and so does the count");
-        // Known by both names, and decided on once.
+        // Found by both ids and decided once.
         assert_eq!(
             decide(&mut db, &REGISTRY, waits, &Verdict::Approve, By::Command, at).unwrap(),
             Decided::Now

@@ -1,6 +1,6 @@
-//! The receipts that the logs still owe (LOG-05, REV-14). What became of a proposal and the receipt for it are one
-//! transaction, and the receipt goes once it is in a log: whoever dies in between, and however many days later the next one
-//! comes, it is written once.
+//! Receipts that are not yet in the logs (LOG-05, REV-14). A transaction stores the outcome of a proposal and
+//! its receipt; the receipt is deleted once it is in a log. So a crash in between, however long ago, never
+//! loses or repeats one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,20 +13,20 @@ use super::Standing;
 use crate::platform::db::{Db, Error, Transaction, params};
 use crate::platform::random;
 
-/// Receipts that go to the log together.
+/// Receipts that are written to a log together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owed {
-    /// What they are known by in the log.
+    /// Their key in the log.
     pub key: String,
-    /// The day in whose log they are, if whoever tried last came that far.
+    /// The day of the log, as of the last attempt.
     pub day: Date,
-    /// What they belong to (B-05).
+    /// The project of the receipts (B-05).
     pub project: Option<String>,
     /// The receipts, the oldest first.
     pub receipts: Vec<Receipt>,
 }
 
-/// There has to be a receipt for what became of it.
+/// Queues the receipt of an outcome.
 pub(super) fn owe(transaction: &Transaction<'_>, standing: &Standing, end: End) -> rusqlite::Result<()> {
     let text = match standing.note.as_ref().filter(|_| end == End::Rejected) {
         Some(reason) => format!("{} (because: {reason})", standing.text()),
@@ -45,13 +45,14 @@ pub(super) fn owe(transaction: &Transaction<'_>, standing: &Standing, end: End) 
     transaction.execute(sql, params![project, receipt]).map(drop)
 }
 
-/// Whether the logs owe something.
+/// True if any receipt is not yet in a log.
 pub fn owes(db: &Db) -> Result<bool, Error> {
     let exists = "SELECT EXISTS (SELECT 1 FROM receipts)";
     db.run(|connection| connection.query_row(exists, [], |row| row.get(0)))
 }
 
-/// What the logs owe. What nobody tried to write yet is to be written on this day. Only for whoever writes it, one at a time.
+/// Lists the receipts to write; those without an earlier attempt go to the log of `today`. Only one writer
+/// may call this at a time.
 pub fn owed(db: &mut Db, today: Date) -> Result<Vec<Owed>, Error> {
     let fresh = random::bytes::<16>().map_err(Error::Random)?;
     type Columns = (Option<String>, String, String, String);
@@ -61,7 +62,7 @@ pub fn owed(db: &mut Db, today: Date) -> Result<Vec<Owed>, Error> {
             .query_map([], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
         for project in projects {
-            // Each project's for itself (B-05).
+            // Receipts are grouped by project (B-05).
             let named = [&fresh[..], project.as_deref().unwrap_or_default().as_bytes()].concat();
             transaction.execute(
                 "UPDATE receipts SET key = ?1, day = ?2 WHERE key IS NULL AND project IS ?3",
@@ -90,18 +91,18 @@ pub fn owed(db: &mut Db, today: Date) -> Result<Vec<Owed>, Error> {
     Ok(found)
 }
 
-/// They are not in the log where they were looked for, and are to be written on this day.
+/// Moves receipts that are missing from their log to the log of this day.
 pub fn try_on(db: &mut Db, key: &str, day: Date) -> Result<(), Error> {
     let sql = "UPDATE receipts SET day = ?2 WHERE key = ?1";
     db.change(|transaction| transaction.execute(sql, params![key, day.to_string()])).map(drop)
 }
 
-/// They are in the log.
+/// Deletes receipts that are in the log.
 pub fn paid(db: &mut Db, key: &str) -> Result<(), Error> {
     db.change(|transaction| transaction.execute("DELETE FROM receipts WHERE key = ?1", [key])).map(drop)
 }
 
-/// The ids of what somebody tried to write and that is still owed.
+/// The ids of receipts with an unfinished attempt.
 pub(super) fn late(db: &Db) -> Result<Vec<String>, Error> {
     db.run(|connection| {
         connection

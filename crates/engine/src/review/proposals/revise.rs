@@ -1,4 +1,4 @@
-//! An agent's new version of a memory that needs the person: it waits in the queue like every proposal.
+//! Proposals for an agent's new version of a memory that needs the person's approval.
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::Zoned;
@@ -15,8 +15,8 @@ use crate::jobs::queue::{Registry, StepError};
 use crate::platform::db::Db;
 use crate::vault::Vault;
 
-/// Proposes that the memory at `path` says `body`. Gives the proposal's id, and whether it waits: what was turned down before
-/// stays turned down. `session` is where the agent said so.
+/// Proposes that the memory at `path` says `body`. Returns the proposal's id, and true if it waits: a
+/// rejected version stays rejected. `session` is the agent's session.
 pub fn revise(
     db: &mut Db,
     registry: &Registry,

@@ -1,17 +1,17 @@
-//! How far the journal was looked through for promotions that the person took back.
+//! Position in the journal up to which undone promotions were searched for.
 
 use rekindle_core::base::id::ChangeId;
 
 use crate::platform::db::{Db, Error, OptionalExtension};
 
-/// The newest change that was looked at.
+/// The newest change that was read.
 pub fn seen(db: &Db) -> Result<Option<String>, Error> {
     db.run(|connection| {
         connection.query_row("SELECT change FROM journal_seen", [], |row| row.get(0)).optional()
     })
 }
 
-/// It and all before it were looked at.
+/// Marks a change and all before it as read.
 pub fn see(db: &mut Db, newest: &ChangeId) -> Result<(), Error> {
     let sql = "INSERT INTO journal_seen VALUES (1, ?1) ON CONFLICT (one) DO UPDATE SET change = ?1";
     db.change(|transaction| transaction.execute(sql, [newest.as_str()])).map(drop)

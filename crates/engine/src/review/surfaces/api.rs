@@ -1,5 +1,5 @@
-//! A service on the other end: asked with a key from the environment, within a deadline, and with errors that hold nothing
-//! of what was sent.
+//! HTTP client for a review service: the key comes from the environment, requests have a deadline, and errors
+//! hold nothing of the request.
 
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
@@ -12,21 +12,21 @@ use super::PATIENCE;
 use crate::platform::environment;
 use crate::platform::http::{self, Method};
 
-/// How long one answer may take.
+/// The deadline of a request.
 const WITHIN: Duration = Duration::from_secs(15);
-/// More than any answer has to say.
+/// The size limit of a response, in bytes.
 const LARGEST: u64 = 8 * 1024 * 1024;
-/// As much of somebody else's words as helps.
+/// The length limit of a service's error text.
 const SAID_CHARS: usize = 120;
 
-/// Why a place could not be asked.
+/// The reason a service call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// What is wrong, and what to do about it.
+    /// The problem and its remedy.
     pub what: String,
-    /// How long it wants to be left alone.
+    /// The pause that the service asked for.
     pub after: Option<Duration>,
-    /// Whether what was asked for may have been done.
+    /// True if the request may have succeeded.
     pub maybe_done: bool,
 }
 
@@ -40,7 +40,7 @@ impl Trouble {
     }
 }
 
-/// What was answered: 2xx, or a refusal that means something.
+/// A response: 2xx, or a meaningful refusal.
 pub(super) struct Answered {
     pub(super) status: u16,
     pub(super) body: Value,
@@ -51,7 +51,7 @@ impl Answered {
         (200..300).contains(&self.status)
     }
 
-    /// What it says about a refusal, short and on one line.
+    /// The error text of a refusal, short and on one line.
     pub(super) fn said(&self) -> String {
         let words = [self.body.get("description"), self.body.get("error")];
         let words = words.into_iter().flatten().find_map(Value::as_str).unwrap_or_default();
@@ -59,7 +59,7 @@ impl Answered {
     }
 }
 
-/// A service, and the key to it.
+/// A service and its key.
 pub(super) struct Api {
     pub(super) url: String,
     pub(super) key: String,
@@ -69,7 +69,7 @@ pub(super) struct Api {
 }
 
 impl Api {
-    /// The service of a table of settings.
+    /// Creates the client of a table of settings.
     pub(super) fn new(table: &str, url: &str, key_variable: &str) -> Result<Self, Trouble> {
         let url = url.trim_end_matches('/').to_owned();
         let host = http::host(&url).to_owned();
@@ -91,7 +91,7 @@ impl Api {
         Ok(Self { url, key, host, key_variable, until: Instant::now() + PATIENCE })
     }
 
-    /// Asks once. `path` may hold the key; it is in no error.
+    /// Sends one request. `path` may hold the key, which no error shows.
     pub(super) fn ask(
         &self,
         method: Method,
@@ -133,7 +133,7 @@ impl Api {
         }
     }
 
-    /// A refusal that nobody expected.
+    /// Converts an unexpected refusal to an error.
     pub(super) fn refused(&self, answered: &Answered) -> Trouble {
         let said = answered.said();
         let colon = if said.is_empty() { "" } else { ": " };

@@ -1,4 +1,4 @@
-//! Which proposal is what in which place, and how it stands with each place.
+//! Task store: the task or message of each proposal per surface, and the sync state of each surface.
 
 use jiff::SignedDuration;
 use rekindle_core::base::time::Timestamp;
@@ -9,14 +9,14 @@ use super::{NAME, SYNC};
 use crate::platform::db::{Db, Error, OptionalExtension, params};
 use crate::review::proposals::{self, Standing};
 
-/// How it stands with a question.
+/// The state of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It is about to be sent, or was, and nobody knows which.
+    /// It is about to be sent, or was sent with an unknown result.
     Asking,
-    /// It is there.
+    /// It is open on the surface.
     Asked,
-    /// It is over.
+    /// It is closed on the surface.
     Over,
 }
 
@@ -30,29 +30,29 @@ impl State {
     }
 }
 
-/// A question in a place.
+/// A question on a surface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) proposal: Id,
-    /// Since when the proposal waited that was asked about, in milliseconds: one that waits again is asked about again.
+    /// The time since when the proposal waits, in milliseconds: a reopened proposal is asked again.
     pub(super) since: i64,
     pub(super) state: State,
-    /// The task or the message.
+    /// The id of the task or message.
     pub(super) task: Option<String>,
-    /// The account or the chat.
+    /// The id of the account or chat.
     pub(super) place: Option<String>,
-    /// How often it was sent without a word about what came of it.
+    /// The number of attempts with an unknown result.
     pub(super) tries: u32,
-    /// When it was last sent.
+    /// The time of the last attempt.
     pub(super) at: Timestamp,
 }
 
-/// Since when a proposal waits, as it is written down here.
+/// The time since when a proposal waits, in the format of this store.
 pub(super) fn since(standing: &Standing) -> i64 {
     standing.since().as_millisecond()
 }
 
-/// Every question in a place, whatever became of it.
+/// Lists all questions of a surface, in any state.
 pub(super) fn rows(db: &Db, surface: Surface) -> Result<Vec<Row>, Error> {
     type Columns = (String, i64, String, Option<String>, Option<String>, u32, i64);
     let rows: Vec<Columns> = db.run(|connection| {
@@ -80,7 +80,7 @@ pub(super) fn rows(db: &Db, surface: Surface) -> Result<Vec<Row>, Error> {
     Ok(rows.into_iter().filter_map(read).collect())
 }
 
-/// Writes down how it stands with a question.
+/// Stores the state of a question.
 pub(super) fn put(db: &mut Db, surface: Surface, row: &Row) -> Result<(), Error> {
     db.change(|transaction| {
         transaction.execute(
@@ -103,7 +103,7 @@ pub(super) fn put(db: &mut Db, surface: Surface, row: &Row) -> Result<(), Error>
     Ok(())
 }
 
-/// A question is over, if it is the one in this task or message.
+/// Closes a question if it is the one in this task or message.
 pub(crate) fn over(db: &mut Db, surface: Surface, proposal: Id, task: &str) -> Result<(), Error> {
     db.change(|transaction| {
         transaction.execute(
@@ -114,7 +114,7 @@ pub(crate) fn over(db: &mut Db, surface: Surface, proposal: Id, task: &str) -> R
     Ok(())
 }
 
-/// Whether a proposal that waits is asked about by this very task.
+/// True if this task is the current question for an open proposal.
 pub(crate) fn is_current(db: &Db, surface: Surface, proposal: Id, task: &str) -> Result<bool, Error> {
     let rows = rows(db, surface)?;
     let Some(row) =
@@ -126,7 +126,7 @@ pub(crate) fn is_current(db: &Db, surface: Surface, proposal: Id, task: &str) ->
     Ok(row.state == State::Asked && standing.is_some_and(|standing| since(&standing) <= row.since))
 }
 
-/// Whether a look was asked for and has not come to its end.
+/// True if a requested sync has not finished.
 pub(super) fn is_under_way(db: &Db) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row(
@@ -138,7 +138,7 @@ pub(super) fn is_under_way(db: &Db) -> Result<bool, Error> {
     })
 }
 
-/// Whether something is asked there that has ended here.
+/// True if the surface still shows a proposal that has ended here.
 pub(super) fn ended(db: &Db, surface: Surface) -> Result<bool, Error> {
     db.run(|connection| {
         connection.query_row(
@@ -151,12 +151,12 @@ pub(super) fn ended(db: &Db, surface: Surface) -> Result<bool, Error> {
     })
 }
 
-/// Whether anything is asked there.
+/// True if any question is open on the surface.
 pub(super) fn asks(db: &Db, surface: Surface) -> Result<bool, Error> {
     Ok(condition(db, surface)?.open > 0)
 }
 
-/// How it stands with a place.
+/// The sync state of a surface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Now {
     pub(super) synced: Timestamp,
@@ -168,8 +168,8 @@ pub(super) struct Now {
 }
 
 impl Now {
-    /// From where on to listen. After a week of silence Telegram counts from somewhere else; what was heard before is not
-    /// told again anyway.
+    /// The position to fetch updates from. After a week without updates Telegram restarts its numbering; it
+    /// never repeats old updates anyway.
     pub(super) fn next_at(&self, now: Timestamp) -> Option<i64> {
         self.next.filter(|_| now.duration_since(self.heard) < SignedDuration::from_hours(24 * 6))
     }
@@ -209,7 +209,7 @@ fn time(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// A look came to its end; `problem` is what it did not like on the way.
+/// Records a finished sync; `problem` is a warning.
 pub(super) fn went_well(
     db: &mut Db,
     surface: Surface,
@@ -226,7 +226,7 @@ pub(super) fn went_well(
     Ok(())
 }
 
-/// A look was broken off; the next comes after a pause.
+/// Records a failed sync and the pause before the next.
 pub(super) fn went_wrong(
     db: &mut Db,
     surface: Surface,
@@ -247,7 +247,7 @@ pub(super) fn went_wrong(
     Ok(())
 }
 
-/// Something is wrong on this side; nobody was asked.
+/// Records a local problem; no request was made.
 pub(super) fn note(db: &mut Db, surface: Surface, problem: &str) -> Result<(), Error> {
     if state(db, surface)?.problem.as_deref() == Some(problem) {
         return Ok(());
@@ -262,7 +262,7 @@ pub(super) fn note(db: &mut Db, surface: Surface, problem: &str) -> Result<(), E
     Ok(())
 }
 
-/// From where on to listen.
+/// Stores the position to fetch updates from.
 pub(super) fn listen_from(db: &mut Db, surface: Surface, next: i64, at: Timestamp) -> Result<(), Error> {
     db.change(|transaction| {
         transaction.execute(
@@ -274,18 +274,18 @@ pub(super) fn listen_from(db: &mut Db, surface: Surface, next: i64, at: Timestam
     Ok(())
 }
 
-/// How it stands with a place, for people.
+/// The condition of a surface, for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// How many questions are open there.
+    /// The number of open questions.
     pub open: u64,
-    /// What was wrong at the last look.
+    /// The problem of the last sync.
     pub problem: Option<String>,
-    /// When it was last looked at.
+    /// The time of the last sync.
     pub synced: Option<Timestamp>,
 }
 
-/// How it stands with a place, for people.
+/// Reads the condition of a surface.
 pub fn condition(db: &Db, surface: Surface) -> Result<Condition, Error> {
     let open: i64 = db.run(|connection| {
         connection.query_row(

@@ -1,8 +1,8 @@
-//! Other places in which a person is asked about proposals (REV-05…REV-08): `todoist.rs` makes tasks, `telegram.rs` sends
-//! messages with buttons, both through `api.rs`; `book.rs` remembers which proposal is what there.
+//! External review surfaces (REV-05…REV-08): `todoist.rs` creates tasks, `telegram.rs` sends messages with
+//! buttons, both through `api.rs`; `book.rs` maps proposals to tasks and messages.
 //!
-//! The store is the truth. What is sent there is noted before and after, so that whoever goes on after a crash knows what
-//! may be there already; what is found there becomes events, and `stages::surfaces` decides by them.
+//! The store is the authority. Each send is recorded before and after, so that recovery after a crash knows
+//! which items may exist; answers become events, and `stages::surfaces` decides by them.
 
 mod api;
 mod book;
@@ -33,17 +33,17 @@ pub const NAME: &str = "surfaces";
 /// The key of a sync: one runs at a time.
 pub(crate) const SYNC: &str = "sync";
 
-/// A place is not asked more often than this for what a person did there.
+/// The shortest interval between two polls of a surface.
 const INTERVAL: SignedDuration = SignedDuration::from_mins(5);
-/// The first pause after a failure; each one after it is twice as long.
+/// The first pause after a failure; each later one doubles.
 const FIRST_PAUSE: SignedDuration = SignedDuration::from_mins(1);
 const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(2);
-/// So many new questions are sent at a time; the rest follows.
+/// The most new questions per sync; the rest follows later.
 const MOST_NEW: usize = 10;
-/// A look at one place takes no longer than this altogether.
+/// The time limit of a sync with one surface.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Whether proposals are sent there.
+/// True if proposals are sent to the surface.
 pub fn is_enabled(settings: &Review, surface: Surface) -> bool {
     match surface {
         Surface::Todoist => settings.todoist.enabled,
@@ -51,7 +51,7 @@ pub fn is_enabled(settings: &Review, surface: Surface) -> bool {
     }
 }
 
-/// The variable that holds the key to it.
+/// The environment variable with its key.
 pub fn key_variable(settings: &Review, surface: Surface) -> &str {
     match surface {
         Surface::Todoist => &settings.todoist.key_variable,
@@ -67,15 +67,15 @@ pub fn host(settings: &Review, surface: Surface) -> &str {
     })
 }
 
-/// A place that can be asked.
+/// A surface with a usable key.
 enum Client {
     Todoist(todoist::Todoist),
     Telegram(telegram::Telegram),
 }
 
 impl Client {
-    /// With the key from the environment; nobody is asked yet. A worker that an agent's hook started has the agent's
-    /// environment, and the key may not be in it.
+    /// Reads the key from the environment; makes no request. A worker that an agent's hook started has the
+    /// agent's environment, which may lack the key.
     fn open(settings: &Review, surface: Surface) -> Result<Self, Trouble> {
         Ok(match surface {
             Surface::Todoist => Self::Todoist(todoist::Todoist::new(&settings.todoist)?),
@@ -84,7 +84,7 @@ impl Client {
     }
 }
 
-/// Asks the place who we are there, and sends nothing but the key. Gives what to call it: an account, a bot.
+/// Asks the surface for the name of our account or bot. It sends nothing but the key.
 pub fn who(settings: &Review, surface: Surface) -> Result<String, Trouble> {
     match Client::open(settings, surface)? {
         Client::Todoist(todoist) => todoist.name(),
@@ -92,8 +92,8 @@ pub fn who(settings: &Review, surface: Surface) -> Result<String, Trouble> {
     }
 }
 
-/// The event that asks for a look at the places, if it is time for one: something ended that is still asked about there,
-/// or something waits and nobody has looked for a while.
+/// Returns the event that requests a sync, if one is due: the surface shows an ended proposal, or a proposal
+/// waits and the last sync is long ago.
 pub fn request(db: &mut Db, settings: &Review, now: Timestamp) -> Result<Option<Event>, db::Error> {
     let mut due = false;
     for surface in Surface::ALL.into_iter().filter(|surface| is_enabled(settings, *surface)) {
@@ -102,7 +102,7 @@ pub fn request(db: &mut Db, settings: &Review, now: Timestamp) -> Result<Option<
         }
         match Client::open(settings, surface) {
             Ok(_) => due = true,
-            // Said once, and left to a worker that has the key.
+            // Reported once; a worker that has the key does the sync.
             Err(trouble) => book::note(db, surface, &trouble.what)?,
         }
     }
@@ -119,36 +119,36 @@ fn is_due(db: &Db, surface: Surface, now: Timestamp) -> Result<bool, db::Error> 
         return Ok(true);
     }
     let since = now.duration_since(state.synced);
-    // A time that lies ahead was written by a clock that has been put back since.
+    // A time in the future was written before the clock was set back.
     let over = since >= INTERVAL || since < -INTERVAL;
     Ok(over && (book::asks(db, surface)? || proposals::waiting(db)?.0 > 0))
 }
 
-/// Whether the place is to be left alone for now; no pause of ours is longer than a day.
+/// True if the surface is paused; a pause is never longer than a day.
 fn is_paused(state: &book::Now, now: Timestamp) -> bool {
     let left = state.not_before.duration_since(now);
     left > SignedDuration::ZERO && left <= SignedDuration::from_hours(25)
 }
 
-/// What a look at a place came to.
+/// The result of a sync.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Synced {
-    /// How many questions are new there.
+    /// The number of new questions.
     pub asked: usize,
-    /// How many are gone from there.
+    /// The number of removed questions.
     pub closed: usize,
-    /// How many answers were found.
+    /// The number of answers found.
     pub answered: usize,
-    /// What is wrong.
+    /// The problem, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// From where on to listen, once the answers are safe.
+    /// The position to fetch updates from, once the answers are stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<i64>,
 }
 
-/// Why a look was broken off.
+/// The reason a sync was aborted.
 enum Broken {
     Db(db::Error),
     Trouble(Trouble),
@@ -166,7 +166,7 @@ impl From<Trouble> for Broken {
     }
 }
 
-/// A look under way.
+/// A sync in progress.
 struct Look<'a> {
     db: &'a mut Db,
     asked: Vec<Standing>,
@@ -175,8 +175,8 @@ struct Look<'a> {
     events: Vec<Event>,
 }
 
-/// Brings a place up to what waits here, and finds what was answered there. What goes wrong there is noted, and is no
-/// failure: the place is left alone for a while.
+/// Syncs a surface: sends open proposals and reads answers. A failure of the surface is recorded and pauses
+/// it; it is not an error.
 pub fn sync(
     db: &mut Db,
     settings: &Review,
@@ -222,13 +222,12 @@ pub fn sync(
     Ok((synced, events))
 }
 
-/// The answers up to here are safe: the place need not tell them again.
+/// Confirms that the answers up to `next` are stored: the service may drop them.
 pub fn confirm(db: &mut Db, surface: Surface, next: i64, now: Timestamp) -> Result<(), db::Error> {
     book::listen_from(db, surface, next, now)
 }
 
-/// Tells whoever pressed a button what came of it, and takes the buttons away. What does not arrive is made up for by the
-/// next look.
+/// Reports the result of a button press and removes the buttons. The next sync repairs a lost message.
 pub fn tell(db: &mut Db, settings: &Review, press: &Press<'_>) -> Result<Option<Trouble>, db::Error> {
     if !settings.telegram.enabled {
         return Ok(None);
@@ -239,12 +238,12 @@ pub fn tell(db: &mut Db, settings: &Review, press: &Press<'_>) -> Result<Option<
     }
 }
 
-/// A proposal as a question.
+/// Converts a proposal to a question.
 fn question(standing: &Standing) -> Question<'_> {
     Question { proposal: &standing.proposal, text: standing.text() }
 }
 
-/// An event that was found by looking.
+/// Builds an event found by a sync.
 fn found(id: String, name: &str, data: &impl Serialize, at: Timestamp) -> Event {
     let data = serde_json::to_value(data).unwrap_or(Value::Null);
     Event { id, name: name.to_owned(), data, at }

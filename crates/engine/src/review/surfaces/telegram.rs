@@ -1,8 +1,8 @@
 //! Proposals as messages with buttons (REV-08), over Telegram's Bot API.
 //!
-//! Telegram does not know one request from another, so a message is sent at least once: it is noted before and after, and
-//! one of which nobody knows the end is sent again, twice at most. A question too many is harmless, because the first
-//! answer counts and every other is told so; a question too few would be one that nobody is asked.
+//! Telegram does not deduplicate requests, so a message is sent at least once. It is recorded before and
+//! after; if the result is unknown it is sent again, at most twice. A duplicate is harmless, because the
+//! first answer counts and every other one is told so. A lost message would be a question that nobody sees.
 
 use rekindle_core::config;
 use rekindle_core::event::{ButtonPressed, names};
@@ -19,9 +19,9 @@ use crate::platform::db::{self, Db};
 use crate::platform::http::Method;
 use crate::review::proposals::{self, Standing};
 
-/// The most updates that are taken at a time.
+/// The most updates in one request.
 const UPDATES: usize = 100;
-/// A message of which nobody knows whether it arrived is sent so many times at most.
+/// The most attempts to send a message whose result is unknown.
 const MOST_TRIES: u32 = 3;
 
 pub(super) struct Telegram {
@@ -29,15 +29,15 @@ pub(super) struct Telegram {
     chat: i64,
 }
 
-/// A button that was pressed, and what came of it.
+/// A pressed button and its result.
 pub struct Press<'a> {
-    /// The press.
+    /// The event of the press.
     pub pressed: &'a ButtonPressed,
-    /// About which proposal.
+    /// The id of the proposal.
     pub id: Id,
-    /// What to say.
+    /// The reply to the press.
     pub said: String,
-    /// How it stands with the proposal.
+    /// The status of the proposal.
     pub standing: Option<&'a Standing>,
 }
 
@@ -50,7 +50,7 @@ impl Telegram {
         Ok(Self { api, chat: settings.chat })
     }
 
-    /// Which bot the key is for.
+    /// The name of the bot that the key belongs to.
     pub(super) fn name(&self) -> Result<String, Trouble> {
         let bot = self.must("getMe", &json!({}))?;
         Ok(format!("@{}", one_line(bot["username"].as_str().unwrap_or("bot"), 80)))
@@ -79,7 +79,7 @@ impl Telegram {
         self.ask(look, &rows)
     }
 
-    /// Finds what was pressed. One batch at a time: what Telegram is asked to go on from, it does not tell again.
+    /// Fetches button presses, one batch at a time: Telegram drops the updates before the requested offset.
     fn listen(&self, look: &mut Look<'_>, next: Option<i64>) -> Result<(), Broken> {
         let mut asked = json!({"limit": UPDATES, "timeout": 0, "allowed_updates": ["callback_query"]});
         if let Some(next) = next {
@@ -87,7 +87,7 @@ impl Telegram {
         }
         let answered = self.call("getUpdates", &asked)?;
         if answered.status == 409 {
-            // The presses come by webhook, or another program takes them; questions can still be sent.
+            // A webhook or another program receives the presses; questions can still be sent.
             look.synced.problem = Some(format!(
                 "presses cannot be fetched: {}; a webhook's payloads go to `rekindle review webhook telegram`",
                 answered.said()
@@ -105,7 +105,7 @@ impl Telegram {
         Ok(())
     }
 
-    /// Sends everything that is asked about and was not sent.
+    /// Sends every question that was not sent.
     fn ask(&self, look: &mut Look<'_>, rows: &[Row]) -> Result<(), Broken> {
         for standing in std::mem::take(&mut look.asked) {
             if look.synced.asked == MOST_NEW {
@@ -129,7 +129,7 @@ impl Telegram {
             let message = json!({
                 "chat_id": self.chat,
                 "text": telegram::message(question(&standing)),
-                // Nobody fetches an address because it stands in a proposal.
+                // No server fetches an address that occurs in a proposal.
                 "link_preview_options": {"is_disabled": true},
                 "reply_markup": telegram::buttons(id),
             });
@@ -143,7 +143,7 @@ impl Telegram {
                 }
                 Err(trouble) => {
                     if !trouble.maybe_done {
-                        // It is known not to have been sent, which is no attempt.
+                        // A request that was certainly not sent is not an attempt.
                         row.tries -= 1;
                         book::put(look.db, Surface::Telegram, &row)?;
                     }
@@ -154,11 +154,11 @@ impl Telegram {
         Ok(())
     }
 
-    /// Tells whoever pressed, and takes the buttons away.
+    /// Replies to the press and removes the buttons.
     pub(super) fn tell(&self, db: &mut Db, press: &Press<'_>) -> Result<Option<Trouble>, db::Error> {
         let pressed = press.pressed;
         let toast = json!({"callback_query_id": pressed.callback_id, "text": telegram::toast(&press.said)});
-        // A press that is too old to be answered is refused; the message says it as well.
+        // Telegram refuses a reply to an old press; the message shows the result as well.
         if let Err(trouble) = self.call("answerCallbackQuery", &toast) {
             return Ok(Some(trouble));
         }
@@ -170,7 +170,7 @@ impl Telegram {
         Ok(None)
     }
 
-    /// A message says what became of its proposal, and has no buttons any more. One that is gone is as good.
+    /// Edits a message to show the result of its proposal, without buttons. A deleted message needs no edit.
     fn settle(&self, chat: i64, message: i64, standing: Option<&Standing>) -> Result<(), Trouble> {
         let text = match standing {
             Some(standing) => telegram::over(question(standing), standing.proposal.status),
@@ -197,7 +197,7 @@ impl Telegram {
     }
 
     fn call(&self, method: &str, body: &Value) -> Result<Answered, Trouble> {
-        // The key is a part of the address, so no error shows one.
+        // The key is part of the address, so no error shows the address.
         self.api.ask(Method::Post, &format!("/bot{}/{method}", self.api.key), &[], Some(body))
     }
 }

@@ -1,8 +1,8 @@
 //! Proposals as tasks (REV-05, REV-06), over Todoist's API v1.
 //!
-//! A task is made once: it is noted before it is asked for and after it is there, the request carries an id that is the same
-//! in every attempt (`X-Request-Id`, the first of which counts), and an attempt of which nobody knows the end is looked for
-//! by the proposal's id among the tasks that are there before it is made again.
+//! A task is created once. It is recorded before the request and after it. Every attempt carries the same id
+//! (`X-Request-Id`, of which the first counts). If we don't know whether a request succeeded, we look up the
+//! task by proposal id before retrying.
 
 use std::collections::HashMap;
 
@@ -27,19 +27,19 @@ use crate::review::proposals::{self, Standing};
 const TASKS: &str = "/api/v1/tasks";
 const COMPLETED: &str = "/api/v1/tasks/completed/by_completion_date";
 const USER: &str = "/api/v1/user";
-/// Tasks on a page of a list, and the most pages that are read.
+/// The number of tasks per page and the most pages to read.
 const PAGE: usize = 200;
 const MOST_PAGES: usize = 10;
-/// So many tasks that are not in the list are looked at one by one.
+/// The most tasks missing from the list that are fetched one by one.
 const MOST_LOOKS: usize = 50;
-/// Fewer that are gone at once are believed.
+/// Fewer tasks than this may vanish at once by a person's decision.
 const MANY_GONE: usize = 3;
 
 pub(super) struct Todoist {
     api: Api,
 }
 
-/// What became of a task that is asked about.
+/// The state of a task on the surface.
 enum Found {
     Open(Task),
     Completed(Task),
@@ -52,7 +52,7 @@ impl Todoist {
         Ok(Self { api: Api::new("review.todoist", &settings.url, &settings.key_variable)? })
     }
 
-    /// Whose account the key is for.
+    /// The name of the account that the key belongs to.
     pub(super) fn name(&self) -> Result<String, Trouble> {
         let user = self.get(USER)?;
         let name = user["full_name"].as_str().or(user["email"].as_str()).unwrap_or("an account");
@@ -71,7 +71,7 @@ impl Todoist {
         self.ask(look, &rows)
     }
 
-    /// Looks for tasks that may have been made though nobody heard of it.
+    /// Looks up tasks that may have been created by a request with an unknown result.
     fn recover(
         &self,
         look: &mut Look<'_>,
@@ -87,7 +87,7 @@ impl Todoist {
                     Some(done) => done,
                     none => none.insert(self.completed(row.at, look.now)?),
                 };
-                // One of an earlier round was made before this one was asked for.
+                // A task of an earlier round is older than this request.
                 let new = |task: &&Task| {
                     let at = task.added_at.as_ref().and_then(|at| at.parse::<Timestamp>().ok());
                     at.is_none_or(|at| at >= row.at - SignedDuration::from_mins(10))
@@ -108,7 +108,7 @@ impl Todoist {
         Ok(())
     }
 
-    /// Finds what was answered, and takes away what is over.
+    /// Reads answers and removes finished tasks.
     fn answers(
         &self,
         look: &mut Look<'_>,
@@ -155,8 +155,8 @@ impl Todoist {
         self.gone(look, &gone, open)
     }
 
-    /// Tasks of which nothing is left were deleted, unless the key is another's, or too many are gone at once to be
-    /// somebody's decision.
+    /// Reports vanished tasks as deleted, unless the key belongs to another account or too many vanished at
+    /// once to be a decision.
     fn gone(
         &self,
         look: &mut Look<'_>,
@@ -196,7 +196,7 @@ impl Todoist {
         Ok(())
     }
 
-    /// Makes a task for everything that is asked about and has none.
+    /// Creates a task for every question without one.
     fn ask(&self, look: &mut Look<'_>, rows: &[Row]) -> Result<(), Broken> {
         for standing in std::mem::take(&mut look.asked) {
             if look.synced.asked == MOST_NEW {
@@ -207,7 +207,7 @@ impl Todoist {
             if row.is_some_and(|row| row.state != State::Asking && row.since >= since) {
                 continue;
             }
-            // Whether it is there is known by now, so an attempt that was noted before is made again, as the same one.
+            // An earlier attempt is known to have failed by now, so it is repeated with the same request id.
             let asked_at = row.filter(|row| row.state == State::Asking).map_or(look.now, |row| row.at);
             let mut row = Row {
                 proposal: id,
@@ -223,7 +223,7 @@ impl Todoist {
             let request = [("x-request-id", request_id(id, since, asked_at))];
             let answered = self.send(Method::Post, TASKS, &request, Some(&new))?;
             if matches!(answered.status, 400 | 413 | 422) {
-                // It will not be taken however often it is sent; everywhere else it can still be decided.
+                // Todoist will never accept this task; the person can still decide elsewhere.
                 look.synced.problem = Some(format!("{id} is no task: {}", self.api.refused(&answered).what));
                 row.state = State::Over;
             } else if !answered.is_ok() {
@@ -243,8 +243,8 @@ impl Todoist {
         Ok(())
     }
 
-    /// Takes a task away whose proposal is over: completed, or deleted where nobody had it in hands (REV-10) or its
-    /// proposal was forgotten. One that is gone is as good.
+    /// Removes the task of a finished proposal: completes it, or deletes it if nobody touched it (REV-10) or
+    /// its proposal was forgotten. A deleted task needs nothing.
     fn close(&self, id: &str, status: Option<Status>, task: Option<&Task>) -> Result<(), Trouble> {
         let unseen = status == Some(Status::Expired) && task.is_some_and(|task| !task.is_touched());
         let path = format!("{TASKS}/{}", segment(id));
@@ -258,7 +258,7 @@ impl Todoist {
         }
     }
 
-    /// What became of a task that is not among those that are there.
+    /// Looks up a task that is missing from the list.
     fn look_for(&self, id: &str, since: Timestamp, now: Timestamp) -> Result<Found, Trouble> {
         let answered = self.send(Method::Get, &format!("{TASKS}/{}", segment(id)), &[], None)?;
         match answered.status {
@@ -272,7 +272,7 @@ impl Todoist {
                 })
             }
             404 | 410 => {
-                // Completed tasks may be in a list of their own only.
+                // Completed tasks may be only in a list of their own.
                 let done = self.completed(since, now)?;
                 Ok(done.into_iter().find(|task| task.id == id).map_or(Found::Gone, Found::Completed))
             }
@@ -280,14 +280,14 @@ impl Todoist {
         }
     }
 
-    /// The tasks that were completed since.
+    /// Lists the tasks completed since a time.
     fn completed(&self, since: Timestamp, now: Timestamp) -> Result<Vec<Task>, Trouble> {
         let day = SignedDuration::from_hours(24);
         let (since, until) = (stamp(since - day), stamp(now + day));
         self.list(&format!("{COMPLETED}?since={since}&until={until}&limit={PAGE}"), "items")
     }
 
-    /// All pages of a list.
+    /// Reads all pages of a list.
     fn list(&self, path: &str, field: &str) -> Result<Vec<Task>, Trouble> {
         let (mut tasks, mut cursor) = (Vec::new(), String::new());
         for _ in 0..MOST_PAGES {
@@ -301,7 +301,7 @@ impl Todoist {
                 _ => return Ok(tasks),
             }
         }
-        // What is not in a list that was cut off may be behind it.
+        // A task missing from a truncated list may still exist.
         Err(Trouble::new(format!("there are more than {} tasks to look through", PAGE * MOST_PAGES)))
     }
 
@@ -325,13 +325,13 @@ impl Todoist {
     }
 }
 
-/// The same change of the same task is the same event, however often it is seen.
+/// Builds the event of a change; a repeated change has the same id.
 fn event(name: &str, task: &TaskChanged, now: Timestamp) -> Event {
     let what = name.rsplit('.').next().unwrap_or(name);
     found(format!("todoist-{what}-{}", task.task_id), name, task, now)
 }
 
-/// What makes two requests one: at most 36 characters.
+/// The id of a request, at most 36 characters.
 fn request_id(id: Id, since: i64, asked_at: Timestamp) -> String {
     let what = format!("{id} {since} {}", asked_at.as_millisecond());
     ContentHash::of(what.as_bytes()).short(32)
@@ -341,7 +341,7 @@ fn stamp(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// A text as a part of an address.
+/// Percent-encodes a path segment.
 fn segment(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {

@@ -1,4 +1,4 @@
-//! One pass over a session's messages, and the events that come of it.
+//! One pass over the messages of a session, and the resulting events.
 
 use std::borrow::Cow;
 
@@ -22,15 +22,15 @@ use super::whereabouts::{Spot, Whereabouts};
 use crate::jobs::context::World;
 use crate::jobs::queue::StepError;
 
-/// Everything that one pass over the messages gathers.
+/// The state of a pass over the messages.
 pub(super) struct CaptureReader<'a> {
     windows: Windows,
     full: Vec<Full>,
     whereabouts: Whereabouts<'a>,
-    /// Where the window that is being filled belongs.
+    /// The place of the open window.
     open: Option<Spot>,
     asked: Vec<Event>,
-    /// What the noise gate goes by: of what is new.
+    /// The input of the noise gate, from new messages only.
     facts: Facts,
     user_messages: u64,
     first_request: Option<String>,
@@ -38,11 +38,11 @@ pub(super) struct CaptureReader<'a> {
     last_at: Option<Timestamp>,
     last_id: Option<String>,
     last_captured_at: Option<Timestamp>,
-    /// What was forgotten does not come back (B-08).
+    /// Forgotten texts, which must not come back (B-08).
     forgotten: Graveyard,
-    /// When it is captured; of a session that was over long ago, when it ended.
+    /// The time of capture; for a session that ended long ago, its end.
     now: Timestamp,
-    /// Whether what a program told an agent counts as the person's word (`capture.headless`).
+    /// True if a program's prompts count as the person's words (`capture.headless`).
     programs_count: bool,
 }
 
@@ -74,7 +74,7 @@ impl<'a> CaptureReader<'a> {
         })
     }
 
-    /// What counts for the session as a whole.
+    /// Counts a message for the session as a whole.
     pub(super) fn count(&mut self, message: &Message) {
         self.whereabouts.follow(message);
         if message.role == Role::User {
@@ -88,7 +88,7 @@ impl<'a> CaptureReader<'a> {
         self.last_at = message.at.or(self.last_at);
     }
 
-    /// What is new.
+    /// Takes in a new message.
     pub(super) fn take(&mut self, message: &Message, request: &CaptureRequested) {
         self.last_id = Some(message.id.clone());
         self.last_captured_at = message.at.or(self.last_captured_at);
@@ -98,19 +98,19 @@ impl<'a> CaptureReader<'a> {
             false => message,
         };
         self.facts.count(message);
-        // Only the transcript tells whether Gemini really compressed what was said so far; it asks before every call.
+        // Only the transcript shows that Gemini really compressed; its hook fires before every call.
         if message.role == Role::Summary && request.agent == Agent::Gemini {
             self.cut(Trigger::Compaction);
         }
         let here = self.whereabouts.here();
-        // What is said in one project is observed apart from what is said in another.
+        // Each project has windows of its own.
         if self.open.as_ref().is_some_and(|open| open.project != here.project) {
             self.cut(request.trigger);
         }
         let spot = self.open.get_or_insert_with(|| here.clone()).clone();
         let window = self.windows.push(message);
         self.full.extend(window.map(|window| Full { trigger: request.trigger, spot, window }));
-        // What a program told an agent is nobody's wish.
+        // A program's prompt is no wish of the person.
         if message.role == Role::User && !message.automated {
             for (place, wish) in asked::wishes(&message.text).into_iter().enumerate() {
                 if self.forgotten.holds_text(&wish.text) {
@@ -121,7 +121,7 @@ impl<'a> CaptureReader<'a> {
         }
     }
 
-    /// Ends the window here.
+    /// Ends the open window.
     fn cut(&mut self, trigger: Trigger) {
         let spot = self.open.take().unwrap_or_default();
         self.full.extend(self.windows.cut().map(|window| Full { trigger, spot, window }));
@@ -169,17 +169,17 @@ impl<'a> CaptureReader<'a> {
         if head.subagent {
             return Ok((captured, Vec::new()));
         }
-        // What a program told an agent is nobody's wish.
+        // A program's prompt is no wish of the person.
         let headless = head.headless && !world.config.capture.headless;
         if headless {
             self.asked.clear();
         }
-        // Whoever observes the session finds what was asked for in it; what nobody looks at goes on by itself.
+        // An observed session includes its wishes; without an observation each wish is an event of its own.
         let noise = self.facts.noise().filter(|_| request.cause != ASKED).map(|noise| noise.to_string());
         let mut events = if captured.skipped.is_some() || noise.is_some() { self.asked } else { Vec::new() };
         captured.asked = events.len() as u64;
         if captured.skipped.is_some() {
-            // What was not captured has to be there when the session goes on and grows long enough.
+            // The skipped messages must still be there if the session continues and grows long enough.
             (captured.last_id, captured.last_at, captured.bytes) = (None, None, 0);
             return Ok((captured, events));
         }
@@ -189,7 +189,7 @@ impl<'a> CaptureReader<'a> {
         let session_folder = captured.cwd.clone();
         for Full { trigger, spot, window } in &self.full {
             let mut key = dedupe_key(&request.session_id, *trigger, &window.first);
-            // Two windows whose first messages have the same time.
+            // The first messages of two windows have the same time.
             if captured.windows.contains(&key) {
                 key = dedupe_key(
                     &request.session_id,
@@ -208,7 +208,7 @@ impl<'a> CaptureReader<'a> {
                 tokens_before: (!ending).then(|| tokens::estimate(&window.text)),
                 user_message_count: ending.then_some(self.user_messages),
                 duration: ending.then(|| u64::try_from(duration.unwrap_or(0)).unwrap_or(0)),
-                // The name was made of what was said first.
+                // The name comes from the first request.
                 session_name: name.clone().filter(|_| self.whereabouts.is_first(spot)),
                 files_read: window.only_read(),
                 files_modified: window.modified.iter().cloned().collect(),
@@ -216,7 +216,7 @@ impl<'a> CaptureReader<'a> {
                 schema_version: SCHEMA_VERSION,
                 agent: Some(request.agent),
                 cwd: cwd.clone(),
-                // The host's last word on the branch is about where the session ended.
+                // The host's last branch is the one at the end of the session.
                 branch: head
                     .branch
                     .as_deref()
@@ -244,7 +244,7 @@ impl<'a> CaptureReader<'a> {
     }
 }
 
-/// A message without what was forgotten; `None` if that was all of it.
+/// Removes forgotten text from a message; `None` if nothing is left.
 fn remembered<'a>(message: &'a Message, forgotten: &Graveyard) -> Option<Cow<'a, Message>> {
     if forgotten.is_empty() {
         return Some(Cow::Borrowed(message));
@@ -264,7 +264,7 @@ fn remembered<'a>(message: &'a Message, forgotten: &Graveyard) -> Option<Cow<'a,
     Some(Cow::Owned(Message { text: left.join("\n"), ..message.clone() }))
 }
 
-/// Something that the person asked to be remembered, as an event of its own.
+/// Builds the event for a wish of the person to remember something.
 fn noted(
     request: &CaptureRequested,
     message: &Message,

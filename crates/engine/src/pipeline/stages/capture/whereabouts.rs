@@ -1,4 +1,4 @@
-//! Which folder and project the messages of a session belong to: an agent may change its folder while the session goes on
+//! The folder and project of each message of a session: an agent may change its folder during the session
 //! (R-15, B-05).
 
 use std::collections::HashMap;
@@ -12,15 +12,16 @@ use crate::project;
 /// A folder and its project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spot {
-    /// `None` if the host notes no folders with its messages: then the session's folder counts.
+    /// `None` if the host records no folder per message: then the session's folder counts.
     pub(super) cwd: Option<String>,
     pub(super) project: Option<ProjectId>,
 }
 
-/// Follows a session from project to project.
+/// Tracks the project of a session.
 ///
-/// Only the person's messages move it: an agent that looks into another folder within a turn still works on what it was asked.
-/// Folders outside of every project do not move it either, or what is said beside one would hold everywhere.
+/// Only the person's messages change it: an agent that reads another folder within a turn still works on its
+/// task. Folders outside of every project do not change it either; otherwise messages there would hold
+/// everywhere.
 pub(super) struct Whereabouts<'a> {
     world: &'a World,
     projects: HashMap<String, Option<ProjectId>>,
@@ -33,7 +34,7 @@ impl<'a> Whereabouts<'a> {
         Self { world, projects: HashMap::new(), first: None, current: None }
     }
 
-    /// Takes the next message of the session into account.
+    /// Takes the next message into account.
     pub(super) fn follow(&mut self, message: &Message) {
         let Some(cwd) = &message.cwd else { return };
         if self.current.is_some() && message.role != Role::User {
@@ -60,12 +61,12 @@ impl<'a> Whereabouts<'a> {
         }
     }
 
-    /// Where the last message that was followed belongs.
+    /// The place of the last message.
     pub(super) fn here(&self) -> Spot {
         self.current.clone().unwrap_or_default()
     }
 
-    /// Whether a spot is in the project that the session began in.
+    /// True if a spot is in the first project of the session.
     pub(super) fn is_first(&self, spot: &Spot) -> bool {
         self.first.as_ref().is_none_or(|first| first.project == spot.project)
     }

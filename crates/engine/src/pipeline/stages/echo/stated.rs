@@ -1,5 +1,5 @@
-//! Keeps what the person asked to be remembered, or put right, when the turn ends. The look at the whole session later finds
-//! the same statements and knows them.
+//! Keeps wishes and corrections of the person at the end of a turn. The later observation of the session
+//! recognizes them.
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::config::Provider;
@@ -20,7 +20,7 @@ use crate::pipeline::stages::keep::{self, From, Kept, Quoted};
 use crate::pipeline::statements::Statements;
 use crate::project;
 
-/// Lasting statements of a turn, and the message that makes them.
+/// Lasting statements of a turn, and their message.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Stated {
     candidates: Vec<Candidate>,
@@ -28,8 +28,8 @@ pub(super) struct Stated {
 }
 
 impl Stated {
-    /// By rules. Where a model looks at the session, its words for the same thing would come to stand beside ours, so that
-    /// nothing is kept before it has looked.
+    /// Extracts statements by rules. If a model observes the session, nothing is kept before it runs: its
+    /// wording would duplicate ours.
     pub(super) fn of(heard: &Heard, cwd: Option<&str>, world: &World) -> Self {
         let prompt = heard.asked.last().filter(|message| message.role == Role::User).map(redacted);
         let Some(prompt) = prompt.filter(|_| world.config.llm.provider == Provider::Offline) else {
@@ -54,12 +54,12 @@ impl Stated {
     }
 }
 
-/// Secrets go before anything leaves the transcript.
+/// Redacts secrets before any text leaves the transcript.
 fn redacted(message: &Message) -> Message {
     Message { text: admit(&message.text).text, ..message.clone() }
 }
 
-/// Keeps what was stated in these turns of a session.
+/// Keeps the statements of these turns of a session.
 pub(super) fn keep(request: &EchoRequested, stated: &[&Stated], world: &World) -> Result<Kept, StepError> {
     let ended_in = world.project(request.cwd.as_deref());
     let forgotten = world.vault()?.graveyard().map_err(StepError::passing)?;

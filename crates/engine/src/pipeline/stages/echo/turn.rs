@@ -1,4 +1,4 @@
-//! The turns of a transcript that belong to what a session was told.
+//! Finds the turns of a transcript that belong to injections.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -12,30 +12,30 @@ use crate::context::injection_log::Told;
 use crate::jobs::context::World;
 use crate::jobs::queue::StepError;
 
-/// So much of what was said before a turn is looked at, in bytes …
+/// The size of the context read before a turn, in bytes.
 const BEFORE_BYTES: usize = 128 * 1024;
-/// … and so many messages of the turn itself.
+/// The most messages of the turn itself.
 const MOST_MESSAGES: usize = 2_000;
-/// No more of a message is kept.
+/// The size limit of a message; the rest is cut.
 const MESSAGE_BYTES: usize = 64 * 1024;
-/// A clock may be this much behind the other.
+/// The tolerance between the two clocks, in seconds.
 const SLACK_SECONDS: i64 = 5;
 
-/// One turn as it was held.
+/// A turn in the transcript.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heard {
-    /// What was said before it.
+    /// The texts before it.
     pub before: Vec<String>,
-    /// The prompt.
+    /// The text of the prompt.
     pub prompt: String,
-    /// What the prompt answers, and the prompt.
+    /// The context of the prompt, and the prompt.
     pub asked: Vec<Message>,
-    /// What followed it.
+    /// The messages after it.
     pub messages: Vec<Message>,
 }
 
 impl Heard {
-    /// Whether the agent said or did anything.
+    /// True if the agent answered or acted.
     pub(super) fn is_answered(&self) -> bool {
         self.messages.iter().any(|message| {
             message.role == Role::Assistant && !(message.text.trim().is_empty() && message.calls.is_empty())
@@ -43,8 +43,8 @@ impl Heard {
     }
 }
 
-/// The turns of these prompts, `None` for those that are not there yet; nothing if there is no transcript, or if it is one
-/// of an agent's helper or of a program.
+/// Finds the turns of these prompts; `None` for one that is not there yet. Returns `None` if there is no
+/// transcript, or if it belongs to a subagent or a program.
 pub(super) fn hear(
     request: &EchoRequested,
     prompts: &[&Told],
@@ -64,14 +64,14 @@ pub(super) fn hear(
     let mut bytes = 0;
     let mut turn: Vec<Message> = Vec::new();
     let mut current: Option<usize> = None;
-    // The last prompt as the host has it, if we do not know it again by its words.
+    // The last prompt in the transcript, if its text does not match ours.
     let mut last: Option<Heard> = None;
     let read = capture::each_message(&source, world, &mut |mut message| {
         if message.text.len() > MESSAGE_BYTES {
             message.text.truncate(message.text.floor_char_boundary(MESSAGE_BYTES));
         }
         if message.automated && !world.config.capture.headless {
-            // A turn that a program began tells nothing about the person.
+            // A turn that a program began says nothing about the person.
             (current, last) = (None, None);
             message.role = Role::Assistant;
         }
@@ -114,7 +114,7 @@ pub(super) fn hear(
     if read.is_none_or(|(head, _)| head.subagent || headless(&head)) {
         return Ok(None);
     }
-    // A prompt that the host writes down otherwise than it told us: the newest one, if it came when it should.
+    // The host may store a prompt with another text: accept the newest one if its time matches.
     if let (Some(newest), None, Some(told)) = (last, current, prompts.last())
         && let Some(place) = heard.last_mut().filter(|place| place.is_none())
         && let Some(at) = newest.asked.last().and_then(|message| message.at)

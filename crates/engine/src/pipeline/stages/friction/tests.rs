@@ -1,4 +1,4 @@
-//! The stage through the real runner, killed at every step.
+//! Tests of the stage in the real runner, killed at every step.
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::event::names;

@@ -1,4 +1,5 @@
-//! Sessions of which only their markers are left (EXE-14): the database was deleted, or the disk was full when they began.
+//! Sessions that have nothing but a marker (EXE-14): the database was deleted, or the disk was full when they
+//! began.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ use crate::jobs::sessions;
 use crate::platform::db::{self, Db};
 use crate::platform::environment;
 
-/// A request for every marked session that the database does not know and that is over.
+/// Requests a capture of every ended session that has a marker and is not in the database.
 pub(super) fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Event>, db::Error> {
     // `doctor` reports a folder that cannot be read.
     let markers = sessions::markers(&world.places.sessions()).unwrap_or_default();
@@ -36,7 +37,7 @@ pub(super) fn requests(db: &Db, world: &World, now: Timestamp) -> Result<Vec<Eve
     Ok(events)
 }
 
-/// True if the marker is so old that its transcript would have been found by now.
+/// True if the marker is so old that its transcript should have been found by now.
 fn is_old(marker: &Marker, now: Timestamp) -> bool {
     now.duration_since(marker.started) > SignedDuration::from_hours(24 * i64::from(KEEP_DAYS))
 }
@@ -51,7 +52,7 @@ fn is_known(db: &Db, marker: &Marker) -> Result<bool, db::Error> {
     })
 }
 
-/// What there is to capture of a marked session: its transcript, else what hooks kept of it.
+/// Finds the input to capture a marked session: its transcript, or else the copies of the hooks.
 fn silence(marker: &Marker, world: &World, all: &mut Option<Vec<Found>>) -> Option<Silence> {
     let path = Path::new(&marker.transcript);
     let source = match marker.transcript.is_empty() || !path.is_file() {
@@ -88,8 +89,8 @@ fn all_transcripts() -> Vec<Found> {
     Agent::ALL.into_iter().flat_map(|agent| transcripts::find(agent, &home)).collect()
 }
 
-/// The transcript of a session whose marker lost its content. Every host names the file after the session, some after the first
-/// characters of its id.
+/// Finds the transcript of a session whose marker lost its content. Every host names the file after the
+/// session, some after the first characters of its id.
 fn named_after(session: &str, all: &[Found]) -> Option<(Agent, PathBuf)> {
     const SHORTEST: usize = 8;
     let start = session.get(..SHORTEST).unwrap_or(session);

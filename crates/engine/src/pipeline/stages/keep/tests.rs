@@ -29,7 +29,7 @@ impl Trial {
         Self { _folder: folder, world: World::new(home, places, config, TimeZone::UTC) }
     }
 
-    /// Brings everything into the index, what a busy machine leaves to the next indexer (STO-15) included.
+    /// Indexes everything, including the work that a busy machine leaves to the next indexer (STO-15).
     fn settle(&self) {
         index::settle(&self.world).unwrap();
         let embed = |upkeep: &Upkeep<'_>| {
@@ -84,11 +84,11 @@ fn sid_06_what_was_dropped_stays_dropped_however_often_it_is_seen() {
         assert_eq!(Kept { known: 1, ..Kept::default() }, seen, "{session}");
     }
     assert!(trial.waiting().is_empty() && proposals::all(&trial.world.db().unwrap()).unwrap().is_empty());
-    // Something else of the same name does not make it wait again.
+    // A different statement of the same name does not reopen it.
     let other = trial.see("The release day is Friday, every second week.", Confidence::Low, "s6");
     assert_eq!(other.inboxed, ["personal-private/_inbox/tabs-2.md"]);
     assert_eq!(trial.see(AGAIN, Confidence::Low, "s7").known, 1);
-    // What the person says outright is their own decision.
+    // The person's explicit words are their own decision.
     assert_eq!(trial.see(TABS, Confidence::High, "s8").saved, ["personal-private/rule/tabs.md"]);
 }
 
@@ -232,14 +232,14 @@ fn r_17_an_older_statement_that_is_read_later_never_ends_a_newer_one() {
     let before = trial.vault().read_entry(&VaultPath::parse(&newer.saved[0]).unwrap()).unwrap().text;
     let older = said("Staging Postgres listens on port 5433.", false, "old", "2026-03-02");
     assert_eq!((older.saved.len(), older.proposed.len(), older.known), (0, 0, 1), "{older:?}");
-    // Words that end something end nothing that was said after them.
+    // A statement that ends something does not end later statements.
     let oldest =
         said("Staging Postgres listens on port 5432 now, not on port 5434.", true, "older", "2026-01-02");
     assert_eq!((oldest.saved.len(), oldest.proposed.len()), (0, 0), "{oldest:?}");
     let after = trial.vault().read_entry(&VaultPath::parse(&newer.saved[0]).unwrap()).unwrap().text;
     assert_eq!(after, before);
     assert!(before.contains("created: 2026-11-10"), "{before}");
-    // What is said later still does, and is dated by its day.
+    // A later statement does, and gets the date of its own day.
     let newest =
         said("Staging Postgres listens on port 5435 now, not on port 5434.", true, "newest", "2026-11-12");
     let text = trial.vault().read_entry(&VaultPath::parse(&newest.saved[0]).unwrap()).unwrap().text;

@@ -1,4 +1,4 @@
-//! Whoever observes: a model if the person wants one, rules otherwise and whenever the model does not answer.
+//! Observer: a model if the person configured one, otherwise rules, which also replace a failing model.
 
 use std::time::Duration;
 
@@ -27,22 +27,22 @@ use crate::llm::Job;
 use crate::pipeline::statements::Statements;
 use crate::platform::db::params;
 
-/// The name of the rules.
+/// The name under which the rules observe.
 const RULES: &str = "offline/rules";
-/// A model that does not answer is asked so often, then the rules do it.
+/// The number of attempts before the rules replace a failing model.
 const MODEL_ATTEMPTS: u32 = 3;
-/// The most characters of an answer that nobody understood.
+/// The length limit of an unparsable answer in the log, in characters.
 const MAX_UNPARSED: usize = 4000;
 
-/// What was answered, and by whom.
+/// The answers and their author.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Answers {
     /// `provider/model`, or the rules.
     pub(super) observer: String,
-    /// Why the rules did it although there is a model.
+    /// The reason the rules replaced the model.
     pub(super) instead: Option<String>,
-    /// What the model said about each piece of the window.
+    /// The model's answer for each piece of the window.
     said: Vec<String>,
 }
 
@@ -66,13 +66,13 @@ impl Observer<'_> {
         prompt::pieces(self.window.messages, &self.about(), u64::from(self.world.config.llm.context_tokens))
     }
 
-    /// Asks the model about every piece of the window. Without one there is nothing to ask.
+    /// Asks the model about every piece of the window. Without a model there is no answer.
     pub(super) fn ask(&self) -> Result<Answers, StepError> {
         let by_rules = |instead| Answers { observer: RULES.to_owned(), instead, said: Vec::new() };
         let model = match self.world.model(Job::Observer) {
             Ok(Some(model)) => model,
             Ok(None) => return Ok(by_rules(None)),
-            // The settings are wrong: that is shown, and nothing waits for it.
+            // `rekindle llm` and `doctor` report unusable settings; no run waits for them.
             Err(error) => return Ok(by_rules(Some(error.message))),
         };
         let mut answers = Answers { observer: model.name().to_owned(), ..Answers::default() };
@@ -90,7 +90,7 @@ impl Observer<'_> {
         Duration::from_secs(self.world.config.llm.timeout_seconds.into())
     }
 
-    /// One answer. A model that is down is asked again later, a few times; then the rules do it.
+    /// Requests one answer. A failing model is retried later a few times; then the rules replace it.
     fn one(&self, model: &dyn Model, request: &Request) -> Result<String, Failed> {
         match model.answer(request) {
             Ok(answer) => Ok(answer.text),
@@ -125,18 +125,18 @@ impl Observer<'_> {
         self.believed(observed)
     }
 
-    /// What was observed, without the person's voice where no person was at the keyboard.
+    /// Removes the person's voice from an observation of a session without a person.
     fn believed(&self, observed: Observed) -> Observed {
         if self.window.captured.headless { observed.without_person() } else { observed }
     }
 
-    /// True if the rules find something that the person said outright and that lasts.
+    /// True if the rules find a lasting, explicit statement of the person.
     pub(super) fn has_statement(&self) -> bool {
         let stated = mine::candidates(&self.by_rules(), self.thresholds());
         stated.iter().any(|one| one.origin == Origin::User && one.confidence == Confidence::High)
     }
 
-    /// What was observed: what the model said, as far as it can be believed; or what the rules find.
+    /// Builds the observation from the verified answers, or from the rules.
     pub(super) fn read(&self, answers: &Answers) -> Distilled {
         if answers.said.is_empty() {
             return Distilled { observed: self.by_rules(), ..Distilled::default() };
@@ -160,14 +160,14 @@ impl Observer<'_> {
             result.observed.suggested_response = suggested_response;
         }
         if !nonsense.is_empty() && result.observed.is_empty() {
-            // A model that answers nonsense is as good as none; what it said is kept all the same (OBS-20).
+            // A model with unparsable answers counts as none; the log keeps its text (OBS-20).
             result.observed = self.by_rules();
             let text = admit(&nonsense.join("\n\n")).text;
             result.unparsed = Some(text.chars().take(MAX_UNPARSED).collect());
             *result.faults.entry(Fault::Unsupported).or_default() += 1;
             return result;
         }
-        // The model adds to what the rules find; nothing is lost because it passed over it.
+        // The model adds to the findings of the rules and removes none.
         let mut observed = self.by_rules();
         let told: Vec<String> = result.observed.findings().map(|finding| finding.text.clone()).collect();
         let is_said = |finding: &Finding| told.iter().any(|text| says(text, finding));
@@ -196,7 +196,7 @@ impl Observer<'_> {
         Thresholds { high: settings.high, medium: settings.medium }
     }
 
-    /// The pass for memories (SID-02).
+    /// Extracts candidates for memories (SID-02).
     pub(super) fn mine(&self, answers: &Answers, observed: &Observed) -> Result<Vec<Candidate>, StepError> {
         let by_rules = || mine::candidates(observed, self.thresholds());
         if answers.said.is_empty() || self.window.captured.headless {
@@ -213,7 +213,7 @@ impl Observer<'_> {
         Ok(answer::added(by_rules, answer::completed(believed, &noise, self.thresholds())))
     }
 
-    /// The pass for ideas (IDEA-01).
+    /// Extracts the ideas of a window (IDEA-01).
     pub(super) fn mine_ideas(&self, answers: &Answers, observed: &Observed) -> Result<Vec<Idea>, StepError> {
         if answers.said.is_empty() {
             return Ok(mine::ideas(observed));
@@ -226,7 +226,7 @@ impl Observer<'_> {
         Ok(answer::ideas(&said, &evidence, &self.noise()))
     }
 
-    /// Another question about the same window; none if the rules should answer it.
+    /// Asks another question about the same window; `None` if the rules should answer.
     fn second(&self, request: &Request) -> Result<Option<String>, StepError> {
         let Ok(Some(model)) = self.world.model(Job::Observer) else { return Ok(None) };
         match self.one(&model, request) {
@@ -238,8 +238,8 @@ impl Observer<'_> {
 }
 
 enum Failed {
-    /// It is asked again later.
+    /// The step fails and is retried.
     Wait(StepError),
-    /// The rules do it.
+    /// The rules replace the model.
     GiveUp(String),
 }

@@ -1,4 +1,4 @@
-//! An approved change of an identity file, applied by the person (IDN-05): nothing else ever does it.
+//! Applies an approved change of an identity file at the person's command (IDN-05). Nothing else may do that.
 
 use rekindle_core::vault::review::Id;
 
@@ -11,29 +11,29 @@ use crate::review::patches::{self, Waiting, amendment, is_patch};
 use crate::review::proposals::{self, Standing};
 use crate::vault::{self, Amended};
 
-/// A patch as the person is shown it.
+/// A patch as shown to the person.
 #[derive(Clone, Debug)]
 pub struct Patch {
-    /// The proposal.
+    /// The proposal and its status.
     pub standing: Standing,
-    /// What applying it does.
+    /// The change of the file.
     pub amended: Amended,
 }
 
-/// What there is to apply.
+/// The result of looking up a patch.
 #[derive(Debug)]
 pub enum Look {
-    /// This.
+    /// The patch can be applied.
     Patch(Box<Patch>),
-    /// It is approved, and does not fit the file any more.
+    /// It is approved and does not fit the file any more.
     Unfit(vault::Error),
-    /// It is not a patch that waits.
+    /// The proposal is not a patch to be applied.
     Otherwise(Box<Standing>),
-    /// There is no such proposal.
+    /// The proposal does not exist.
     Unknown,
 }
 
-/// Looks at what applying a proposal would do, after what its decision asked for is done. No worker may be at it.
+/// Looks up the patch of a proposal, after its decision is carried out. It requires the worker's lock.
 pub fn look_at_patch(post: &Post, world: &World, id: Id) -> Result<Look, StepError> {
     let id = proposals::now_called(&world.db()?, id)?;
     do_now(post, world, &REGISTRY, NAME, &id.to_string()).map_err(StepError::passing)?;
@@ -47,7 +47,7 @@ pub fn look_at_patch(post: &Post, world: &World, id: Id) -> Result<Look, StepErr
     })
 }
 
-/// Applies a patch exactly as it was looked at. What is done twice by a kill in between is done once.
+/// Applies a patch exactly as shown. It is idempotent: a repetition after a crash changes nothing.
 pub fn apply(_post: &Post, world: &World, patch: &Patch) -> Result<(), StepError> {
     let Patch { standing, amended } = patch;
     let id = standing.proposal.id;
@@ -59,14 +59,14 @@ pub fn apply(_post: &Post, world: &World, patch: &Patch) -> Result<(), StepError
     applied(world, id)
 }
 
-/// It is where it belongs, with those that ended with it.
+/// Marks a proposal and its duplicates as promoted.
 fn applied(world: &World, id: Id) -> Result<(), StepError> {
     found_promoted(&with_followers(&world.db()?, id)?, world)?;
     refresh(world)?;
     Ok(())
 }
 
-/// Tells the store which patches are in their files, whoever put them there and whether they lived to say so (REV-14).
+/// Marks the patches that are in their files as applied, whoever applied them, also after a crash (REV-14).
 pub(super) fn know_applied(world: &World) -> Result<(), StepError> {
     for Waiting { standing, fits } in patches::waiting(&world.db()?, &world.vault()?)? {
         if fits.is_ok_and(|amended| amended.is_there()) {

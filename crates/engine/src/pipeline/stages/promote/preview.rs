@@ -1,4 +1,4 @@
-//! What an approval would do to its file, before anybody approves.
+//! Preview of the effect of an approval on its file.
 
 use rekindle_core::hosts::install::diff;
 use rekindle_core::knowledge::proposal::Target;
@@ -10,19 +10,19 @@ use crate::jobs::queue::StepError;
 use crate::review::proposals::Standing;
 use crate::vault::{Amendment, Promoted, Promotion};
 
-/// What approving a proposal would do.
+/// The effect of an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// The change of the file, as `diff -u` shows it.
+    /// The change of the file, as a unified diff.
     pub diff: String,
-    /// What would become of the statement.
+    /// The outcome for the statement.
     pub does: Does,
 }
 
-/// What becomes of a statement.
+/// The outcome for a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
-    /// It goes to MEMORY.md.
+    /// It is added to MEMORY.md.
     Memory(Promoted),
     /// An identity file gets a patch, which the person applies (IDN-05).
     Patch,
@@ -32,12 +32,12 @@ pub enum Does {
     Project,
     /// A memory holds in every project.
     Everywhere,
-    /// The file says so already.
+    /// The file already says so.
     Nothing,
 }
 
-/// What approving would do: instead of the line that it names if `superseding`, else beside it. The error says why the file
-/// cannot take it.
+/// Computes the effect of an approval. It supersedes the named line if `superseding`, otherwise it adds a
+/// line. The error says why the file cannot take it.
 pub fn preview(world: &World, standing: &Standing, superseding: bool) -> Result<Preview, StepError> {
     let supersedes = standing.proposal.supersedes.as_deref().filter(|_| superseding);
     let vault = world.vault()?;

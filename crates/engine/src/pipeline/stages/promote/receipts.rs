@@ -1,5 +1,5 @@
-//! The receipts that the store owes, in the log of the day (LOG-05, REV-14). One process at a time: it looks in the log where
-//! whoever tried last would have written them, and only then writes them to today's.
+//! Writes owed receipts to the daily log (LOG-05, REV-14). One process at a time: it first searches the log
+//! of the last attempt, and writes to today's log only if they are missing.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::jobs::queue::StepError;
 use crate::platform::disk;
 use crate::review::proposals::{self, Owed};
 
-/// How long somebody else may be at it.
+/// The longest wait for another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOCK: &str = "receipts.lock";
 
-/// Writes what is owed. Says whether there was anything.
+/// Writes the owed receipts. Returns true if there were any.
 pub(super) fn write(world: &World) -> Result<bool, StepError> {
     let mut db = world.db()?;
     if !proposals::owes(&db)? {
@@ -39,8 +39,8 @@ pub(super) fn write(world: &World) -> Result<bool, StepError> {
     Ok(true)
 }
 
-/// The same where something else was asked for: what cannot be written now stays owed, and `rekindle review --check` says so.
-/// Says whether anything was written.
+/// Writes the owed receipts beside another operation: on failure they stay owed, and
+/// `rekindle review --check` reports them. Returns true if any were written.
 pub(super) fn write_if_possible(world: &World) -> bool {
     write(world).unwrap_or(false)
 }

@@ -1,5 +1,5 @@
-//! A decision that the person takes back: the proposal waits again, and what followed from the decision is undone. An end
-//! that is taken back has its receipt, and so has the taking back: each proposal has one end more than was taken back.
+//! Reverts decisions: the proposal is open again, and the effects of the decision are undone. A reverted end
+//! keeps its receipt, and the reversal gets one too, so each proposal has one more end than reversals.
 
 use rekindle_core::base::time::Timestamp;
 use rekindle_core::knowledge::proposal::Status;
@@ -16,22 +16,22 @@ use crate::pipeline::stages::REGISTRY;
 use crate::review::patches::is_patch;
 use crate::review::proposals::{self, Standing, What};
 
-/// Why a proposal waits again whose decision was taken back.
+/// The note of a proposal whose decision was reverted.
 const RECONSIDERED: &str = "the decision on it was taken back";
 
-/// What came of taking a decision back.
+/// The result of reverting a decision.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reconsidered {
-    /// It waits again.
+    /// The proposal is open again.
     Waiting,
-    /// It stands otherwise than whoever asks thinks; nothing changed.
+    /// The proposal has another status than the caller expects; nothing changed.
     Otherwise(Box<Standing>),
-    /// There is no such proposal.
+    /// The proposal does not exist.
     Unknown,
 }
 
-/// Takes the decision on a proposal back; only the one of `decided`, if that is given. No worker may be at it, which the
-/// post stands for.
+/// Reverts the decision on a proposal; only the one made at `decided`, if given. It requires the worker's
+/// lock, which `post` stands for.
 pub fn reconsider(
     post: &Post,
     world: &World,
@@ -39,24 +39,24 @@ pub fn reconsider(
     decided: Option<Timestamp>,
 ) -> Result<Reconsidered, StepError> {
     let id = proposals::now_called(&world.db()?, id)?;
-    // First what was decided is done, so that nothing is left that could do it afterwards.
+    // Carry out the decision first, so that no run can do it afterwards.
     let done = |key: &str| do_now(post, world, &REGISTRY, NAME, key).map_err(StepError::passing);
     done(&id.to_string())?;
     let standing_of = |id| proposals::standing(&world.db()?, id).map_err(StepError::from);
     let Some(mut standing) = standing_of(id)? else { return Ok(Reconsidered::Unknown) };
     if standing.proposal.status == Status::Expired {
-        // A run by the clock that was cut off would end it once more; there may be more than one.
+        // An interrupted run of the schedule would expire it again; there may be several.
         while done(BY_THE_CLOCK)?.is_some_and(|ended| ended == run::Status::Completed) {}
     }
     if is_patch(&standing) {
-        // One that is in its file is promoted, though whoever applied it was killed before the store knew.
+        // A patch that is in its file is promoted, even if a crash kept the store from knowing.
         take_back(world)?;
         standing = standing_of(id)?.unwrap_or(standing);
     }
     if decided.is_some_and(|at| standing.decided != Some(at)) || standing.proposal.status.is_open() {
         return Ok(Reconsidered::Otherwise(Box::new(standing)));
     }
-    // What ended with another one has no end of its own (B-07).
+    // A proposal decided together with another has no end of its own (B-07).
     if let Some(leader) = standing.with {
         match standing_of(leader)? {
             Some(other) if !other.proposal.status.is_open() => standing = other,
@@ -85,7 +85,7 @@ pub fn reconsider(
     Ok(Reconsidered::Waiting)
 }
 
-/// Lets it wait again, with those that ended with it.
+/// Reopens a proposal and its duplicates.
 fn open_again(world: &World, id: Id, from: Status) -> Result<(), StepError> {
     let mut db = world.db()?;
     let ids = with_followers(&db, id)?;

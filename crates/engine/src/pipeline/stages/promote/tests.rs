@@ -1,4 +1,4 @@
-//! The stage against a real database, a real vault and the real runner.
+//! Tests of the stage with a real database, a real vault and the real runner.
 
 mod machines;
 mod model;
@@ -27,7 +27,7 @@ pub(in crate::pipeline::stages) struct Trial {
     pub(in crate::pipeline::stages) world: World,
 }
 
-/// Runs so many steps and is killed before the result of the last one is kept.
+/// Runs some steps and is killed before the result of the last one is stored.
 struct Dying {
     db: Db,
     run: String,
@@ -101,7 +101,7 @@ impl Trial {
         std::fs::write(self.world.places.vault().join(name), text).unwrap();
     }
 
-    /// The logs of all days.
+    /// The text of all daily logs.
     pub(in crate::pipeline::stages) fn log(&self) -> String {
         let logs = std::fs::read_dir(self.world.places.vault().join("memory")).into_iter().flatten();
         let mut logs: Vec<_> = logs.map(|file| file.unwrap().path()).collect();
@@ -109,7 +109,7 @@ impl Trial {
         logs.iter().map(|log| std::fs::read_to_string(log).unwrap()).collect()
     }
 
-    /// It is another day here: so many hours from the middle of the world.
+    /// Moves the zone by some hours, so that another day begins.
     pub(super) fn travel(&mut self, hours: i8) {
         self.world.zone = TimeZone::fixed(jiff::tz::offset(hours));
     }
@@ -118,7 +118,7 @@ impl Trial {
         self.hand_in(section, text, None, days_ago)
     }
 
-    /// One with an id from before every id ended with a machine's name.
+    /// Makes a proposal with an old id, without a machine's name.
     pub(in crate::pipeline::stages) fn propose_as_before(&self, section: &str, text: &str) -> Id {
         proposals::as_before(&mut self.db(), self.propose(section, text, 0))
     }
@@ -134,7 +134,7 @@ impl Trial {
         })
     }
 
-    /// Hands in what is made of a plain one of the person, an hour old.
+    /// Submits a variant of a plain proposal of the person, an hour old.
     pub(in crate::pipeline::stages) fn hand_in_as(&self, as_what: impl Fn(Proposal) -> Proposal) -> Id {
         let an_hour_ago = self.now() - jiff::SignedDuration::from_hours(1);
         let proposal = as_what(fixtures::proposal(DAY, an_hour_ago, ""));
@@ -156,7 +156,7 @@ impl Trial {
         proposals::standing(&self.db(), id).unwrap().unwrap()
     }
 
-    /// Does everything that waits, as a worker does.
+    /// Runs all due work, as a worker does.
     pub(in crate::pipeline::stages) fn work(&self) {
         let mut queue = Queue::new(self.db());
         queue.recover(self.now()).unwrap();
@@ -167,7 +167,7 @@ impl Trial {
         }
     }
 
-    /// A worker takes the next run and is killed behind so many steps.
+    /// Claims the next run and is killed after some steps.
     pub(in crate::pipeline::stages) fn killed_after(&self, steps: usize) {
         let mut queue = Queue::new(self.db());
         queue.recover(self.now()).unwrap();
@@ -310,7 +310,7 @@ fn a_newer_statement_stands_beside_the_one_it_supersedes() {
     assert!(memory.contains(&format!("~~{old}~~ (superseded ")), "{memory}");
     assert_eq!(count(&memory, "port 6432"), 1);
     assert!(memory.contains("- Mine, about something else.\n"));
-    // One whose line is gone stands by itself.
+    // If its line is gone, it is added as a new line.
     let gone = trial.hand_in("Patterns", "The gateway listens on 8443.", Some("It listens on 80."), 0);
     trial.decide(gone, &Verdict::Approve);
     trial.work();
@@ -430,7 +430,7 @@ fn rev_03_a_page_in_doubt_decides_nothing_and_says_so() {
     assert_eq!(trial.look().decided, [], "half a page turns nothing down");
     trial.put("REVIEW.md", &page);
     assert_eq!(trial.look(), Look::default());
-    // An old copy gets what it lacks and turns nothing down.
+    // An old copy gets its missing proposals and rejects nothing.
     trial.put("REVIEW.md", &older.replace(&format!("- [ ] `{}`", ids[0]), &format!("- [ ] {}", ids[0])));
     trial.look();
     trial.refresh();
@@ -473,13 +473,13 @@ fn b_09_a_promotion_that_is_taken_back_waits_again() {
     assert_eq!(count(&trial.log(), &format!("undone `{id}`")), 1);
     trial.refresh();
     assert!(trial.read("REVIEW.md").contains(&id.to_string()));
-    // Done again, it is what it was.
+    // A redo restores the former state.
     let redo = undone.by.change.unwrap();
     vault.undo(Some(redo.as_str()), Actor::User, &trial.world.now()).unwrap();
     assert_eq!(trial.read("MEMORY.md"), promoted);
     assert_eq!(take_back(&trial.world).unwrap(), []);
     assert_eq!(trial.status(id), Status::Promoted);
-    // And once more, by the clock this time: nobody told the store.
+    // Once more, through the schedule: nothing told the store.
     vault.undo(None, Actor::User, &trial.world.now()).unwrap();
     trial.clock();
     trial.work();
@@ -501,7 +501,7 @@ fn rev_06_an_event_from_outside_decides_and_comes_too_late() {
     };
     send(names::PROPOSAL_APPROVED, ids[0], 1);
     send(names::PROPOSAL_REJECTED, ids[1], 1);
-    // Twice, the other way round, and about nothing that there is.
+    // Repeated, contrary, and about an unknown proposal.
     send(names::PROPOSAL_APPROVED, ids[0], 2);
     send(names::PROPOSAL_REJECTED, ids[0], 3);
     send(names::PROPOSAL_APPROVED, ids[1], 3);

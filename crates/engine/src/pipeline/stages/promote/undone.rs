@@ -1,4 +1,5 @@
-//! Promotions that `rekindle undo` took back. The journal is the truth of that, whoever lived to tell the store.
+//! Finds promotions that `rekindle undo` reverted. The journal is the authority, even if a crash kept the
+//! store from knowing.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,15 +16,15 @@ use crate::platform::db::Db;
 use crate::review::proposals::{self, Standing, What};
 use crate::vault::{self, PROMOTE, REJECT, Vault};
 
-/// Why a proposal waits again whose promotion was taken back.
+/// The note of a proposal whose promotion was reverted.
 const TAKEN_BACK: &str = "its promotion was taken back with `rekindle undo`";
-/// Why a proposal waits again whose rejection was taken back.
+/// The note of a proposal whose rejection was reverted.
 const NOT_REJECTED: &str = "the memory it would have ended was brought back with `rekindle undo`";
-/// How many changes are looked at again and again before it is written down that they were.
+/// The number of changes read repeatedly before the position is stored.
 const AGAIN: usize = 64;
 
-/// Tells the store what was taken back since the journal was last looked through, if anything was. Says whether something
-/// waits again.
+/// Updates the store with the changes undone since the last read of the journal. Returns true if a proposal
+/// is open again.
 pub(super) fn know_undone(world: &World) -> Result<bool, StepError> {
     let mut db = world.db()?;
     let seen = proposals::seen(&db)?;
@@ -35,7 +36,7 @@ pub(super) fn know_undone(world: &World) -> Result<bool, StepError> {
         }
         count += 1;
         is_undone |= record.change.undoes.is_some();
-        // Whoever was killed in the middle of one is looked after by whoever writes next.
+        // The next writer recovers a change that a crash interrupted.
         if newest.is_none() && record.outcome != vault::Outcome::Pending {
             newest = Some(record.change.id);
         }
@@ -47,15 +48,15 @@ pub(super) fn know_undone(world: &World) -> Result<bool, StepError> {
     Ok(waits_again)
 }
 
-/// Tells the store which promotions `rekindle undo` took back, and which it did again. The journal is the truth of that, so
-/// this can be called at any time. Gives the proposals that wait again.
+/// Updates the store with the promotions that `rekindle undo` reverted or redid. The journal is the
+/// authority, so this may be called at any time. Returns the reopened proposals.
 pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
     let Some(mut db) = Db::open_existing(&world.places.database())? else { return Ok(Vec::new()) };
     apply::know_applied(world)?;
     let in_force = promotions(&world.vault()?).map_err(StepError::passing)?;
     let (mut undone, mut again) = (Vec::new(), Vec::new());
     for Standing { proposal, with, .. } in proposals::standings(&db, false)? {
-        // What ended with another one has no line of its own.
+        // A proposal decided together with another has no line of its own.
         match in_force.get(&with.unwrap_or(proposal.id)) {
             Some((_, false)) if proposal.status == Status::Promoted => undone.push(proposal.id),
             Some((_, true)) if proposal.status.is_open() => again.push(proposal.id),
@@ -72,13 +73,13 @@ pub fn take_back(world: &World) -> Result<Vec<Id>, StepError> {
     Ok(waiting)
 }
 
-/// The rejected proposals whose memory `rekindle undo` brought back: both are one thing.
+/// The rejected proposals whose memory `rekindle undo` restored: both belong together.
 fn no_longer_rejected(db: &Db, vault: &Vault) -> Result<Vec<Id>, StepError> {
     let mut found = Vec::new();
     for (id, (change, in_force)) in rejections(vault).map_err(StepError::passing)? {
         let standing = proposals::standing(db, id)?.filter(|one| one.proposal.status == Status::Rejected);
         let at = time::parse(&change.at);
-        // A later rejection stands, also if there was nothing left to put away.
+        // A later rejection stands, even if it had nothing to archive.
         if !in_force
             && standing
                 .is_some_and(|one| one.decided.is_none_or(|decided| at.is_some_and(|at| at >= decided)))
@@ -89,7 +90,7 @@ fn no_longer_rejected(db: &Db, vault: &Vault) -> Result<Vec<Id>, StepError> {
     Ok(found)
 }
 
-/// The last change for each rejected proposal that put its memory away, and whether that is in force.
+/// The last change that archived a memory for each rejected proposal, and true if it still holds.
 pub(super) fn rejections(vault: &Vault) -> Result<BTreeMap<Id, (Change, bool)>, vault::Error> {
     let (mut undone, mut found) = (HashSet::new(), BTreeMap::new());
     for record in vault.changes()? {
@@ -107,7 +108,7 @@ pub(super) fn rejections(vault: &Vault) -> Result<BTreeMap<Id, (Change, bool)>, 
     Ok(found)
 }
 
-/// The proposals that were ever promoted, by which change at last, and whether that is in force.
+/// The last change that promoted each proposal, and true if it still holds.
 pub(super) fn promotions(vault: &Vault) -> Result<BTreeMap<Id, (ChangeId, bool)>, vault::Error> {
     let (mut undone, mut found) = (HashSet::new(), BTreeMap::new());
     for record in vault.changes()? {
@@ -129,7 +130,7 @@ pub(super) fn promotions(vault: &Vault) -> Result<BTreeMap<Id, (ChangeId, bool)>
     Ok(found)
 }
 
-/// The proposals that a change brought in.
+/// The proposals that a change promoted.
 fn ids(change: &Change) -> Vec<Id> {
     let words = |text: &str| -> Vec<Id> {
         text.split_whitespace().filter_map(|word| word.parse::<Id>().ok()).collect()

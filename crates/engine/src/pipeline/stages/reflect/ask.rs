@@ -1,4 +1,4 @@
-//! Who reflects: a model if there is one and it answers, the rules otherwise.
+//! Reflector: a model if one is configured and answers, otherwise the rules.
 
 use jiff::SignedDuration;
 use rekindle_core::knowledge::reflect::parse::Answer;
@@ -11,44 +11,44 @@ use crate::jobs::context::World;
 use crate::jobs::queue::StepError;
 use crate::platform::db::OptionalExtension;
 
-/// A model that fails so often is left for next time, and the rules reflect.
+/// The number of failures after which the rules replace the model.
 pub(super) const PATIENCE: u32 = 3;
-/// A model that wants to be asked later than this is as good as none: reflection is for this morning.
+/// The longest wait that a model may ask for: reflection is due this morning.
 const LONGEST_WAIT: SignedDuration = SignedDuration::from_hours(1);
 
-/// What came of it, before anything of it is checked.
+/// The result of reflection before any check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Thought {
-    /// Who: `offline`, or the model.
+    /// `offline`, or the name of the model.
     pub(super) by: String,
-    /// What the rules propose.
+    /// The proposals of the rules.
     pub(super) drafts: Vec<Draft>,
-    /// What the model said.
+    /// The answer of the model.
     pub(super) answer: Answer,
-    /// What the rules left out.
+    /// The claims that the rules left out.
     pub(super) dropped: Dropped,
     pub(super) input_tokens: u64,
-    /// Of the model's answer; the rules' is counted when it is settled.
+    /// The tokens of the model's answer; those of the rules are counted later.
     pub(super) output_tokens: Option<u64>,
-    /// The level of guidance the answer was given at (REF-13).
+    /// The level of guidance for the answer (REF-13).
     pub(super) level: u8,
-    /// Whether it is too long all the same (REF-14).
+    /// True if the answer is still too long (REF-14).
     pub(super) flagged: bool,
-    /// Windows that did not fit.
+    /// The number of windows that did not fit.
     pub(super) left_out: usize,
-    /// Why the model did not do it, if there is one.
+    /// The reason the model was not used.
     pub(super) degraded: Option<String>,
 }
 
-/// Reflects. `attempt` counts from 1.
+/// Reflects on a period. `attempt` counts from 1.
 pub(super) fn think(
     period: &Period<'_>,
     model: Option<&dyn Model>,
     attempt: u32,
 ) -> Result<Thought, StepError> {
     let Some(model) = model else { return Ok(by_rules(period, None)) };
-    // The reflector has to know what the observer was told (REF-03, OBS-23).
+    // The reflector must know the observer's instructions (REF-03, OBS-23).
     match compress::reflect(model, period, Some(prompts::OBSERVE)) {
         Ok(reflected) => Ok(Thought {
             by: model.name().to_owned(),
@@ -69,7 +69,7 @@ pub(super) fn think(
     }
 }
 
-/// How long to wait before the model is asked again; `None` if that is no use.
+/// The wait before a retry; `None` if a retry is useless.
 fn wait(error: &llm::Error) -> Option<SignedDuration> {
     match error.retry {
         Retry::Never => None,
@@ -89,7 +89,7 @@ fn by_rules(period: &Period<'_>, degraded: Option<String>) -> Thought {
     }
 }
 
-/// Which attempt at the step `reflect` of a run this is, counted from 1.
+/// The number of the attempt at the step `reflect` of a run, from 1.
 pub(super) fn attempt(run: &str, world: &World) -> Result<u32, StepError> {
     let attempts: Option<u32> = world.db()?.run(|connection| {
         connection

@@ -1,4 +1,4 @@
-//! The stage against a real database and a real vault.
+//! Tests of the stage with a real database and a real vault.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -35,7 +35,7 @@ struct Trial {
     world: World,
 }
 
-/// Runs steps and remembers them; each one twice if it should be as after a crash between its effect and its result.
+/// Runs steps and remembers them, each twice if it simulates a crash between effect and result.
 #[derive(Default)]
 struct Memo {
     run: String,
@@ -90,7 +90,7 @@ impl Trial {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::choose(Some(folder.path()), None, None).unwrap();
         let overrides = |name: &str| (name == "REKINDLE_USER_NAME").then(|| "Ada".into());
-        // All that is proposed is on the page; how few a day that may be is the matter of `promote`.
+        // The page shows all proposals; the daily limit belongs to `promote`.
         let all = [("review.per_day".to_owned(), "0".to_owned())];
         let config = crate::config::read_with(&home, None, &all, &overrides).unwrap().config;
         assert_eq!(config.user.name, "Ada");
@@ -111,7 +111,7 @@ impl Trial {
         assert!(observations::add(&mut self.world.db().unwrap(), &entry).unwrap());
     }
 
-    /// A week in which enough happened.
+    /// Observes a week with enough material.
     fn week(&self) {
         self.observed("a", 6, vec![rule("Never push to main without a review")]);
         self.observed("b", 4, vec![finding(Found::Decision, Origin::User, "The queue lives in SQLite")]);
@@ -318,7 +318,7 @@ fn rev_03_what_a_person_did_to_the_page_survives_a_reflection() {
     {
         assert!(page.contains(kept), "{kept} in {page}");
     }
-    // A page that somebody emptied is theirs; the proposals wait in the store.
+    // The page was emptied by the person and stays so; the proposals wait in the store.
     disk::write_whole(&trial.world.places.vault().join(PAGE), b"\n").unwrap();
     trial.observed("h", 0, vec![rule("Always name a branch after its ticket")]);
     let third = Event { id: "e3".to_owned(), ..by_the_clock() };
@@ -333,7 +333,7 @@ fn ref_17_what_memory_says_is_skipped_and_what_it_contradicts_shows_both() {
     trial.remembers("The queue lives in SQLite.");
     trial.remembers("Staging Postgres listens on port 5432.");
     trial.observed("a", 0, vec![finding(Found::Decision, Origin::User, "the queue lives in SQLite")]);
-    // A line of today is not older than what was observed today.
+    // Today's line is not older than today's observation.
     let day = trial.world.now().date();
     let mut event = accumulated();
     event.data["date"] = json!(day);
@@ -394,7 +394,7 @@ fn a_model_that_cannot_is_replaced_by_the_rules_and_asked_again_next_time() {
     let report = trial.completes(&accumulated(), &mut Memo::default(), Some(&model));
     assert_eq!((&report["by"], trial.proposals().len()), (&json!("offline"), 4));
     assert!(report["warning"].as_str().unwrap().contains("there is no key"));
-    // Nothing new, but the model has not seen it yet.
+    // No new observations, but the model has not seen these.
     let model = ScriptedLlm::new().says("<proposals></proposals><summary>Pumps.</summary>");
     let report = trial.completes(&by_the_clock(), &mut Memo::default(), Some(&model));
     assert_eq!((&report["by"], &report["proposalCount"]), (&json!("scripted/model"), &json!(0)));

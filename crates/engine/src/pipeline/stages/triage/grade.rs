@@ -1,5 +1,5 @@
-//! Grades what was inferred (SID-09), one model call for each proposal. A model that fails or says something else leaves the
-//! proposal without a grade: nobody waits for it.
+//! Grades inferred proposals (SID-09), one model call each. If the model fails, the proposal has no grade and
+//! nothing waits for it.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::jobs::context::World;
 use crate::jobs::queue::{Interrupt, StepError, Steps, StepsExt};
 use crate::review::proposals;
 
-/// Grades those of the proposals that wait and were inferred. Says how many have a grade now.
+/// Grades the open, inferred proposals among these and returns the number that have a grade now.
 pub(super) fn grade(
     asked: &[Id],
     model: Option<&dyn Model>,

@@ -1,4 +1,4 @@
-//! Triage against a real database, a real vault, the real runner and a scripted model.
+//! Tests of triage with a real database, a real vault, the real runner and a scripted model.
 
 use rekindle_core::base::provenance::Origin;
 use rekindle_core::base::time::Timestamp;
@@ -13,7 +13,7 @@ fn said(trial: &Trial, text: &str) -> Id {
     trial.hand_in_as(|proposal| Proposal { text: text.to_owned(), explicit: true, ..proposal })
 }
 
-/// Approves so many other things of the same category.
+/// Approves `many` other proposals of the same category.
 fn approve(trial: &Trial, many: u32) {
     let things = ["boiler", "valve", "pump", "sensor", "gateway", "printer", "router", "switch"];
     for (number, thing) in (0..many).zip(things) {
@@ -79,7 +79,7 @@ fn fut_03_b_01_what_a_category_has_earned_is_promoted_logged_and_taken_back() {
     assert_eq!(trial.standing(own).by, Some(By::Triage));
     assert!(trial.log().contains(&format!("promoted by triage `{own}` Deploy")), "{}", trial.log());
     assert_eq!(told(&trial), [("earned".to_owned(), Status::Promoted)]);
-    // An undo takes it back, and with it what was earned.
+    // An undo reverts it, and with it the earned trust.
     let vault = trial.world.vault().unwrap();
     vault.undo(None, rekindle_core::vault::journal::Actor::User, &trial.world.now()).unwrap();
     assert_eq!(promote::take_back(&trial.world).unwrap(), [own]);
@@ -140,7 +140,7 @@ fn b_07_what_is_folded_ends_with_the_one_that_is_shown() {
         let page = trial.read("REVIEW.md");
         assert!(same.iter().all(|id| !page.contains(&id.to_string())), "{page}");
         assert_eq!(trial.decide(shown, &verdict), Decided::Now);
-        // Another program that decides on one of them now comes too late.
+        // A decision of another program on a duplicate now comes too late.
         assert!(!matches!(trial.decide(same[0], &Verdict::Edit("No.".to_owned())), Decided::Now));
         trial.work();
         for id in same {
@@ -165,7 +165,7 @@ fn b_07_what_is_folded_ends_with_the_one_that_is_shown() {
             assert_eq!(promote::take_back(&trial.world).unwrap(), []);
             assert!(waiting.iter().all(|id| trial.status(*id) == Status::Promoted), "done again");
         } else {
-            // Whichever of them is named.
+            // Any of the duplicates reverts all.
             assert_eq!(trial.take_back(same[1]), Reconsidered::Waiting);
             assert!([shown, same[0], same[1]].iter().all(|id| trial.status(*id) == Status::Pending));
         }
@@ -204,7 +204,7 @@ impl Model for Scripted {
     }
 }
 
-/// Runs steps and keeps nothing of them, and is killed behind so many.
+/// Runs steps without storing their results, and is killed after some.
 struct Forgetful(usize);
 
 impl Steps for Forgetful {
@@ -272,7 +272,7 @@ fn exe_18_a_triage_that_dies_anywhere_is_finished_by_the_next() {
     }
 }
 
-/// Answers one grade after the other, and notes what it was shown.
+/// Returns one grade after the other and records the prompts.
 struct Evaluator(std::cell::RefCell<(Vec<&'static str>, Vec<String>)>);
 
 impl Model for Evaluator {

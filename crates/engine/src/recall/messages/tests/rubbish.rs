@@ -1,4 +1,4 @@
-//! Files of the messages that something has written into.
+//! Tests with damaged files of the message archive and index.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ fn id(of: &str, number: usize) -> String {
     format!("claude/{of}#{number}")
 }
 
-/// A few sessions, each in a segment of its own.
+/// Builds an archive of a few sessions, each in a segment of its own.
 fn kept() -> (tempfile::TempDir, Messages) {
     let (folder, messages) = empty();
     for of in SESSIONS {
@@ -29,18 +29,18 @@ fn update(messages: &Messages) {
     messages.update(&mut |_, _| {}).unwrap();
 }
 
-/// What can be found.
+/// The ids in the index.
 fn ids(messages: &Messages) -> BTreeSet<String> {
     let snapshot = messages.open().unwrap().unwrap();
     (0..snapshot.len()).filter_map(|number| snapshot.document(number)).map(|document| document.id).collect()
 }
 
-/// What was kept in these sessions.
+/// The ids of all messages in these sessions.
 fn all_of(sessions: &[&str]) -> BTreeSet<String> {
     sessions.iter().flat_map(|of| (0..6).map(|number| id(of, number))).collect()
 }
 
-/// Looks at everything, whatever state it is in.
+/// Reads everything, whatever state it is in.
 fn look(messages: &Messages) {
     drop(messages.behind());
     if let Ok(Some(snapshot)) = messages.open() {
@@ -52,7 +52,7 @@ fn look(messages: &Messages) {
     drop(messages.holds(&Target::new(&["harbour 3 of b has a crane"])));
 }
 
-/// The files that say what can be found.
+/// The files of the index.
 fn index_files(messages: &Messages) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(messages.folder().join("index")).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -74,12 +74,12 @@ fn b_08_a_forgotten_text_goes_from_a_damaged_line_too() {
     let file = messages.folder().join("claude/b.jsonl");
     let mut bytes = std::fs::read(&file).unwrap();
     let third = bytes.windows(14).position(|part| part == b"harbour 3 of b").unwrap();
-    // A byte that is no text, in front of what is forgotten and in front of another message.
+    // Put an invalid byte in front of the text to forget and in front of another message.
     bytes[third - 2] = 0xff;
     let fifth = bytes.windows(14).position(|part| part == b"harbour 5 of b").unwrap();
     bytes[fifth - 2] = 0xff;
     std::fs::write(&file, &bytes).unwrap();
-    // Neither as it was written nor in other words of the same form.
+    // Neither the exact text nor a variant of the same form may stay.
     for forgotten in ["harbour 3 of b has a crane", "Harbour **3** of `b` has a crane!"] {
         std::fs::write(&file, &bytes).unwrap();
         let target = Target::new(&[forgotten]);
@@ -96,7 +96,7 @@ fn b_08_a_forgotten_text_goes_from_a_damaged_line_too() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What is still whole is found, and what else was said in the session can be kept again.
+    /// Intact messages stay searchable, and other messages of the session can be appended again.
     #[test]
     fn b_14_damage_to_a_session_takes_no_other_message_away(damage in damage()) {
         let (_folder, messages) = kept();
@@ -128,7 +128,7 @@ proptest! {
         prop_assert_eq!(ids(&messages), all_of(&SESSIONS));
     }
 
-    /// Whatever happens to the index, the next update makes it again from what is kept.
+    /// After any damage to the index, the next update rebuilds it from the archive.
     #[test]
     fn b_14_a_damaged_index_harms_nothing_and_is_mended(
         which in proptest::arbitrary::any::<prop::sample::Index>(), damage in damage(),

@@ -1,8 +1,8 @@
-//! Several machines that share their notes (REV-01, B-16): no id means two things.
+//! Tests of several machines that share their notes (REV-01, B-16): an id never means two things.
 
 use super::*;
 
-/// The notes of `from` arrive at `to`, as rsync brings them.
+/// Copies a file from `from` to `to`, as rsync does.
 fn brought(from: &Trial, to: &Trial, name: &str) {
     to.put(name, &from.read(name));
 }
@@ -70,7 +70,7 @@ fn rev_01_rev_12_a_line_under_our_id_that_another_machine_wrote_is_not_ours() {
     }
     one.work();
     brought(&one, &other, "MEMORY.md");
-    // Killed behind every step, and done to its end.
+    // Killed after every step, then run to its end.
     for steps in 1..4 {
         other.killed_after(steps);
     }
@@ -98,7 +98,7 @@ fn rev_01_rev_03_what_was_ticked_before_the_name_was_taken_counts() {
     trial.refresh();
     trial.tick(ids[0], "x");
     trial.put("REVIEW.md", &trial.without(ids[1]));
-    // A newer program reads the page.
+    // A newer version reads the page.
     let look = trial.look();
     let now = ids.map(|id| trial.standing(id).proposal.id);
     assert!(now.iter().all(|id| id.machine.is_some()));

@@ -1,5 +1,5 @@
-//! Whatever people, workers, editors and kills do in whatever order: each proposal has one end, and no byte that a person
-//! wrote is lost.
+//! Model test: whatever people, workers, editors and kills do in any order, each proposal has one end, and no
+//! byte that a person wrote is lost.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -30,11 +30,11 @@ enum Action {
     Work,
     Killed(usize),
     Clock,
-    /// A day and an hour pass, as far as the person's days go.
+    /// A day and an hour pass, in the person's zone.
     Days,
 }
 
-/// What is proposed: lines of MEMORY.md, a new version of a memory, and a project that an idea becomes.
+/// The proposals: lines of MEMORY.md, a new version of a memory, and a project made from an idea.
 const TEXTS: [&str; 8] = [
     "Use tabs for indentation.",
     "Deploy on Mondays only.",
@@ -45,7 +45,7 @@ const TEXTS: [&str; 8] = [
     "The staging database listens on port 6432.",
     "Make the idea a project.",
 ];
-/// The last two of them.
+/// The indices of the last two.
 const EVOLVES: usize = 6;
 const PROJECT: usize = 7;
 const BEFORE: &str = "The staging database listens on port 5432.";
@@ -76,26 +76,26 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// What happened, and what has to be true because of it.
+/// The history of a run, and the facts that must follow from it.
 struct Run {
     trial: Trial,
     ids: Vec<Id>,
-    /// Where the memory is, and what it said at first.
+    /// The path of the memory and its first text.
     entry: (String, String),
     /// The folder of the project.
     project: PathBuf,
-    /// The first decision about each, by whomever.
+    /// The first decision on each proposal.
     first: HashMap<Id, Status>,
-    /// How often the decision about each was taken back.
+    /// The number of reversals of each decision.
     taken_back: HashMap<Id, usize>,
     /// The lines that the person wrote to MEMORY.md.
     mine: Vec<String>,
     pages: Vec<String>,
-    /// How far the days are from the middle of the world.
+    /// The offset of the current zone in hours.
     hours: i8,
 }
 
-/// The first day is two before the last.
+/// The first day is two days before the last.
 const FIRST_DAY: i8 = -25;
 
 impl Run {
@@ -106,7 +106,7 @@ impl Run {
         let entry = (path.clone(), trial.read(&path));
         let slug = trial.idea(IDEA);
         let project = trial.world.places.vault().join("personal-projects").join(&slug);
-        // Half of them are old enough to be archived.
+        // Half of them are old enough to expire.
         let ids = TEXTS.iter().enumerate().map(|(number, text)| match number {
             EVOLVES => trial.aim_at(&Target::Entry(path.clone()), text, Some(BEFORE)),
             PROJECT => trial.aim_at(&Target::Idea(slug.clone()), text, None),
@@ -115,7 +115,7 @@ impl Run {
                 trial.propose(section, text, if number % 2 == 0 { 9 } else { 0 })
             }
         });
-        // They are from before ids said who gave them; that comes with the first look at the page.
+        // They start with old ids without a machine's name; the first read of the page renames them.
         let ids: Vec<Id> = ids.collect();
         let ids = ids.into_iter().map(|id| proposals::as_before(&mut trial.db(), id)).collect();
         trial.refresh();
@@ -139,7 +139,7 @@ impl Run {
     }
 
     fn decided(&mut self, id: Id, decided: &Decided) {
-        // By the name it had at first.
+        // Compare by the first id.
         let id = id.by(None);
         if *decided == Decided::Now {
             let status = match self.trial.status(id) {
@@ -158,7 +158,7 @@ impl Run {
             Action::TakeBack(one) => {
                 let id = self.ids[*one];
                 let decided = self.first.contains_key(&id);
-                // Lines that the person wrote between may be in the way; then it stays as it is.
+                // Lines that the person wrote nearby may block the reversal; then nothing changes.
                 let answer = self.trial.try_to_take_back(id);
                 let waits = matches!(answer, Ok(Reconsidered::Waiting));
                 assert!(waits == decided || answer.is_err(), "{id}: {answer:?}");
@@ -217,7 +217,7 @@ impl Run {
         self.decided(self.ids[one], &decided);
     }
 
-    /// What the clock ended is ended.
+    /// Records the proposals that the schedule expired.
     fn archived(&mut self) {
         for id in self.ids.clone() {
             let standing = self.trial.standing(id);
@@ -234,7 +234,7 @@ impl Run {
         let (memory, log) = (self.trial.read("MEMORY.md"), self.trial.log());
         for (number, (id, text)) in self.ids.iter().zip(TEXTS).enumerate() {
             let status = self.trial.status(*id);
-            // Triage leaves these to the person, and what was taken back it does not look at again.
+            // Triage leaves these to the person and skips reopened ones.
             let taken_back = self.taken_back.contains_key(id);
             let open = if taken_back { Status::Pending } else { Status::Triaged };
             assert_eq!(status, self.first.get(id).copied().unwrap_or(open), "{id}");
@@ -248,7 +248,7 @@ impl Run {
             };
             let undone = log.matches(&format!("undone `{id}")).count();
             assert_eq!(undone, self.taken_back.get(id).copied().unwrap_or(0), "{id}: {log}");
-            // Every end but the last was taken back.
+            // Every end but the last was reverted.
             assert_eq!(
                 receipts.iter().sum::<usize>() - undone,
                 expected.iter().sum::<usize>(),
@@ -257,7 +257,7 @@ impl Run {
             if undone == 0 {
                 assert_eq!(receipts, expected, "{id} is {status:?}: {log}");
             }
-            // In the order in which it happened: an end, taken back, an end.
+            // In order of time: an end, a reversal, an end.
             let said = log.lines().filter(|line| line.contains(&format!("`{id}")));
             let said: Vec<bool> = said.map(|line| line.starts_with("* undone")).collect();
             assert!(said.iter().enumerate().all(|(at, undone)| *undone == (at % 2 == 1)), "{id}: {log}");

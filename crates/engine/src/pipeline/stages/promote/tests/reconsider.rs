@@ -1,4 +1,4 @@
-//! Decisions that are taken back, lines that stay beside their successors, and what an approval would do.
+//! Tests of reverted decisions, lines kept beside their successors, and previews of an approval.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl Trial {
 
 #[test]
 fn rev_14_a_rejection_that_is_taken_back_is_a_question_again_and_ends_once() {
-    // Before a worker saw to it, and after.
+    // Before a worker carries it out, and after.
     for seen_to in [false, true] {
         let trial = Trial::new();
         let id = trial.propose("Patterns", "Use tabs.", 0);
@@ -38,7 +38,7 @@ fn rev_14_a_rejection_that_is_taken_back_is_a_question_again_and_ends_once() {
         assert_eq!((standing.proposal.status, standing.decided), (Status::Pending, None));
         assert!(standing.note.is_some_and(|note| note.contains("taken back")));
         assert!(trial.read("REVIEW.md").contains(&format!("- [ ] `{id}`")), "{}", trial.read("REVIEW.md"));
-        // Nothing that was sent before decides now.
+        // An answer sent before the reversal decides nothing now.
         trial.work();
         assert_eq!(trial.status(id), Status::Pending);
         assert!(
@@ -61,7 +61,7 @@ fn rev_10_what_was_taken_back_while_the_clock_was_cut_off_waits_anew() {
     let (back, old) = (trial.propose("Patterns", "Use tabs.", 9), trial.propose("Patterns", "Use make.", 9));
     trial.work();
     trial.clock();
-    // The worker knows which ones are old, archives them, and dies before it knows that it did.
+    // The worker finds the old proposals, expires them, and dies before it stores that.
     trial.killed_after(3);
     assert_eq!([back, old].map(|id| trial.status(id)), [Status::Expired; 2]);
     let (from, what) = ([Status::Expired], What::Reopened);
@@ -87,7 +87,7 @@ fn rev_14_an_approval_that_is_taken_back_leaves_memory_as_it_was() {
         trial.decide(other, &Verdict::Approve);
         trial.work();
         let said = trial.standing(other).decided;
-        // What somebody else decided since is not ours to take back.
+        // A later decision of somebody else is not reverted.
         let post = Post::take(&trial.world.places.locks(), Duration::from_secs(5)).unwrap().unwrap();
         let then = said.unwrap() - jiff::SignedDuration::from_secs(60);
         let answer = reconsider(&post, &trial.world, other, Some(then)).unwrap();
@@ -134,20 +134,20 @@ fn rev_13_both_lines_stay_if_the_person_wants_both_and_the_preview_says_what_wil
         assert_eq!(memory.contains(&format!("- {old}\n")), !superseding, "{memory}");
         let added: Vec<&str> = told.diff.lines().filter_map(|line| line.strip_prefix('+')).skip(1).collect();
         assert!(!added.is_empty() && added.iter().all(|line| memory.contains(line)), "{added:?} {memory}");
-        // Asked the other way round, both are told what became of it.
+        // A contrary or repeated decision gets the existing outcome.
         let other = if superseding { Verdict::KeepBoth(None) } else { Verdict::Reject };
         assert!(matches!(trial.decide(id, &other), Decided::Ended(_)));
         assert!(matches!(trial.decide(id, &verdict), Decided::Already(_)));
     }
 }
 
-/// What the logs say of it.
+/// The number of receipts of each sort in the logs.
 fn receipts_of(trial: &Trial, id: Id) -> [usize; 4] {
     let log = trial.log();
     ["promoted", "rejected", "expired", "undone"].map(|end| count(&log, &format!("{end} `{id}`")))
 }
 
-/// Undoes changes until the promotion is taken back, and dies before the store is told.
+/// Undoes changes until the promotion is reverted, without telling the store, as if killed.
 fn cut_off_undo(trial: &Trial, id: Id) {
     while promotions(&trial.world.vault().unwrap()).unwrap()[&id].1 {
         trial.world.vault().unwrap().undo(None, Actor::User, &trial.world.now()).unwrap();
@@ -156,7 +156,7 @@ fn cut_off_undo(trial: &Trial, id: Id) {
 
 #[test]
 fn rev_14_b_09_an_undo_that_was_cut_off_is_known_to_whoever_looks_next() {
-    // A promotion: killed behind the change; however many changes follow, and however many days pass.
+    // A promotion: killed after the change, with any number of later changes and days.
     for changes in [0, 200] {
         let mut trial = Trial::new();
         trial.travel(-25);
@@ -177,7 +177,7 @@ fn rev_14_b_09_an_undo_that_was_cut_off_is_known_to_whoever_looks_next() {
         let seen = proposals::seen(&trial.db()).unwrap();
         assert!(seen.is_some(), "it is not looked at again");
     }
-    // A rejection: killed behind the store.
+    // A rejection: killed after the store.
     let mut trial = Trial::new();
     trial.travel(-25);
     let id = trial.propose("Patterns", "Use tabs.", 0);
@@ -215,7 +215,7 @@ fn rev_14_whoever_died_behind_the_log_and_comes_days_later_writes_no_receipt_twi
     let ends =
         [(promoted, [1, 0, 0, 0]), (rejected, [0, 1, 0, 0]), (expired, [0, 0, 1, 0]), (undone, [1, 0, 0, 1])];
     for (end, expected) in ends {
-        // Before the log, behind it, and twice before it on two days.
+        // Before the log, after it, and twice before it on two days.
         for deaths in [&[false][..], &[true], &[false, false], &[false, true]] {
             let mut trial = Trial::new();
             trial.travel(-25);
@@ -260,7 +260,7 @@ fn rev_14_a_log_that_cannot_take_receipts_is_no_obstacle_and_has_them_later() {
     disk::make_folder(&trial.world.places.vault().join(&name)).unwrap();
     trial.decide(id, &Verdict::Reject);
     cut_off_undo(&trial, undone);
-    // Whoever looks at the queue or takes something back is not kept from it, and whoever checks is told.
+    // Reading the queue and reverting a decision still work, and a check reports the problem.
     for _ in 0..2 {
         trial.look();
         assert_eq!(trial.status(undone), Status::Pending);

@@ -1,4 +1,4 @@
-//! Proposals for identity files and for memories.
+//! Tests of proposals for identity files and for memories.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -55,7 +55,7 @@ impl Trial {
         self.aim_at(&Target::Identity("AGENTS.md".to_owned()), text, supersedes)
     }
 
-    /// Saves a memory of the person. Says where it is.
+    /// Saves a memory of the person and returns its path.
     pub(super) fn memory(&self, slug: &str, line: &str) -> String {
         let new = NewEntry {
             kind: "fix".to_owned(),
@@ -72,7 +72,7 @@ impl Trial {
         vault.save(&new, Actor::User, &self.world.now()).unwrap().path.to_string()
     }
 
-    /// Writes an idea of the person down. Says what it is called.
+    /// Writes down an idea of the person and returns its name.
     pub(super) fn idea(&self, title: &str) -> String {
         let provenance = Provenance::direct();
         let new = NewIdea {
@@ -95,7 +95,7 @@ impl Trial {
         look_at_patch(&self.post(), &self.world, id).unwrap()
     }
 
-    /// As the person does it who says yes.
+    /// Applies a patch as a person who confirms it.
     pub(super) fn apply(&self, id: Id) -> Result<(), StepError> {
         let PatchLook::Patch(patch) = self.patch(id) else { panic!("no patch") };
         apply(&self.post(), &self.world, &patch)
@@ -169,7 +169,7 @@ fn idn_05_b_07_a_patch_follows_its_file_or_says_why_it_cannot() {
     trial.sound();
     assert_eq!(trial.try_to_take_back(replacing).unwrap(), Reconsidered::Waiting);
     assert_eq!(trial.status(replacing), Status::Pending);
-    // One that does not fit when it is approved waits with the reason.
+    // An approved patch that does not fit waits with the reason.
     trial.decide(replacing, &Verdict::Approve);
     trial.work();
     assert_eq!(trial.status(replacing), Status::Pending);
@@ -197,7 +197,8 @@ fn idn_05_rev_14_what_was_applied_by_hand_or_before_a_kill_is_known() {
     trial.work();
     assert_eq!((trial.status(id), count(&trial.log(), &format!("promoted `{id}`"))), (Status::Promoted, 1));
     assert!(!trial.patch_file(id).exists());
-    // Whoever looks next knows, without waiting for the clock; be it by hand or killed before the store or before the log.
+    // The next read finds it without the schedule: applied by hand, or killed before the store or before the
+    // log.
     for (step, words) in ["Read the logs.", "Keep it short.", "Name the file."].into_iter().enumerate() {
         let id = trial.for_agents(words, None);
         trial.decide(id, &Verdict::Approve);
@@ -226,7 +227,7 @@ fn idn_05_rev_14_what_was_applied_by_hand_or_before_a_kill_is_known() {
     let vault = trial.world.vault().unwrap();
     vault.apply(&patches::amendment(&patch.standing), &patch.amended, &trial.world.now()).unwrap();
     assert_eq!(trial.status(killed), Status::Approved);
-    // Whether the person looks again or takes it back, it is known where it is.
+    // A new look and a reversal both find it in its file.
     assert_eq!(trial.try_to_take_back(killed).unwrap(), Reconsidered::Waiting);
     assert_eq!((trial.status(killed), count(&trial.agents(), "Write tests.")), (Status::Pending, 0));
     trial.decide(killed, &Verdict::Approve);
