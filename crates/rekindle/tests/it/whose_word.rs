@@ -119,7 +119,7 @@ fn b_01_outside_of_any_project_an_agent_leaves_global_memories_alone() {
     let said = server.done("evolve", &version(&path, "Push to main."));
     assert!(said.contains("Proposed as p-"), "{said}");
     assert!(server.refused("forget", &json!({"ref": path})).contains("only the user can forget"));
-    // The server may change its own memories.
+    // An agent may change its own memories.
     server.done("save", &json!({"kind": "fix", "slug": "valve", "body": "The valve sticks."}));
     let own = "personal-private/fix/valve.md";
     assert!(server.done("evolve", &version(own, "The valve is fine.")).contains("unreviewed"));
@@ -143,7 +143,7 @@ fn b_01_b_08_an_agent_erases_only_what_agents_wrote() {
     // A new version by the agent leaves the person's words in the archive.
     server.done("evolve", &version(&path, "Push to main on Fridays."));
     refused(&mut server, &path);
-    // The same words exist as a line of the person's.
+    // The agent's memory repeats a line of the person's.
     server.done("save", &json!({"kind": "rule", "slug": "tabs", "body": "Use tabs."}));
     refused(&mut server, "personal-private/rule/tabs.md");
     server.done("save", &json!({"kind": "fix", "slug": "valve", "body": "The valve sticks."}));
