@@ -120,7 +120,7 @@ impl Taught {
     }
 }
 
-/// Trains the multipliers.
+/// Trains the multipliers by coordinate ascent.
 fn teach(taught: &Taught, is_taught: impl Fn(usize) -> bool) -> Vec<f32> {
     // The order alternates between both classes and takes distant prompts in turn.
     let turns = (0..STRIDE).flat_map(|first| (first..taught.len()).step_by(STRIDE));

@@ -175,7 +175,7 @@ impl<'a> Context<'a> {
         Ok(Db::open_existing(&self.places.database())?.map(Queue::new))
     }
 
-    /// The index.
+    /// The index of the vault and the sessions.
     pub(crate) fn index(&self) -> Index {
         Index::at(self.places.index())
     }

@@ -217,7 +217,7 @@ pub(super) fn list(decides: bool) -> Vec<Tool> {
     tools
 }
 
-/// Parses a call.
+/// Parses a call and validates its arguments.
 pub(super) fn parse(name: &str, arguments: JsonObject, decides: bool) -> Result<Asked, Failure> {
     let arguments = Value::Object(arguments);
     let asked = match name {

@@ -252,7 +252,7 @@ impl Model {
         None
     }
 
-    /// Handles a key.
+    /// Handles a key and returns its effect.
     pub(crate) fn update(&mut self, key: Key) -> Option<Effect> {
         if key == Key::Interrupt {
             return Some(Effect::Quit);

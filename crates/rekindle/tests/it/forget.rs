@@ -1,4 +1,4 @@
-//! forget (B-08).
+//! `rekindle forget`: deletes every copy of a text (B-08).
 
 use crate::{sandbox, save, text};
 

@@ -1,4 +1,4 @@
-//! Concurrent processes.
+//! Concurrent processes that write to one vault.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! log and undo (B-09).
+//! `rekindle log` and `rekindle undo` (B-09).
 
 use crate::{sandbox, save, text};
 
